@@ -179,7 +179,7 @@ def test_half_of_a_generation_is_never_seen_and_publishing_goes_on(
     publish_whole(folder, url)
     expected = answers(Searcher.open(url, ENCODER))
     changed(folder, [*retold("Scurvy of sailors"), *(replace(each, url="x") for each in copies())])
-    for place in ("_put_segment", "_show", "_remove_gone"):
+    for place in ("put_segment", "show_generation", "remove_gone"):
 
         def ended(*_: object) -> None:
             raise KeyboardInterrupt
@@ -188,7 +188,7 @@ def test_half_of_a_generation_is_never_seen_and_publishing_goes_on(
             killing.setattr(f"auscult.engines.publishing.{place}", ended)
             with pytest.raises(KeyboardInterrupt):
                 publish_whole(folder, url)
-        if place != "_remove_gone":
+        if place != "remove_gone":
             assert answers(Searcher.open(url, ENCODER)) == expected
     assert publish_whole(folder, url).written == 0
     assert answers(Searcher.open(url, ENCODER)) == answers(Searcher.open(folder, ENCODER))

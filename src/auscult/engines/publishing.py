@@ -18,7 +18,16 @@ from auscult.engines.contract import printable_value
 from auscult.engines.postgres import literal
 from auscult.engines.postgres_server import PostgresServer
 from auscult.engines.served import PublishReport
-from auscult.engines.tables import VERSION, PublishedState, create, published_state, schema_of, server_of, whole_place
+from auscult.engines.tables import (
+    VERSION,
+    PublishedState,
+    create,
+    is_written_together,
+    published_state,
+    schema_of,
+    server_of,
+    whole_place,
+)
 from auscult.errors import EngineError, IndexFolderError
 from auscult.index import GenerationReader, Manifest
 from auscult.index.blocks import BLOCK
@@ -54,6 +63,9 @@ def publish_whole(
     server = server_of(place)
     with closing(open_current(Path(folder))) as reader, server.alone(schema_of(place)) as run:
         manifest = reader.manifest
+        if is_written_together(server):
+            got, remedy = "one that `auscult index --to` writes", "name another collection behind #"
+            raise EngineError(f"an index of a folder, or none, on {server.name}", got, remedy)
         with run.transaction():
             create(server, run, manifest.model.dim)
         there = published_state(server)
@@ -61,9 +73,9 @@ def publish_whole(
         keys = reader.document_keys[reader.documents].tolist()
         has = {key for (key,) in run.execute(server.composed("SELECT key FROM {documents}")).fetchall()}
         missing = [row for row, key in zip(reader.documents.tolist(), keys, strict=True) if key not in has]
-        _put_documents(server, run, reader, missing, progress)
+        put_documents(server, run, reader, missing, progress)
         for segment in reader.segments:
-            _put_segment(server, run, segment)
+            put_segment(server, run, segment)
         knowledge = reader.knowledge_base
         if knowledge is not None and manifest.knowledge is None:
             expected, remedy = "an index that tells the checksum of its knowledge base", f"auscult optimize {folder}"
@@ -81,10 +93,10 @@ def publish_whole(
             run.execute(server.composed("CREATE INDEX IF NOT EXISTS passages_terms ON {passages} USING gin (terms)"))
         gone = [*has.difference(keys)]
         with run.transaction():
-            _show(server, run, manifest, approximate, gone)
+            show_generation(server, run, manifest, approximate, gone)
         # The rows of the generation before stay for those who still read it; a second time they go.
         with run.transaction():
-            _remove_gone(server, run, manifest.generation + is_same)
+            remove_gone(server, run, manifest.generation + is_same)
     server.close()
     return PublishReport(len(missing), len(gone), manifest.counts.passages, server.name)
 
@@ -98,7 +110,8 @@ def withdraw_whole(address: str) -> str | None:
     place = whole_place(address)
     server = server_of(place)
     with server.alone(schema_of(place)) as run:
-        if published_state(server) is None:
+        # What a first job has not finished goes, too.
+        if published_state(server) is None and not is_written_together(server):
             return None
         run.execute(server.composed("DROP SCHEMA {schema} CASCADE"))
     server.close()
@@ -126,7 +139,7 @@ def _compared(there: PublishedState, reader: GenerationReader, approximate: bool
     return is_same
 
 
-def _put_documents(
+def put_documents(
     server: PostgresServer,
     run: Any,
     reader: GenerationReader,
@@ -212,7 +225,7 @@ def _rows_of(reader: GenerationReader, row: int) -> tuple[_Row, list[_Row], list
     return document, passages, [(key, total, layout, zlib.crc32(layout), content, access)]
 
 
-def _put_segment(server: PostgresServer, run: Any, segment: Segment) -> None:
+def put_segment(server: PostgresServer, run: Any, segment: Segment) -> None:
     """Write a segment's file, where it is not there."""
     file = segment.record.name, segment.record.end
     query = "UPDATE {segments} SET gone = NULL WHERE name = %s AND ending = %s RETURNING size"
@@ -227,7 +240,7 @@ def _put_segment(server: PostgresServer, run: Any, segment: Segment) -> None:
         run.execute(server.composed("INSERT INTO {segments} VALUES (%s, %s, %s, NULL)"), [*file, len(content)])
 
 
-def _show(server: PostgresServer, run: Any, manifest: Manifest, approximate: bool, gone: list[int]) -> None:
+def show_generation(server: PostgresServer, run: Any, manifest: Manifest, approximate: bool, gone: list[int]) -> None:
     """Make a generation the one that is seen."""
     generation = manifest.generation
     names, endings = [each.name for each in manifest.segments], [each.end for each in manifest.segments]
@@ -248,7 +261,7 @@ def _show(server: PostgresServer, run: Any, manifest: Manifest, approximate: boo
         run.execute(server.composed(query), values or None)
 
 
-def _remove_gone(server: PostgresServer, run: Any, before: int) -> None:
+def remove_gone(server: PostgresServer, run: Any, before: int) -> None:
     """Remove what had left before a generation."""
     for query in (
         "DELETE FROM {passages} WHERE document IN (SELECT key FROM {documents} WHERE gone < %s)",

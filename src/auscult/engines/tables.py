@@ -7,6 +7,7 @@
     segments, blocks
                 what is derived to find documents by, in blocks of 65,536 bytes
     knowledge   the knowledge base
+    jobs, items what writers that work together have done (`engines.jobs`); no searcher reads them
 
 A row is never changed: a document that is replaced gets another key. So a generation is seen whole, as its manifest
 names what is of it, and rows of the one before stay until the next is published (`gone`), for those who still read it.
@@ -42,7 +43,7 @@ PARTITIONS: Final = 8
 EVERYBODY: Final = "*"
 #: Rows that are kept after they were read: some answers'.
 _KEPT: Final = 1024
-_NAMES: Final = ("state", "documents", "passages", "originals", "segments", "blocks", "knowledge")
+_NAMES: Final = ("state", "documents", "passages", "originals", "segments", "blocks", "knowledge", "jobs", "items")
 _SEEN: Final = (
     "access IS NULL OR current_setting('auscult.groups', true) = '*' OR"
     " access && string_to_array(current_setting('auscult.groups', true), ',')"
@@ -155,8 +156,7 @@ def published_state(server: PostgresServer) -> PublishedState | None:
     Raises:
         EngineError: The server cannot be reached, or a newer version of auscult made the tables.
     """
-    (there,) = server.rows("SELECT to_regclass(%s) IS NOT NULL", [server.composed("{state}").as_string(None)])
-    if not there[0]:
+    if not _is_there(server, "state"):
         return None
     versions = server.rows("SELECT version FROM {state}")
     if not versions:
@@ -166,6 +166,17 @@ def published_state(server: PostgresServer) -> PublishedState | None:
         raise EngineError(f"tables of version {VERSION} on {server.name}", f"version {versions[0][0]}", remedy)
     found = server.rows("SELECT identity, generation, approximate, manifest FROM {state}")
     return PublishedState(*found[0]) if found else None
+
+
+def is_written_together(server: PostgresServer) -> bool:
+    """Return whether an index is, or shall be, written by several writers (`engines.jobs`), and is not of a folder."""
+    return _is_there(server, "jobs")
+
+
+def _is_there(server: PostgresServer, table: str) -> bool:
+    name = server.composed(f"{{{table}}}").as_string(None)
+    (found,) = server.rows("SELECT to_regclass(%s) IS NOT NULL", [name])
+    return bool(found[0])
 
 
 class ServedStore(Store):
