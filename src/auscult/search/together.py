@@ -135,7 +135,10 @@ class _Writer:
 
     def _take_all(self, stage: Stage, done: Callable[[int], None]) -> None:
         shares = len(self._files.shares)
-        while not _is_orphan():
+        while True:
+            if _is_orphan():
+                # A command that is given again finds its shares free.
+                raise SystemExit(1)
             with self._items.taken(stage, self._own) as number:
                 if number is not None:
                     done(number)
