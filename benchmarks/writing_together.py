@@ -33,7 +33,7 @@ from auscult_lab.corpora.opening import open_corpus
 
 RESULT = Path(__file__).resolve().parent / "results" / "writing_together.json"
 MODEL, CORPUS = "fast", "medquad"
-QUESTIONS, HITS = 40, 10
+QUESTIONS, HITS = 20, 10
 
 
 def write_files(folder: Path, sentences: int) -> int:
@@ -116,7 +116,7 @@ def main() -> None:
         "sentences": counts.sentences,
         "questions": QUESTIONS,
         "questions with the same first ten and scores": same,
-        "ways": rows,
+        "writers": rows,
         **stamp(),
         **known,
     }

@@ -229,6 +229,22 @@ def test_a_changed_document_takes_the_place_of_the_old_one(few: Path, url: str, 
     assert server_of(whole_place(url)).rows("SELECT count(*) FROM {segments} WHERE gone IS NULL")[0][0] == 1
 
 
+def test_a_last_step_that_was_killed_is_done_again(few: Path, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def ended(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    together(few, url)
+    (few / "rabies.md").write_text("# rabies\n\n## Treatment\n\nVaccination helps.\n")
+    for step in ("show_generation", "remove_gone"):
+        with monkeypatch.context() as killing:
+            killing.setattr(f"auscult.engines.finishing.{step}", ended)
+            with pytest.raises(KeyboardInterrupt):
+                together(few, url)
+        assert Searcher.open(url, ENCODER).index.manifest.generation == 1
+    assert together(few, url).generation == 2
+    assert Searcher.open(url, ENCODER).search("vaccination", 1)[0].doc_id == "rabies.md"
+
+
 def test_what_is_there_and_is_something_else_is_refused(few: Path, url: str, tmp_path: Path) -> None:
     together(few, url)
     with pytest.raises(EngineError, match="the model 'hashed-64', which made the index"):

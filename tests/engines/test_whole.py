@@ -157,11 +157,13 @@ def test_a_generation_is_seen_whole_and_kept_for_those_who_read_it(folder: Path,
     assert row is not None
     changed(folder, retold("Scurvy of sailors"))
     expected = answers(Searcher.open(folder, ENCODER))
-    assert publish_whole(folder, url).written == 1
+    report = publish_whole(folder, url)
+    assert (report.written, report.removed, report.removed_ids) == (1, 1, [note().doc_id])
     assert before.search("What cures scurvy?", 1)[0].title == "Scurvy"
     assert answers(Searcher.open(url, ENCODER)) == expected
     changed(folder, retold("Scurvy once more"))
-    publish_whole(folder, url)
+    # What had left before is not told again.
+    assert publish_whole(folder, url).removed == 1
     unread = Searcher.open(url, ENCODER)
     # What left is removed with the next but one generation, or when the same is published again.
     publish_whole(folder, url)

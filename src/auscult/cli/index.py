@@ -338,14 +338,14 @@ def _index_at(
             )
     finally:
         tell(sources, report)
-    removed = f"removed: {done.removed:,}{_naming(done.removed_ids, done.removed)}"
+    removed = f"removed: {done.removed:,}{naming(done.removed_ids, done.removed)}"
     typer.echo(
         f"written: {done.written:,} documents, unchanged: {done.unchanged:,}, {removed}; {done.counts.in_words()} "
         f"in {time.perf_counter() - begun:.1f} s: {address}"
     )
 
 
-def _naming(ids: Sequence[str], number: int) -> str:
+def naming(ids: Sequence[str], number: int) -> str:
     """Return the first ids of documents in brackets, and whether there are more; nothing where there is none."""
     return f" ({printable(', '.join(ids))}{', ...' if number > len(ids) else ''})" if ids else ""
 

@@ -19,7 +19,7 @@ from auscult import __version__
 from auscult.concepts import KnowledgeBase
 from auscult.engines.jobs import Items, Job, Written, drop
 from auscult.engines.postgres_server import PostgresServer
-from auscult.engines.publishing import put_segment, remove_gone, show_generation
+from auscult.engines.publishing import ids_of, put_segment, remove_gone, show_generation
 from auscult.engines.tables import PublishedState, published_state, schema_of, server_of, whole_place
 from auscult.engines.whole import CACHE, Cache, ServedFile
 from auscult.errors import DataError, EngineError
@@ -36,8 +36,6 @@ from auscult.sources.sharing import ShareRecords
 _JOINED: Final = 2**10
 #: Blocks that are fetched at once: 16 MB.
 _AT_ONCE: Final = 256
-_NAMED: Final = 5
-"""Documents that left whose ids are told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,13 +133,7 @@ class _Finishing:
         total = knowledge_checksum(before.row_seed, content) if content else 0
         if there is not None and not (new or gone) and total == (before.knowledge or 0):
             return self._ended(before.generation, 0, [])
-        removed = {*before.removed, *gone}
-        with TemporaryDirectory(prefix="auscult-") as folder:
-            segments = [self._segment(each, removed) for each in (*before.segments, *new)]
-            manifest = settle(segments, removed, Path(folder), before, partial(self._fetched, Path(folder), removed))
-            for each in {*manifest.segments}.difference(before.segments, new):
-                put_segment(self._server, self._run, Segment(Path(folder), each, ()))
-        shown = [self._segment(each, manifest.removed) for each in manifest.segments]
+        manifest, counts = self._joined(before, new, gone)
         manifest = replace(
             manifest,
             auscult_version=__version__,
@@ -149,7 +141,7 @@ class _Finishing:
             model=model,
             before=hashlib.sha256(there.manifest.encode()).hexdigest() if there else "",
             knowledge=total,
-            counts=sum((each.counts for each in shown), Counts(0, 0, 0)),
+            counts=counts,
         )
         if content:
             query = "INSERT INTO {knowledge} VALUES (%s, %s, NULL) ON CONFLICT (sum) DO UPDATE SET gone = NULL"
@@ -158,9 +150,19 @@ class _Finishing:
             self._remove_joined(new, manifest)
             show_generation(self._server, self._run, manifest, False, [*gone])
             remove_gone(self._server, self._run, manifest.generation)
-            query = "SELECT id FROM {documents} WHERE key = ANY(%s) ORDER BY id LIMIT %s"
-            names = [doc_id for (doc_id,) in self._execute(query, [[*gone], _NAMED]).fetchall()]
+            names = ids_of(self._server, self._run, gone)
             return self._ended(manifest.generation, len(gone), names)
+
+    def _joined(self, before: Manifest, new: Sequence[SegmentRecord], gone: Collection[int]) -> tuple[Manifest, Counts]:
+        """Join segments as is due, and write those that were joined; return the manifest, and what is in them."""
+        removed = {*before.removed, *gone}
+        with TemporaryDirectory(prefix="auscult-") as folder:
+            segments = [self._segment(each, removed) for each in (*before.segments, *new)]
+            manifest = settle(segments, removed, Path(folder), before, partial(self._fetched, Path(folder), removed))
+            for each in {*manifest.segments}.difference(before.segments, new):
+                put_segment(self._server, self._run, Segment(Path(folder), each, ()))
+        shown = [self._segment(each, manifest.removed) for each in manifest.segments]
+        return manifest, sum((each.counts for each in shown), Counts(0, 0, 0))
 
     def _segment(self, record: SegmentRecord, removed: Collection[int]) -> Segment:
         def opens(path: Path, end: int) -> ServedFile:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
@@ -39,6 +39,8 @@ from auscult.index.words import analyse
 
 _TOGETHER: Final = 500
 """Passages that are written at once."""
+_NAMED: Final = 5
+"""Documents that left whose ids are told."""
 
 
 def publish_whole(
@@ -71,7 +73,7 @@ def publish_whole(
         there = published_state(server)
         is_same = there is not None and _compared(there, reader, approximate, server)
         keys = reader.document_keys[reader.documents].tolist()
-        has = {key for (key,) in run.execute(server.composed("SELECT key FROM {documents}")).fetchall()}
+        has = dict(run.execute(server.composed("SELECT key, gone IS NULL FROM {documents}")).fetchall())
         missing = [row for row, key in zip(reader.documents.tolist(), keys, strict=True) if key not in has]
         put_documents(server, run, reader, missing, progress)
         for segment in reader.segments:
@@ -91,14 +93,15 @@ def publish_whole(
                 )
             )
             run.execute(server.composed("CREATE INDEX IF NOT EXISTS passages_terms ON {passages} USING gin (terms)"))
-        gone = [*has.difference(keys)]
+        gone = [key for key in has.keys() - {*keys} if has[key]]
         with run.transaction():
             show_generation(server, run, manifest, approximate, gone)
+        names = ids_of(server, run, gone)
         # The rows of the generation before stay for those who still read it; a second time they go.
         with run.transaction():
             remove_gone(server, run, manifest.generation + is_same)
     server.close()
-    return PublishReport(len(missing), len(gone), manifest.counts.passages, server.name)
+    return PublishReport(len(missing), len(gone), manifest.counts.passages, server.name, names)
 
 
 def withdraw_whole(address: str) -> str | None:
@@ -238,6 +241,12 @@ def put_segment(server: PostgresServer, run: Any, segment: Segment) -> None:
             for number in range(-(-len(content) // BLOCK)):
                 copy.write_row((*file, number, bytes(content[number * BLOCK : (number + 1) * BLOCK])))
         run.execute(server.composed("INSERT INTO {segments} VALUES (%s, %s, %s, NULL)"), [*file, len(content)])
+
+
+def ids_of(server: PostgresServer, run: Any, keys: Collection[int]) -> list[str]:
+    """Return the ids of the first of some documents, for people."""
+    query = server.composed("SELECT id FROM {documents} WHERE key = ANY(%s) ORDER BY id LIMIT %s")
+    return [doc_id for (doc_id,) in run.execute(query, [[*keys], _NAMED]).fetchall()]
 
 
 def show_generation(server: PostgresServer, run: Any, manifest: Manifest, approximate: bool, gone: list[int]) -> None:
