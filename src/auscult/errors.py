@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 # C0 and C1, line separators, direction overrides, half surrogate pairs.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]+")
@@ -30,6 +31,16 @@ class AuscultError(Exception):
         self.got = got
         self.remedy = remedy
         super().__init__(f"expected {expected}, got {got}; {remedy}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let an error of a worker reach the process that started it, whatever its class takes."""
+        return _restored, (type(self), str(self), vars(self))
+
+
+def _restored(kind: type[AuscultError], message: str, said: dict[str, Any]) -> AuscultError:
+    error = kind.__new__(kind, message)
+    vars(error).update(said)
+    return error
 
 
 class DataError(AuscultError):

@@ -33,6 +33,7 @@ KINDS = {
     "target_spaces": "Targets",
     "names_seen": "Names that training saw",
     "knowledge_seeds": "Knowledge over several seeds",
+    "writing_together": "Writing to PostgreSQL from files",
     "general_towers": "What context and each term of the loss add",
 }
 """Titles of kinds of records, in the order of the page; further kinds follow by name."""
@@ -84,6 +85,10 @@ COLUMNS = {
     "folds": ("model", "MAP@10", "MAP@10, interval", "P@10", "R@10", "F1@10"),
     "texts": ("share", "words", "CD", "CD_idf", "CD_q"),
     "pools": ("others for each that answers", "RND", "BM25", "CD", "CD_idf", "CD_q"),
+    "writers": (
+        *("way", "sentences per second", "sentences per processor second", "seconds", "processor seconds"),
+        "load",
+    ),
     "relations": ("graph", "relation", "object MRR", "object MRR, frequency"),
 }
 """Which columns of a list a reader asks for, by the list's name; of others the first ones."""

@@ -208,6 +208,7 @@ KINDS: Mapping[str, Page] = {
     "general_towers": GENERAL,
     "serving": SERVING,
     "http_load": SERVING,
+    "writing_together": SERVING,
     "reliability": RELIABILITY,
     "security": SECURITY,
     "scans": FILES,

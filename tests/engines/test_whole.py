@@ -116,11 +116,13 @@ def test_a_generation_is_seen_whole_and_kept_for_those_who_read_it(folder: Path,
     assert row is not None
     changed(folder, retold("Scurvy of sailors"))
     expected = answers(Searcher.open(folder, ENCODER))
-    assert publish_whole(folder, url).written == 1
+    report = publish_whole(folder, url)
+    assert (report.written, report.removed, report.removed_ids) == (1, 1, [note().doc_id])
     assert before.search("What cures scurvy?", 1)[0].title == "Scurvy"
     assert answers(Searcher.open(url, ENCODER)) == expected
     changed(folder, retold("Scurvy once more"))
-    publish_whole(folder, url)
+    # What had left before is not told again.
+    assert publish_whole(folder, url).removed == 1
     unread = Searcher.open(url, ENCODER)
     # What left is removed with the next but one generation, or when the same is published again.
     publish_whole(folder, url)
@@ -138,7 +140,7 @@ def test_half_of_a_generation_is_never_seen_and_publishing_goes_on(
     publish_whole(folder, url)
     expected = answers(Searcher.open(url, ENCODER))
     changed(folder, [*retold("Scurvy of sailors"), *(replace(each, url="x") for each in copies())])
-    for place in ("_put_segment", "_show", "_remove_gone"):
+    for place in ("put_segment", "show_generation", "remove_gone"):
 
         def ended(*_: object) -> None:
             raise KeyboardInterrupt
@@ -147,7 +149,7 @@ def test_half_of_a_generation_is_never_seen_and_publishing_goes_on(
             killing.setattr(f"auscult.engines.publishing.{place}", ended)
             with pytest.raises(KeyboardInterrupt):
                 publish_whole(folder, url)
-        if place != "_remove_gone":
+        if place != "remove_gone":
             assert answers(Searcher.open(url, ENCODER)) == expected
     assert publish_whole(folder, url).written == 0
     assert answers(Searcher.open(url, ENCODER)) == answers(Searcher.open(folder, ENCODER))

@@ -17,14 +17,17 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 from auscult.cli.options import IndexArgument, IndexModelOption, pairs_of
+from auscult.concepts import KnowledgeBase
 from auscult.concepts.opening import ACCEPTED, DEFAULT, named_or_found
 from auscult.encoders import load_model
+from auscult.engines import manifest_at
 from auscult.errors import ConfigError, IndexFolderError, naming_extra, printable
 from auscult.files.limits import peak_memory
 from auscult.files.writing import write_json
 from auscult.index.manifest import CURRENT
 from auscult.index.reader import open_current
 from auscult.interfaces import DocumentEncoder
+from auscult.provenance import usable_cores
 from auscult.readers.records.rows import Columns
 from auscult.readers.report import Problem, Report
 from auscult.readers.walking import place_of
@@ -41,6 +44,7 @@ from auscult.search.sources import (
     open_sources,
     with_kept_columns,
 )
+from auscult.search.together import write_together
 from auscult.sources.files import Choices
 
 HowOption = Annotated[
@@ -178,11 +182,25 @@ def index(
         ),
     ],
     out: Annotated[
-        Path,
+        Path | None,
         typer.Option("--out", "-o", help="The index folder: a new one, unless --replace says otherwise."),
-    ],
+    ] = None,
+    to: Annotated[
+        str,
+        typer.Option(
+            "--to",
+            metavar="ADDRESS",
+            help="In place of --out: `postgresql://USER@HOST/DATABASE`. The same command on several machines that see "
+            "the same files shares the work among them. Only what is new or changed is encoded; what is gone leaves.",
+        ),
+    ] = "",
     replace: Annotated[
-        bool, typer.Option("--replace", help="Replace an index that --out names; readers see it until the end.")
+        bool,
+        typer.Option(
+            "--replace",
+            help="Replace an index that --out names, or one of other paths at the address; readers see it until the "
+            "end.",
+        ),
     ] = False,
     quality: Annotated[
         Quality,
@@ -210,25 +228,51 @@ def index(
             "workers of a `ray` cluster (RAY_ADDRESS). Default: here, and from the beginning."
         ),
     ] = None,
-    workers: Annotated[int, typer.Option(help="With --executor: how many; 0 for one a core.")] = 0,
+    workers: Annotated[int, typer.Option(help="With --executor or --to: how many; 0 for one a core.")] = 0,
     how: HowOption = None,
     exclude: ExcludeOption = None,
     report: ReportOption = None,
 ) -> None:
     """Build an index of documents, to be asked with `search` and `explain`.
 
-    Example: `auscult index leaflets/ notes.zip --out my-index`
+    Example: `auscult index leaflets/ notes.zip --out my-index`, or `auscult index leaflets/ --to postgresql://db/notes`
     """
     begun = time.perf_counter()
     if batch_size < 1:
         raise ConfigError("a batch size of at least 1", str(batch_size), "choose a larger one")
     if knowledge and no_knowledge:
         raise ConfigError("--knowledge or --no-knowledge", "both", "leave one out")
+    if (out is None) == (not to):
+        raise ConfigError("--out FOLDER or --to ADDRESS", "neither" if out is None else "both", "give one of them")
+    if workers < 0:
+        raise ConfigError("--workers of at least 0", str(workers), "choose more")
+    choices = reading_choices(how, exclude)
+    if out is None:
+        if executor is not None or split is not None:
+            named = "--split" if executor is None else "--executor"
+            raise ConfigError("files that --workers read, with --to", named, f"leave {named} out")
+        # Before anything large is opened: a wrong address is told at once.
+        manifest_at(to)
+        known = None if no_knowledge else named_or_found(knowledge)
+        sources = open_sources(corpora, choices, index=None, skip_bad=skip_bad, report=report)
+        _index_at(
+            to,
+            sources,
+            model or quality.value,
+            known,
+            workers or usable_cores(),
+            batch_size,
+            replace=replace,
+            report=report,
+        )
+        if known is None and not no_knowledge:
+            typer.echo(NO_KNOWLEDGE, err=True)
+        return
     if workers and executor in (None, ExecutorName.HERE):
         raise ConfigError("--executor processes or ray beside it", "--workers without", "leave --workers out")
     if not replace:
         _check_new(out)
-    sources = open_sources(corpora, reading_choices(how, exclude), index=out, skip_bad=skip_bad, report=report)
+    sources = open_sources(corpora, choices, index=out, skip_bad=skip_bad, report=report)
     model = model or quality.value
     encoder = load_model(model)
     known = None if no_knowledge else named_or_found(knowledge)
@@ -255,6 +299,55 @@ def index(
         f"{done.counts.in_words()} in {seconds:.1f} s ({done.counts.sentences / seconds:,.0f} sentences/s), "
         f"peak memory {peak_memory() / 1e6:,.0f} MB: {out}"
     )
+
+
+def _index_at(
+    address: str,
+    sources: Sources,
+    model: str,
+    known: KnowledgeBase | None,
+    processes: int,
+    batch_size: int,
+    *,
+    replace: bool,
+    report: Path | None,
+) -> None:
+    """Write an index at an address, together with others who are given the same command.
+
+    Raises:
+        ConfigError: A corpus that is not of files is named.
+    """
+    begun = time.perf_counter()
+    if sources.files is None or sources.known:
+        remedy = "put it into a folder, in several files where several processes shall read it, and name that"
+        raise ConfigError("files and folders with --to", f"'{next(iter(sources.known))}'", remedy)
+    try:
+        with showing_progress() as (bar, task):
+            done = write_together(
+                sources.files,
+                address,
+                load_model(model),
+                lasting_name(model),
+                knowledge_base=known,
+                processes=processes,
+                batch_size=batch_size,
+                replace=replace,
+                progress=lambda read, written, of: bar.update(
+                    task, description=f"shares of files: {of:,}, read: {read:,}, written: {written:,}"
+                ),
+            )
+    finally:
+        tell(sources, report)
+    removed = f"removed: {done.removed:,}{naming(done.removed_ids, done.removed)}"
+    typer.echo(
+        f"written: {done.written:,} documents, unchanged: {done.unchanged:,}, {removed}; {done.counts.in_words()} "
+        f"in {time.perf_counter() - begun:.1f} s: {address}"
+    )
+
+
+def naming(ids: Sequence[str], number: int) -> str:
+    """Return the first ids of documents in brackets, and whether there are more; nothing where there is none."""
+    return f" ({printable(', '.join(ids))}{', ...' if number > len(ids) else ''})" if ids else ""
 
 
 def _check_new(out: Path) -> None:

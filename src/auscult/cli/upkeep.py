@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from auscult.cli.index import showing_progress
+from auscult.cli.index import naming, showing_progress
 from auscult.cli.options import IndexArgument
 from auscult.engines import publish as publish_index
 from auscult.engines import publish_whole, withdraw_whole
@@ -197,7 +197,8 @@ def publish(
             progress=lambda done, of: bar.update(task, description=f"{done:,} of {of:,} documents"),
         )
     typer.echo(
-        f"written: {report.written:,} documents, removed: {report.removed:,}; "
+        f"written: {report.written:,} documents, removed: {report.removed:,}"
+        f"{naming(report.removed_ids, report.removed)}; "
         f"{report.passages:,} passages of {index} are on {report.engine}"
     )
 

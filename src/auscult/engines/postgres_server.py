@@ -31,6 +31,14 @@ _SILENT: Final[Mapping[str, Any]] = {
     "keepalives_count": 3,
     "tcp_user_timeout": 10_000,
 }
+#: A transaction waits for a model, and ends within two minutes when the machine of its writer is gone.
+_LONG_WORK: Final = (
+    "statement_timeout = 0",
+    "idle_in_transaction_session_timeout = 0",
+    "tcp_keepalives_idle = 60",
+    "tcp_keepalives_interval = 10",
+    "tcp_keepalives_count = 6",
+)
 _GRACE: Final = 2.0
 """Seconds after a statement's time that a server has to say that it was too long; one that does not has stopped."""
 #: Connections that are kept for whoever asks next.
@@ -139,17 +147,33 @@ class PostgresServer:
         return self._told(lambda: self._patiently(done), _READ_MILLISECONDS)
 
     @contextmanager
-    def alone(self, key: str) -> Iterator[Any]:
+    def alone(self, key: str, *, patient: bool = False) -> Iterator[Any]:
         """Yield a connection that nobody else has while nobody else is let in by the same key; it is not made again.
+
+        Args:
+            key: Names what is done alone.
+            patient: Wait for whoever is in.
 
         Raises:
             EngineError: Somebody else is in, or the server cannot be reached.
         """
-        with self._errors(0), self._connect() as connection:
-            connection.execute("SET statement_timeout = 0")
-            (is_ours,) = connection.execute("SELECT pg_try_advisory_lock(hashtext(%s))", [key]).fetchone()
-            if not is_ours:
+        with self.connection() as connection:
+            if patient:
+                connection.execute("SELECT pg_advisory_lock(hashtext(%s))", [key])
+            elif not connection.execute("SELECT pg_try_advisory_lock(hashtext(%s))", [key]).fetchone()[0]:
                 raise EngineError(f"no other publisher on {self.name}", "one at work", "wait until it has finished")
+            yield connection
+
+    @contextmanager
+    def connection(self) -> Iterator[Any]:
+        """Yield a connection of one's own for long work; it is not made again when it is lost.
+
+        Raises:
+            EngineError: The server cannot be reached, or refuses.
+        """
+        with self._errors(0), self._connect() as connection:
+            for setting in _LONG_WORK:
+                connection.execute(f"SET {setting}")
             yield connection
 
     def close(self) -> None:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,7 +21,16 @@ from auscult.engines.postgres import literal
 from auscult.engines.postgres_server import PostgresServer
 from auscult.engines.served import PublishReport
 from auscult.engines.shares import Shares
-from auscult.engines.tables import VERSION, PublishedState, create, published_state, schema_of, shares_at, whole_places
+from auscult.engines.tables import (
+    VERSION,
+    PublishedState,
+    create,
+    is_written_together,
+    published_state,
+    schema_of,
+    shares_at,
+    whole_places,
+)
 from auscult.errors import EngineError, IndexFolderError
 from auscult.index import GenerationReader, Manifest
 from auscult.index.blocks import BLOCK
@@ -32,6 +42,8 @@ from auscult.index.words import analyse
 
 _TOGETHER: Final = 500
 """Passages that are written at once."""
+_NAMED: Final = 5
+"""Documents that left whose ids are told."""
 
 
 def publish_whole(
@@ -61,19 +73,26 @@ def publish_whole(
             expected, remedy = "an index that tells the checksum of its knowledge base", f"auscult optimize {folder}"
             raise IndexFolderError(expected, "one of an earlier version", f"write it anew: {remedy}")
         runs = [opened.enter_context(server.alone(key)) for server in shares.servers]
+        if together := [server.name for server in shares.servers if is_written_together(server)]:
+            got, remedy = "one that `auscult index --to` writes", "name another collection behind #"
+            raise EngineError(f"an index of a folder, or none, on {together[0]}", got, remedy)
         written = [_write_share(shares, share, run, reader, approximate, progress) for share, run in enumerate(runs)]
         for share, (run, done) in enumerate(zip(runs, written, strict=True)):
             with run.transaction():
-                _show(shares, share, run, manifest, approximate, done.gone)
+                server = shares.servers[share]
+                show_generation(server, run, manifest, approximate, done.gone, share=share, shares=len(shares))
+        each_share = [*zip(shares.servers, runs, written, strict=True)]
+        names = [ids_of(server, run, done.gone) for server, run, done in each_share]
         # The rows of the generation before stay for those who still read it; a second time they go.
-        for server, run, done in zip(shares.servers, runs, written, strict=True):
+        for server, run, done in each_share:
             with run.transaction():
-                _remove_gone(server, run, manifest.generation + done.is_same)
+                remove_gone(server, run, manifest.generation + done.is_same)
     shares.close()
     documents, gone = (
         sum(counts) for counts in zip(*((each.documents, len(each.gone)) for each in written), strict=True)
     )
-    return PublishReport(documents, gone, manifest.counts.passages, shares.name)
+    removed = sorted(chain.from_iterable(names))[:_NAMED]
+    return PublishReport(documents, gone, manifest.counts.passages, shares.name, removed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +101,7 @@ class _Written:
 
     Attributes:
         documents: How many.
-        gone: Keys of those that the index has no more.
+        gone: Keys of those that were seen, and that the index has no more.
         is_same: Whether this generation was published there before.
     """
 
@@ -107,11 +126,11 @@ def _write_share(
     is_same = there is not None and _compared(there, reader, approximate, server)
     rows = reader.documents[shares.are_on(reader.document_keys[reader.documents], [share])]
     keys = reader.document_keys[rows].tolist()
-    has = {key for (key,) in run.execute(server.composed("SELECT key FROM {documents}")).fetchall()}
+    has = dict(run.execute(server.composed("SELECT key, gone IS NULL FROM {documents}")).fetchall())
     missing = [row for row, key in zip(rows.tolist(), keys, strict=True) if key not in has]
-    _put_documents(server, run, reader, missing, progress)
+    put_documents(server, run, reader, missing, progress)
     for segment in reader.segments:
-        _put_segment(server, run, segment)
+        put_segment(server, run, segment)
     knowledge = reader.knowledge_base
     if knowledge is not None:
         query = "INSERT INTO {knowledge} VALUES (%s, %s, NULL) ON CONFLICT (sum) DO UPDATE SET gone = NULL"
@@ -120,7 +139,7 @@ def _write_share(
         # With all rows there, a graph is made many times as fast as row by row.
         query = "CREATE INDEX IF NOT EXISTS passages_graph ON {passages} USING hnsw (vector vector_ip_ops)"
         run.execute(server.composed(query))
-    return _Written(len(missing), [*has.difference(keys)], is_same)
+    return _Written(len(missing), [key for key in has.keys() - {*keys} if has[key]], is_same)
 
 
 def withdraw_whole(address: str) -> str | None:
@@ -134,7 +153,8 @@ def withdraw_whole(address: str) -> str | None:
     with ExitStack() as opened:
         runs = [opened.enter_context(server.alone(key)) for server in shares.servers]
         states = [published_state(server, share, len(shares)) for share, server in enumerate(shares.servers)]
-        if not any(states):
+        # What a first job has not finished goes, too.
+        if not any(states) and not any(map(is_written_together, shares.servers)):
             return None
         for server, run in zip(shares.servers, runs, strict=True):
             run.execute(server.composed("DROP SCHEMA IF EXISTS {schema} CASCADE"))
@@ -163,7 +183,7 @@ def _compared(there: PublishedState, reader: GenerationReader, approximate: bool
     return is_same
 
 
-def _put_documents(
+def put_documents(
     server: PostgresServer,
     run: Any,
     reader: GenerationReader,
@@ -249,7 +269,7 @@ def _rows_of(reader: GenerationReader, row: int) -> tuple[_Row, list[_Row], list
     return document, passages, [(key, total, layout, zlib.crc32(layout), content, access)]
 
 
-def _put_segment(server: PostgresServer, run: Any, segment: Segment) -> None:
+def put_segment(server: PostgresServer, run: Any, segment: Segment) -> None:
     """Write a segment's file, where it is not there."""
     file = segment.record.name, segment.record.end
     query = "UPDATE {segments} SET gone = NULL WHERE name = %s AND ending = %s RETURNING size"
@@ -264,8 +284,23 @@ def _put_segment(server: PostgresServer, run: Any, segment: Segment) -> None:
         run.execute(server.composed("INSERT INTO {segments} VALUES (%s, %s, %s, NULL)"), [*file, len(content)])
 
 
-def _show(shares: Shares, share: int, run: Any, manifest: Manifest, approximate: bool, gone: list[int]) -> None:
-    """Make a generation the one that is seen on a server."""
+def ids_of(server: PostgresServer, run: Any, keys: Collection[int]) -> list[str]:
+    """Return the ids of the first of some documents, for people."""
+    query = server.composed("SELECT id FROM {documents} WHERE key = ANY(%s) ORDER BY id LIMIT %s")
+    return [doc_id for (doc_id,) in run.execute(query, [[*keys], _NAMED]).fetchall()]
+
+
+def show_generation(
+    server: PostgresServer,
+    run: Any,
+    manifest: Manifest,
+    approximate: bool,
+    gone: list[int],
+    *,
+    share: int = 0,
+    shares: int = 1,
+) -> None:
+    """Make a generation the one that is seen on a server, which has one of several shares."""
     generation = manifest.generation
     names, endings = [each.name for each in manifest.segments], [each.end for each in manifest.segments]
     for query, values in (
@@ -280,13 +315,13 @@ def _show(shares: Shares, share: int, run: Any, manifest: Manifest, approximate:
         (
             "INSERT INTO {state} (version, identity, generation, approximate, manifest, share, shares)"
             " VALUES (%s, %s, %s, %s, %s, %s, %s)",
-            [VERSION, manifest.identity, generation, approximate, manifest.to_json(), share, len(shares)],
+            [VERSION, manifest.identity, generation, approximate, manifest.to_json(), share, shares],
         ),
     ):
-        run.execute(shares.servers[share].composed(query), values or None)
+        run.execute(server.composed(query), values or None)
 
 
-def _remove_gone(server: PostgresServer, run: Any, before: int) -> None:
+def remove_gone(server: PostgresServer, run: Any, before: int) -> None:
     """Remove what had left before a generation."""
     for query in (
         "DELETE FROM {passages} WHERE document IN (SELECT key FROM {documents} WHERE gone < %s)",

@@ -153,12 +153,14 @@ class PublishReport:
         written: Documents that the server lacked.
         removed: Documents that the index has no more.
         passages: That the server now has.
+        removed_ids: Ids of the first that were removed, where the server tells them.
     """
 
     written: int
     removed: int
     passages: int
     engine: str
+    removed_ids: Sequence[str] = ()
 
 
 def publish(

@@ -7,6 +7,7 @@
     segments, blocks
                 what is derived to find documents by, in blocks of 65,536 bytes
     knowledge   the knowledge base
+    jobs, items what writers that work together have done (`engines.jobs`); no searcher reads them
 
 A row is never changed: a document that is replaced gets another key. So a generation is seen whole, as its manifest
 names what is of it, and rows of the one before stay until the next is published (`gone`), for those who still read it.
@@ -47,7 +48,7 @@ PARTITIONS: Final = 8
 EVERYBODY: Final = "*"
 #: Rows that are kept after they were read: some answers'.
 _KEPT: Final = 1024
-_NAMES: Final = ("state", "documents", "passages", "originals", "segments", "blocks", "knowledge")
+_NAMES: Final = ("state", "documents", "passages", "originals", "segments", "blocks", "knowledge", "jobs", "items")
 _SEEN: Final = (
     "access IS NULL OR current_setting('auscult.groups', true) = '*' OR"
     " access && string_to_array(current_setting('auscult.groups', true), ',')"
@@ -99,6 +100,19 @@ def whole_places(address: str) -> list[Place]:
     if len(set(places)) < len(places):
         raise ConfigError("each server once", f"one twice in '{address}'", "leave one out")
     return places
+
+
+def whole_place(address: str) -> Place:
+    """Take apart the address of a whole index on one server.
+
+    Raises:
+        ConfigError: It is none, or of several servers.
+    """
+    places = whole_places(address)
+    if len(places) > 1:
+        got, remedy = f"{len(places)} servers", "name one, or build a folder and publish it to several"
+        raise ConfigError("one server, as several writers share no more", got, remedy)
+    return places[0]
 
 
 def schema_of(place: Place) -> str:
@@ -210,8 +224,7 @@ def published_state(server: PostgresServer, share: int = 0, shares: int = 1) -> 
     Raises:
         EngineError: The server cannot be reached, has another share, or a newer version of auscult made the tables.
     """
-    (there,) = server.rows("SELECT to_regclass(%s) IS NOT NULL", [server.composed("{state}").as_string(None)])
-    if not there[0]:
+    if not _is_there(server, "state"):
         return None
     versions = server.rows("SELECT version FROM {state}")
     if not versions:
@@ -225,6 +238,17 @@ def published_state(server: PostgresServer, share: int = 0, shares: int = 1) -> 
         remedy = "name the servers, with commas between them, in the order in which the index was published to them"
         raise EngineError(expected, f"share {found[0][0] + 1} of {found[0][1]}", remedy)
     return PublishedState(*found[0][2:]) if found else None
+
+
+def is_written_together(server: PostgresServer) -> bool:
+    """Return whether an index is, or shall be, written by several writers (`engines.jobs`), and is not of a folder."""
+    return _is_there(server, "jobs")
+
+
+def _is_there(server: PostgresServer, table: str) -> bool:
+    name = server.composed(f"{{{table}}}").as_string(None)
+    (found,) = server.rows("SELECT to_regclass(%s) IS NOT NULL", [name])
+    return bool(found[0])
 
 
 class ServedStore(Store):

@@ -102,6 +102,23 @@ class SegmentRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Numbers:
+    """Where an index, or a part of one that others are written beside, begins to count.
+
+    Attributes:
+        identity: Of the index (`Manifest.identity`).
+        document: Key of its first document.
+        passage: Key of its first passage.
+        segment: Number of its first segment.
+    """
+
+    identity: str
+    document: int = 1
+    passage: int = 1
+    segment: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
     """Everything a reader checks before it trusts a generation.
 

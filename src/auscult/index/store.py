@@ -247,7 +247,8 @@ class Store:
     def put_knowledge(self, content: bytes) -> None:
         """Keep a knowledge base in place of another, of which no byte stays."""
         self._write("PRAGMA secure_delete=ON")
-        self._write("INSERT OR REPLACE INTO knowledge VALUES (1, ?, ?)", (_sum(*self.row_seed, 1, content), content))
+        total = knowledge_checksum(self.row_seed, content)
+        self._write("INSERT OR REPLACE INTO knowledge VALUES (1, ?, ?)", (total, content))
 
     def insert(self, document: Document, key: int, first: int, encoded: EncodedDocument, origin: str) -> None:
         """Write a document.
@@ -557,6 +558,11 @@ class Store:
 def marker_of(checksum: int, content: str) -> bytes:
     """Return the bytes that a row of the manifest has in the database's pages, as far as its page holds them."""
     return checksum.to_bytes(4, "big").lstrip(b"\0") + content[:200].encode()
+
+
+def knowledge_checksum(row_seed: Sequence[str], content: bytes) -> int:
+    """Return the checksum of a knowledge base's row in an index whose rows have a seed (`Manifest.row_seed`)."""
+    return _sum(*row_seed, 1, content)
 
 
 def content_hash(document: Document) -> bytes:

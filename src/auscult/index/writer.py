@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ import numpy as np
 from auscult import __version__
 from auscult.documents.passage_rows import encode_passages
 from auscult.errors import DataError, IndexFolderError, ModelError
-from auscult.index.manifest import STORE, Counts, Manifest, ModelRecord, SegmentRecord
+from auscult.index.manifest import STORE, Counts, Manifest, ModelRecord, Numbers
 from auscult.index.passage_index import check_fingerprint
 from auscult.index.reader import open_current
 from auscult.index.segment import Segment, SegmentWriter, merge, plan
@@ -162,30 +162,40 @@ class IndexWriter(_Transaction):
         encoder: Its vectors and fingerprint go into the index.
         corpus: Name of the corpus, for the manifest.
         model_path: What `load_model` takes to load the encoder again.
+        numbers: Of a part of a larger index; by default those of an index of its own.
 
     Raises:
         IndexFolderError: Another writer is at work, or the folder cannot be written.
     """
 
-    def __init__(self, folder: str | Path, encoder: DocumentEncoder, *, corpus: str = "", model_path: str = "") -> None:
+    def __init__(
+        self,
+        folder: str | Path,
+        encoder: DocumentEncoder,
+        *,
+        corpus: str = "",
+        model_path: str = "",
+        numbers: Numbers | None = None,
+    ) -> None:
         super().__init__(folder, encoder)
+        numbers = numbers or Numbers(identity=uuid4().hex)
         try:
             with storage_errors(self.folder):
                 self._path = new_store(self.folder)
                 manifest = Manifest(
                     auscult_version=__version__,
                     created=now(),
-                    identity=uuid4().hex,
+                    identity=numbers.identity,
                     corpus=corpus,
                     model=ModelRecord.of(encoder, model_path),
                     generation=1,
                     counts=Counts(0, 0, 0),
                     segments=(),
                     removed=(),
-                    next_document=1,
-                    next_passage=1,
-                    next_segment=1,
-                    known=1,
+                    next_document=numbers.document,
+                    next_passage=numbers.passage,
+                    next_segment=numbers.segment,
+                    known=numbers.document,
                     bound=True,
                 )
                 self._begin(self._path, manifest, "rwc")
@@ -362,7 +372,8 @@ class IndexUpdate(_Transaction):
         store, segment = self._opened()
         with storage_errors(self.folder):
             records = [*self._manifest.segments, segment.close()]
-            manifest = self._settle(records)
+            segments = [Segment(self._path, record, self._removed) for record in records]
+            manifest = settle(segments, self._removed, self._path, self._manifest)
             sync_directory(self._path)
             if knowledge_base is not None:
                 store.put_knowledge(knowledge_base.to_bytes())
@@ -375,30 +386,42 @@ class IndexUpdate(_Transaction):
             remove_leftovers(self.folder, {each.name for each in manifest.segments})
         return manifest
 
-    def _settle(self, records: Sequence[SegmentRecord]) -> Manifest:
-        """Join segments as is due, and return the next generation's manifest."""
-        segments = [Segment(self._path, record, self._removed) for record in records]
-        sizes = [(len(each.keys), len(each.living_rows)) for each in segments]
-        settled = []
-        manifest = self._manifest
-        for group in plan(sizes):
-            (size, living), *others = (sizes[number] for number in group)
-            if not others and 2 * living >= size:
-                settled.append(records[group[0]])
-                continue
-            path = self._path / f"segment-{manifest.next_segment:06d}"
-            manifest = replace(manifest, next_segment=manifest.next_segment + 1)
-            merged = merge([segments[number] for number in group], path, manifest.model.dim)
-            settled.append(merged)
-        settled = [each for each in settled if each.documents] or settled[-1:]
-        left = np.concatenate([np.zeros(0, np.int64), *(Segment(self._path, each, ()).keys for each in settled)])
-        return replace(
-            manifest,
-            generation=manifest.generation + 1,
-            created=now(),
-            segments=tuple(settled),
-            removed=tuple(sorted(self._removed & set(left.tolist()))),
-        )
+
+def settle(
+    segments: Sequence[Segment],
+    removed: Collection[int],
+    folder: Path,
+    manifest: Manifest,
+    at_hand: Callable[[Segment], Segment] = lambda segment: segment,
+) -> Manifest:
+    """Join segments as is due, and return the next generation's manifest; its counts are those of the one before.
+
+    Args:
+        segments: Of all documents, in order, without those that were removed.
+        removed: Keys of documents that were removed.
+        folder: Where joined segments are written.
+        manifest: Of the generation before.
+        at_hand: Called with each segment that is to be joined; returns one that is read quickly.
+    """
+    records, left = [], []
+    for group in plan([(len(each.keys), len(each.living_rows)) for each in segments]):
+        first, *others = (segments[number] for number in group)
+        if not others and 2 * len(first.living_rows) >= len(first.keys):
+            records.append(first.record)
+            left.append(first.keys)
+            continue
+        path = folder / f"segment-{manifest.next_segment:06d}"
+        manifest = replace(manifest, next_segment=manifest.next_segment + 1)
+        records.append(merge([*map(at_hand, (first, *others))], path, manifest.model.dim))
+    records = [each for each in records if each.documents] or records[-1:]
+    held = set(np.concatenate([np.zeros(0, np.int64), *left]).tolist())
+    return replace(
+        manifest,
+        generation=manifest.generation + 1,
+        created=now(),
+        segments=tuple(records),
+        removed=tuple(sorted(held.intersection(removed))),
+    )
 
 
 def check_vectors(model: ModelRecord, document: Document, vectors: FloatArray) -> None:

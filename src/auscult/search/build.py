@@ -78,7 +78,7 @@ def build_index(
     begun = time.perf_counter()
     subjects: list[Document] = []
     with IndexWriter(folder, encoder, corpus=corpus, model_path=model_path) as writer:
-        for batch in _batches(documents, batch_size):
+        for batch in batches(documents, batch_size):
             check_memory()
             for place, those in groupby(batch, origin if callable(origin) else lambda document: origin):
                 writer.add([*those], origin=place)
@@ -176,7 +176,7 @@ def update_index(
         for rewrite in (each for each in gathered.rewrites if update.holds(each.source)):
             update.rewrite(rewrite.source, rewrite.apply, origin=rewrite.origin)
         for origin, documents in sources.items():
-            for batch in _batches(differing(documents), batch_size):
+            for batch in batches(differing(documents), batch_size):
                 check_memory()
                 update.replace(batch, origin=origin)
                 check_memory([document.doc_id for document in batch])
@@ -240,7 +240,8 @@ def remove_from(update: IndexUpdate, doc_ids: Collection[str]) -> None:
     update.put_files(REMOVED, update.files(REMOVED) | dict.fromkeys(sorted(marks), ""))
 
 
-def _batches(documents: Iterable[Document], size: int) -> Iterator[list[Document]]:
+def batches(documents: Iterable[Document], size: int) -> Iterator[list[Document]]:
+    """Yield at most so many documents at once, and fewer where they have many sentences."""
     batch: list[Document] = []
     sentences = 0
     for document in documents:

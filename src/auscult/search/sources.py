@@ -99,14 +99,14 @@ class Sources:
 
 
 def open_sources(
-    named: Sequence[str], choices: Choices, *, index: Path, skip_bad: bool, report: Path | None
+    named: Sequence[str], choices: Choices, *, index: Path | None, skip_bad: bool, report: Path | None
 ) -> Sources:
     """Open what was named.
 
     Args:
         named: Names of corpora, files, folders and patterns.
         choices: How files are read.
-        index: The index folder, which is never read from.
+        index: The index folder, which is never read from; None where there is none.
         skip_bad: Leave unreadable records out.
         report: That is to be written.
 
@@ -122,7 +122,7 @@ def open_sources(
         expected = "files and folders for --read deidentify= and access="
         first = next(each for each in named if each not in own)
         raise ConfigError(expected, f"'{first}', a corpus of its own format", "leave it out")
-    files = FilesCorpus(*own, choices=choices, skip_bad=skip_bad, without=[index]) if own else None
+    files = FilesCorpus(*own, choices=choices, skip_bad=skip_bad, without=[index] if index else []) if own else None
     return Sources(known, files, choices.columns)
 
 

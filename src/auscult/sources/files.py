@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from auscult.documents import Document
 from auscult.errors import CorpusMissingError, DataError
@@ -27,8 +28,10 @@ from auscult.readers.walking import is_pattern, name_of
 from auscult.sources.file_records import Index
 from auscult.sources.gathering import Gathered, Gathering
 from auscult.sources.sectioned import WithoutQueries
+from auscult.sources.sharing import SharedFiles
 
 Progress = Callable[[Report], None]
+_Gathering = TypeVar("_Gathering", bound=Gathering)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,8 +124,25 @@ class FilesCorpus(WithoutQueries):
             CorpusMissingError: A path leads nowhere any more.
             DataError: The only path is a file that cannot be read.
         """
+        with self._gathering(Gathering) as gathering:
+            self.report = gathering.report
+            gathered = gathering.gather(index, progress, prune=prune, restored=restored)
+            # A single file that cannot be read is an error, and no line of a report.
+            single = len(self.paths) == 1 and Path(self.paths[0]).is_file() and self.report.total == 1
+            if single and self.report.problems and not self._skip_bad:
+                problem = self.report.problems[0]
+                raise DataError(problem.expected, f"{problem.kind}: {problem.got} ({problem.name})", problem.remedy)
+            yield gathered
+
+    def shared(self) -> SharedFiles:
+        """Return the files in shares that several workers read together; nothing has been listed yet."""
+        gathering = self._gathering(SharedFiles)
+        self.report = gathering.report
+        return gathering
+
+    def _gathering(self, kind: type[_Gathering]) -> _Gathering:
         hide = open_deidentifier(self.choices.deidentify) if self.choices.deidentify else None
-        with Gathering(
+        return kind(
             self.paths,
             self.origins,
             columns=self.choices.columns,
@@ -132,15 +152,7 @@ class FilesCorpus(WithoutQueries):
             without=self._without,
             exclude=self.choices.exclude,
             splitter=self._splitter,
-        ) as gathering:
-            self.report = gathering.report
-            gathered = gathering.gather(index, progress, prune=prune, restored=restored)
-            # A single file that cannot be read is an error, and no line of a report.
-            single = len(self.paths) == 1 and Path(self.paths[0]).is_file() and self.report.total == 1
-            if single and self.report.problems and not self._skip_bad:
-                problem = self.report.problems[0]
-                raise DataError(problem.expected, f"{problem.kind}: {problem.got} ({problem.name})", problem.remedy)
-            yield gathered
+        )
 
     def documents(self, split: str | None = None) -> Iterator[Document]:
         """Stream documents, in the order of paths and names; all are of the split "train".

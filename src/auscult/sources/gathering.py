@@ -172,6 +172,10 @@ class Gathering:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Forget the drafts that wait."""
         self._waiting.close()
 
     def gather(

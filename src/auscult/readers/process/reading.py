@@ -69,12 +69,15 @@ class Reading:
         self._held = self._next = 0
         self._stopped = False
 
-    def read(self, files: Iterable[Found], known: Callable[[Found, str], bool]) -> Iterator[FileRead]:
+    def read(
+        self, files: Iterable[Found], known: Callable[[Found, str], bool], *, keep: bool = False
+    ) -> Iterator[FileRead]:
         """The files, read.
 
         Args:
             files: In order.
             known: Whether a file, of a digest, need not be read.
+            keep: Let the processes wait for more files, until `close`.
         """
         under_way: deque[Future[FileRead]] = deque()
         self._held, self._stopped = 0, False
@@ -97,8 +100,13 @@ class Reading:
                 raise
             finally:
                 threads.shutdown(cancel_futures=True)
-                for process in self._all:
-                    process.close()
+                if not keep:
+                    self.close()
+
+    def close(self) -> None:
+        """End the processes."""
+        for process in self._all:
+            process.close()
 
     def _taken(self, future: Future[FileRead]) -> FileRead:
         read = future.result()

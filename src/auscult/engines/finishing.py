@@ -1,0 +1,240 @@
+"""The last step of a job that several writers share: their segments become the next generation.
+
+It is taken by one of them while the others wait. Segments that are small beside what follows them are joined, on a
+disk of this machine, and searchers see the whole of the generation with one change of one row.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from auscult import __version__
+from auscult.concepts import KnowledgeBase
+from auscult.engines.jobs import Items, Job, Written, drop
+from auscult.engines.postgres_server import PostgresServer
+from auscult.engines.publishing import ids_of, put_segment, remove_gone, show_generation
+from auscult.engines.tables import PublishedState, published_state, schema_of, server_of, whole_place
+from auscult.engines.whole import CACHE, Cache, ServedFile
+from auscult.errors import DataError, EngineError
+from auscult.index import Counts, Manifest, ModelRecord
+from auscult.index.blocks import BLOCK
+from auscult.index.manifest import SegmentRecord
+from auscult.index.segment import Segment
+from auscult.index.store import knowledge_checksum
+from auscult.index.titles import subject
+from auscult.index.writer import now, settle
+from auscult.sources.sharing import ShareRecords
+
+#: Numbers for joined segments, above those of the job's writers.
+_JOINED: Final = 2**10
+#: Blocks that are fetched at once: 16 MB.
+_AT_ONCE: Final = 256
+
+
+@dataclass(frozen=True, slots=True)
+class JobReport:
+    """What a job did.
+
+    Attributes:
+        written: New and changed documents.
+        unchanged: Documents that the index had.
+        removed: Documents that it has no more, those that were replaced among them.
+        removed_ids: Ids of the first of them.
+        counts: What it holds now.
+        generation: Number of what is seen now.
+        records: What was read, a share each.
+    """
+
+    written: int
+    unchanged: int
+    removed: int
+    removed_ids: Sequence[str]
+    counts: Counts
+    generation: int
+    records: Sequence[ShareRecords]
+
+
+def finish(job: Job, model: ModelRecord, corpus: str, knowledge_base: KnowledgeBase | None) -> JobReport:
+    """Make what a job wrote the generation that is seen, where no other writer has done so; all shares are done.
+
+    Args:
+        job: The job.
+        model: That read.
+        corpus: Name for the manifest.
+        knowledge_base: Kept in the index together with the entities that documents are about.
+
+    Raises:
+        EngineError: The server cannot be reached, or the job was dropped.
+    """
+    place = whole_place(job.address)
+    server, schema = server_of(place), schema_of(place)
+    with server.alone(schema, patient=True) as run:
+        query = "SELECT generation, removed, removed_ids FROM {jobs} WHERE job = %s"
+        found = run.execute(server.composed(query), [job.number]).fetchone()
+        if found is None:
+            raise EngineError(f"this work on {server.name}", "none: another command dropped it", "give it again")
+        items = Items(server, run, job)
+        written = items.written()
+        if found[0] is None:
+            finishing = _Finishing(server, run, job, written)
+            found = finishing.finish(model, corpus, knowledge_base)
+        state = published_state(server)
+        if state is None:
+            raise EngineError(f"an index on {server.name}", "none", "give the command again")
+        counts = Manifest.parse(state.manifest, server.name).counts
+        report = JobReport(
+            sum(each.segment.documents for each in written if each.segment),
+            sum(len(each.kept) for each in written),
+            found[1],
+            found[2],
+            counts,
+            found[0],
+            items.records(),
+        )
+    server.close()
+    return report
+
+
+class _Finishing:
+    """Makes the next generation.
+
+    Args:
+        server: Of the index.
+        run: The connection that holds the lock.
+        job: The job.
+        written: What its writers did.
+    """
+
+    def __init__(self, server: PostgresServer, run: Any, job: Job, written: Sequence[Written]) -> None:
+        self._server, self._run, self._job, self._written = server, run, job, written
+        self._cache = Cache(CACHE)
+
+    def finish(
+        self, model: ModelRecord, corpus: str, knowledge_base: KnowledgeBase | None
+    ) -> tuple[int, int, Sequence[str]]:
+        """Return the number of the generation, how many documents left, and the ids of some of these."""
+        there = published_state(self._server)
+        before = _manifest_before(there, self._server, self._job, model)
+        old = [self._segment(each, before.removed) for each in before.segments]
+        living = set(chain.from_iterable(each.keys[each.living].tolist() for each in old))
+        gone = living.difference(*(each.kept for each in self._written))
+        new = [each.segment for each in self._written if each.segment]
+        if not new and len(gone) == len(living):
+            drop(self._server, self._run, self._job, there, model.dim)
+            raise DataError("at least one document to index", "none", "check the paths")
+        content = _with_subjects(knowledge_base, self._written)
+        total = knowledge_checksum(before.row_seed, content) if content else 0
+        if there is not None and not (new or gone) and total == (before.knowledge or 0):
+            return self._ended(before.generation, 0, [])
+        manifest, counts = self._joined(before, new, gone)
+        manifest = replace(
+            manifest,
+            auscult_version=__version__,
+            corpus=corpus,
+            model=model,
+            before=hashlib.sha256(there.manifest.encode()).hexdigest() if there else "",
+            knowledge=total,
+            counts=counts,
+        )
+        if content:
+            query = "INSERT INTO {knowledge} VALUES (%s, %s, NULL) ON CONFLICT (sum) DO UPDATE SET gone = NULL"
+            self._execute(query, [total, content])
+        with self._run.transaction():
+            self._remove_joined(new, manifest)
+            show_generation(self._server, self._run, manifest, False, [*gone])
+            remove_gone(self._server, self._run, manifest.generation)
+            names = ids_of(self._server, self._run, gone)
+            return self._ended(manifest.generation, len(gone), names)
+
+    def _joined(self, before: Manifest, new: Sequence[SegmentRecord], gone: Collection[int]) -> tuple[Manifest, Counts]:
+        """Join segments as is due, and write those that were joined; return the manifest, and what is in them."""
+        removed = {*before.removed, *gone}
+        with TemporaryDirectory(prefix="auscult-") as folder:
+            segments = [self._segment(each, removed) for each in (*before.segments, *new)]
+            manifest = settle(segments, removed, Path(folder), before, partial(self._fetched, Path(folder), removed))
+            for each in {*manifest.segments}.difference(before.segments, new):
+                put_segment(self._server, self._run, Segment(Path(folder), each, ()))
+        shown = [self._segment(each, manifest.removed) for each in manifest.segments]
+        return manifest, sum((each.counts for each in shown), Counts(0, 0, 0))
+
+    def _segment(self, record: SegmentRecord, removed: Collection[int]) -> Segment:
+        def opens(path: Path, end: int) -> ServedFile:
+            return ServedFile(path, end, self._server, self._cache)
+
+        return Segment(Path(), record, removed, opens)
+
+    def _fetched(self, folder: Path, removed: Collection[int], segment: Segment) -> Segment:
+        """Copy a segment to this machine's disk."""
+        record = segment.record
+        name, blocks = record.name, -(-segment.file.size // BLOCK)
+        with (folder / name).open("wb") as file:
+            for first in range(0, blocks, _AT_ONCE):
+                query = (
+                    "SELECT content FROM {blocks} WHERE name = %s AND ending = %s AND number >= %s AND number < %s"
+                    " ORDER BY number"
+                )
+                for (content,) in self._server.rows(query, [name, record.end, first, first + _AT_ONCE]):
+                    file.write(content)
+        return Segment(folder, record, removed)
+
+    def _remove_joined(self, new: Sequence[SegmentRecord], manifest: Manifest) -> None:
+        """Remove segments of writers that no generation is made of, since they were joined."""
+        names = [*{each.name for each in new}.difference(each.name for each in manifest.segments)]
+        for query in ("DELETE FROM {blocks} WHERE name = ANY(%s)", "DELETE FROM {segments} WHERE name = ANY(%s)"):
+            self._execute(query, [names])
+
+    def _ended(self, generation: int, removed: int, names: list[str]) -> tuple[int, int, Sequence[str]]:
+        query = "UPDATE {jobs} SET generation = %s, removed = %s, removed_ids = %s WHERE job = %s"
+        self._execute(query, [generation, removed, names, self._job.number])
+        self._execute("DELETE FROM {jobs} WHERE job < %s", [self._job.number])
+        return generation, removed, names
+
+    def _execute(self, query: str, values: Sequence[object]) -> Any:
+        return self._run.execute(self._server.composed(query), values)
+
+
+def _with_subjects(known: KnowledgeBase | None, written: Sequence[Written]) -> bytes:
+    """Return a knowledge base with what documents are about; nothing where there is none."""
+    if known is None:
+        return b""
+    records = chain.from_iterable(each.records() for each in written)
+    return known.with_documents([subject(each, known) for each in records]).to_bytes()
+
+
+def _manifest_before(there: PublishedState | None, server: PostgresServer, job: Job, model: ModelRecord) -> Manifest:
+    """Return the manifest that the next generation's is made of: without documents, where there is no other."""
+    # The numbers that follow lie above those of the job's writers and below those of the next job.
+    following = Job(job.address, job.number + 1, job.identity)
+    if there is not None:
+        manifest = Manifest.parse(there.manifest, server.name)
+    else:
+        manifest = Manifest(
+            auscult_version=__version__,
+            created=now(),
+            identity=job.identity,
+            corpus="",
+            model=model,
+            generation=0,
+            counts=Counts(0, 0, 0),
+            segments=(),
+            removed=(),
+            next_document=0,
+            next_passage=0,
+            next_segment=0,
+            known=0,
+            bound=True,
+        )
+    return replace(
+        manifest,
+        next_document=following.first_key,
+        next_passage=following.first_key,
+        next_segment=following.first_segment - _JOINED,
+        known=following.first_key,
+    )
