@@ -20,6 +20,7 @@ from auscult.concepts import KnowledgeBase
 from auscult.engines.jobs import Items, Job, Written, drop
 from auscult.engines.postgres_server import PostgresServer
 from auscult.engines.publishing import ids_of, put_segment, remove_gone, show_generation
+from auscult.engines.shares import Shares
 from auscult.engines.tables import PublishedState, published_state, schema_of, server_of, whole_place
 from auscult.engines.whole import CACHE, Cache, ServedFile
 from auscult.errors import DataError, EngineError
@@ -166,7 +167,7 @@ class _Finishing:
 
     def _segment(self, record: SegmentRecord, removed: Collection[int]) -> Segment:
         def opens(path: Path, end: int) -> ServedFile:
-            return ServedFile(path, end, self._server, self._cache)
+            return ServedFile(path, end, Shares([self._server]), self._cache)
 
         return Segment(Path(), record, removed, opens)
 
