@@ -42,6 +42,11 @@ def words_of_markdown(content: bytes) -> Iterator[DraftDocument]:
     yield words.draft("text")
 
 
+def _converted(source: str) -> str:
+    text: str = rtf_to_text(source, errors="replace")  # type: ignore[no-untyped-call]
+    return text
+
+
 # Each begins what is left out, up to the end of its group.
 _RTF_UNSEEN: Final = {
     HIDDEN: re.compile(r"\\v(?![a-z0-9-])"),
@@ -54,14 +59,14 @@ _RTF_ASIDE: Final = r"\\*\\aside"
 def words_of_rich_text(content: bytes) -> Iterator[DraftDocument]:
     """Yield the words of rich text as striprtf converts it; it leaves out footnotes, headers and footers."""
     source = content.decode("cp1252", "replace")
-    text = rtf_to_text(source, errors="replace")
+    text = _converted(source)
     words = PartWords()
     words.add(text)
     words.excuse(" ".join(_RTF_MARKER.findall(text)), "mark of a list")
     for reason, pattern in _RTF_UNSEEN.items():
         if pattern.search(source):
             # What follows a mark of things to be ignored is left out by the conversion, too.
-            shown = rtf_to_text(pattern.sub(_RTF_ASIDE, source), errors="replace")
+            shown = _converted(pattern.sub(_RTF_ASIDE, source))
             words.excuse(words_without(text, shown), reason)
     yield words.draft("text")
 
