@@ -17,6 +17,7 @@ import json
 import statistics
 import time
 from collections.abc import Sequence
+from multiprocessing import Pool
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -43,7 +44,8 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="the folder tests of a copy of adbar/trafilatura")
     folder = parser.parse_args().folder
     told = json.loads((folder / "evaldata.json").read_text(encoding="utf-8"))
-    pages = [read(folder, each) for each in told.values()]
+    with Pool() as pool:
+        pages = pool.starmap(read, [(folder, each) for each in told.values()])
     chosen = [page for page in pages if not hashlib.sha256(page.name.encode()).digest()[0] % 2]
     others = [page for page in pages if hashlib.sha256(page.name.encode()).digest()[0] % 2]
     halves = {"chosen by": chosen, "only measured": others, "all": pages}

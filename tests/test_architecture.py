@@ -60,6 +60,7 @@ WIDE = {
     "mcp": ("auscult/mcp/",),
     "fastapi": ("auscult/service/",),
     "starlette": ("auscult/service/",),
+    "striprtf": ("auscult/readers/rtf.py", "auscult/readers/source_words/texts.py"),
     "rapidfuzz": ("auscult/concepts/fuzzy.py", "auscult/catalogue.py"),
     "scipy": (
         "auscult_lab/scorers/lexical.py",

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from auscult.documents import Document
 from auscult.index import IndexUpdate
-from auscult.readers.pdf.text_layer import LostWord, lost_words
+from auscult.readers.contract import DraftDocument
+from auscult.readers.pdf import text_layer
+from auscult.readers.source_words.comparison import LostWord, lost_words
 from command import Command, hashed_model
+from good_files import HTML
 from small_pdfs import leaflet as pdf_leaflet
 
 
@@ -38,8 +44,19 @@ def command(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], 
     return command
 
 
-def passages_without_the_last(text: str, passages: list[tuple[int, int]], *rest: Any) -> tuple[int, list[LostWord]]:
-    return lost_words(text, passages[:-1], *rest)
+_OF_PDF = text_layer.lost_words
+
+
+def pdf_without_the_last_passage(
+    text: str, passages: list[tuple[int, int]], *rest: Any
+) -> tuple[int, list[text_layer.LostWord]]:
+    return _OF_PDF(text, passages[:-1], *rest)
+
+
+def without_the_last_passages(
+    documents: Sequence[Document], parts: Sequence[DraftDocument]
+) -> tuple[int, list[LostWord]]:
+    return lost_words([replace(each, passages=each.passages[:-1]) for each in documents], parts)
 
 
 def found(command: Command, *asked: str) -> list[str]:
@@ -151,17 +168,24 @@ def test_optimize_frees_and_backup_is_an_index(command: Command, tmp_path: Path)
     assert "notes.txt" in done.err
 
 
-def test_words_of_pdfs_that_are_in_no_passage_are_told_with_the_reason(
+def test_words_of_sources_that_are_in_no_passage_are_told_with_the_reason(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "pdfs").mkdir()
-    (tmp_path / "pdfs" / "gout.pdf").write_bytes(pdf_leaflet(3).content())
-    assert command("add", "index", "pdfs").code == 0
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files" / "gout.pdf").write_bytes(pdf_leaflet(3).content())
+    (tmp_path / "files" / "page.html").write_text(HTML)
+    assert command("add", "index", "files").code == 0
     done = command("verify", "index", "--sources")
     assert done.code == 0, done.out + done.err
     assert "  page 2, header, footer or number: " in done.out
-    assert "PDFs compared: 1; words: " in done.out
-    monkeypatch.setattr("auscult.cli.upkeep.lost_words", passages_without_the_last)
+    assert "  page, navigation, forms and other parts around the text: " in done.out
+    assert "files compared: 2; words: " in done.out
+    with monkeypatch.context() as broken:
+        broken.setattr("auscult.readers.pdf.text_layer.lost_words", pdf_without_the_last_passage)
+        done = command("verify", "index", "--sources")
+    assert done.code == 1
+    assert "  page 3, no reason known: " in done.out
+    monkeypatch.setattr("auscult.readers.source_words.checking.lost_words", without_the_last_passages)
     done = command("verify", "index", "--sources")
     assert done.code == 1
-    assert "no reason known" in done.out
+    assert "  page, no reason known: " in done.out

@@ -446,3 +446,12 @@ def test_boxes_of_a_list_say_whether_they_are_ticked() -> None:
         add_xml(document, f'<w:pPr><w:numPr><w:numId w:val="{key}"/></w:numPr></w:pPr><w:r><w:t>{word}</w:t></w:r>')
     content = with_parts(saved(document), {"word/numbering.xml": numbering.encode()})
     assert read(content).text == "☑ asthma\n☐ gout\n• none"
+
+
+def test_lines_of_a_heading_are_parted() -> None:
+    document = Document()
+    document.add_heading("Chapter 2", 1).add_run().add_break()
+    document.paragraphs[0].add_run("Dosage")
+    document.add_paragraph("One tablet.")
+    draft = read(saved(document))
+    assert "Chapter 2 Dosage" in (draft.title, *(section.heading for section in draft.sections))

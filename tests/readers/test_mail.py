@@ -158,7 +158,7 @@ def test_an_outlook_message() -> None:
 
 def test_a_subject_alone_is_a_document_and_nothing_is_none() -> None:
     (draft,) = read(text_mail("", "From: a@b.test", "Subject: Gout is back"))
-    assert draft.text == "Gout is back"
+    assert (draft.text, draft.content) == ("Gout is back", b"Gout is back")
     with pytest.raises(UnreadableError) as error:
         read(text_mail("", "From: a@b.test", "To: c@d.test"))
     assert error.value.kind == "no words"

@@ -217,3 +217,9 @@ def test_where_no_word_is_left_it_is_refused(content: bytes) -> None:
 def test_a_workbook_among_the_parts_of_another_file_is_no_workbook() -> None:
     (draft,) = read(compound({"WordDocument": b"x" * 5000, "ObjectPool": {"Workbook": b"x" * 5000}}))
     assert (draft.media_type, draft.text) == ("application/msword", "")
+
+
+def test_lines_of_the_title_of_a_slide_are_parted() -> None:
+    old, new = "<a:t>Treatment</a:t></a:r>", "<a:t>General</a:t></a:r><a:br/><a:r><a:t>Treatment</a:t></a:r>"
+    (draft,) = read(changed(slides(), "ppt/slides/slide2.xml", old, new))
+    assert ("Slide 2", "General Treatment") in headed(draft)

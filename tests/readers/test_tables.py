@@ -15,8 +15,17 @@ def test_without_a_header_cells_stand_beside_each_other() -> None:
     assert readable_lines(None, [["a", "b"], [], ["", " "]]) == ["a | b"]
 
 
+def test_the_heading_of_a_column_without_words_is_kept_in_a_line_of_the_header() -> None:
+    assert readable_lines(["Drug", "Dose", "Note"], [["Colchicine", "5 mg", ""]]) == [
+        "Drug | Dose | Note",
+        "Drug: Colchicine | Dose: 5 mg",
+    ]
+
+
 def test_an_empty_cell_goes_with_its_label_and_cells_beyond_the_header_have_none() -> None:
-    assert readable_lines(["Drug", "Dose:", ""], [["", "5 mg", "daily", "x"]]) == ["Dose: 5 mg | daily | x"]
+    assert readable_lines(["Dose:", ""], [["5 mg", "daily", "x"]]) == ["Dose: 5 mg | daily | x"]
+    rows = [["", "5 mg"], ["Colchicine", ""]]
+    assert readable_lines(["Drug", "Dose"], rows) == ["Dose: 5 mg", "Drug: Colchicine"]
 
 
 def test_a_header_alone_is_a_line() -> None:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
-from itertools import groupby
-from operator import itemgetter
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +10,7 @@ import typer
 
 from auscult.cli.index import naming, showing_progress
 from auscult.cli.options import IndexArgument
+from auscult.cli.source_check import words_without_reason
 from auscult.engines import publish as publish_index
 from auscult.engines import publish_whole, withdraw_whole
 from auscult.engines import withdraw as withdraw_index
@@ -22,9 +20,6 @@ from auscult.index import backup as copy_index
 from auscult.index import optimize as compact
 from auscult.index import repair as derive
 from auscult.index.reader import open_current
-from auscult.readers.contract import SourceFile, UnreadableError
-from auscult.readers.pdf.text_layer import UNKNOWN, lost_words
-from auscult.readers.process.worker import ReadingProcess
 from auscult.service.feedback import export, read
 from auscult.service.settings import Settings
 
@@ -73,8 +68,8 @@ def verify(
         bool,
         typer.Option(
             "--sources",
-            help="Also compare PDFs that the index keeps with their text layer: which words are in no passage, and "
-            "why. Exit code 1 where a word has no known reason.",
+            help="Also compare documents with the files that the index keeps, by other parsers than those that read "
+            "them: which words are in no passage, and why. Exit code 1 where a word has no known reason.",
         ),
     ] = False,
 ) -> None:
@@ -88,37 +83,8 @@ def verify(
     opened = PassageIndex.open(index)
     opened.verify()
     typer.echo(f"whole: {opened.manifest.counts.in_words()}, in {time.perf_counter() - begun:.1f} s: {index}")
-    if sources and _lost_without_reason(opened):
+    if sources and words_without_reason(opened):
         raise typer.Exit(1)
-
-
-def _lost_without_reason(opened: PassageIndex) -> int:
-    """Print which words of PDFs are in no passage. Return how many of them have no known reason."""
-    reader, documents, words, counts = opened.reader, 0, 0, Counter[str]()
-    layers = {"pdf": "auscult.readers.pdf.text_layer:TextLayerReader"}
-    with ReadingProcess(readers=layers) as process:
-        for row in opened.documents_where().tolist():
-            original = reader.original(row)
-            if original is None or original.media_type != "application/pdf":
-                continue
-            document = reader.document(row)
-            headings = [document.title, *(h for each in document.passages for h in (each.heading, *each.above))]
-            try:
-                pages = [draft for _, draft in process.read(SourceFile(original.name, original.content))]
-            except UnreadableError as error:
-                typer.echo(printable(f"{document.doc_id}: text layer not read: {error}"))
-                continue
-            spans = [(each.start, each.end) for each in document.passages]
-            total, lost = lost_words(document.text, spans, headings, original.words, pages)
-            documents, words = documents + 1, words + total
-            counts.update(each.reason for each in lost)
-            typer.echo(printable(f"{document.doc_id}: {total:,} words, {total - len(lost):,} kept"))
-            for (page, reason), group in groupby(sorted(lost, key=itemgetter(1, 2)), key=itemgetter(1, 2)):
-                missing = " ".join(each.word for each in group)
-                typer.echo(printable(f"  page {page}, {reason}: {missing}"))
-    reasons = "".join(f"; {reason}: {number:,}" for reason, number in counts.most_common())
-    typer.echo(f"PDFs compared: {documents:,}; words: {words:,}, kept: {words - counts.total():,}{reasons}")
-    return counts[UNKNOWN]
 
 
 def optimize(index: IndexArgument) -> None:

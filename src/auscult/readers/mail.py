@@ -101,7 +101,7 @@ class MailReader:
             remarks.append(f"text: {error.kind} ({error.got})")
         if not own and has_words(facts.title):
             content = facts.title.encode()
-            own = [*NoteReader().read(SourceFile("subject.txt", content))]
+            own = [replace(each, content=content) for each in NoteReader().read(SourceFile("subject.txt", content))]
         for draft in own:
             yield replace(
                 draft,

@@ -76,6 +76,9 @@ def _parsed(package: Package, name: str) -> Element:
     root = parse_xml(package.read(name))[0]
     for node in [root, *(each for each in descend(root) if isinstance(each, Element))]:
         node.children = [written(each.text) if isinstance(each, Piece) else each for each in node.children]
+        if node.tag == "br":
+            # Where lines become one, as in titles.
+            node.children = [written(" ")]
     return root
 
 

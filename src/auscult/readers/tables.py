@@ -43,12 +43,13 @@ def readable_rows(
         written: Makes a piece of what stands in no cell: labels, ": " and " | ".
 
     Returns:
-        The lines; none for a row without pieces. Where there is a header and no row has pieces, the header.
+        The lines; none for a row without pieces. Where a column with a heading has no pieces, the header is the first
+        line, so that its heading is not lost.
     """
     labels = [" ".join(label.split()) for label in header or ()]
     usable = all(len(label) <= _LONGEST_LABEL for label in labels)
     lines = [line for row in rows if (line := _line(labels if usable else (), row, written))]
-    if any(labels) and (not usable or not lines):
+    if any(labels) and (not usable or not _all_filled(labels, rows)):
         lines.insert(0, [written(BETWEEN.join(filter(None, labels)))])
     return lines
 
@@ -99,6 +100,12 @@ def _line(labels: Sequence[str], row: Sequence[Sequence[Part] | None], written: 
             line.append(written(before))
         line.extend(cell)
     return line
+
+
+def _all_filled(labels: Sequence[str], rows: Sequence[Sequence[Sequence[Part] | None]]) -> bool:
+    """Whether each column with a label has a cell with words, or one that reaches into it from the left."""
+    filled = {column for row in rows for column, cell in enumerate(row) if cell or cell is None}
+    return all(column in filled for column, label in enumerate(labels) if label)
 
 
 def _shared(labels: Sequence[str]) -> str:

@@ -16,6 +16,7 @@ from itertools import islice, pairwise
 from typing import Final
 
 from auscult.readers.flow import has_words
+from auscult.readers.html.phrases import stands_around
 from auscult.readers.html.standard import HEADINGS, LISTS
 from auscult.readers.tree import NEVER_SHOWN, Element, Piece, descend
 
@@ -65,6 +66,16 @@ _WORDS_AROUND: Final = re.compile(
     r"|(?:no-?|hidden-)print|print-none|toolbar|rss|menu|nav(?:bar|igation)?|masthead|login|more-?articles|shop|disqus"
     r"|feedback|vote|poll|ratings?)(?![a-z])"
 )
+# What such parts are called that say nothing of a page's subject, links or not.
+_NEVER_TEXT: Final = re.compile(
+    r"(?<![a-z])(?:newsletter-?(?:box|form|signup|teaser)?|donat(?:e|ion)-?(?:box|cta|form)|(?:article-)?donation-cta"
+    r"|sabox[a-z]*|contributors?-bio|author-?(?:bio|box|text)|recent-?(?:posts|comments)|related-?posts?|print-button"
+    r"|post-ratings?|shariff[a-z]*|akismet[a-z-]*|ad-(?:container|heading|label|wrapper)|advertisements?"
+    r"|comments?-(?:rules|policy|form|meta)|buybox|app-?stores?|licen[cs]e-?info|copyright|(?:next|prev)post"
+    r"|detail-themes)(?![a-z])"
+)
+#: Of the words of a page, and of its sentences.
+_MOST_NEVER_TEXT: Final = 1 / 10
 _AUTHOR: Final = re.compile(
     r"(?<![a-z])(?:author-?(?:about|bio|box|card|description|info|profile)|(?:about-?|post-?|article-?|entry-?)author)"
     r"(?![a-z])"
@@ -237,6 +248,9 @@ def is_around(element: Element, measure: Measure, inside: bool, in_heading: bool
     called = _WORDS_MEET.sub("-", named).lower()
     labelled = _LABELS.search(called) is not None
     if labelled and length <= _LONGEST_LABEL and not measure.prose:
+        return True
+    small = max(measure.length / max(total, 1), measure.prose / max(whole.prose, 1)) < _MOST_NEVER_TEXT
+    if small and _NEVER_TEXT.search(called):
         return True
     if measure.links <= measure.inward:
         return False
@@ -544,8 +558,9 @@ def _drop_labels(page: Element) -> None:
             if element.dropped:
                 continue
             now = left[id(element)]
-            label = 0 < now.length <= _LONGEST_LABEL and not (now.prose or now.content or is_content(element))
-            if label and _is_label(element, lost[id(element)]):
+            short = 0 < now.length <= _LONGEST_LABEL and not (now.content or is_content(element))
+            label = short and not now.prose and _is_label(element, lost[id(element)])
+            if label or (short and element.tag not in _IN_TABLES and stands_around(_kept_words(element))):
                 element.dropped = _AROUND_TEXT
             else:
                 stack.append(element)
@@ -556,11 +571,15 @@ def _is_label(element: Element, lost: int) -> bool:
     """Whether the words of an element say nothing without the `lost` characters that they were a label of."""
     if lost < _FEWEST_LEFT_OUT:
         return False
-    kept = descend(element, lambda each: not each.dropped)
-    words = " ".join("".join(each.text for each in kept if isinstance(each, Piece)).split())
+    words = _kept_words(element)
     # "Call 112" and "Stop it before surgery." say something.
     says = any(letter.isdigit() for letter in words) or words.endswith((".", "!"))
     return not says and lost >= _LEAST_LEFT_OUT * len(words)
+
+
+def _kept_words(element: Element) -> str:
+    kept = descend(element, lambda each: not each.dropped)
+    return " ".join("".join(each.text for each in kept if isinstance(each, Piece)).split())
 
 
 def _left_out(page: Element) -> dict[int, int]:

@@ -168,7 +168,11 @@ class _Walk:
             pass
         elif level:
             self.flow.begin_heading(level)
-            for piece in [*initial, *pieces]:
+            for piece in initial:
+                self.flow.add(piece)
+            for number, piece in enumerate(pieces):
+                if number:
+                    self.flow.add(written(" "))
                 self.flow.add(piece)
             self.flow.end_heading()
         elif marker:

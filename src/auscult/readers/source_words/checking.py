@@ -1,0 +1,45 @@
+"""Compare documents with the file that they were read from, whatever its kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+from auscult.documents import Document
+from auscult.documents.original import Original
+from auscult.readers.contract import DraftDocument
+from auscult.readers.pdf import text_layer
+from auscult.readers.source_words.comparison import LostWord, lost_words
+
+_PDF: Final = "application/pdf"
+CHECKERS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "words": "auscult.readers.source_words.reader:SourceWordsReader",
+        "pdf": "auscult.readers.pdf.text_layer:TextLayerReader",
+    }
+)
+"""Readers of the words of sources, for a reading process; files that it is given are named by their media types. The
+first takes those that it knows."""
+
+
+def compare(
+    original: Original, documents: Sequence[Document], parts: Sequence[DraftDocument]
+) -> tuple[int, list[LostWord]]:
+    """Compare all documents of a file with the words of its source.
+
+    Args:
+        original: The file.
+        documents: All that were read from it; of a PDF, one.
+        parts: What one of `CHECKERS` read.
+
+    Returns:
+        The number of words of the source, and those that are in no passage, heading or title.
+    """
+    if original.media_type != _PDF:
+        return lost_words(documents, parts)
+    (document,) = documents
+    headings = [document.title, *(name for each in document.passages for name in (each.heading, *each.above))]
+    spans = [(each.start, each.end) for each in document.passages]
+    total, lost = text_layer.lost_words(document.text, spans, headings, original.words, parts)
+    return total, [LostWord(each.word, f"page {each.page}", each.reason) for each in lost]

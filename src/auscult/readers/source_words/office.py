@@ -1,0 +1,301 @@
+"""Words of files of office programs: the characters in the XML of their parts, by libxml2.
+
+Specifications: ECMA-376 (Office Open XML), OpenDocument 1.3.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, Final
+
+from auscult.readers.archives import Package, names_in
+from auscult.readers.contract import DraftDocument
+from auscult.readers.source_words.part import FORMULA, HIDDEN, STRUCK, PartWords, Rules, add_tree, parsed_xml
+from auscult.readers.word.package import child, children, local, value
+from auscult.readers.word.styles import is_on
+
+_FURNITURE: Final = "header, footer, date or number"
+_DELETED: Final = "deleted in a tracked change"
+_COMMENT: Final = "comment"
+_CONTENTS: Final = "table of contents"
+_CHART: Final = "chart"
+_DIAGRAM: Final = "diagram"
+_NOT_SHOWN: Final = "another form of what is shown"
+_MERGED: Final = "cell that is merged with another"
+_OTHER_VALUE: Final = "number or date, written in another way"
+
+
+def _read_parts(content: bytes, kind: str, named: dict[str, str]) -> Iterator[tuple[str, Any, str]]:
+    """Yield name, root and reason of the parts whose names match a pattern, in the order of names.
+
+    Args:
+        content: The file.
+        kind: Of it, for errors.
+        named: Why the words of parts need not be kept, by the pattern of their names; empty where they must be.
+    """
+    package = Package(content, kind)
+    for name in sorted(names_in(content)):
+        for pattern, reason in named.items():
+            if re.fullmatch(pattern, name):
+                yield name, parsed_xml(package.read(name)), reason
+
+
+_WORD_PARTS: Final = {
+    r"word/document\d*\.xml": "",
+    r"word/(?:footnotes|endnotes)\.xml": "",
+    r"word/(?:header|footer)\d*\.xml": _FURNITURE,
+    r"word/comments\w*\.xml": _COMMENT,
+    r"word/charts/chart\d*\.xml": _CHART,
+    r"word/diagrams/data\d*\.xml": _DIAGRAM,
+}
+_WORD_TEXTS: Final = frozenset({"t", "delText"})
+_WORD_PARTING: Final = frozenset({"p", "tc", "tab", "br", "cr", "ptab", "txbxContent", "pt", "rt", "rubyBase"})
+_NOTES_OF_TEXT: Final = ("", "normal")
+
+
+def words_of_word(content: bytes) -> Iterator[DraftDocument]:
+    """Yield the words of each part of a Word file.
+
+    Raises:
+        UnreadableError: It is broken or encrypted.
+    """
+    package = Package(content, "a Word file")
+    styles = package.read("word/styles.xml")
+    unseen = _unseen_styles(parsed_xml(styles)) if styles else {}
+    rules = Rules(partial(_reason_in_word, unseen), _WORD_PARTING.__contains__, _WORD_TEXTS, frozenset({"txbxContent"}))
+    for name, root, reason in _read_parts(content, "a Word file", _WORD_PARTS):
+        words = PartWords()
+        add_tree(words, root, rules, reason)
+        yield words.draft(name)
+
+
+def _unseen_styles(root: Any) -> dict[str, str]:
+    """Return why the words of a style are left out, by its id: hidden, struck out, or of a table of contents."""
+    styles = {value(style, "styleId"): style for style in children(root, "style")}
+    found: dict[str, str] = {}
+    for name, style in styles.items():
+        # A style is what those that it is based on are; their chain may be a ring.
+        for _ in range(len(styles)):
+            if reason := _look_reason(child(style, "rPr")):
+                found.setdefault(name, reason)
+            if re.fullmatch(r"toc \d", value(child(style, "name")), re.IGNORECASE):
+                found.setdefault(name, _CONTENTS)
+            style = styles.get(value(child(style, "basedOn")))
+            if style is None or name in found:
+                break
+    return found
+
+
+def _look_reason(properties: Any) -> str:
+    if is_on(child(properties, "vanish")):
+        return HIDDEN
+    return STRUCK if is_on(child(properties, "strike")) or is_on(child(properties, "dstrike")) else ""
+
+
+def _reason_in_word(unseen: dict[str, str], element: Any) -> str | None:
+    name = local(element)
+    if name in ("footnote", "endnote") and value(element, "type") not in _NOTES_OF_TEXT:
+        return None
+    if name in ("del", "moveFrom", "delText"):
+        return _DELETED
+    if name == "oMath":
+        return FORMULA
+    if name in ("Fallback", "rt"):
+        return _NOT_SHOWN
+    if name == "r":
+        properties = child(element, "rPr")
+        return _look_reason(properties) or unseen.get(value(child(properties, "rStyle")), "")
+    if name == "p":
+        return unseen.get(value(child(element, "pPr", "pStyle")), "")
+    if name == "sdt" and "Table of Contents" in value(child(element, "sdtPr", "docPartObj", "docPartGallery")):
+        return _CONTENTS
+    merged = child(element, "tcPr", "vMerge") if name == "tc" else None
+    return _MERGED if merged is not None and value(merged) != "restart" else ""
+
+
+_SLIDE_PARTS: Final = {
+    r"ppt/slides/slide\d+\.xml": "",
+    r"ppt/notesSlides/notesSlide\d+\.xml": "",
+    r"ppt/charts/chart\d*\.xml": "",
+    r"ppt/diagrams/data\d*\.xml": "",
+    r"ppt/comments/\w+\.xml": _COMMENT,
+}
+_SLIDE_FURNITURE: Final = frozenset({"dt", "ftr", "sldNum", "hdr", "sldImg"})
+_SLIDE_FIELDS: Final = ("slidenum", "datetime")
+_SLIDE_PARTING: Final = frozenset({"p", "tc", "br", "tab", "sp", "pt", "v", "cm"})
+
+
+def words_of_slides(content: bytes) -> Iterator[DraftDocument]:
+    """Yield the words of slides, their notes, charts and diagrams.
+
+    Raises:
+        UnreadableError: It is broken or encrypted.
+    """
+    used = _parts_of_slides(content)
+    for name, root, reason in _read_parts(content, "a PowerPoint file", _SLIDE_PARTS):
+        texts = frozenset({"t", "v"} if "/charts/" in name else {"t", "text"})
+        words = PartWords()
+        unused = "" if name in used or reason else "part that no slide shows"
+        add_tree(words, root, Rules(_reason_in_slide, _SLIDE_PARTING.__contains__, texts), reason or unused)
+        yield words.draft(name)
+
+
+def _parts_of_slides(content: bytes) -> set[str]:
+    """Return the names of the parts that the slides of a presentation lead to, slides included."""
+    package = Package(content, "a PowerPoint file")
+    found, waiting = set[str](), ["ppt/presentation.xml"]
+    while waiting:
+        folder, stem = posixpath.split(waiting.pop())
+        relations = package.read(f"{folder}/_rels/{stem}.rels")
+        for relation in parsed_xml(relations) if relations else ():
+            placed = posixpath.join("/", folder, value(relation, "Target"))
+            name = posixpath.normpath(placed).lstrip("/")
+            if value(relation, "TargetMode") != "External" and name not in found:
+                found.add(name)
+                # Layouts and masters lead to slides that nobody shows.
+                waiting += [name] if re.match(r"ppt/(?:slides|notesSlides)/", name) else []
+    return found
+
+
+def _reason_in_slide(element: Any) -> str | None:
+    name = local(element)
+    if name in ("numCache", "numLit"):
+        return _OTHER_VALUE
+    if name == "Fallback" or (name in ("cat", "xVal") and _follows_series(element)):
+        return _NOT_SHOWN
+    if name == "sp":
+        placeholder = child(element, "nvSpPr", "nvPr", "ph")
+        return _FURNITURE if value(placeholder, "type") in _SLIDE_FURNITURE else ""
+    if name in ("r", "fld"):
+        struck = value(child(element, "rPr"), "strike") not in ("", "noStrike")
+        return STRUCK if struck else _FURNITURE if value(element, "type").startswith(_SLIDE_FIELDS) else ""
+    return _MERGED if name == "tc" and (value(element, "hMerge") or value(element, "vMerge")) else ""
+
+
+def _follows_series(element: Any) -> bool:
+    """Return whether the categories of a chart stand in an earlier series, too."""
+    before = element.getparent().itersiblings(preceding=True)
+    return any(local(each) == "ser" for each in before)
+
+
+_SHEET_PARTS: Final = {
+    r"xl/worksheets/sheet\d+\.xml": "",
+    r"xl/(?:comments|comments/comment|threadedComments/threadedComment)\d*\.xml": _COMMENT,
+    r"xl/drawings/drawing\d*\.xml": "text box",
+    r"xl/charts/chart\d*\.xml": _CHART,
+}
+_ESCAPED: Final = re.compile("_x([0-9A-Fa-f]{4})_")
+_HEADER_CODE: Final = re.compile(r'&(?:"[^"]*"|\d+|K[0-9A-F]{6}|[A-Z])')
+_AROUND_CELLS: Final = re.compile(r"(?:odd|even|first)(?:Header|Footer)")
+
+
+def words_of_workbook(content: bytes) -> Iterator[DraftDocument]:
+    """Yield the words of the cells of each sheet; numbers and dates are written in many ways, and are no words.
+
+    Raises:
+        UnreadableError: It is broken or encrypted.
+    """
+    package = Package(content, "a spreadsheet")
+    shared = package.read("xl/sharedStrings.xml")
+    strings = [_string(each) for each in children(parsed_xml(shared), "si")] if shared else []
+    for name, root, reason in _read_parts(content, "a spreadsheet", _SHEET_PARTS):
+        words = PartWords()
+        if reason:
+            add_tree(words, root, Rules(lambda _: "", lambda each: each == "p", frozenset({"t", "text"})), reason)
+        else:
+            _add_cells(words, root, strings)
+        yield words.draft(name)
+
+
+def _string(item: Any) -> str:
+    """Return the characters of a string, without the guides to how they are spoken."""
+    runs = [item, *children(item, "r")]
+    text = "".join(each.text or "" for run in runs for each in children(run, "t"))
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
+
+
+def _add_cells(words: PartWords, sheet: Any, strings: list[str]) -> None:
+    for element in sheet.iter():
+        name = local(element)
+        if name == "c":
+            kind, held = value(element, "t"), child(element, "v")
+            text = (held.text or "") if held is not None and kind in ("s", "str") else ""
+            if kind == "s":
+                text = strings[int(text)] if text.isdecimal() and int(text) < len(strings) else ""
+            elif kind == "inlineStr":
+                text = _string(child(element, "is"))
+            words.add(text)
+            words.end_word()
+        elif name and _AROUND_CELLS.fullmatch(name):
+            words.add(_HEADER_CODE.sub(" ", element.text or ""), _FURNITURE)
+            words.end_word()
+
+
+_OBJECT: Final = "object, such as a chart"
+_ODF_PARTS: Final = {
+    "content.xml": "",
+    "styles.xml": _FURNITURE,
+    r"Object [^/]+/content\.xml": _OBJECT,
+}
+_ODF_PARTING: Final = frozenset({
+    "p", "h", "table-cell", "s", "tab", "line-break", "list-item", "page", "frame", "note", "note-body", "title",
+    "desc",
+})  # fmt: skip
+_ODF_APART: Final = frozenset({"note", "annotation", "frame"})
+_ODF_WORDLESS: Final = frozenset({
+    "automatic-styles", "styles", "font-face-decls", "scripts", "binary-data", "event-listeners", "meta", "settings",
+    "page-thumbnail", "note-citation", "forms",
+})  # fmt: skip
+_ODF_REASONS: Final = {
+    "tracked-changes": _DELETED,
+    "annotation": _COMMENT,
+    "ruby-text": _NOT_SHOWN,
+    "covered-table-cell": _MERGED,
+    "object": _OBJECT,
+    "master-styles": _FURNITURE,
+    "page-number": _FURNITURE,
+    **dict.fromkeys(("table-of-content", "alphabetical-index", "table-index", "illustration-index"), _CONTENTS),
+}
+
+
+def words_of_open_document(content: bytes) -> Iterator[DraftDocument]:
+    """Yield the words of an OpenDocument text, presentation or spreadsheet, packed or as one file of XML.
+
+    Raises:
+        UnreadableError: It is broken or encrypted.
+    """
+    kind = "an OpenDocument file"
+    packed = content.startswith(b"PK")
+    parts = [*_read_parts(content, kind, _ODF_PARTS)] if packed else [("file", parsed_xml(content), "")]
+    unseen = {name: why for _, root, _ in parts for name, why in _unseen_in(root)}
+    rules = Rules(
+        partial(_reason_in_open_document, unseen),
+        _ODF_PARTING.__contains__,
+        apart=frozenset({"note", "annotation", "frame"}),
+    )
+    for name, root, reason in parts:
+        words = PartWords()
+        add_tree(words, root, rules, reason)
+        yield words.draft(name)
+
+
+def _unseen_in(root: Any) -> Iterator[tuple[str, str]]:
+    """Yield names of styles whose words are not shown, and why."""
+    for style in root.iter("{*}style"):
+        look = child(style, "text-properties")
+        if value(look, "display") == "none":
+            yield value(style, "name"), HIDDEN
+        elif value(look, "text-line-through-style") not in ("", "none"):
+            yield value(style, "name"), STRUCK
+
+
+def _reason_in_open_document(unseen: dict[str, str], element: Any) -> str | None:
+    name = local(element)
+    if name in _ODF_WORDLESS:
+        return None
+    if name == "table-cell" and value(element, "value-type") not in ("", "string"):
+        return _OTHER_VALUE
+    return _ODF_REASONS.get(name) or unseen.get(value(element, "style-name"), "")

@@ -1,0 +1,135 @@
+"""The words of one part of a source file: all of them, and those that are no text of it, by why.
+
+A part becomes a draft whose text is all words and whose metadata is the words that a document need not have, by reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+from lxml import etree
+
+from auscult.readers.contract import DraftDocument, UnreadableError
+from auscult.readers.word.package import local
+
+HIDDEN: Final = "hidden"
+STRUCK: Final = "struck out"
+FORMULA: Final = "formula, written in another way"
+
+
+class PartWords:
+    """Collects the words of a part in their order."""
+
+    def __init__(self) -> None:
+        self._all: list[str] = []
+        self._left_out: dict[str, list[str]] = {}
+        self._last = ""
+
+    def add(self, text: str, reason: str = "") -> None:
+        """Add characters that go on with those before; `reason` says why a document need not have them."""
+        # A word may be written in several pieces, which stay together, but not those that are left out and others.
+        text = text if reason == self._last else f" {text}"
+        self._all.append(text)
+        if reason:
+            self._left_out.setdefault(reason, []).append(text)
+        self._last = reason
+
+    def excuse(self, text: str, reason: str) -> None:
+        """Note words that were added, or will be, and that a document need not have."""
+        self._left_out.setdefault(reason, []).append(f" {text} ")
+
+    def end_word(self) -> None:
+        """Part what comes from what was added."""
+        self._all.append(" ")
+        for texts in self._left_out.values():
+            texts.append(" ")
+
+    def draft(self, name: str) -> DraftDocument:
+        """Return the part as a draft that is called `name`."""
+        left_out = {reason: "".join(texts) for reason, texts in self._left_out.items()}
+        return DraftDocument(text="".join(self._all), sections=(), key=name, media_type="text/plain", metadata=left_out)
+
+
+class Rules(NamedTuple):
+    """How the words of a kind of XML are taken.
+
+    Attributes:
+        reason: Why the words of an element need not be kept: empty where they must be, None for what holds no words.
+        parts: Whether an element of this name begins and ends a word.
+        texts: Names of the elements whose characters are words; None for all.
+        apart: Names of elements that stand inside of a line and are no part of it, as notes are.
+    """
+
+    reason: Callable[[Any], str | None]
+    parts: Callable[[str], bool]
+    texts: frozenset[str] | None = None
+    apart: frozenset[str] = frozenset()
+
+
+def add_tree(words: PartWords, root: Any, rules: Rules, reason: str = "") -> None:
+    """Add the words of a tree.
+
+    Args:
+        words: They are added to.
+        root: An element of lxml.
+        rules: Of its kind of XML.
+        reason: Why none of the words need be kept; empty where the rules say so.
+    """
+    waiting = [(root, reason)]
+    while waiting:
+        words.end_word()
+        waiting += _add_branch(words, *waiting.pop(0), rules)
+
+
+def _add_branch(words: PartWords, root: Any, reason: str, rules: Rules) -> list[tuple[Any, str]]:
+    """Add the words of a tree but those of elements that stand apart, which are returned with their reasons."""
+    apart: list[tuple[Any, str]] = []
+    # Elements with the reason of their parent, and characters with their own.
+    waiting: list[tuple[Any, str]] = [(root, reason)]
+    while waiting:
+        node, reason = waiting.pop()
+        if isinstance(node, str):
+            words.add(node, reason) if node != " " else words.end_word()
+            continue
+        name = local(node)
+        own = rules.reason(node) if name else None
+        if own is None:
+            continue
+        inner = reason or own
+        if name in rules.apart and node is not root:
+            apart.append((node, inner))
+            continue
+        parting = [(" ", "")] if rules.parts(name) else []
+        counts = rules.texts is None or name in rules.texts
+        waiting += parting
+        for child in reversed(node):
+            if counts and child.tail:
+                waiting.append((child.tail, inner))
+            waiting.append((child, inner))
+        if counts and node.text:
+            waiting.append((node.text, inner))
+        waiting += parting
+    return apart
+
+
+def parsed_xml(content: bytes) -> Any:
+    """Parse XML with libxml2, which resolves no entities and reads no network.
+
+    Raises:
+        UnreadableError: It is no XML.
+    """
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True)
+    try:
+        return etree.fromstring(content, parser)
+    except (etree.XMLSyntaxError, ValueError) as error:
+        raise UnreadableError("broken XML", "well-formed XML", str(error), "export the file again") from error
+
+
+def parsed_html(source: str) -> Any:
+    """Parse a page with libxml2; None where it holds nothing."""
+    parser = etree.HTMLParser(encoding="utf-8", huge_tree=True)
+    try:
+        return etree.fromstring(source.encode("utf-8", "replace"), parser)
+    except etree.XMLSyntaxError:
+        return None
