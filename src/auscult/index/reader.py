@@ -60,7 +60,7 @@ class VectorRows:
             return self._files[0].rows("vectors", numbers)
         found = np.empty((len(numbers), self._files[0].width("vectors")), np.float32)
         places = np.searchsorted(self._begins, numbers, "right") - 1
-        for place in np.unique(places):
+        for place in np.flatnonzero(np.bincount(places)).tolist():
             here = places == place
             found[here] = self._files[place].rows("vectors", numbers[here] - self._begins[place])
         return found
