@@ -361,7 +361,8 @@ class Names:
                 # Asked for here, so that it is at hand.
                 self._searcher.completion.complete("a", 1)
                 known = self._searcher.knowledge_base
-                names = known.name_index if known is not None else {}
+                # Looked up once a title: a set is read faster than names at rest.
+                names = frozenset(known.name_index) if known is not None else frozenset()
                 # Titles that name nothing of the knowledge base, as they are folded.
                 titles = (
                     Concept(_TITLE + title, title)
