@@ -17,7 +17,7 @@ from auscult.search import Searcher, SearchOptions
 from encoders import HashedEncoder
 from leaflets import generated, leaflets
 
-QUESTIONS = 1_000
+QUESTIONS = 1_500
 SLACK = 64
 """Objects of a type that may be more after as many questions again."""
 ENCODER = HashedEncoder()
@@ -44,7 +44,7 @@ def ask(searcher: Searcher, count: int, chance: random.Random) -> None:
 
 
 def caches() -> list[_lru_cache_wrapper[object]]:
-    return [each for each in gc.get_objects() if isinstance(each, _lru_cache_wrapper)]
+    return [each for each in gc.get_objects() if type(each) is _lru_cache_wrapper]
 
 
 def objects() -> Counter[str]:
