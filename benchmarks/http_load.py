@@ -10,7 +10,9 @@ take of the two cores is taken from the service.
 Times are the clients'. What processors take is measured, too: on a machine that does other things, it says more. The
 cold start is from the command to the first answer. The load begins when all of its processes are ready. Memory
 is that of all of them (RSS), looked at every second, and what of it is their own, without the index' files that are
-mapped and counted once for each; growth is that of a line through the last two thirds.
+mapped and counted once for each; growth is that of a line through the last two thirds. At each minute it is also told
+how much no other process shares (private), which is what ending the service would give back: a service that leaks
+grows there from minute to minute.
 
 Completion: prefixes of one to six letters of names, one client, over the same connection.
 
@@ -47,6 +49,7 @@ from merging import merge_record
 RESULT = Path(__file__).resolve().parent / "results" / "http_load.json"
 QUIET = 10.0
 """Seconds without another process of the service."""
+MINUTE = 60.0
 _ASPECTS = ("symptoms", "treatment", "causes", "diagnosis", "prognosis", "inheritance", "frequency", "complications")
 
 
@@ -155,10 +158,14 @@ def load(port: int, pid: int, asked: list[str], clients: int, seconds: float) ->
     begun = _computed(pid), time.process_time()
     for thread in threads:
         thread.start()
-    memory = []
+    memory, private = [], []
+    start = time.perf_counter()
     while time.perf_counter() < until:
         memory.append(_resident(pid))
+        if time.perf_counter() - start >= MINUTE * len(private):
+            private.append(_private(pid))
         time.sleep(1)
+    private.append(_private(pid))
     for thread in threads:
         thread.join()
     taken = _computed(pid) - begun[0], time.process_time() - begun[1]
@@ -180,6 +187,7 @@ def load(port: int, pid: int, asked: list[str], clients: int, seconds: float) ->
         },
         "memory_mb": {"first": round(whole[0]), "last": round(whole[-1]), "most": round(max(whole))},
         "own_memory_mb": {"first": round(own[0]), "last": round(own[-1]), "most": round(max(own))},
+        "private_memory_mb_by_minute": [*map(round, private)],
         "growth_mb_per_minute": _slope(whole),
         "own_growth_mb_per_minute": _slope(own),
     }
@@ -243,6 +251,14 @@ def _resident(pid: int) -> tuple[float, float]:
     ]
     whole, own = (sum(int(each[name].split()[0]) for each in told) / 1024 for name in ("VmRSS", "RssAnon"))
     return whole, own
+
+
+def _private(pid: int) -> float:
+    """MB of a service that no other process shares; pages of files that only one of its processes has read count."""
+    told = [
+        line.split() for each in _processes(pid) for line in Path(f"/proc/{each}/smaps_rollup").read_text().splitlines()
+    ]
+    return sum(int(each[1]) for each in told if each[0] in ("Private_Clean:", "Private_Dirty:")) / 1024
 
 
 if __name__ == "__main__":

@@ -94,6 +94,7 @@ _BY_ITSELF = {
     "auscult/files/json_text.py",
     "auscult/files/records.py",
     "auscult/index/blocks.py",
+    "auscult/index/knowledge.py",
     "auscult/index/store.py",
     "auscult/readers/pdf/page_images.py",
     "auscult/readers/records/rows.py",

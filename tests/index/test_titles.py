@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from auscult.concepts.names import normalise_name
+from auscult.concepts.word_counts import count_words
 from auscult.index.blocks import BlockFile, BlockWriter
 from auscult.index.titles import Titles, names_of, write_titles
 
@@ -33,6 +34,20 @@ def titles_of(documents: list[tuple[str, list[str]]], gone: tuple[int, ...] = ()
         file = BlockFile(writer.path, writer.close({}))
     living = np.array([row not in gone for row in range(len(documents))], bool)
     return Titles([file], [living], lambda _, row: documents[row][0])
+
+
+@pytest.mark.parametrize("gone", [(), (0,), (1, 2)])
+def test_words_of_titles_are_counted_once_a_title(gone: tuple[int, ...]) -> None:
+    titles = titles_of(list(DOCUMENTS), gone)
+    assert dict(titles.words.items()) == count_words(titles)
+
+
+def test_words_of_titles_in_several_segments_are_counted_once_a_title() -> None:
+    first, second = titles_of(list(DOCUMENTS)), titles_of([("Gout", ["X:1"]), ("Gout of the knee", [])])
+    living = [np.ones(len(DOCUMENTS), bool), np.ones(2, bool)]
+    both = Titles([*first._files, *second._files], living, lambda number, row: "")
+    assert dict(both.words.items()) == count_words(both)
+    assert both.words["knee"] == 1
 
 
 def test_a_document_that_was_removed_gives_its_name_to_the_next() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 from auscult.concepts.concept import Concept, Hierarchy, Relation
 from auscult.concepts.identifiers import normalise_identifier
 from auscult.concepts.merging import EQUIVALENCE_PREFIXES, MergeCounts, join, merge
-from auscult.concepts.names import normalise_name
+from auscult.concepts.names import normalise_name, order_free_key, shortened
 from auscult.concepts.reading import existing, read_taxonomies
 from auscult.concepts.storage import Stored, pack_concepts, parse_concepts, read_concepts, write_concepts
+from auscult.concepts.word_counts import count_words
 from auscult.errors import QueryError
 
 if TYPE_CHECKING:
@@ -31,33 +32,55 @@ _TABLES = (PREPARED, "triples.tsv.gz", "icd10cm_2018_categories.tsv.gz")
 _SUPPLEMENTS = ("HumanDO_2016-06-17.obo.gz",)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lookups:
+    """What the names, identifiers and words of a knowledge base lead to.
+
+    Attributes:
+        names: Concept ids by normalised name, those first whose preferred name it is.
+        citing: Ids of the concepts that have an identifier among their cross-references, by that identifier.
+        reordered: Normalised names by their words in any order (`names.order_free_key`).
+        short: The same, without words such as "disease" (`names.short_key`).
+        words: How many times each word stands in the normalised names.
+    """
+
+    names: Mapping[str, tuple[str, ...]]
+    citing: Mapping[str, tuple[str, ...]]
+    reordered: Mapping[str, tuple[str, ...]]
+    short: Mapping[str, tuple[str, ...]]
+    words: Mapping[str, int]
+
+
 class KnowledgeBase:
     """Concepts with their names, identifiers and is_a relations; immutable.
 
     Args:
         concepts: Distinct by `concept_id`, in order of trust: of two concepts with one name the first is
-            preferred.
+            preferred. A mapping by `concept_id` is used as it is.
         codes: Entries of a code list (ICD-10-CM), reached by identifier only: their titles are no names
             people use, so they take no part in name lookup, linking and completion.
         counts: What merging did, for reports.
         names: The `name_index` of the concepts, where it is at hand.
         brought: What documents have changed (`with_documents`): by identifier of a concept, its cross-references
             before, None where it was not there; None where that is not known.
+        lookups: Of the concepts, where they are at hand.
     """
 
     def __init__(
         self,
-        concepts: Iterable[Concept],
-        codes: Iterable[Concept] = (),
+        concepts: Iterable[Concept] | Mapping[str, Concept],
+        codes: Iterable[Concept] | Mapping[str, Concept] = (),
         counts: MergeCounts | None = None,
         names: Mapping[str, tuple[str, ...]] | None = None,
         brought: Brought | None = _NOTHING,
+        lookups: Lookups | None = None,
     ) -> None:
-        self.concepts: Mapping[str, Concept] = MappingProxyType({c.concept_id: c for c in concepts})
-        self.codes: Mapping[str, Concept] = MappingProxyType({c.concept_id: c for c in codes})
+        self.concepts = _by_id(concepts)
+        self.codes = _by_id(codes)
         self.counts = counts or MergeCounts(len(self.concepts), len(self.concepts))
         self._names = names
         self.brought = brought
+        self._lookups = lookups
 
     @classmethod
     def from_files(
@@ -151,7 +174,7 @@ class KnowledgeBase:
         those identifiers; any other titled document with identifiers becomes a concept of its own, so that
         "Q…" or "UMLS:C…" finds what a collection covers though no taxonomy has it.
         """
-        concepts, names = dict(self.concepts), dict(self.name_index)
+        concepts, names = dict(self.concepts.items()), dict(self.name_index.items())
         brought: dict[str, tuple[str, ...] | None] = dict(self.brought or {})
         for document in documents:
             identifiers = [i for i in map(normalise_identifier, document.entity_ids) if i]
@@ -252,6 +275,8 @@ class KnowledgeBase:
     @cached_property
     def name_index(self) -> Mapping[str, tuple[str, ...]]:
         """Normalised name -> concept ids, those first whose preferred name it is."""
+        if self._lookups is not None:
+            return self._lookups.names
         if self._names is not None:
             return self._names
         preferred: dict[str, list[str]] = {}
@@ -262,6 +287,34 @@ class KnowledgeBase:
                 preferred.setdefault(normalise_name(synonym), []).append(concept.concept_id)
         preferred.pop("", None)
         return {key: tuple(dict.fromkeys(ids)) for key, ids in preferred.items()}
+
+    @property
+    def reordered(self) -> Mapping[str, tuple[str, ...]]:
+        """Normalised names by their words in any order (`names.order_free_key`)."""
+        return self._looser[0] if self._lookups is None else self._lookups.reordered
+
+    @property
+    def short(self) -> Mapping[str, tuple[str, ...]]:
+        """Normalised names by their words in any order, without words such as "disease" (`names.short_key`)."""
+        return self._looser[1] if self._lookups is None else self._lookups.short
+
+    @cached_property
+    def _looser(self) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
+        names = [*self.name_index]
+        ordered = [*map(order_free_key, names)]
+        return _grouped(names, ordered), _grouped(names, map(shortened, ordered))
+
+    @cached_property
+    def words(self) -> Mapping[str, int]:
+        """How many times each word stands in the normalised names."""
+        return count_words(self.name_index) if self._lookups is None else self._lookups.words
+
+    @property
+    def lookups(self) -> Lookups:
+        """All lookups at once, to be kept with the concepts."""
+        return Lookups(
+            names=self.name_index, citing=self._citing, reordered=self.reordered, short=self.short, words=self.words
+        )
 
     @cached_property
     def names_by_beginning(self) -> Mapping[str, tuple[str, ...]]:
@@ -303,6 +356,8 @@ class KnowledgeBase:
 
     @cached_property
     def _citing(self) -> Mapping[str, tuple[str, ...]]:
+        if self._lookups is not None:
+            return self._lookups.citing
         citing: dict[str, list[str]] = {}
         for concept in self:
             for xref in concept.xrefs:
@@ -315,3 +370,19 @@ class KnowledgeBase:
             remedy = "look it up with: auscult concepts show"
             raise QueryError("an identifier of the knowledge base", repr(identifier), remedy)
         return concept
+
+
+def _by_id(concepts: Iterable[Concept] | Mapping[str, Concept]) -> Mapping[str, Concept]:
+    """Return concepts by their ids; a mapping as it is."""
+    if isinstance(concepts, Mapping):
+        return concepts
+    return MappingProxyType({concept.concept_id: concept for concept in concepts})
+
+
+def _grouped(names: Iterable[str], groups_of: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Return names by their group; a name whose group is empty is left out."""
+    groups: dict[str, list[str]] = {}
+    for name, group in zip(names, groups_of, strict=True):
+        groups.setdefault(group, []).append(name)
+    groups.pop("", None)
+    return {group: tuple(members) for group, members in groups.items()}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from types import MappingProxyType
 
@@ -87,6 +87,8 @@ _IRREGULAR = {
 }  # fmt: skip
 
 
+# A question's words are folded again and again while it is read.
+@lru_cache(maxsize=1 << 12)
 def normalise_name(name: str) -> str:
     """Fold a name to a key: two spellings of one name have one key.
 

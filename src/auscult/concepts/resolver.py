@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -11,7 +11,7 @@ from auscult.concepts.concept import Concept
 from auscult.concepts.fuzzy import FuzzyNames
 from auscult.concepts.identifiers import normalise_identifier
 from auscult.concepts.knowledge_base import KnowledgeBase
-from auscult.concepts.names import abbreviations, normalise_name, order_free_key, short_key, shortened
+from auscult.concepts.names import abbreviations, normalise_name, order_free_key, short_key
 
 MatchKind = Literal["identifier", "name", "synonym", "fuzzy"]
 
@@ -72,8 +72,8 @@ class EntityResolver:
         if exact:
             return exact[:limit]
         for groups, looser, score in (
-            (self._reordered, order_free_key(key), 0.98),
-            (self._short, short_key(key), 0.95),
+            (self.knowledge_base.reordered, order_free_key(key), 0.98),
+            (self.knowledge_base.short, short_key(key), 0.95),
         ):
             found = [match for other in groups.get(looser, ()) for match in self._of_key(other, score)]
             if found:
@@ -88,7 +88,7 @@ class EntityResolver:
         found: list[Match] = []
         for name, score in self._fuzzy.search(key, limit=4 * limit, cutoff=self._cutoff):
             exact = self._of_key(name, 1.0) or [
-                match for other in self._short.get(name, ()) for match in self._of_key(other, 1.0)
+                match for other in self.knowledge_base.short.get(name, ()) for match in self._of_key(other, 1.0)
             ]
             exact.sort(key=lambda match: match.kind != "name")
             found += [Match(match.concept, match.matched_name, "fuzzy", round(score, 4)) for match in exact]
@@ -122,34 +122,11 @@ class EntityResolver:
             matches.append(Match(concept, matched, kind, score))
         return matches
 
-    @property
-    def _reordered(self) -> dict[str, tuple[str, ...]]:
-        return self._looser[0]
-
-    @property
-    def _short(self) -> dict[str, tuple[str, ...]]:
-        return self._looser[1]
-
-    @cached_property
-    def _looser(self) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
-        """Names by their words in any order, and by these without words such as "disease": the first question waits."""
-        names = [*self.knowledge_base.name_index]
-        ordered = [*map(order_free_key, names)]
-        return _grouped(names, ordered), _grouped(names, map(shortened, ordered))
-
     @cached_property
     def _fuzzy(self) -> FuzzyNames:
-        keys = dict.fromkeys((*self.knowledge_base.name_index, *self._short))
+        keys = dict.fromkeys((*self.knowledge_base.name_index, *self.knowledge_base.short))
         # Acronyms and other words of up to four letters are one slip away from everything.
         return FuzzyNames([key for key in keys if len(key) > 4])
-
-
-def _grouped(keys: Iterable[str], groups_of: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    groups: dict[str, list[str]] = {}
-    for key, group in zip(keys, groups_of, strict=True):
-        groups.setdefault(group, []).append(key)
-    groups.pop("", None)
-    return {group: tuple(members) for group, members in groups.items()}
 
 
 def _distinct(matches: list[Match]) -> list[Match]:

@@ -60,8 +60,8 @@ def pack_concepts(stored: Stored) -> bytes:
     numbers = {concept.concept_id: number for number, concept in enumerate(concepts)}
     lines = (
         {"format": FORMAT, "version": VERSION, "brought": None if stored.brought is None else dict(stored.brought)},
-        [_fields(concept) for concept in concepts],
-        [_fields(code) for code in stored.codes],
+        [concept_to_fields(concept) for concept in concepts],
+        [concept_to_fields(code) for code in stored.codes],
         {name: [numbers[each] for each in ids] for name, ids in (stored.names or {}).items()},
     )
     content = "".join(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n" for line in lines)
@@ -100,11 +100,11 @@ def parse_concepts(data: bytes, where: str, remedy: str) -> Stored:
         if not isinstance(told, dict) or told.get("format") != FORMAT or told.get("version") not in _READ:
             raise DataError(f"a knowledge base of version {VERSION} {where}", header[:80], remedy)
         concepts, codes, numbers, _ = map(json.loads, [*lines[:-1], "null"])
-        known = [_concept(*fields) for fields in concepts]
+        known = [concept_from_fields(*fields) for fields in concepts]
         ids = [concept.concept_id for concept in known]
         names = {name: tuple([ids[number] for number in each]) for name, each in numbers.items()}
         kept = names if told["version"] == VERSION else None
-        return Stored(known, [_concept(*fields) for fields in codes], kept, _brought(told.get("brought")))
+        return Stored(known, [concept_from_fields(*fields) for fields in codes], kept, _brought(told.get("brought")))
     except (
         ValueError, TypeError, IndexError, AttributeError, RecursionError, EOFError, gzip.BadGzipFile, zlib.error,
     ) as error:  # fmt: skip
@@ -120,7 +120,8 @@ def _brought(told: Mapping[str, list[str] | None] | None) -> dict[str, tuple[str
     return {concept_id: None if xrefs is None else tuple(xrefs) for concept_id, xrefs in told.items()}
 
 
-def _fields(concept: Concept) -> list[object]:
+def concept_to_fields(concept: Concept) -> list[object]:
+    """Return a concept as it is written."""
     return [
         concept.concept_id,
         concept.name,
@@ -132,7 +133,8 @@ def _fields(concept: Concept) -> list[object]:
     ]
 
 
-def _concept(
+def concept_from_fields(
     identifier: str, name: str, synonyms: list[str], definition: str, xrefs: list[str], parents: list[str], source: str
 ) -> Concept:
+    """Return a concept as it was written."""
     return Concept(identifier, name, tuple(synonyms), definition, tuple(xrefs), tuple(parents), source)

@@ -159,6 +159,8 @@ def _holding(analyzer: Analyzer, wanted: frozenset[str]) -> Callable[[str], froz
         folded = spelt_out(fold(text))
         here = [part for part in parts if part in folded]
         # Most sentences have nothing of a question.
+        if not here:
+            return frozenset()
         return wanted.intersection(chain.from_iterable(map(known.of_piece, _pieces_with(here, folded))))
 
     return held

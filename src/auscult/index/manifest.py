@@ -101,6 +101,18 @@ class SegmentRecord:
     documents: int
 
 
+@dataclass(frozen=True, slots=True)
+class KnowledgeRecord:
+    """The file of the knowledge base (`index.knowledge`).
+
+    Attributes:
+        end: The checksum at its end.
+    """
+
+    name: str
+    end: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Numbers:
     """Where an index, or a part of one that others are written beside, begins to count.
@@ -133,7 +145,7 @@ class Manifest:
         removed: Keys of documents that segments still hold.
         next_document: Key of the next document.
         next_passage: Key of the next passage.
-        next_segment: Number of the next segment.
+        next_segment: Number of the next segment, or file of a knowledge base.
         known: Documents with a key below it are in the knowledge base.
         identity: By chance, of the build that keys were given in: a key of another one means something else.
         before: Checksum of the manifest before it (`Store.checksum`), empty for the first; None in an index of format
@@ -142,6 +154,7 @@ class Manifest:
             this; not in an index that format 4 built.
         knowledge: Checksum of the knowledge base's row, 0 where there is none; None in an index of format 4.
         format_version: That its segments have.
+        knowledge_file: Of the knowledge base; None where there is none, and in an index that an earlier version wrote.
     """
 
     auscult_version: str
@@ -161,6 +174,13 @@ class Manifest:
     bound: bool = False
     knowledge: int | None = None
     format_version: int = FORMAT_VERSION
+    knowledge_file: KnowledgeRecord | None = None
+
+    @property
+    def derived_files(self) -> frozenset[str]:
+        """Names of the files beside the database."""
+        further = () if self.knowledge_file is None else (self.knowledge_file.name,)
+        return frozenset((*(each.name for each in self.segments), *further))
 
     @property
     def row_seed(self) -> tuple[str, ...]:
@@ -192,6 +212,8 @@ class Manifest:
             data["counts"] = Counts(**data["counts"])
             data["segments"] = tuple(SegmentRecord(**each) for each in data["segments"])
             data["removed"] = tuple(data["removed"])
+            if (knowledge_file := data.get("knowledge_file")) is not None:
+                data["knowledge_file"] = KnowledgeRecord(**knowledge_file)
             return cls(**data, model=ModelRecord(**model, parts=parts))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             remedy = "put a backup in its place, or build the index again"

@@ -22,6 +22,7 @@ from auscult.index.blocks import REPAIR, BlockFile
 from auscult.index.codes import add_products, has_codes
 from auscult.index.expansion import Expansions
 from auscult.index.fields import Column, seen
+from auscult.index.knowledge import open_knowledge
 from auscult.index.log import check_log
 from auscult.index.manifest import CURRENT, FORMAT_VERSION, STORE, Counts, Manifest
 from auscult.index.segment import Segment
@@ -54,12 +55,12 @@ class VectorRows:
 
     def __getitem__(self, rows: Any) -> FloatArray:
         """Return rows by their numbers or a slice."""
-        numbers = np.arange(len(self))[rows] if isinstance(rows, slice) else np.asarray(rows, np.int64)
+        numbers = np.arange(*rows.indices(len(self))) if isinstance(rows, slice) else np.asarray(rows, np.int64)
         if len(self._files) == 1:
             return self._files[0].rows("vectors", numbers)
         found = np.empty((len(numbers), self._files[0].width("vectors")), np.float32)
         places = np.searchsorted(self._begins, numbers, "right") - 1
-        for place in np.unique(places):
+        for place in np.flatnonzero(np.bincount(places)).tolist():
             here = places == place
             found[here] = self._files[place].rows("vectors", numbers[here] - self._begins[place])
         return found
@@ -119,6 +120,9 @@ class GenerationReader:
                 remedy = "derive the words of its folder again (auscult verify INDEX --repair), and publish that"
             got = f"format {manifest.format_version}"
             raise IndexFolderError(f"an index of format {FORMAT_VERSION} at {self.where}", got, remedy)
+        # Opened with all others, as a later generation may have another. A server has none.
+        of_folder = manifest.knowledge_file if where is None else None
+        self._knowledge = None if of_folder is None else BlockFile(path / of_folder.name, of_folder.end)
         self._show(manifest, [Segment(path, record, manifest.removed, opens) for record in manifest.segments])
 
     def _read_from(self, store: Store) -> None:
@@ -178,7 +182,7 @@ class GenerationReader:
     def _view(self, segments: list[Segment], store: Store) -> GenerationReader:
         view = GenerationReader.__new__(GenerationReader)
         view.path, view.where, view._whole = self.path, self.where, self._whole or self
-        view.checksum, view.close = self.checksum, self.close
+        view.checksum, view.close, view._knowledge = self.checksum, self.close, None
         if store is self.store:
             view.store, view._kept = store, self._kept
             view._kept_documents, view._layouts = self._kept_documents, self._layouts
@@ -380,6 +384,19 @@ class GenerationReader:
             return saved
         return vocabulary_of(KnowledgeBase.from_bytes(saved, f"in the index at {self.where}"), self.where).to_bytes()
 
+    def known(self) -> KnowledgeBase | None:
+        """Open the index' knowledge base: its file where there is one, else all of what the store has.
+
+        Documents that were added later are not in it (`newcomers`). None where the index has none.
+
+        Raises:
+            IndexFolderError: It is damaged; or a view is asked (`knowledge_base`).
+        """
+        if self._knowledge is not None:
+            return open_knowledge(self._knowledge)
+        saved = self.knowledge_base
+        return None if saved is None else KnowledgeBase.from_bytes(saved, f"in the index at {self.where}")
+
     def verify(self) -> None:
         """Check all of the store and of every segment.
 
@@ -392,6 +409,8 @@ class GenerationReader:
         check_log(self.store.path)
         for _ in self.store.verify():
             pass
+        if self._knowledge is not None:
+            self._knowledge.verify()
         held = []
         for segment in self.segments:
             segment.file.verify()

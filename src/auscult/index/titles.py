@@ -17,10 +17,13 @@ import numpy.typing as npt
 from auscult.concepts import KnowledgeBase
 from auscult.concepts.identifiers import normalise_identifiers
 from auscult.concepts.names import normalise_name
+from auscult.concepts.word_counts import SummedCounts, count_words
 from auscult.documents import Document
 from auscult.index.blocks import BlockFile, BlockWriter, SortedStrings, add_strings
+from auscult.index.mappings import add_counts, open_counts
 from auscult.index.store import DocumentRecord
 
+_WORDS: Final = "titles/words"
 _HUMP: Final = re.compile(r"(?<=[a-zà-ÿ])(?=[A-ZÀ-Þ])")
 Name = tuple[bytes, int]
 """A name and the row of the document that has it."""
@@ -31,7 +34,7 @@ def names_of(row: int, title: str, entity_ids: Sequence[str]) -> Iterator[Name]:
     identifiers = normalise_identifiers(list(entity_ids))
     for name in dict.fromkeys((normalise_name(title), *(identifiers if len(identifiers) == 1 else ()))):
         if name:
-            yield name.encode("utf-8", "surrogatepass"), row
+            yield _encoded(name), row
 
 
 def further_names(metadata: Mapping[str, str]) -> str:
@@ -44,10 +47,11 @@ def further_names(metadata: Mapping[str, str]) -> str:
 
 
 def write_titles(writer: BlockWriter, names: Iterable[Name]) -> None:
-    """Put names into a segment."""
+    """Put names into a segment, and how many of them hold each word."""
     ordered = sorted(names)
     add_strings(writer, "titles", [name for name, _ in ordered])
     writer.add("titles/rows", np.array([row for _, row in ordered], np.int64), "<i4")
+    add_counts(writer, _WORDS, count_words(dict.fromkeys(map(_decoded, (name for name, _ in ordered)))))
 
 
 def read_titles(file: BlockFile) -> Iterator[Name]:
@@ -91,7 +95,7 @@ class Titles(Mapping[str, str]):
 
     def _place(self, name: str) -> tuple[int, int] | None:
         """Return the segment and the row there of the first document of a name; None where no document has it."""
-        sought = name.encode("utf-8", "surrogatepass")
+        sought = _encoded(name)
         for number, (file, names) in enumerate(zip(self._files, self._names, strict=True)):
             place = names.find(sought)
             while place is not None and place < len(names) and names[place] == sought:
@@ -110,13 +114,34 @@ class Titles(Mapping[str, str]):
     @cached_property
     def _all(self) -> dict[str, None]:
         """Without a look at any document."""
-        found = (
-            name
-            for file, names, living in zip(self._files, self._names, self._living, strict=True)
-            for name, row in zip(names.all(), file.array("titles/rows").tolist(), strict=True)
-            if living[row]
-        )
-        return {name.decode("utf-8", "surrogatepass"): None for name in found}
+        return dict.fromkeys(name for number in range(len(self._files)) for name in self._of(number))
+
+    @cached_property
+    def words(self) -> Mapping[str, int]:
+        """How many times each word stands in the names, of which each counts once.
+
+        Of the first segment the counts are read, where all of its documents are still there. It is the largest
+        (`segment.plan`), so that the names of the others are few.
+        """
+        if not self._files or f"{_WORDS}/counts" not in self._files[0] or not self._living[0].all():
+            return count_words(self)
+        first = self._names[0]
+        later = dict.fromkeys(name for number in range(1, len(self._files)) for name in self._of(number))
+        further = (name for name in later if first.find(_encoded(name)) is None)
+        return SummedCounts([open_counts(self._files[0], _WORDS), count_words(further)])
+
+    def _of(self, number: int) -> Iterator[str]:
+        """Yield the names of a segment's documents that were not removed."""
+        rows, living = self._files[number].array("titles/rows").tolist(), self._living[number]
+        return (_decoded(name) for name, row in zip(self._names[number].all(), rows, strict=True) if living[row])
+
+
+def _encoded(name: str) -> bytes:
+    return name.encode("utf-8", "surrogatepass")
+
+
+def _decoded(name: bytes) -> str:
+    return name.decode("utf-8", "surrogatepass")
 
 
 def subject(document: Document | DocumentRecord, known: KnowledgeBase) -> Document:

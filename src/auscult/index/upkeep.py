@@ -9,6 +9,7 @@ from pathlib import Path
 
 from auscult.concepts import KnowledgeBase
 from auscult.errors import IndexFolderError
+from auscult.index.blocks import BlockFile
 from auscult.index.expansion import from_bytes
 from auscult.index.manifest import FORMAT_VERSION, STORE, Manifest, SegmentRecord
 from auscult.index.reader import GenerationReader, open_current
@@ -29,6 +30,7 @@ from auscult.index.storage import (
 )
 from auscult.index.store import Store
 from auscult.index.titles import with_subjects
+from auscult.index.writer import with_knowledge_file
 
 
 def optimize(folder: str | Path) -> Manifest:
@@ -48,13 +50,16 @@ def optimize(folder: str | Path) -> Manifest:
         segment = merge(reader.segments, path / "segment-000001", old.model.dim)
         known = _known_of_what_is_left(reader)
         checksum = reader.checksum
-        reader.close()
         manifest = replace(old, generation=old.generation + 1, segments=(segment,), removed=(), next_segment=2)
+        if known is not None:
+            manifest = with_knowledge_file(manifest, path, known)
+        reader.close()
         store = Store(path / STORE, "rw")
         if store.checksum() != checksum:
             raise store.damaged("a copy of another generation")
-        if known is not None:
-            store.put_knowledge(known)
+        # Where nothing was brought it stays as it is; and where an earlier version wrote it, which did not note what.
+        if known is not None and known.brought:
+            store.put_knowledge(known.to_bytes())
             manifest = replace(manifest, known=manifest.next_document)
         manifest = store.commit(manifest, last=True)
         checksum = store.checksum()
@@ -64,16 +69,18 @@ def optimize(folder: str | Path) -> Manifest:
     return manifest
 
 
-def _known_of_what_is_left(reader: GenerationReader) -> bytes | None:
-    """Return the knowledge base without what removed documents brought; None where it stays as it is."""
-    saved = reader.knowledge_base
-    if saved is None:
-        return None
-    known = KnowledgeBase.from_bytes(saved, f"in the index at {reader.path}")
-    if not known.brought:
-        # Nothing was brought; or an earlier version wrote it, which did not note what.
-        return None
-    return with_subjects(known.vocabulary, map(reader.document_record, reader.documents.tolist())).to_bytes()
+def _known_of_what_is_left(reader: GenerationReader) -> KnowledgeBase | None:
+    """Return the knowledge base without what removed documents brought; None where the index has none."""
+    known = _saved_knowledge(reader.store, reader.path)
+    if known is None or not known.brought:
+        return known
+    return with_subjects(known.vocabulary, map(reader.document_record, reader.documents.tolist()))
+
+
+def _saved_knowledge(store: Store, path: Path) -> KnowledgeBase | None:
+    """Return the knowledge base that a store has; None where it has none."""
+    saved = store.knowledge()
+    return None if saved is None else KnowledgeBase.from_bytes(saved, f"in the index at {path}")
 
 
 def backup(folder: str | Path, target: str | Path) -> Manifest:
@@ -94,6 +101,8 @@ def backup(folder: str | Path, target: str | Path) -> Manifest:
         reader.store.copy_into(path / STORE, compact=False)
         for segment in reader.segments:
             write_synced(path / segment.record.name, segment.file.content())
+        if (record := reader.manifest.knowledge_file) is not None:
+            write_synced(path / record.name, BlockFile(reader.path / record.name, record.end).content())
         publish(place, path, reader.manifest.generation, reader.checksum)
         remove_leftovers(place)
     reader.close()
@@ -103,10 +112,11 @@ def backup(folder: str | Path, target: str | Path) -> Manifest:
 def repair(folder: str | Path) -> list[str]:
     """Derive again, from the store, every segment that is missing, damaged or of other documents than the store's.
 
-    All segments of an index in an earlier format are derived again.
+    All segments of an index in an earlier format are derived again. So is the file of the knowledge base where it is
+    missing or damaged, or an earlier version wrote none.
 
     Returns:
-        Names of the segments that were derived again.
+        Names of the segments that were derived again, and of the file of the knowledge base where that was.
 
     Raises:
         IndexFolderError: There is no index, its store is damaged or misses commits, or a writer is at work.
@@ -132,6 +142,8 @@ def repair(folder: str | Path) -> list[str]:
                 manifest = replace(manifest, next_segment=manifest.next_segment + 1)
                 segments.append(_derive(store, fresh, record, old.model.dim))
             renewed = [each.name for each, now in zip(old.segments, segments, strict=True) if each != now]
+            manifest, derived = _with_whole_knowledge(store, path, manifest)
+            renewed += derived
             if renewed:
                 sync_directory(path)
                 # Of a segment that was derived again, removed documents are gone.
@@ -152,8 +164,33 @@ def repair(folder: str | Path) -> list[str]:
                 store.write_through()
         finally:
             store.close()
-        remove_leftovers(place, {each.name for each in manifest.segments})
+        remove_leftovers(place, manifest.derived_files)
     return renewed
+
+
+def _with_whole_knowledge(store: Store, path: Path, manifest: Manifest) -> tuple[Manifest, list[str]]:
+    """Derive the file of the knowledge base again where it is not whole.
+
+    Returns:
+        The manifest with the file, and the name of what was derived again; none where it was whole.
+    """
+    known = None if _knowledge_is_whole(store, path, manifest) else _saved_knowledge(store, path)
+    if known is None:
+        return manifest, []
+    fresh = with_knowledge_file(manifest, path, known)
+    lost = manifest.knowledge_file
+    return fresh, [lost.name] if lost is not None else sorted(fresh.derived_files - manifest.derived_files)
+
+
+def _knowledge_is_whole(store: Store, path: Path, manifest: Manifest) -> bool:
+    """Return whether the file of the knowledge base is whole, or there is no knowledge base."""
+    if manifest.knowledge_file is None:
+        return store.knowledge() is None
+    try:
+        BlockFile(path / manifest.knowledge_file.name, manifest.knowledge_file.end).verify()
+    except (FileNotFoundError, IndexFolderError):
+        return False
+    return True
 
 
 def _is_whole(store: Store, path: Path, record: SegmentRecord, manifest: Manifest) -> bool:

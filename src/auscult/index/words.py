@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, reduce
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
@@ -273,15 +273,33 @@ class Words:
             field: One of `FIELDS`.
             k1: How much it matters how often a word stands there; near 0, that it does says all.
         """
+        return self.best_coverage([terms], field, k1)
+
+    def best_coverage(self, names: Sequence[Sequence[str]], field: Field, k1: float = K1) -> FloatArray:
+        """Return the best `coverage` of several names by each text of a field, (texts,).
+
+        The postings of a word that several names have are read once.
+        """
+        distinct = dict.fromkeys(tuple(dict.fromkeys(each)) for each in names)
+        every = dict.fromkeys(term for terms in distinct for term in terms)
+        saturated = {term: [*self._saturated(term, field, k1)] for term in every}
+
+        def covered(terms: Sequence[str]) -> FloatArray:
+            scores = [np.zeros(len(each), np.float32) for each in self._field_norms(field)]
+            total = sum(self._term(term).idf for term in terms)
+            for term in terms:
+                weight = np.float32(self._term(term).idf / total)
+                for number, rows, counts in saturated[term]:
+                    scores[number][rows] += weight * counts
+            return _concatenated(scores)
+
+        return reduce(np.maximum, map(covered, distinct))
+
+    def _saturated(self, term: str, field: Field, k1: float) -> Iterator[tuple[int, npt.NDArray[np.int32], FloatArray]]:
+        """Yield per segment: its number, which of its texts have a term, and BM25's saturated count of it, below 1."""
         norms = self._field_norms(field)
-        scores = [np.zeros(len(each), np.float32) for each in norms]
-        found = [self._term(term) for term in dict.fromkeys(terms)]
-        total = sum(term.idf for term in found)
-        for term in found:
-            weight = np.float32(term.idf / total)
-            for number, rows, counts in self._postings(term, field):
-                scores[number][rows] += weight * (counts / (counts + np.float32(k1) * norms[number][rows]))
-        return _concatenated(scores)
+        for number, rows, counts in self._postings(self._term(term), field):
+            yield number, rows, np.divide(counts, counts + np.float32(k1) * norms[number][rows], dtype=np.float32)
 
     def likeness(self, terms: Sequence[str], field: Field) -> FloatArray:
         """Return how far a name and each short text are the same words, shape (texts,), in [0, 1].
@@ -300,6 +318,11 @@ class Words:
             shared = common[number][rows]
             alike[number][rows] = shared / (total + self._weight(field)[number][rows] - shared)
         return _concatenated(alike)
+
+    def best_likeness(self, names: Sequence[Sequence[str]], field: Field) -> FloatArray:
+        """Return the best `likeness` of several names to each text of a field, (texts,)."""
+        distinct = dict.fromkeys(tuple(dict.fromkeys(each)) for each in names)
+        return reduce(np.maximum, (self.likeness(terms, field) for terms in distinct))
 
     def shares(self, terms: Sequence[str]) -> dict[str, float]:
         """Return the share of each of a query's words in all of them, by their idf; together 1."""

@@ -16,6 +16,7 @@ import numpy as np
 from auscult import __version__
 from auscult.documents.passage_rows import encode_passages
 from auscult.errors import DataError, IndexFolderError, ModelError
+from auscult.index.knowledge import write_knowledge
 from auscult.index.manifest import STORE, Counts, Manifest, ModelRecord, Numbers
 from auscult.index.passage_index import check_fingerprint
 from auscult.index.reader import open_current
@@ -228,6 +229,7 @@ class IndexWriter(_Transaction):
             manifest = replace(self._manifest, segments=(segment.close(),), known=self._manifest.next_document)
             if knowledge_base is not None:
                 store.put_knowledge(knowledge_base.to_bytes())
+                manifest = with_knowledge_file(manifest, self._path, knowledge_base)
             manifest = store.commit(manifest, last=True)
             checksum = store.checksum()
             store.close()
@@ -271,7 +273,7 @@ class IndexUpdate(_Transaction):
                 if read_current(self.folder) != told:
                     # A writer was killed between its commit and CURRENT.
                     write_current(self.folder, told)
-                remove_leftovers(self.folder, {each.name for each in old.segments})
+                remove_leftovers(self.folder, old.derived_files)
                 self._begin(self._path, old, "rw")
         except BaseException:
             self.close()
@@ -374,16 +376,17 @@ class IndexUpdate(_Transaction):
             records = [*self._manifest.segments, segment.close()]
             segments = [Segment(self._path, record, self._removed) for record in records]
             manifest = settle(segments, self._removed, self._path, self._manifest)
-            sync_directory(self._path)
             if knowledge_base is not None:
                 store.put_knowledge(knowledge_base.to_bytes())
+                manifest = with_knowledge_file(manifest, self._path, knowledge_base)
                 manifest = replace(manifest, known=manifest.next_document)
+            sync_directory(self._path)
             manifest = store.commit(manifest)
             write_current(self.folder, Current(self._path.name, manifest.generation, store.checksum()))
             store.write_through()
             store.close()
             self._store = self._segment = None
-            remove_leftovers(self.folder, {each.name for each in manifest.segments})
+            remove_leftovers(self.folder, manifest.derived_files)
         return manifest
 
 
@@ -422,6 +425,18 @@ def settle(
         segments=tuple(records),
         removed=tuple(sorted(held.intersection(removed))),
     )
+
+
+def with_knowledge_file(manifest: Manifest, path: Path, known: KnowledgeBase) -> Manifest:
+    """Write a knowledge base into a store's folder, and return a manifest that names its file.
+
+    Args:
+        manifest: Of the store.
+        path: Of the folder.
+        known: As the store has it.
+    """
+    written = write_knowledge(path / f"knowledge-{manifest.next_segment:06d}", known)
+    return replace(manifest, knowledge_file=written, next_segment=manifest.next_segment + 1)
 
 
 def check_vectors(model: ModelRecord, document: Document, vectors: FloatArray) -> None:

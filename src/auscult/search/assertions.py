@@ -54,7 +54,8 @@ class AssertionReader:
             lead: Of a list's item, the sentence that leads to the list ("Call us if you have:").
         """
         held = self._holding(sentence)
-        if not any(held.issuperset(terms) for terms in self.names):
+        # Most sentences have no word of any name, and there may be many names.
+        if not held or not any(held.issuperset(terms) for terms in self.names):
             return ()
         above = self._under(tuple(headings))
         before = f"{lead} " if lead else ""

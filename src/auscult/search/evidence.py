@@ -165,9 +165,10 @@ def _by_words(index: PassageIndex, query: Query, terms: Terms | None) -> dict[st
     entities = [[analyse(name) for name in names] for names in query.each]
     if entities:
         over = partial(_over_entities, entities=entities, likelihoods=query.likelihoods or (1.0,) * len(entities))
-        evidence["entity_document"] = over(words.coverage, "article")[words.articles]
-        evidence["entity_passage"] = over(words.coverage, "text")
-        evidence["entity_title"] = np.maximum(over(words.likeness, "title")[documents], over(words.likeness, "above"))
+        evidence["entity_document"] = over(words.best_coverage, "article")[words.articles]
+        evidence["entity_passage"] = over(words.best_coverage, "text")
+        by_title = over(words.best_likeness, "title")[documents]
+        evidence["entity_title"] = np.maximum(by_title, over(words.best_likeness, "above"))
     if query.aspects:
         aspects = map(analyse, query.aspects)
         by_aspect = [words.coverage(aspect, "heading", 0) + words.likeness(aspect, "heading") for aspect in aspects]
@@ -229,7 +230,7 @@ def by_part(query: FloatArray, parts: Mapping[str, tuple[int, int]]) -> dict[str
 
 
 def _over_entities(
-    score: Callable[[list[str], Field], FloatArray],
+    score: Callable[[Sequence[Sequence[str]], Field], FloatArray],
     field: Field,
     *,
     entities: Sequence[Sequence[list[str]]],
@@ -242,6 +243,6 @@ def _over_entities(
     share = max(1.0, sum(likelihoods))
     weighed: list[FloatArray] = []
     for names, likelihood in zip(entities, likelihoods, strict=True):
-        best = reduce(np.maximum, (score(words, field) for words in names))
+        best = score(names, field)
         weighed.append(best if likelihood == share else best * np.float32(likelihood / share))
     return reduce(np.add, weighed)

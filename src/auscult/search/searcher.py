@@ -40,6 +40,7 @@ from auscult.understanding.understand import Understanding, understand
 Scoring = Literal["fused", "model"]
 Best = Callable[[FloatArray, int], tuple[RowArray, ScoreArray]]
 _UNIT_TOLERANCE = 1e-3
+_MISSPELT, _NO_NAME = "gouut", "zzxq vvkj"
 WEIGHED: Final = 500
 """Of how many passages, the best by an estimate, all evidence is weighed. The last of the first ten was at most the
 248th by the estimate: 60 questions of MedQuAD of each of four kinds, of 16 thousand passages and of 70 thousand."""
@@ -179,8 +180,7 @@ class Searcher:
     @cached_property
     def _saved_knowledge(self) -> KnowledgeBase | None:
         """The knowledge base without what documents brought since it was saved; of a view, without what any brought."""
-        saved = self.index.reader.knowledge_base
-        return None if saved is None else KnowledgeBase.from_bytes(saved, f"in the index at {self.index.reader.where}")
+        return self.index.reader.known()
 
     def known_to(self, reader: GenerationReader) -> KnowledgeBase | None:
         """The knowledge base with what the documents of a view bring, and nothing of any other document."""
@@ -202,7 +202,8 @@ class Searcher:
     @cached_property
     def parser(self) -> QuestionParser:
         """Reads questions and resolves entities: with the index' knowledge base, else by grammar and titles alone."""
-        return QuestionParser(self.resolver, titles=self.index.reader.titles)
+        titles = self.index.reader.titles
+        return QuestionParser(self.resolver, titles, titles.words)
 
     @cached_property
     def resolver(self) -> EntityResolver:
@@ -232,6 +233,14 @@ class Searcher:
         return understand_next(
             query, conversation, lambda each: understand(each, self.parser, self.index.reader.titles, self._in_texts)
         )
+
+    def warm_up(self) -> None:
+        """Read what first questions would wait for: the knowledge base, and what finds misspelt words and names.
+
+        The latter takes some 50 MB for 100,000 names, which a service takes when it starts, and not minutes later.
+        """
+        self.understand(Query("", "", text=f"what is {_MISSPELT}"))
+        self.resolver.resolve(_NO_NAME)
 
     def _in_texts(self, word: str) -> bool:
         terms = analyse(word)

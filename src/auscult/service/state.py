@@ -30,7 +30,6 @@ from auscult.search.coverage import aspects_of
 from auscult.service.caller import Caller, unknown_index
 from auscult.service.errors import Refusal
 from auscult.service.settings import Settings
-from auscult.understanding import Query
 from auscult.understanding.aspect_words import QUESTIONS
 
 _LOG: Final = logging.getLogger("auscult.service")
@@ -78,8 +77,8 @@ class Opened:
         return view
 
     def warm_up(self, *, names: bool) -> None:
-        """Read what first requests would wait for: the knowledge base, misspellings, and the names that complete."""
-        self.searcher.understand(Query("", "", text="what is gouut"))
+        """Read what first requests would wait for: what `Searcher.warm_up` reads, and the names that complete."""
+        self.searcher.warm_up()
         if names:
             self.names_for(None).build()
         settle()
@@ -362,7 +361,8 @@ class Names:
                 # Asked for here, so that it is at hand.
                 self._searcher.completion.complete("a", 1)
                 known = self._searcher.knowledge_base
-                names = known.name_index if known is not None else {}
+                # Looked up once a title: a set is read faster than names at rest.
+                names = frozenset(known.name_index) if known is not None else frozenset()
                 # Titles that name nothing of the knowledge base, as they are folded.
                 titles = (
                     Concept(_TITLE + title, title)

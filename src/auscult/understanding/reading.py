@@ -12,7 +12,7 @@ Nothing depends on how a whole sentence is built: what no name and no aspect exp
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -20,6 +20,7 @@ from auscult.concepts.aspects import INFORMATION
 from auscult.concepts.mentions import GENERIC, is_acronym
 from auscult.concepts.names import GENERIC_WORDS, normalise_name
 from auscult.concepts.resolver import EntityResolver
+from auscult.concepts.word_counts import SummedCounts, count_words
 from auscult.understanding.asking import SAYING_NOTHING, is_long, sentences_that_ask
 from auscult.understanding.aspect_words import ASKING_WORDS, aspects_named, without_aspects
 from auscult.understanding.spelling import SpellingOfWords, ordinary_words
@@ -87,25 +88,29 @@ class QuestionParser:
     Args:
         resolver: Says whether words name a concept.
         titles: Of the documents that are asked, normalised: names, too, though of nothing that is known.
+        title_words: How many times each word stands in the titles; None to count them.
     """
 
-    def __init__(self, resolver: EntityResolver, titles: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        resolver: EntityResolver,
+        titles: Collection[str] = (),
+        title_words: Mapping[str, int] | None = None,
+    ) -> None:
         self.resolver = resolver
         self._titles = titles
+        self._title_words = title_words
 
     @cached_property
-    def vocabulary(self) -> frozenset[str]:
-        """The words of all names and titles, normalised."""
-        return frozenset(word for name in self._all_names for word in name.split())
+    def vocabulary(self) -> Mapping[str, int]:
+        """The words of all names and titles, normalised, and how many times each stands in them."""
+        of_titles = count_words(self._titles) if self._title_words is None else self._title_words
+        return SummedCounts([self.resolver.knowledge_base.words, of_titles])
 
     @cached_property
     def spelling(self) -> SpellingOfWords:
         """Corrects words to those of names, of titles, and those that questions are asked with."""
-        return SpellingOfWords(self._all_names, ASKING_WORDS)
-
-    @property
-    def _all_names(self) -> tuple[str, ...]:
-        return (*self.resolver.knowledge_base.name_index, *self._titles)
+        return SpellingOfWords(self.vocabulary, ASKING_WORDS)
 
     def read(self, question: str) -> Reading:
         """Return what a question is about and asks for.

@@ -20,6 +20,7 @@ from importlib import resources
 
 from auscult.concepts.fuzzy import edits, nearest, sound
 from auscult.concepts.names import normalise_name
+from auscult.concepts.word_counts import SummedCounts
 
 _WORD = re.compile(r"(?<![\w'\u2019-])[^\W\d_]{5,}(?![\w-])")
 _VOWELS = re.compile("[aeiouy]")
@@ -39,14 +40,13 @@ class SpellingOfWords:
     """Corrects words to those of a vocabulary.
 
     Args:
-        names: Normalised names, whose words are taken; of two that are as near, the one in more names is meant.
+        words: How many times each stands in names; of two that are as near, the more frequent one is meant.
         asking: Words that questions are asked with, normalised.
     """
 
-    def __init__(self, names: Iterable[str], asking: Iterable[str] = ()) -> None:
-        self._counts = Counter(word for name in names for word in name.split())
+    def __init__(self, words: Mapping[str, int], asking: Iterable[str] = ()) -> None:
         self._asking = tuple(asking)
-        self._counts.update(self._asking)
+        self._counts = SummedCounts([words, Counter(self._asking)])
 
     @cached_property
     def _spoken(self) -> Mapping[str, Mapping[str, str]]:
@@ -86,7 +86,7 @@ class SpellingOfWords:
     def _asked_with(self, word: str) -> str:
         """The word that questions are asked with of which this one is a slip, whether a text has "symtoms" or not."""
         # A name may be misspelt where it is listed, too, but not twice.
-        if len(word) < _SHORTEST or word in self._asking or self._counts[word] > 1:
+        if len(word) < _SHORTEST or word in self._asking or self._counts.get(word, 0) > 1:
             return ""
         alike = nearest(word, (other for other in self._asking if other[0] == word[0]), most=1, limit=1)
         return alike[0][0] if alike else ""

@@ -48,9 +48,11 @@ class _Answers:
         for name, served in self._state.indexes.items():
             self._state.refresh(name)
             if served.is_open:
+                searcher = served.opened.searcher
+                searcher.warm_up()
                 # A model that reads no question in words answers it with an error.
                 with suppress(AuscultError):
-                    served.opened.searcher.search("what is gouut", 1)
+                    searcher.search("what is gout", 1)
         settle()
         gc.enable()
 

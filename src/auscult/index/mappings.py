@@ -1,0 +1,139 @@
+"""Mappings from text at rest: a key is looked up without reading the others, its value made when it is asked for.
+
+NAME/keys/…    the keys, sorted, as `blocks.add_strings` writes them
+NAME/ranks     of each key, its place in the order in which they were given, int32 (keys,); absent where that is theirs
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence, ValuesView
+from functools import lru_cache
+from typing import Final, Generic, TypeVar
+
+import numpy as np
+
+from auscult.index.blocks import BlockFile, BlockWriter, SortedStrings, add_strings
+
+Value = TypeVar("Value")
+#: Keys of which the place is kept in memory, of each mapping.
+_KEPT: Final = 4096
+
+
+class StoredMapping(Mapping[str, Value], Generic[Value]):
+    """A mapping whose keys `add_keys` wrote.
+
+    Iterating over all of it reads all of it.
+
+    Args:
+        file: That holds it.
+        name: Of its arrays.
+        value: Returns the value of a key by the key's place in sorted order.
+    """
+
+    def __init__(self, file: BlockFile, name: str, value: Callable[[int], Value]) -> None:
+        self._file = file
+        self._name = name
+        self._value = value
+        self._keys = SortedStrings(file, f"{name}/keys")
+        self._place = lru_cache(maxsize=_KEPT)(self._find)
+
+    def __getitem__(self, key: str) -> Value:
+        """Return the value of a key.
+
+        Raises:
+            KeyError: It is not there.
+        """
+        place = self._place(key)
+        if place is None:
+            raise KeyError(key)
+        return self._value(place)
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, str) and self._place(key) is not None
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def __iter__(self) -> Iterator[str]:
+        keys = self._keys.all()
+        return (_decoded(keys[place]) for place in self._order())
+
+    def key_at(self, place: int) -> str:
+        """Return a key by its place in sorted order."""
+        return _decoded(self._keys[place])
+
+    def items(self) -> ItemsView[str, Value]:
+        """Return all keys with their values, read at once."""
+        keys = self._keys.all()
+        return {_decoded(keys[place]): self._value(place) for place in self._order()}.items()
+
+    def values(self) -> ValuesView[Value]:
+        """Return all values, read at once."""
+        return dict(enumerate(map(self._value, self._order()))).values()
+
+    def _find(self, key: str) -> int | None:
+        return self._keys.find(_encoded(key))
+
+    def _order(self) -> Sequence[int]:
+        """Return the places of all keys in the order in which they were given."""
+        ranks = f"{self._name}/ranks"
+        if ranks not in self._file:
+            return range(len(self))
+        order: list[int] = np.argsort(self._file.array(ranks)).tolist()
+        return order
+
+
+class StoredTexts:
+    """Texts by place, as `add_texts` writes them."""
+
+    def __init__(self, file: BlockFile, name: str) -> None:
+        self._texts = SortedStrings(file, name)
+
+    def __getitem__(self, place: int) -> str:
+        return _decoded(self._texts[place])
+
+
+def add_keys(writer: BlockWriter, name: str, keys: Sequence[str], *, ranked: bool = True) -> list[int]:
+    """Write the keys of a mapping.
+
+    Args:
+        writer: Of the file.
+        name: Of the arrays.
+        keys: Distinct.
+        ranked: Whether their order is kept, too.
+
+    Returns:
+        For each place in sorted order, the number of its key in the order given: values are written in this order.
+    """
+    encoded = [*map(_encoded, keys)]
+    order = sorted(range(len(encoded)), key=encoded.__getitem__)
+    add_strings(writer, f"{name}/keys", [encoded[number] for number in order])
+    if ranked:
+        writer.add(f"{name}/ranks", np.array(order, np.int64), "<i4")
+    return order
+
+
+def add_texts(writer: BlockWriter, name: str, texts: Sequence[str]) -> None:
+    """Write texts for `StoredTexts`."""
+    add_strings(writer, name, [*map(_encoded, texts)])
+
+
+def add_counts(writer: BlockWriter, name: str, counts: Mapping[str, int]) -> None:
+    """Write how many times each word stands somewhere."""
+    words = [*counts.items()]
+    order = add_keys(writer, name, [word for word, _ in words], ranked=False)
+    writer.add(f"{name}/counts", np.array([words[number][1] for number in order], np.int64), "<i4")
+
+
+def open_counts(file: BlockFile, name: str) -> StoredMapping[int]:
+    """Return what `add_counts` wrote."""
+    counts = file.array(f"{name}/counts")
+    return StoredMapping(file, name, lambda place: int(counts[place]))
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _decoded(content: bytes) -> str:
+    return content.decode("utf-8", "surrogatepass")
