@@ -195,7 +195,7 @@ def _other_kinds(page: Page, results: Results) -> list[str]:
             for corpus in dict.fromkeys(str(each["corpus"]) for each in single):
                 own = [each for each in single if each["corpus"] == corpus]
                 measured = f"Measured {str(own[0].get('date', ''))[:10]}, {own[0].get('hardware', '')}.\n"
-                sections.append(f"## {corpus}\n\n{cosine_table(own).as_markdown()}\n{measured}")
+                sections.append(f"## {corpus}, all snippets ranked\n\n{cosine_table(own).as_markdown()}\n{measured}")
             if others := [each for each in records if each not in single]:
                 sections.append(measurement(kind, others))
         else:
