@@ -1,20 +1,23 @@
 """What does a graph's knowledge add to rankers that read words, over several seeds?
 
     export AUSCULT_DATA=... AUSCULT_BACKBONE=... AUSCULT_DOMAIN_GRAPH=...
-    python benchmarks/knowledge_seeds.py [HEAD ...] --runs FOLDER [--seeds 3] [--queries 500]
+    python benchmarks/knowledge_seeds.py [HEAD ...] --runs FOLDER [--given alone none u um] [--seeds 3] [--queries 500]
 
-Of experiments/wang2021-medquad-adapted.yaml a head alone, its -NONE and its -U, which read words and no encoder, are
-trained once a seed, with nothing else changed, and asked the same test queries of MedQuAD. Variants are compared as the
+Of experiments/wang2021-medquad-adapted.yaml a head alone, its -NONE, its -U and its -UM, which read words and no
+encoder, are trained once a seed, with nothing else changed, and asked the same test queries of MedQuAD; --given chooses
+among them. Variants are compared as the
 experiment file plans it (`compare_with`), by the mean over seeds; the interval is of a bootstrap that draws the seeds
 of each variant and the queries anew (2,000 times), so that luck of either is in it. What is trained and asked stays in
 --runs: a killed call goes on, and further heads join the record.
 
-Writes benchmarks/results/knowledge_seeds.json, a record a head. Needs: pip install 'auscult[train,evaluation]'
+Writes benchmarks/results/knowledge_seeds.json, a record a head and choice of variants.
+Needs: pip install 'auscult[train,evaluation]'
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +39,9 @@ ROOT = Path(__file__).resolve().parents[1]
 RESULT = ROOT / "benchmarks" / "results" / "knowledge_seeds.json"
 BENCH = ROOT / "experiments" / "wang2021-medquad-adapted.yaml"
 HEADS = ("drmm-tks", "knrm", "pacrr")
-GIVEN = ("", "-none", "-u")
+ALONE = "alone"
+GIVEN = (ALONE, "none", "u", "um")
+"""What a head is given besides words, as in the names of the experiment file's variants."""
 MEASURES = {"MAP": "AP", "R@1": "R@1"}
 """What the mean over queries is called, and a query's own measure in ir_measures' notation."""
 RESAMPLES = 2000
@@ -48,17 +53,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="What knowledge adds, over several seeds.")
     parser.add_argument("heads", nargs="*", default=HEADS, metavar="HEAD", help=f"of {', '.join(HEADS)}")
     parser.add_argument("--runs", type=Path, required=True, help="keeps trainings and rankings")
+    parser.add_argument("--given", nargs="+", default=GIVEN, choices=GIVEN, help="variants to train and compare")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--queries", type=int, default=500)
     given = parser.parse_args()
     task = build_task(open_corpus("medquad"), number=given.queries, seed=0)
+    seeds = list(range(1, given.seeds + 1))
     for head in given.heads:
-        merge_record(RESULT, measured(head, task, list(range(1, given.seeds + 1)), given.runs), "head")
+        merge_record(RESULT, measured(head, given.given, task, seeds, given.runs), "head", "given")
 
 
-def measured(head: str, task: Task, seeds: list[int], runs: Path) -> dict[str, Any]:
+def measured(head: str, given: Sequence[str], task: Task, seeds: list[int], runs: Path) -> dict[str, Any]:
     """A head's variants, each with its figures by seed, and their planned differences."""
-    names = [f"ck-adapted-{head}{given}" for given in GIVEN]
+    names = [f"ck-adapted-{head}" if each == ALONE else f"ck-adapted-{head}-{each}" for each in given]
     titles: dict[str, str] = {}
     values: dict[str, Values] = {}
     for name in names:
@@ -72,6 +79,7 @@ def measured(head: str, task: Task, seeds: list[int], runs: Path) -> dict[str, A
         "kind": "knowledge_seeds",
         "title": "Knowledge over several seeds",
         "head": head,
+        "given": list(given),
         "corpus": task.corpus,
         "queries": len(task.queries),
         "seeds": seeds,

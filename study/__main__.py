@@ -12,6 +12,7 @@ from rich.markup import escape
 from auscult.errors import AuscultError
 from study.commands.errors import errors
 from study.commands.figures import figures
+from study.commands.mark import mark
 from study.commands.results import results
 from study.commands.tables import tables
 from study.commands.wikipedia_dump import wikipedia_dump
@@ -25,6 +26,7 @@ app = typer.Typer(
 )
 app.command()(results)
 app.command()(tables)
+app.command()(mark)
 app.command()(figures)
 app.command()(errors)
 app.command("wikipedia-dump")(wikipedia_dump)

@@ -3,8 +3,8 @@
 A name is a ranking head and what it is given besides: B context (an encoder's states of every layer), BC also the state
 of [CLS], SC the same of a domain encoder; W the vectors of a general knowledge graph, U those of a domain graph. The
 head alone is the feature-based model. The paper's W is Wikidata, its U UMLS, its B BERT and its SC SciBERT; here they
-stand for the two kinds. NONE, which the paper has not, is a control: the layer that fuses context and knowledge, and no
-entity linked.
+stand for the two kinds. Two the paper has not. NONE is a control: the layer that fuses context and knowledge, and no
+entity linked. UM has the domain graph's entities compared in a matrix of their own, instead of summed into tokens.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 HEADS = ("KNRM", "PACRR", "DRMM-TKS")
-_NAME = re.compile(r"(knrm|pacrr|drmm-?tks)(?:-(b|bc|sc))?(?:-(none|w|u))?")
-_CONTEXTS, _GRAPHS = ("", "B", "BC", "SC"), ("", "NONE", "W", "U")
+_NAME = re.compile(r"(knrm|pacrr|drmm-?tks)(?:-(b|bc|sc))?(?:-(none|w|um|u))?")
+_CONTEXTS, _GRAPHS = ("", "B", "BC", "SC"), ("", "NONE", "W", "U", "UM")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +71,9 @@ QUESTIONS = (
         "What does knowledge add to the fusion layer alone?",
         (("W", "NONE"), ("U", "NONE"), ("BC-W", "BC-NONE"), ("BC-U", "BC-NONE")),
     ),
+    Question("Are entities better compared in a matrix of their own?", (("UM", ""), ("UM", "U"))),
 )
-"""The four of the paper's section 5 in its order, then two that tell knowledge from the layer that brings it in.
+"""The four of the paper's section 5 in its order, then three that tell knowledge from the way it is brought in.
 
 The paper has no U alone; the second question asks of it too, and the third what it is against W.
 """

@@ -18,6 +18,7 @@ from tiny_bert import WORDS
 TOLERANCE = 1e-4
 LONG = {"stretch": 80, "window": 4, "max_passage_tokens": 70}
 KNOWING = {"knowledge": "beside the backbone", "joint_dim": 12}
+APART = {"knowledge": "beside the backbone", "fusion": "matrix"}
 VARIANTS = {
     "bi": ("bi", {}),
     "bi-shared": ("bi", {"shared": True}),
@@ -37,6 +38,9 @@ VARIANTS = {
     "ck-pacrr-knowledge": ("ck", {"head": "pacrr", "activation": "logistic", **KNOWING}),
     "ck-no-entity": ("ck", {"linker": "none", **KNOWING}),
     "ck-words-knowledge": ("ck", {"context": "words", "cls": False, **KNOWING}),
+    "ck-matrix": ("ck", APART),
+    "ck-pacrr-matrix": ("ck", {"head": "pacrr", "train_knowledge": True, **APART}),
+    "ck-words-matrix": ("ck", {"head": "drmm-tks", "context": "words", "cls": False, **APART}),
 }
 every_variant = pytest.mark.parametrize("variant", VARIANTS)
 

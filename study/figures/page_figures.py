@@ -10,6 +10,7 @@ from pathlib import Path
 from auscult.files.writing import file_name
 from auscult_lab.evaluation.bench_tables import in_table_order
 from auscult_lab.evaluation.records import TEST, Asked, EvaluationRecord
+from study.epochs import MARK, mark_of
 from study.figures.bench import bench_figures
 from study.figures.breakdowns import draw_groups, draw_match_rates
 from study.pages.papers import Page
@@ -52,14 +53,21 @@ def page_figures(page: Page, results: Results) -> list[PageFigure]:
 def _breakdown(records: Sequence[EvaluationRecord], track: str, kind: str) -> PageFigure | None:
     own = [record for record in records if record.match_rates and record.track in ("untrained", track)]
     if kind == "match_rates" and own:
-        return PageFigure("match_rates.png", f"Match rates of the first passage, {track}", partial(_match_rates, own))
+        caption = f"Match rates of the first passage, {track}{_told(own)}"
+        return PageFigure("match_rates.png", caption, partial(_match_rates, own))
     whole = [each for each in records if each.track == track and "only)" not in each.model]
     if kind in ("by_source", "by_aspect") and whole:
         best = max(whole, key=lambda record: record.measures["MAP"])
         by = kind.removeprefix("by_")
         name = f"{kind}_{file_name(best.label)}.png"
-        return PageFigure(name, f"{best.model}, {track}, by {by}", partial(_groups, best, by))
+        caption = f"{best.model}, {track}, by {by}{_told([best])}"
+        return PageFigure(name, caption, partial(_groups, best, by))
     return None
+
+
+def _told(records: Sequence[EvaluationRecord]) -> str:
+    """Return what a caption adds where a model of the figure was trained with alike epochs."""
+    return f" {MARK}" if any(mark_of(each.training) for each in records) else ""
 
 
 def _match_rates(records: Sequence[EvaluationRecord], path: Path) -> None:

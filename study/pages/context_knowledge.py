@@ -1,6 +1,6 @@
 """What context and knowledge add: tables of CK-HQA's variants (wang2021, section 5), from records alone.
 
-The paper's four questions, and two of the fusion layer, are answered by differences between variants with paired
+The paper's four questions, and three of the fusion layer, are answered by differences between variants with paired
 intervals and tests; its other tables are its measures, the effect of a question's length (Figure 5), and costs
 (Table 4).
 """

@@ -7,6 +7,7 @@ from typing import Any
 
 from auscult_lab.evaluation.published_figures import published_content
 from auscult_lab.evaluation.tables import TextTable, model_letters_of, percent
+from study.epochs import epoch_notes, mark_of
 
 MEASURES = ("MAP@10", "P@10", "R@10", "F1@10", "F1 of means")
 _PAPERS_NAMES = {"MatchPyramid": "MP"}
@@ -29,13 +30,19 @@ def cosine_table(records: Sequence[Mapping[str, Any]]) -> TextTable:
     for record in ordered:
         figures = paper.pop(_PAPERS_NAMES.get(record["model"], record["model"]), {})
         cells = [_cell(record, name, letters) for name in shown] + [_published(figures, name) for name in compared]
-        rows.append((f"{letters.get(record['model'], '')}  {record['model']}".strip(), *cells, _cost(record)))
+        rows.append(
+            (
+                f"{letters.get(record['model'], '')}  {record['model']}{mark_of(_training(record))}".strip(),
+                *cells,
+                _cost(record),
+            )
+        )
     rows += [
         (model, *[""] * len(shown), *(_published(figures, name) for name in compared), "")
         for model, figures in paper.items()
     ]
     columns = ("Model", *shown, *(f"publ. {name}" for name in compared), "ms per query")
-    return TextTable("", columns, tuple(rows), _notes(ordered[0], published))
+    return TextTable("", columns, tuple(rows), (*_notes(ordered[0], published), *epoch_notes(map(_training, ordered))))
 
 
 def _notes(record: Mapping[str, Any], published: Mapping[str, Any]) -> tuple[str, ...]:
@@ -46,6 +53,11 @@ def _notes(record: Mapping[str, Any], published: Mapping[str, Any]) -> tuple[str
         f"Published: {published['citation']}, {published['table']}, another test set and other candidates. "
         f"{published['note']}",
     )
+
+
+def _training(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    training: Mapping[str, Any] = record.get("training") or {}
+    return training
 
 
 def _cell(record: Mapping[str, Any], name: str, letters: Mapping[str, str]) -> str:

@@ -14,6 +14,7 @@ from auscult_lab.evaluation.pre_trained import encoders_of
 from auscult_lab.evaluation.records import TEST, EvaluationRecord
 from auscult_lab.evaluation.tables import TextTable, percent, published_cells
 from auscult_lab.evaluation.tracks import Trained, trained_on
+from study.epochs import epoch_notes, mark_of
 from study.pages.encoder_marks import EncoderMarks
 from study.published import cross_domain_table
 
@@ -72,7 +73,7 @@ def _table(group: Trained | None, models: Sequence[Mapping[str, EvaluationRecord
     rows = []
     for found in sorted(models, key=lambda each: next(iter(each.values())).model):
         first = next(iter(found.values()))
-        cells = [first.model + marks.of(first)]
+        cells = [first.model + marks.of(first) + mark_of(first.training)]
         for corpus in TESTED:
             record, table = found.get(corpus), published[corpus]
             cells += [percent(record.measures[name]) if record else "" for name in MEASURES]
@@ -92,4 +93,4 @@ def _notes(models: Sequence[Mapping[str, EvaluationRecord]]) -> tuple[str, ...]:
     ]
     subsets = {each.corpus: each.query_subset for found in models for each in found.values() if each.query_subset}
     notes += [f"Of {corpus}, a subset of the queries: {subset}." for corpus, subset in sorted(subsets.items())]
-    return tuple(notes)
+    return (*notes, *epoch_notes(each.training for found in models for each in found.values()))

@@ -29,6 +29,7 @@ KINDS = {
     "spans": "Answers whose boundaries nobody marked",
     "marks": "Sentences that hits mark",
     "general_ablation": "What each evidence adds",
+    "weighted-cosine": "All snippets ranked",
     "weighted-cosine-why": "Cross-validated, by the vectors' text, and by the pool",
     "target_spaces": "Targets",
     "names_seen": "Names that training saw",

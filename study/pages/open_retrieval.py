@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from auscult_lab.evaluation.pre_trained import encoder_notes
 from auscult_lab.evaluation.records import TEST, Asked, EvaluationRecord
 from auscult_lab.evaluation.tables import TextTable, percent, with_encoders
+from study.epochs import epoch_notes, mark_of
 from study.pages.reading import Filed
 from study.pages.task_table import tasks_of, tracks_of
 
@@ -26,10 +27,14 @@ def open_tables(filed: Sequence[Filed]) -> list[TextTable]:
         for track in tracks_of(asked, filed):
             own = [each.record for each in filed if each.record.asked == asked]
             own = _ordered([each for each in own if each.track in ("untrained", track)])
-            rows = tuple((each.model, *(_with_interval(each, name) for name in _MEASURES)) for each in own)
+            rows = tuple(
+                (each.model + mark_of(each.training), *(_with_interval(each, name) for name in _MEASURES))
+                for each in own
+            )
             told = [f"{own[0].queries:,} questions over all {own[0].documents:,} documents.", _NAMES[own[0].names]]
             # Told once a page.
             told += encoder_notes([(each.model, each.training) for each in own], track) if not tables else []
+            told += epoch_notes(each.training for each in own)
             title = ", ".join(filter(None, (asked.title, asked.subset, "adapted models" * (track == "adapted"))))
             table = TextTable(title, ("Model", *_MEASURES), rows, (" ".join(told),))
             tables.append(with_encoders(table, own))
@@ -58,6 +63,7 @@ def corpora_table(records: Sequence[EvaluationRecord]) -> TextTable:
     heads = [each.removeprefix(_SEARCH).removeprefix(_GENERAL) for each in models]
     if searching := [head for head, each in zip(heads, models, strict=True) if each != head]:
         told = f"{'; '.join(searching)}: `auscult search`. {told}"
+    told = " ".join([told, *epoch_notes(each.training for each in own)])
     return TextTable("", ("Corpus", "queries", "titles, headings", *heads), tuple(rows), (told,))
 
 
@@ -77,7 +83,9 @@ def _cell(record: EvaluationRecord, others: Sequence[EvaluationRecord]) -> str:
     beaten = set(record.better_than.get("nDCG@10", ()))
     untrained = {each.label for each in others if each.track == "untrained"} - {record.label}
     marks = "\\*" * ((_BASELINE in beaten) + (_BASELINE in beaten and untrained <= beaten))
-    return f"{100 * record.measures['nDCG@10']:.1f} ({100 * record.measures['R@1']:.1f}){marks}"
+    return (
+        f"{100 * record.measures['nDCG@10']:.1f} ({100 * record.measures['R@1']:.1f}){marks}{mark_of(record.training)}"
+    )
 
 
 def _ordered(records: Sequence[EvaluationRecord]) -> list[EvaluationRecord]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from auscult.errors import DataError
 from auscult_lab.evaluation.records import EvaluationRecord, evaluation_records, read_records
+from study.epochs import with_mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +36,15 @@ class Results:
 def read_results(folder: Path) -> Results:
     """Read a folder of JSON files, each a record or a list of records with a field "kind".
 
+    Trainings are marked as `epochs.with_mark` does, whether the files have the marks or not.
+
     Raises:
         DataError: The folder holds no JSON file, or one is malformed.
     """
     files = sorted(folder.glob("*.json"))
     if not files:
         raise DataError("JSON files of results", f"none in {folder}", "run: make bench")
-    by_file = {file.stem: read_records(file) for file in files}
+    by_file = {file.stem: [with_mark(record) for record in read_records(file)] for file in files}
     others: dict[str, list[dict[str, Any]]] = {}
     for records in by_file.values():
         for each in records:

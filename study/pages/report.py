@@ -8,6 +8,7 @@ from pathlib import Path
 from auscult_lab.evaluation.pre_trained import encoders_of
 from auscult_lab.evaluation.records import EvaluationRecord
 from auscult_lab.evaluation.tables import TextTable, match_table
+from study.epochs import NOTE, epoch_notes, explained, mark_of
 from study.figures.page_figures import PageFigure, page_figures
 from study.pages.ablation import ablation_tables
 from study.pages.context_knowledge import question_tables
@@ -59,10 +60,9 @@ def write_pages(folder: Path) -> dict[str, str]:
         figures = [figure.as_markdown() for figure in page_figures(page, results)]
         listed = [f"[What is built as the paper says]({page.name}-elements.md), and what is not.\n"]
         elements = elements_table(page.name)
-        parts = [
-            *(head, page.opening + "\n", *(listed if elements.rows else []), *compared, *bodies[page]),
-            *(["## Figures\n", *figures] if figures else []),
-        ]
+        shown = [*bodies[page], *(["## Figures\n", *figures] if figures else [])]
+        compared += filter(None, [explained("".join(shown))])
+        parts = [head, page.opening + "\n", *(listed if elements.rows else []), *compared, *shown]
         if elements.rows:
             pages[f"{page.folder}{page.name}-elements.md"] = _elements_page(page, elements)
         pages[page.path] = "\n".join(part.rstrip("\n") + "\n" for part in parts)
@@ -145,10 +145,15 @@ def _match_rates(filed: Sequence[Filed]) -> list[str]:
             for each in filed:
                 if each.record.asked == asked:
                     own.setdefault(each.record.label, each.record)
-            table = match_table(record for record in own.values() if record.track in ("untrained", track))
+            shown = [each for each in own.values() if each.match_rates and each.track in ("untrained", track)]
+            table = match_table(shown)
             if table.rows:
                 title = f"Top-1 passage is of the query's entity, of its aspect, of both: {track} models"
-                sections.append(_section(TextTable(title, table.columns, table.rows, table.notes)))
+                rows = (
+                    (row[0] + mark_of(each.training), *row[1:]) for row, each in zip(table.rows, shown, strict=True)
+                )
+                notes = (*table.notes, *epoch_notes(each.training for each in shown))
+                sections.append(_section(TextTable(title, table.columns, tuple(rows), notes)))
     return sections
 
 
@@ -157,7 +162,7 @@ def _across_domains(results: Results, marks: EncoderMarks) -> list[str]:
     measured = (each.record for each in results.evaluations if page_of(each.file) is not GENERAL)
     tables = cross_domain_tables(measured, marks)
     shown = [TextTable(f"Across domains: {each.title.lower()}", each.columns, each.rows) for each in tables]
-    notes = dict.fromkeys(note for each in tables for note in each.notes[:1])
+    notes = dict.fromkeys(note for each in tables for note in each.notes if note in (each.notes[0], NOTE))
     return [*map(_section, shown), *([" ".join(notes) + "\n"] if shown else [])]
 
 
@@ -190,7 +195,7 @@ def _other_kinds(page: Page, results: Results) -> list[str]:
             for corpus in dict.fromkeys(str(each["corpus"]) for each in single):
                 own = [each for each in single if each["corpus"] == corpus]
                 measured = f"Measured {str(own[0].get('date', ''))[:10]}, {own[0].get('hardware', '')}.\n"
-                sections.append(f"## {corpus}\n\n{cosine_table(own).as_markdown()}\n{measured}")
+                sections.append(f"## {corpus}, all snippets ranked\n\n{cosine_table(own).as_markdown()}\n{measured}")
             if others := [each for each in records if each not in single]:
                 sections.append(measurement(kind, others))
         else:

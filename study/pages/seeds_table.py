@@ -9,10 +9,18 @@ from auscult_lab.evaluation.tables import TextTable
 
 _MEASURES = ("MAP", "R@1")
 _NOTE = "Points, with 95 % intervals of a bootstrap that draws seeds and queries anew."
+_APART = "UM: as U, with entities in a matrix of their own instead of the paper's sum."
 
 
 def seeds_tables(records: Sequence[Mapping[str, Any]]) -> list[TextTable]:
-    """A row a variant, then a row a planned difference; every head in both."""
+    """Return a table of variants and one of planned differences; records of as many queries and seeds share both."""
+    measured: dict[tuple[int, int], list[Mapping[str, Any]]] = {}
+    for record in records:
+        measured.setdefault((record["queries"], len(record["seeds"])), []).append(record)
+    return [table for alike in measured.values() for table in _tables(alike)]
+
+
+def _tables(records: Sequence[Mapping[str, Any]]) -> list[TextTable]:
     first = records[0]
     variants = tuple(
         (variant["model"], *(_figures(variant["by_seed"][measure]) for measure in _MEASURES))
@@ -24,16 +32,13 @@ def seeds_tables(records: Sequence[Mapping[str, Any]]) -> list[TextTable]:
         for record in records
         for told in record["differences"]
     )
+    seeds = "Several seeds" if len(first["seeds"]) > 1 else "One seed"
     counts = f"{first['queries']} queries of {first['corpus']}, {len(first['seeds'])} seeds, adapted models."
+    apart = (_APART,) if any("um" in record["given"] for record in records) else ()
     whence = f"Measured {str(first['date'])[:10]}, {first['hardware']}."
     return [
-        TextTable("Several seeds", ("Model", *_MEASURES), variants, (counts, whence)),
-        TextTable(
-            "Several seeds: what each part adds",
-            ("Model", "against", "MAP", "by MAP"),
-            differences,
-            (_NOTE,),
-        ),
+        TextTable(seeds, ("Model", *_MEASURES), variants, (counts, *apart, whence)),
+        TextTable(f"{seeds}: what each part adds", ("Model", "against", "MAP", "by MAP"), differences, (_NOTE,)),
     ]
 
 

@@ -17,6 +17,7 @@ from auscult_lab.evaluation.tables import (
     remarks,
     repeated_row,
 )
+from study.epochs import epoch_notes, mark_of
 from study.pages.encoder_marks import EncoderMarks
 from study.pages.reading import Filed
 
@@ -65,7 +66,8 @@ def task_table(asked: Asked, track: str, filed: Sequence[Filed], marks: EncoderM
     cells = []
     for each in rows:
         record = each.record
-        row = [record.model + marks.of(record), _interval(record, "R@1"), percent(record.measures["MAP"])]
+        name = record.model + marks.of(record) + mark_of(record.training)
+        row = [name, _interval(record, "R@1"), percent(record.measures["MAP"])]
         row += published_cells(repeated_row(record, published), compared)
         row += [
             against_bm25(record, [other.record for other in filed]),
@@ -80,6 +82,7 @@ def task_table(asked: Asked, track: str, filed: Sequence[Filed], marks: EncoderM
         told.append(SUPERVISED[asked.corpus])
     # Of one title there may be trainings in several files, and a file is of one bench.
     told += remarks([(each.file if several else each.record.model, each.record.training) for each in rows])
+    told += epoch_notes(record.training for record in records)
     if published is not None:
         told += published_notes(records[0], track, published)
     return TextTable(task_title(asked, track) + _pre_trained(records), tuple(columns), tuple(cells), (" ".join(told),))

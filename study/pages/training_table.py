@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from auscult_lab.evaluation.tables import TextTable
+from study.epochs import epoch_notes, mark_of
 from study.pages.plain_values import plain
 
 
@@ -17,7 +18,7 @@ def training_table(records: Sequence[Mapping[str, Any]]) -> TextTable:
     )  # fmt: skip
     rows = tuple(
         (
-            str(record["model"]),
+            str(record["model"]) + mark_of(record),
             str(record["track"]),
             *(plain(record[name]) for name in ("documents", "sentences", "parameters", "epochs")),
             str(record["best_epoch"]),
@@ -32,5 +33,6 @@ def training_table(records: Sequence[Mapping[str, Any]]) -> TextTable:
     notes = (
         "Validation: retrieval among all passages of held-out training documents, percent; it chooses the epoch "
         "(counted from 0) and says nothing of the test. Time is that of the epochs, without word vectors.",
+        *epoch_notes(records),
     )
     return TextTable("", columns, rows, notes)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from auscult_lab.evaluation.records import EvaluationRecord
 from auscult_lab.evaluation.tables import TextTable, percent
+from study.epochs import epoch_notes, mark_of
 from study.pages.reading import Filed
 from study.unseen import is_unseen
 
@@ -14,13 +15,23 @@ def unseen_table(filed: Sequence[Filed]) -> TextTable:
     """A row a model and set of such queries, with intervals; without rows where no model was asked both."""
     records = [each.record for each in filed]
     rows: dict[tuple[str, str], tuple[str, ...]] = {}
+    shown_trainings = []
     for record in records:
         for each in records:
             if record.fingerprint and not record.query_subset and _is_part(each, record):
                 figures = (_with_interval(shown, name) for name in ("R@1", "MAP") for shown in (record, each))
-                rows.setdefault((record.label, each.query_subset), (record.model, each.query_subset, *figures))
+                rows.setdefault(
+                    (record.label, each.query_subset),
+                    (record.model + mark_of(record.training), each.query_subset, *figures),
+                )
+                shown_trainings.append(record.training)
     columns = ("Model", "queries", "R@1, all queries", "R@1, these", "MAP, all queries", "MAP, these")
-    return TextTable("On queries that share nothing with the training", columns, tuple(rows.values()))
+    return TextTable(
+        "On queries that share nothing with the training",
+        columns,
+        tuple(rows.values()),
+        tuple(epoch_notes(shown_trainings)),
+    )
 
 
 def _is_part(each: EvaluationRecord, whole: EvaluationRecord) -> bool:

@@ -67,6 +67,7 @@ def bench() -> list[EvaluationRecord]:
         ("KNRM-U (small graph)", Variant("KNRM", "U")),
         ("KNRM-NONE", Variant("KNRM", "NONE")),
         ("drmmtks-bc-none", Variant("DRMM-TKS", "BC-NONE")),
+        ("KNRM-UM", Variant("KNRM", "UM")),
         ("CONV-KNRM", None),
         ("KNRM-BCW", None),
         ("KNRM-W-BC", None),

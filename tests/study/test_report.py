@@ -186,7 +186,7 @@ def test_queries_that_share_nothing_stand_below_the_whole_test(tmp_path: Path) -
     less = {"training": PAGES, "measures": MEASURES | {"R@1": 0.25}, "query_subset": subset, "queries": 9}
     write_records(tmp_path / "medquad-overlap.json", [record(model, "adapted", **less)])
     page = write_pages(tmp_path)["results.md"]
-    assert f"| {model} | 50.00 | 60.00 | 45.26 | 62.56 |\n| {model}: {subset} | 25.00 | 60.00 |  |  |" in page
+    assert f"| {model} | 50.00 | 60.00 | 45.26 | 62.56 |\n| {model}: 9 unseen queries | 25.00 | 60.00 |  |  |" in page
 
 
 def test_records_within_records_are_told_in_words(tmp_path: Path) -> None:

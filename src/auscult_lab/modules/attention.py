@@ -32,6 +32,13 @@ class CrossAttention(nn.Module):
         bound = dim**-0.5
         self.product = nn.Parameter(torch.empty(dim).uniform_(-bound, bound))
 
+    def begin_as_likeness(self, scale: float) -> None:
+        """Set w_c so that s_xy is the inner product of the two states times `scale`."""
+        with torch.no_grad():
+            self.text.weight.zero_()
+            self.query.weight.zero_()
+            self.product.fill_(scale)
+
     def forward(self, query: Tensor, query_mask: Tensor, texts: Tensor, mask: Tensor) -> Tensor:
         """Return V, (texts, words, 4 * dim); row i of the query goes with text i.
 
@@ -65,6 +72,19 @@ class InnerAttention(nn.Module):
         self.hidden = nn.Linear(dim, attention_dim, bias=False)
         self.weight = nn.Linear(attention_dim, 1, bias=False)
         self.dropout = nn.Dropout(dropout)
+
+    def begin_as_likeness(self, columns: slice, scale: float, sharpness: float) -> None:
+        """Set one row of W so that vectors with a large sum over some columns are the more important.
+
+        Args:
+            columns: Of a vector, where likeness stands number by number.
+            scale: Makes the sum over them about 1 for two vectors that are alike.
+            sharpness: How much importance that is worth.
+        """
+        with torch.no_grad():
+            self.hidden.weight[0] = 0.0
+            self.hidden.weight[0, columns] = scale
+            self.weight.weight[0, 0] = sharpness
 
     def forward(self, vectors: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """Return sums, (rows, dim), and weights, (rows, vectors): 0 at padding, in sum 1 where a row has a vector.

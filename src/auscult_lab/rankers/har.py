@@ -25,6 +25,10 @@ Departures and silences:
   high) and one at random, where section 5.3 has three and six; Adam with a rate of 0.001, the best of four on
   validation, and gradients cut to a norm of 5, where it has Adadelta with a rate of 2; and 128 numbers a word, trained
   on a few thousand pages, where it has GloVe with 300.
+- `likeness` begins as a likeness of words (a departure, "HAR, likeness"). PyTorch's initial weights give a word's
+  product with itself random signs: in w_c, in the two encoders and in Eq. 18 to 20. With it both encoders begin with
+  the same weights, and S as a scaled inner product. One row of W_d1 and of W_d2 begins with what is alike, U * A_D2Q.
+  Eq. 18 begins by taking U from y, and the score as a sum. All of it is trained from there.
 - "HAR, longer" has zhu2019's nine wrong passages, no dropout of what is read, and 3,750 steps in half precision.
 - Recorded trainings learn from titles and headings and are asked entity and aspects, where the paper has questions
   that people wrote. An irrelevant passage is any that does not answer; the paper takes those of very low relevance.
@@ -69,6 +73,7 @@ class HarSimpleConfig(RankerConfig):
         train_words: Train the word vectors too.
         one_encoder: Read queries and passages with the same BiGRU, so that a word has alike states in both from the
             first step on (a departure, for ablation).
+        likeness: Begin as a likeness of words (a departure, see above).
     """
 
     max_query_words: int = 15
@@ -80,6 +85,13 @@ class HarSimpleConfig(RankerConfig):
     tied_dropout: bool = False
     train_words: bool = False
     one_encoder: bool = False
+    likeness: bool = False
+
+
+_SHARPNESS = 8.0
+"""What attention gives for a word that is in both texts, where a model begins as a likeness of words."""
+_SAMPLE = 1000
+"""Words whose states say how long states are at first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,6 +169,27 @@ class _AttentionRanker(ReadsPassagesAlone[Encoded]):
         self.dropout = nn.Dropout(config.dropout)
         self.word_dropout = reading_dropout(config.reading_dropout, tied=config.tied_dropout)
         self.state_dropout = reading_dropout(config.reading_dropout, tied=config.tied_dropout)
+        if config.likeness:
+            self._begin_as_likeness()
+
+    def _begin_as_likeness(self) -> None:
+        """Set weights by which the score is how alike the pooled texts are."""
+        self.passage_encoder.load_state_dict(self.query_encoder.state_dict())
+        layers = [layer for layer in self.score if isinstance(layer, nn.Linear)]
+        with torch.no_grad():
+            self.narrow.bias.zero_()
+            self.narrow.weight.zero_().fill_diagonal_(1.0)
+            for layer in layers:
+                layer.bias.zero_()
+                layer.weight.zero_().fill_diagonal_(1.0)
+            layers[-1].weight.fill_(_SHARPNESS * self._likeness_scale())
+
+    def _likeness_scale(self) -> float:
+        """Return what makes the inner product of a word's state with itself about 1, as the encoders begin."""
+        words = torch.arange(1, min(_SAMPLE + 1, len(self.words.rows))).unsqueeze(1)
+        with torch.no_grad():
+            states = self.query_encoder(self.words(words), torch.ones_like(words, dtype=torch.bool))
+        return 1.0 / max(float(states.square().sum(dim=-1).mean()), 1e-6)
 
     def forward(self, query: Tokens, passage: Tokens) -> Tensor:
         """See `Ranker.forward`."""
@@ -238,6 +271,15 @@ class Har(_SentenceRanker[EncodedSentences]):
         super().__init__(config, vocabulary, passage_dim=4 * dim)
         self.cross = CrossAttention(dim)
         self.levels = HierarchicalAttention(4 * dim, config.attention_dim, dropout=config.dropout)
+        if config.likeness:
+            self._attend_to_likeness(dim)
+
+    def _attend_to_likeness(self, dim: int) -> None:
+        """Set attention by which a word matters as much as it is like the query's words."""
+        scale = self._likeness_scale()
+        self.cross.begin_as_likeness(_SHARPNESS * scale)
+        for level in (self.levels.words, self.levels.sentences):
+            level.begin_as_likeness(slice(2 * dim, 3 * dim), scale, _SHARPNESS)
 
     def encode_passage(self, passage: Tokens) -> EncodedSentences:
         """Return the states of the passages' words, Eq. 2."""

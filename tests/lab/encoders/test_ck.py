@@ -374,6 +374,40 @@ def test_a_control_has_the_fusion_layer_and_no_entity(folder: Path):
     np.testing.assert_allclose(found.matrices, expected_matrices(control, folder, [ids], nothing), atol=1e-5)
 
 
+def test_entities_compared_apart_have_a_matrix_of_their_own(folder: Path):
+    """Names that one text alone is linked by leave words as they are: the layers' cosines are those without a graph."""
+    apart = make(folder, knows=True, knowledge="here", fusion="matrix", joint_dim=None)
+    found, without = apart.interactions(QUERY, PASSAGE), make(folder).interactions(QUERY, PASSAGE)
+    np.testing.assert_allclose(found.matrices, without.matrices, atol=1e-6)
+    assert without.entity_matrix is None
+    vectors = np.concatenate([np.zeros((1, small_vectors().vectors.shape[1])), small_vectors().vectors])
+    vectors[1:] /= np.linalg.norm(vectors[1:], axis=1, keepdims=True)
+    # asthma in the query; fever, fever and gout in the passage
+    asked, read = [0, 0, 1], [0, 0, 3, 0, 0, 3, 0, 0, 2, 0, 0, 0, 0]
+    assert found.entity_matrix is not None
+    np.testing.assert_allclose(found.entity_matrix, vectors[asked] @ vectors[read].T, atol=1e-6)
+    assert apart.head.fusion is None
+    assert apart.config.joint_dim is None
+
+
+@pytest.mark.parametrize("head", ["knrm", "pacrr", "drmm-tks"])
+def test_a_word_that_one_text_alone_is_linked_by_matches_itself_apart_and_not_in_the_sum(folder: Path, head: str):
+    config = {"head": head, "context": "words", "cls": False, "joint_dim": None, "knows": True, "knowledge": "here"}
+    alike = []
+    for fusion in ("sum", "matrix"):
+        ranker = make(folder, fusion=fusion, **config)
+        asthma = ranker._query("asthma")
+        unlinked = asthma.clone()
+        unlinked[1] = UNKNOWN
+        layout = lay_out([(asthma, unlinked)], ranker.pairs)
+        with torch.no_grad():
+            similarities, _ = ranker.head.compare(ranker._states(layout), layout)
+        alike.append(similarities[0, :, 0, 0].tolist())
+    in_sum, apart = alike
+    assert in_sum[0] < 0.9
+    assert apart == pytest.approx([1.0, 0.0], abs=1e-6)
+
+
 def test_a_linker_of_ones_own_is_used_and_saved_by_name(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     config = CkConfig(knowledge="here", linker="everything")
     torch.manual_seed(1)
@@ -466,6 +500,9 @@ def test_trained_vectors_are_saved_as_they_became(folder: Path, tmp_path: Path):
         ({"context": "sentences"}, "context"),
         ({"context": "words"}, "cls"),
         ({"activation": "relu"}, "activation"),
+        ({"fusion": "matrix"}, "knowledge"),
+        ({"fusion": "concatenation", "knowledge": "here"}, "fusion"),
+        ({"fusion": "matrix", "knowledge": "here", "joint_dim": 8}, "joint_dim"),
         ({"joint_dim": 0}, "joint_dim"),
         ({"train_knowledge": True}, "knowledge"),
         ({"linker": "none"}, "knowledge"),

@@ -51,7 +51,7 @@ def recall_of_unseen(folder: Path, vectors: KnowledgeVectors | None, **settings:
     ]
     queries = [f"treatment of {disease}" for disease in diseases]
     torch.manual_seed(0)
-    ranker = CkRanker(CkConfig(joint_dim=32, **settings), open_backbone(str(folder)), vectors)
+    ranker = CkRanker(CkConfig(**settings), open_backbone(str(folder)), vectors)
     head = [{"params": ranker.head.parameters()}]
     body = [{"params": [each for each in ranker.pairs.parameters() if each.requires_grad], "lr": 2e-5}]
     optimiser = torch.optim.Adam(head + body, lr=1e-2)
@@ -80,16 +80,21 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save_tiny_bert(tmp_path_factory.mktemp("bert") / "backbone")
 
 
+SUMMED = {"joint_dim": 32}
+APART = {"knowledge": "here", "fusion": "matrix"}
+
+
+@pytest.mark.parametrize("fusion", [SUMMED, APART], ids=["sum", "matrix"])
 @pytest.mark.parametrize("head", ["knrm", "pacrr", "drmm-tks"])
-def test_only_vectors_relate_a_question_to_its_answer(folder: Path, head: str):
+def test_only_vectors_relate_a_question_to_its_answer(folder: Path, head: str, fusion: dict[str, object]):
     *_, vectors = related()
-    assert recall_of_unseen(folder, vectors, head=head) >= 0.95
+    assert recall_of_unseen(folder, vectors, head=head, **fusion) >= 0.95
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("head", ["knrm", "drmm-tks"])
 def test_without_vectors_or_with_those_of_others_the_answer_is_a_guess(folder: Path, head: str):
     # Of 60 questions, a guess finds 22 or more (0.37) once in 300,000 times.
-    assert recall_of_unseen(folder, None, head=head) < 3 * CHANCE
+    assert recall_of_unseen(folder, None, head=head, **SUMMED) < 3 * CHANCE
     *_, shuffled = related(shuffled=True)
-    assert recall_of_unseen(folder, shuffled, head=head) < 3 * CHANCE
+    assert recall_of_unseen(folder, shuffled, head=head, **SUMMED) < 3 * CHANCE

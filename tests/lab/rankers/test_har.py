@@ -17,6 +17,7 @@ from auscult_lab.modules.vocabulary import Vocabulary, build_vocabulary
 from auscult_lab.modules.word_vectors import PlainTable
 from auscult_lab.rankers.base import Tokens, pad
 from auscult_lab.rankers.har import Har, HarConfig, HarSimple, HarSimpleConfig, HarWca
+from rankers import lay_out, make_ranker, small_vocabulary
 
 WORDS = [f"word{number:02}" for number in range(40)]
 QUERIES = [[3, 7, 1], [5], [2, 9, 11, 4, 8], [6, 30]]
@@ -215,6 +216,35 @@ def test_without_dropout_of_what_is_read_training_reads_as_asking_does(vocabular
     batch = _batch(ranker)
     with torch.no_grad():
         assert torch.equal(ranker.train()(*batch), ranker.eval()(*batch))
+
+
+def _share_of_answers_first(kind: str, vocabulary: Vocabulary, **settings: object) -> float:
+    """Of pairs of passages, one with the query's words among others, how many models without training put first."""
+    rng = np.random.default_rng(0)
+    ahead = []
+    for seed in range(40):
+        ranker = make_ranker(kind, vocabulary, seed, **settings).eval()
+        words = (rng.permutation(len(vocabulary.words)) + 1).tolist()
+        query, answer, other = words[:3], [*words[3:7], *words[:3], *words[7:9]], words[12:21]
+        right, wrong = ranker(*lay_out(ranker, [query, query], [[answer[:5], answer[5:]], [other[:5], other[5:]]]))
+        ahead.append(bool(right > wrong))
+    return float(np.mean(ahead))
+
+
+@pytest.mark.parametrize("kind", [Har.kind, HarWca.kind, HarSimple.kind])
+def test_begun_as_a_likeness_answers_are_ahead_before_anything_is_learned(kind: str) -> None:
+    vocabulary = small_vocabulary()
+    assert _share_of_answers_first(kind, vocabulary, likeness=True) >= 0.9
+    # By random weights it is a guess.
+    assert 0.2 <= _share_of_answers_first(kind, vocabulary) <= 0.8
+
+
+def test_begun_as_a_likeness_attention_finds_the_querys_word(vocabulary: Vocabulary) -> None:
+    ranker = make_ranker(Har.kind, vocabulary, likeness=True)
+    assert isinstance(ranker, Har)
+    query, passage = lay_out(ranker, [[5]], [[[1, 2, 3], [4, 5, 6], [7, 8, 9]]])
+    found = ranker.explain(query, passage)
+    assert found.words[0, 1].argmax() == 1
 
 
 def test_kept_passages_match_as_fresh_ones(ranker: Neural) -> None:

@@ -8,6 +8,11 @@ known of wordpieces (CEDR's has none either), so that each token has the same sh
 
 Without knowledge there is no fusion: G is C, as in CEDR.
 
+Entities compared apart (a departure, `fusion: matrix`): G is C as well, and the head reads one matrix more behind the
+layers', cos(K_q_j, K_d_k) of the entities' vectors as the graph has them. In the paper's sum a word that is linked in
+one text alone has different vectors in both, and no longer matches itself. Here it does; a pair of which either token
+names no entity has cosine 0 in the entities' matrix. Nothing is learned besides the head's weights for that matrix.
+
 CK-Trans: a token's context state and its entity's vector become one vector (wang2021, Algorithm 1).
 
     G^i = sigma(C^i Q + K U + b)      for every layer i;  Q: D_c x D_j,  U: D_e x D_j,  b: D_j
@@ -45,6 +50,8 @@ from auscult_lab.rankers.knrm import KnrmConfig, KnrmHead
 from auscult_lab.rankers.match_pyramid import PacrrConfig, PacrrHead
 
 Activation = Literal["tanh", "logistic"]
+Fusion = Literal["sum", "matrix"]
+"""How knowledge joins context: summed into each token's vector, or compared apart in a matrix of its own."""
 _START = 0.5
 """What components of a projected vector are at first, as root of the mean square."""
 
@@ -128,8 +135,8 @@ class CkHead(nn.Module):
 
     Args:
         ranking: A ranker's head.
-        fusion: Where there is knowledge.
-        knowledge: Where there is knowledge.
+        fusion: Where there is knowledge that is summed into context.
+        knowledge: Where there is knowledge; without `fusion` its vectors are compared apart, in a matrix of their own.
         reads_mark: Whether the head is given the last state of [CLS].
     """
 
@@ -168,7 +175,8 @@ class CkHead(nn.Module):
         """Return cosines in every layer, and the query's vectors in the last.
 
         Returns:
-            (pairs, layers, query tokens, passage tokens), 0 where there is no token; (pairs, query tokens, D_j or D_c).
+            (pairs, matrices, query tokens, passage tokens), 0 where there is no token: a matrix a layer, then that of
+            entities where they are compared apart; (pairs, query tokens, D_j or D_c).
         """
         known = asked = None
         if self.knowledge is not None and self.fusion is not None:
@@ -177,10 +185,11 @@ class CkHead(nn.Module):
         found = []
         query = states[0]
         for layer in states:
-            # All tokens are compared, and the passage's picked from the small matrix: no state is copied for it.
             query, read = self._fuse(layout.of_query(layer), asked), self._fuse(layer, known)
-            each = query.index_select(0, layout.owners) if layout.split else query
-            found.append(cosine_matrix(each, read))
+            found.append(_compare_tokens(query, read, layout))
+        if self.knowledge is not None and self.fusion is None:
+            vectors = self.knowledge(layout.query_entities), self.knowledge(layout.entities)
+            found.append(_compare_tokens(*vectors, layout))
         similarities = layout.of_passage(torch.stack(found, dim=3).transpose(1, 2)).permute(0, 3, 2, 1)
         return similarities.masked_fill(~cells(layout.query, layout.passage).unsqueeze(1), 0.0), query
 
@@ -189,3 +198,12 @@ class CkHead(nn.Module):
             return states
         joint: Tensor = self.fusion(states, known)
         return joint
+
+
+def _compare_tokens(query: Tensor, tokens: Tensor, layout: Layout) -> Tensor:
+    """Return cosines of a query's tokens with all tokens of each part, (parts, query tokens, tokens).
+
+    The passage's are picked from this small matrix later, so that no state is copied for it.
+    """
+    rows = query.index_select(0, layout.owners) if layout.split else query
+    return cosine_matrix(rows, tokens)

@@ -8,7 +8,8 @@
 Its variants are the paper's: B without [CLS] and knowledge, BC without knowledge, BC-W and BC-U with knowledge of one
 graph or another, SC-* on another backbone. Those without knowledge have no fusion layer either; BC-NONE, which the
 paper has not, has one and links no entity. Models without context (F, K) read the backbone's wordpiece vectors in place
-of GloVe's. Departures are said where they are made, in the files named above; besides, lengths count wordpieces.
+of GloVe's. With `fusion: matrix` entities are compared apart instead of being summed into the tokens. Departures are
+said where they are made, in the files named above; besides, lengths count wordpieces.
 
 Cost: as the cross-encoder's, one encoding of every pair, and L + 1 small matrices. Wordpieces and entities of a passage
 are found once, before any query.
@@ -31,7 +32,7 @@ from auscult.errors import ConfigError, DataError, ModelError, QueryError
 from auscult.interfaces import FloatArray
 from auscult_lab.encoders.base import CaprConfig, PassageRanker, PassageText
 from auscult_lab.encoders.ck.context import ENTITY, PIECE, Layout, lay_out, layer_states, word_states
-from auscult_lab.encoders.ck.heads import Activation, CkHead, CkTrans, HeadName, make_head
+from auscult_lab.encoders.ck.heads import Activation, CkHead, CkTrans, Fusion, HeadName, make_head
 from auscult_lab.encoders.ck.knowledge import OWN, UNKNOWN, KnowledgeEncoder, make_linker
 from auscult_lab.graphs.knowledge_vectors import KnowledgeVectors, load, save
 from auscult_lab.graphs.linking import EntityLinker
@@ -59,6 +60,7 @@ class Interactions:
         passage: Its wordpieces, as far as they were read.
         passage_entities: As for the query.
         matrices: Cosines, float32 (layers, query tokens, passage tokens), the embeddings' layer first.
+        entity_matrix: Cosines of entities, float32 (query tokens, passage tokens), where they are compared apart.
     """
 
     score: float
@@ -67,6 +69,7 @@ class Interactions:
     passage: tuple[str, ...]
     passage_entities: tuple[str, ...]
     matrices: FloatArray
+    entity_matrix: FloatArray | None = None
 
     def view(self, name: View) -> FloatArray:
         """Return one matrix, (query tokens, passage tokens): the last layer's, or the mean over layers."""
@@ -120,9 +123,11 @@ class CkConfig(CaprConfig):
         linker: What finds the graph's entities in text, by its name in `knowledge`: "ngram"; "none" for a model that
             has the fusion layer and no entity.
         train_knowledge: Train the entities' vectors further.
-        joint_dim: D_j, where there is knowledge; None for D_c, the least that loses nothing of the context. A made
-            model has its number.
-        activation: Sigma of Algorithm 1, where there is knowledge: "tanh" or "logistic".
+        fusion: How knowledge joins context: "sum" as in Algorithm 1, or "matrix" for a matrix of the entities' own
+            cosines beside the layers' (a departure, see `heads`).
+        joint_dim: D_j, where there is a sum; None for D_c, the least that loses nothing of the context. A made model
+            has its number.
+        activation: Sigma of Algorithm 1, where there is a sum: "tanh" or "logistic".
     """
 
     max_query_tokens: int = 15
@@ -134,6 +139,7 @@ class CkConfig(CaprConfig):
     knowledge: str = ""
     linker: str = "ngram"
     train_knowledge: bool = False
+    fusion: Fusion = "sum"
     joint_dim: int | None = None
     activation: Activation = "tanh"
 
@@ -143,16 +149,26 @@ class CkConfig(CaprConfig):
         mend = "correct the experiment file"
         if self.cosine or self.pooling != "cls":
             raise ConfigError("neither 'cosine' nor another 'pooling' for 'ck', which pools nothing", "one", mend)
-        for name, choices in (("context", ("layers", "words")), ("activation", ("tanh", "logistic"))):
+        for name, choices in (
+            ("context", ("layers", "words")),
+            ("activation", ("tanh", "logistic")),
+            ("fusion", ("sum", "matrix")),
+        ):
             if getattr(self, name) not in choices:
                 raise ConfigError(f"{name} '{choices[0]}' or '{choices[1]}'", repr(getattr(self, name)), mend)
         if self.cls and self.context == "words":
             raise ConfigError("cls: false with context 'words', which has no [CLS]", "cls: true", mend)
-        for name, changed in (("train_knowledge", self.train_knowledge), ("linker", self.linker != "ngram")):
+        for name, changed in (
+            ("train_knowledge", self.train_knowledge),
+            ("linker", self.linker != "ngram"),
+            ("fusion", self.fusion != "sum"),
+        ):
             if changed and not self.knowledge:
                 raise ConfigError(f"'knowledge' where '{name}' is set", "none", "name a folder of vectors")
         if self.joint_dim is not None and self.joint_dim < 1:
             raise ConfigError("a joint_dim of 1 or more", str(self.joint_dim), mend)
+        if self.fusion == "matrix" and self.joint_dim is not None:
+            raise ConfigError("no joint_dim with fusion 'matrix', which joins no vectors", str(self.joint_dim), mend)
         make_head(self.head, self.head_settings, matrices=1, query_dim=1, context_width=0)
 
 
@@ -195,7 +211,8 @@ class CkRanker(PassageRanker):
                 raise ConfigError("a folder whose variables are set", f"knowledge: {folder}", "export the variable")
             knowledge = load(Path(folder).expanduser())
         if knowledge is not None:
-            config = replace(config, knowledge=_OWN, joint_dim=config.joint_dim or _width(config, pairs))
+            joint_dim = (config.joint_dim or _width(config, pairs)) if config.fusion == "sum" else None
+            config = replace(config, knowledge=_OWN, joint_dim=joint_dim)
         self.config = config
         self.pairs = pairs
         self.knowledge = knowledge
@@ -205,13 +222,15 @@ class CkRanker(PassageRanker):
         if knowledge is not None:
             linker = make_linker(config.linker, knowledge) if linker is None else linker
             encoder = KnowledgeEncoder(knowledge, linker, trainable=config.train_knowledge)
+        if encoder is not None and config.fusion == "sum":
             length = _STATE * width**0.5 if by_layers else float(pairs.words.weight.detach().norm(dim=1).mean())
             query_dim = config.joint_dim or width
             fusion = CkTrans((width, length), (encoder.dim, encoder.length), query_dim, config.activation)
+        layers = pairs.depth + 1 if by_layers else 1
         ranking = make_head(
             config.head,
             config.head_settings,
-            matrices=pairs.depth + 1 if by_layers else 1,
+            matrices=layers + (encoder is not None and fusion is None),
             query_dim=query_dim,
             context_width=pairs.dim if config.cls else 0,
         )
@@ -257,14 +276,15 @@ class CkRanker(PassageRanker):
             states = self._states(layout)
             similarities, _ = self.head.compare(states, layout)
             score = self.head(states, layout)
-        matrices = similarities[0, :, : asked.shape[1], : read.shape[1]].cpu().numpy()
+        found = similarities[0, :, : asked.shape[1], : read.shape[1]].cpu().numpy()
+        matrices, entity_matrix = found[: len(states)], found[len(states)] if len(found) > len(states) else None
         names = self.knowledge.names if self.knowledge is not None else ()
         words = [tuple(self.pairs.tokenizer.convert_ids_to_tokens(text[PIECE].tolist())) for text in (asked, read)]
         named = [
             tuple("" if row == UNKNOWN else names[row - 1][0] for row in text[ENTITY].tolist())
             for text in (asked, read)
         ]
-        return Interactions(float(score), words[0], named[0], words[1], named[1], matrices)
+        return Interactions(float(score), words[0], named[0], words[1], named[1], matrices, entity_matrix)
 
     def _query(self, query: str) -> Tensor:
         # A query as long as the backbone's limit would leave no place for a passage.
