@@ -61,8 +61,9 @@ class TextLayerReader:
         reasons: list[dict[str, str]] = []
         with opened(file.content) as pdf:
             for number in range(len(pdf)):
-                layers.append(_clean(pdf.layer(number)))
+                # Opening a page of a form makes its annotations drawings, so that what is struck out is read first.
                 content = pdf.page(number)
+                layers.append(_clean(pdf.layer(number)))
                 words = words_of(content, number)
                 # What stands outside of what is shown and what is drawn twice is in no word.
                 written = Counter(word.text for each in words.values() for word in each)
