@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -66,6 +67,16 @@ def test_a_word_that_a_reader_loses_is_told_with_its_page() -> None:
     assert LostWord("uric", 2, UNKNOWN) in lost(content, poorer)
     shorter = replace(draft, sections=draft.sections[:-1])
     assert LostWord("colchicine", 3, UNKNOWN) in lost(content, shorter), "in the text, and in no section"
+
+
+def test_left_out_words_that_the_layer_divides_otherwise_have_their_reason() -> None:
+    page = DraftDocument(
+        text="once pop ular scripts for all", sections=(), media_type="text/plain",
+        metadata={"struck out": "popular scripts", "drawn twice": ""},
+    )  # fmt: skip
+    told = {each.word: each.reason for each in lost_words("", [], [], np.array([], WORD), [page])[1]}
+    assert told["pop"] == told["ular"] == told["scripts"] == "struck out"
+    assert told["once"] == told["for"] == told["all"] == UNKNOWN
 
 
 def outline(draft: DraftDocument) -> list[str]:
@@ -348,9 +359,13 @@ def test_a_rotated_page_and_one_that_is_cropped_have_boxes_on_what_is_seen() -> 
     drawn.canvas.setCropBox((30, 20, 380, 280))
     drawn.line(50, 100, "Cropped")
     drawn.line(2, 297, "Unseen")
-    draft = read(drawn.content())
+    content = drawn.content()
+    draft = read(content)
     assert [(round(width), round(height)) for width, height in draft.pages] == [(400, 300), (350, 260)]
     assert "Unseen" not in draft.text
+    assert draft.remarks == ["page 2: 1 word stands outside of what is shown, and left out"]
+    reasons = {(each.word, each.page): each.reason for each in lost(content, draft)}
+    assert reasons["unseen", 2] == "outside of what is shown"
     boxes = {draft.text[row["start"] : row["end"]]: row for row in draft.words}
     # A quarter turn clockwise: what was 50 from the left is 50 from the top, 200 from below is 200 from the left.
     assert boxes["Turned"]["top"] == pytest.approx(50, abs=2)
@@ -426,6 +441,80 @@ def test_lines_between_two_rules_are_a_row() -> None:
         "Tablet: Simvastatin | When: at night | What for: fats in the blood",
         "Tablet: Vitamin D | When: once a week on Sundays with milk | What for: bones",
     ]
+
+
+WRAPPED = (
+    ("Medicine", "Dose", "Why"),
+    ("Metoprolol|succinate", "50 mg once|a day", "heart rate and|blood pressure"),
+    ("Apixaban", "5 mg twice|a day", "prevents a|stroke"),
+    ("Levothyroxine|sodium", "75 micrograms|before breakfast", "thyroid"),
+)
+WRAPPED_ROWS = [
+    "Medicine: Metoprolol succinate | Dose: 50 mg once a day | Why: heart rate and blood pressure",
+    "Medicine: Apixaban | Dose: 5 mg twice a day | Why: prevents a stroke",
+    "Medicine: Levothyroxine sodium | Dose: 75 micrograms before breakfast | Why: thyroid",
+]
+
+
+def without_rules(cells: Sequence[Sequence[str]], between: float) -> bytes:
+    """Draw a table line by line, with steps of points `between` its rows."""
+    drawn = Drawn()
+    placed: list[tuple[int, float, str, tuple[str, float]]] = []
+    y = 100.0
+    for number, row in enumerate(cells):
+        height = max(cell.count("|") for cell in row)
+        for column, cell in enumerate(row):
+            for line, text in enumerate(cell.split("|")):
+                placed.append((column, y + LINE * line, text, BODY if number else BOLD))
+        y += height * LINE + between
+    for column, at, text, font in sorted(placed, key=lambda each: each[1::-1]):
+        drawn.line((60, 220, 380)[column], at, text, font)
+    return drawn.content()
+
+
+def test_lines_that_stand_nearer_than_rows_are_one_row() -> None:
+    assert read(without_rules(WRAPPED, LINE + 8)).text.split("\n") == WRAPPED_ROWS
+
+
+def test_lines_at_one_step_are_one_row_where_words_go_on() -> None:
+    assert read(without_rules(WRAPPED, LINE)).text.split("\n") == WRAPPED_ROWS
+
+
+def test_a_header_of_several_lines_is_one_row() -> None:
+    cells = (
+        ("Group", "Number of|patients", "Mean age|in years"),
+        ("Children", "120", "8.5"),
+        ("Adults", "340", "47.1"),
+    )
+    text = read(without_rules(cells, LINE + 8)).text
+    assert text.split("\n") == [
+        "Group: Children | Number of patients: 120 | Mean age in years: 8.5",
+        "Group: Adults | Number of patients: 340 | Mean age in years: 47.1",
+    ]
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        (("Group", "Dose", "Mean"), ("Adults", "5 mg", "4.5"), ("", "10 mg", "4.9"), ("Children", "1 mg", "3.8")),
+        (("Test", "Result", "Unit"), ("Sodium", "128", "mmol/L"), ("Potassium", "5.9", "mmol/L"), ("Iron", "9", "g/L")),
+        (("Drug", "For", "Form"), ("Ibuprofen", "Pain", "Tablet"), ("", "Fever", "Syrup"), ("Aspirin", "Gout", "Pill")),
+        (("unit", "name", "note"), ("a few", "days", "once"), ("or", "weeks", "twice"), ("months", "later", "never")),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("groups", [False, True])
+def test_lines_of_values_or_names_are_rows_whatever_their_steps(
+    cells: Sequence[Sequence[str]], *, groups: bool
+) -> None:
+    drawn = Drawn()
+    for number, row in enumerate(cells):
+        # Groups of rows are parted by a wider step.
+        y = 100 + LINE * number + (10 if groups and number == len(cells) - 1 else 0)
+        for x, cell in zip((60, 220, 380), row, strict=True):
+            if cell:
+                drawn.line(x, y, cell)
+    rows = read(drawn.content()).text.split("\n")
+    assert [re.sub(r"\w+: ", "", row) for row in rows][-3:] == [" | ".join(filter(None, row)) for row in cells[1:]]
 
 
 def test_rules_between_groups_of_rows_part_no_rows() -> None:

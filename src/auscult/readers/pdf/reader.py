@@ -33,7 +33,7 @@ from auscult.readers.pdf.paragraphs import Block, blocks_of, continued
 from auscult.readers.pdf.pdfium import Bookmark, Pdf, opened
 from auscult.readers.pdf.pictures import Pictures
 from auscult.readers.pdf.scans import Scans, is_installed, longer_scans
-from auscult.readers.pdf.words import PageContent, Piece, Rule, Word, pieces_of, words_of
+from auscult.readers.pdf.words import PageContent, Piece, Rule, Word, outside_texts, pieces_of, words_of
 from auscult.readers.tables import readable_rows
 
 _SOFT: Final = "\u00ad"
@@ -242,6 +242,7 @@ def page_draft(
     bare: list[tuple[int, str]] = []
     unmapped: list[int] = []
     struck: list[int] = []
+    outside: dict[int, int] = {}
     scans = Scans(pdf)
     for number in range(len(pdf)):
         content = pdf.page(number)
@@ -256,6 +257,8 @@ def page_draft(
             unmapped.append(number)
         if content.struck:
             struck.append(number)
+        if unseen := outside_texts(content):
+            outside[number] = len(unseen)
         # Lines that run another way are as if on a page of their own.
         ways += [PagePieces(*page_size(content, turn), pieces_of(each)) for turn, each in words.items()]
         rules += [() if turn else content.rules for turn in words]
@@ -267,6 +270,10 @@ def page_draft(
         for block in blocks_of(region, drawn)
     ]
     remarks = [*_remarks(bare, unmapped, furniture), *_recognised(scans)]
+    if outside:
+        count = sum(outside.values())
+        several = "s stand" if count > 1 else " stands"
+        remarks.append(f"{_listed([*outside])}: {count:,} word{several} outside of what is shown, and left out")
     if struck:
         remarks.append(f"{_listed(struck)}: struck-out words are left out")
     if not any(letter.isalnum() for block in blocks for word in block.words for letter in word.text):

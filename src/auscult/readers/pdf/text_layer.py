@@ -18,7 +18,7 @@ from auscult.readers.contract import DraftDocument, SourceFile
 from auscult.readers.pdf.layout import PagePieces, without_furniture
 from auscult.readers.pdf.pdfium import opened
 from auscult.readers.pdf.reader import page_size
-from auscult.readers.pdf.words import drawn_texts, pieces_of, words_of
+from auscult.readers.pdf.words import drawn_texts, outside_texts, pieces_of, words_of
 
 UNKNOWN: Final = "no reason known"
 """The reason of words that should be in a passage."""
@@ -27,6 +27,8 @@ _OTHERWISE: Final = "joined or divided otherwise"
 _ACCENTS: Final = re.compile(
     "[\u00ad\u00a8\u00af\u00b4`\u00b8\u02c6\u02c7\u02ca\u02cb\u02d8-\u02dd\u0300-\u036f\u3099-\u309c]"
 )
+# Letters of two words that do not stand beside each other by chance.
+_SHORTEST_PAIR: Final = 6
 _WORD: Final = re.compile(r"[^\W_]+")
 
 
@@ -59,13 +61,21 @@ class TextLayerReader:
         reasons: list[dict[str, str]] = []
         with opened(file.content) as pdf:
             for number in range(len(pdf)):
-                layers.append(_clean(pdf.layer(number)))
+                # Opening a page of a form makes its annotations drawings, so that what is struck out is read first.
                 content = pdf.page(number)
+                layers.append(_clean(pdf.layer(number)))
                 words = words_of(content, number)
                 # What stands outside of what is shown and what is drawn twice is in no word.
                 written = Counter(word.text for each in words.values() for word in each)
-                hidden = Counter(drawn_texts(content)) - written
-                reasons.append({"hidden or drawn twice": " ".join(hidden.elements()), "struck out": content.struck})
+                outside = outside_texts(content)
+                twice = Counter(drawn_texts(content)) - written - Counter(outside)
+                reasons.append(
+                    {
+                        "outside of what is shown": " ".join(outside),
+                        "drawn twice": " ".join(twice.elements()),
+                        "struck out": content.struck,
+                    }
+                )
                 if content.unmapped:
                     reasons[-1]["letters that a font does not name"] = str(content.unmapped)
                 ways += [PagePieces(*page_size(content, turn), pieces_of(each)) for turn, each in words.items()]
@@ -120,13 +130,22 @@ def lost_words(
         explained = {reason: Counter(_words(told)) for reason, told in layer.metadata.items() if "font" not in reason}
         unnamed = int(layer.metadata.get("letters that a font does not name", 0))
         together = "".join(kept.get(page, ()))
+        squeezed = {reason: "".join(_words(told)) for reason, told in layer.metadata.items() if reason in explained}
         for place, word in enumerate(of_layer):
             if not missing[word] or word in labels:
                 continue
             reason = next((each for each, left in explained.items() if left[word]), "")
             near = "".join(of_layer[max(0, place - 1) : place + 2])
+            pairs = [
+                pair
+                for start in (place - 1, place)
+                if start >= 0 and len(pair := "".join(of_layer[start : start + 2])) >= _SHORTEST_PAIR
+            ]
             if reason:
                 explained[reason][word] -= 1
+            elif divided := [each for each, told in squeezed.items() if any(pair in told for pair in pairs)]:
+                # The layer divides what was left out into other words, and one beside it was left out, too.
+                reason = divided[0]
             elif near in together:
                 # "10^9" for "109", letters that are spaced, a word that stands in two pieces.
                 reason = _OTHERWISE

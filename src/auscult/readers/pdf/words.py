@@ -475,6 +475,14 @@ def drawn_texts(content: PageContent) -> Iterator[str]:
     yield from map(_written, _runs(content.glyphs))
 
 
+def outside_texts(content: PageContent) -> list[str]:
+    """Return the words that stand outside of what the page shows, which `words_of` leaves out."""
+    if all(glyph.text == " " or _is_shown(_box([glyph]), content) for glyph in content.glyphs):
+        return []
+    outside = (_written(glyphs) for glyphs in _runs(content.glyphs) if not _is_shown(_box(glyphs), content))
+    return [text for text in outside if any(map(str.isalnum, text))]
+
+
 def pieces_of(words: Sequence[Word]) -> list[Piece]:
     """The pieces of lines that a page's words make; without the dots that lead to a page's number."""
     found: list[list[Word]] = []
@@ -577,9 +585,8 @@ def _moved(one: Glyph, other: Glyph) -> tuple[float, float]:
 
 def _word(glyphs: list[Glyph], content: PageContent, page: int, order: int) -> Word | None:
     text = _written(glyphs)
-    left, top = min(glyph.left for glyph in glyphs), min(glyph.top for glyph in glyphs)
-    right, bottom = max(glyph.right for glyph in glyphs), max(glyph.bottom for glyph in glyphs)
-    if not (0 <= left + right <= 2 * content.width and 0 <= top + bottom <= 2 * content.height):
+    left, top, right, bottom = box = _box(glyphs)
+    if not _is_shown(box, content):
         return None
     turn = glyphs[0].turn
     level = {
@@ -589,7 +596,23 @@ def _word(glyphs: list[Glyph], content: PageContent, page: int, order: int) -> W
     }.get(turn, (left, top, right, bottom))
     size = round(max(glyph.size for glyph in glyphs) * 2) / 2
     bold = sum(glyph.bold for glyph in glyphs) * 2 > len(glyphs)
-    return Word(text, page, (left, top, right, bottom), *level, size, bold, order, any(map(_leftwards, text)))
+    return Word(text, page, box, *level, size, bold, order, any(map(_leftwards, text)))
+
+
+def _box(glyphs: Sequence[Glyph]) -> tuple[float, float, float, float]:
+    """Return the left, top, right and bottom of characters together, in points."""
+    return (
+        min(glyph.left for glyph in glyphs),
+        min(glyph.top for glyph in glyphs),
+        max(glyph.right for glyph in glyphs),
+        max(glyph.bottom for glyph in glyphs),
+    )
+
+
+def _is_shown(box: tuple[float, float, float, float], content: PageContent) -> bool:
+    """Whether the middle of a box is on the page as shown."""
+    left, top, right, bottom = box
+    return 0 <= left + right <= 2 * content.width and 0 <= top + bottom <= 2 * content.height
 
 
 def _written(glyphs: Sequence[Glyph]) -> str:
