@@ -405,11 +405,11 @@ SAFETY = (
     ),
     Mutation(
         "whole: rows leave with their generation", "auscult/engines/publishing.py",
-        "manifest.generation + is_same", "manifest.generation + 1", ("engines/test_whole.py",),
+        "manifest.generation + done.is_same", "manifest.generation + 1", ("engines/test_whole.py",),
     ),
     Mutation(
         "whole: two publish at once", "auscult/engines/postgres_server.py",
-        "if not is_ours:", "if False:", ("engines/test_whole.py",),
+        "elif not connection", "elif False and not connection", ("engines/test_whole.py",),
     ),
     Mutation(
         "whole: an earlier copy takes the place of a later one", "auscult/engines/publishing.py",

@@ -204,7 +204,7 @@ def test_what_is_imported_is_declared_and_what_is_declared_is_imported() -> None
         *(
             _declared(requirements)
             for extra, requirements in extras.items()
-            if extra not in ("all", "benchmarks", "dev")
+            if extra not in ("all", "benchmarks", "dev", "release")
         )
     )
     declared = _declared(PROJECT["dependencies"]) | optional

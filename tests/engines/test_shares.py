@@ -242,25 +242,35 @@ def test_other_shares_are_refused(folder: Path, url: str, servers: list[Any]) ->
         whole_places(f"{first},{first}#{name}")
 
 
+# What is done on each server in turn, and how often it was before the publisher ended.
+_PLACES = (
+    ("put_segment", 0),
+    ("put_segment", 1),
+    ("show_generation", 0),
+    ("show_generation", 1),
+    ("remove_gone", 1),
+)
+
+
 def test_half_of_a_generation_is_never_seen(folder: Path, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     publish_whole(folder, url)
     expected = answers(Searcher.open(url, ENCODER))
     changed(folder, copies(), remove=[note().doc_id])
-    for place, times in (("_put_segment", 0), ("_put_segment", 1), ("_show", 0), ("_show", 1), ("_remove_gone", 1)):
+    for place, times in _PLACES:
         publishing = import_module("auscult.engines.publishing")
         kept, calls = getattr(publishing, place), [0]
 
-        def ends(*given: Any, kept: Any = kept, calls: list[int] = calls, times: int = times) -> Any:
+        def ends(*given: Any, kept: Any = kept, calls: list[int] = calls, times: int = times, **named: Any) -> Any:
             calls[0] += 1
             if calls[0] > times:
                 raise KeyboardInterrupt
-            return kept(*given)
+            return kept(*given, **named)
 
         with monkeypatch.context() as killing:
             killing.setattr(publishing, place, ends)
             with pytest.raises(KeyboardInterrupt):
                 publish_whole(folder, url)
-        if place == "_put_segment" or not times:
+        if place == "put_segment" or not times:
             assert answers(Searcher.open(url, ENCODER)) == expected
         else:
             assert answers(Searcher.open(url, ENCODER)) == answers(Searcher.open(folder, ENCODER))

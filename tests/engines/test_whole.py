@@ -142,7 +142,7 @@ def test_half_of_a_generation_is_never_seen_and_publishing_goes_on(
     changed(folder, [*retold("Scurvy of sailors"), *(replace(each, url="x") for each in copies())])
     for place in ("put_segment", "show_generation", "remove_gone"):
 
-        def ended(*_: object) -> None:
+        def ended(*_: object, **__: object) -> None:
             raise KeyboardInterrupt
 
         with monkeypatch.context() as killing:

@@ -651,7 +651,9 @@ def test_without_a_title_there_is_none() -> None:
     assert read(drawn.content()).title == ""
 
 
-def test_a_scanned_page_is_named_and_a_scanned_document_refused() -> None:
+def test_a_scanned_page_is_named_and_a_scanned_document_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A machine that has much else to do takes longer than a page is given.
+    monkeypatch.setenv("AUSCULT_LIMITS", "scan=250")
     drawn = Drawn()
     drawn.paragraph(60, 100, 470, GOUT)
     for _ in range(3):

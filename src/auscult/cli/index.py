@@ -156,13 +156,6 @@ SkipBadOption = Annotated[bool, typer.Option("--skip-bad", help="Leave unreadabl
 BatchSizeOption = Annotated[int, typer.Option(help="Documents encoded at once.")]
 
 
-class Quality(StrEnum):
-    """The shipped encoders for documents that nobody trained on."""
-
-    FAST = "fast"
-    BEST = "best"
-
-
 class ExecutorName(StrEnum):
     """Who reads documents (`search.bulk`)."""
 
@@ -202,14 +195,15 @@ def index(
             "end.",
         ),
     ] = False,
-    quality: Annotated[
-        Quality,
-        typer.Option(help="Which shipped encoder reads: `fast`, or `best`, which takes several times as long."),
-    ] = Quality.FAST,
     model: Annotated[
-        str | None,
-        typer.Option("--model", "-m", help="A model folder, or a shipped model's name, in place of --quality."),
-    ] = None,
+        str,
+        typer.Option(
+            "--model",
+            "-m",
+            help="Who reads: a shipped encoder (`fast`, or `best`, which takes several times as long) or a model's "
+            "folder.",
+        ),
+    ] = "fast",
     split: Annotated[str | None, typer.Option(help="Only this split of the corpus.")] = None,
     knowledge: Annotated[
         list[str] | None,
@@ -258,7 +252,7 @@ def index(
         _index_at(
             to,
             sources,
-            model or quality.value,
+            model,
             known,
             workers or usable_cores(),
             batch_size,
@@ -273,7 +267,6 @@ def index(
     if not replace:
         _check_new(out)
     sources = open_sources(corpora, choices, index=out, skip_bad=skip_bad, report=report)
-    model = model or quality.value
     encoder = load_model(model)
     known = None if no_knowledge else named_or_found(knowledge)
     try:

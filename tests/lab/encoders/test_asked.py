@@ -242,6 +242,8 @@ def test_a_shipped_experiment_is_what_its_title_says(path: Path):
         context = "B"
     assert domain or found.backbone == "$AUSCULT_BACKBONE"
     graph = GRAPHS[settings.get("knowledge", "")] if settings.get("linker") != "none" else "NONE"
+    # Beside the paper's sum, entities are compared in a matrix of their own.
+    graph += "M" if settings.get("fusion") == "matrix" else ""
     given = [part for part in (context, graph) if part]
     assert "-".join(given) == variant.given
     assert (found.training.loss, found.training.head_learning_rate, found.training.learning_rate) == (
@@ -277,4 +279,5 @@ def test_every_variant_of_the_paper_is_shipped_for_every_head():
         "-".join(part for part in (head, each) if part) for head in ("KNRM", "PACRR", "DRMM-TKS") for each in given
     }
     controls = {"DRMM-TKS-NONE", "DRMM-TKS-BC-NONE", "KNRM-NONE", "PACRR-NONE"}
+    controls |= {f"{head}-UM" for head in ("KNRM", "PACRR", "DRMM-TKS")}
     assert (set(titles), len(titles)) == (wanted | controls, len(wanted) + len(controls))
