@@ -158,6 +158,7 @@ def test_two_writers_at_once_make_one_index(files: Path, url: str, tmp_path: Pat
     assert same(url, of_folder(files, tmp_path / "index"))
 
 
+@pytest.mark.slow
 def test_the_share_of_a_killed_process_is_done_by_the_other(files: Path, url: str, tmp_path: Path) -> None:
     fast = load_model("fast")
     reports: list[JobReport] = []
@@ -170,6 +171,7 @@ def test_the_share_of_a_killed_process_is_done_by_the_other(files: Path, url: st
     assert same(url, of_folder(files, tmp_path / "index", fast), fast)
 
 
+@pytest.mark.slow
 def test_a_killed_command_is_given_again_and_readers_see_the_generation_before(
     files: Path, url: str, tmp_path: Path, medquad: list[Document]
 ) -> None:

@@ -133,6 +133,7 @@ def test_answers_are_those_of_the_folder_for_hundreds_of_documents(url: str, nee
         assert there.search(question.format(title)) == alone.search(question.format(title)), title
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("approximate", [False, True])
 def test_a_killed_server_leaves_out_its_documents_and_comes_back(
     folder: Path, url: str, servers: list[Any], approximate: bool

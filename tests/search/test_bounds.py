@@ -52,6 +52,7 @@ def objects() -> Counter[str]:
     return Counter(type(each).__name__ for each in gc.get_objects())
 
 
+@pytest.mark.slow
 def test_nothing_is_kept_of_a_question_for_ever(searcher: Searcher) -> None:
     chance = random.Random(0)
     searcher.warm_up()
