@@ -3,11 +3,12 @@
     python docs/screenshots.py FOLDER/report.html          workbench-*.png, from a page of `auscult try`
     python docs/screenshots.py http://127.0.0.1:8470       page-*.png, from a service
 
-The service is to have MedQuAD and a folder of one's own (`examples/make_mixed_folder.py`) as its indexes:
+The service is to have MedQuAD, a folder of one's own (`examples/make_mixed_folder.py`) and some notes as its indexes:
 
     auscult index medquad --out INDEXES/medquad
     python examples/make_mixed_folder.py DOCUMENTS && auscult index DOCUMENTS --out INDEXES/clinic
-    auscult serve INDEXES/medquad INDEXES/clinic
+    auscult index examples/notes --out INDEXES/ward
+    auscult serve INDEXES/medquad INDEXES/clinic INDEXES/ward
 
 Needs playwright, and a Chromium of this machine.
 """
@@ -48,7 +49,7 @@ def shoot(page: Page, report: Path) -> None:
 
 
 def shoot_service(page: Page, base: str) -> None:
-    """Take the pictures of a service: hits, a document, a PDF, coverage, two sources, and a phone in the dark."""
+    """Take the pictures of a service: hits, a document, a PDF, coverage, sources, patients, and a phone in the dark."""
 
     def show(name: str, path: str, width: int, height: int, **asked: str) -> None:
         page.set_viewport_size({"width": width, "height": height})
@@ -71,6 +72,7 @@ def shoot_service(page: Page, base: str) -> None:
     show("pdf", "/d/clinic/guidelines/medicines.pdf", 1400, 900, anchor="#answer", **drug)
     show("coverage", "/coverage", 1280, 700, entity="gout; asthma; migraine", index="medquad")
     show("compare", "/compare", 1280, 900, q="symptoms and treatment of asthma", index="medquad")
+    show("patients", "/patients", 1280, 820, q="asthma", index="ward")
     page.emulate_media(color_scheme="dark", reduced_motion="reduce")
     show("phone", "/", 390, 844, **asked)
 
