@@ -226,7 +226,7 @@ def within_limits(extract: Callable[[bytes], str], content: bytes) -> Counter[st
     def stop(number: int, frame: FrameType | None) -> None:
         raise TimeoutError
 
-    # Of a processor's time: a machine may be busy.
+    # Processor time, as the machine may be busy.
     signal.signal(signal.SIGPROF, stop)
     signal.setitimer(signal.ITIMER_PROF, SECONDS)
     logging.disable(logging.CRITICAL)

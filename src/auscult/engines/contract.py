@@ -173,7 +173,7 @@ def place_of(url: str) -> Place:
 
 
 WITHOUT: Final = "see that it runs and can be reached, or go on without it: auscult publish INDEX --withdraw"
-"""What to do when a server that proposes passages cannot be reached."""
+"""The remedy of errors that a server which proposes passages cannot be reached."""
 
 
 def patiently(

@@ -236,7 +236,7 @@ class PostgresServer:
 
     def _is_lost(self, error: Exception) -> bool:
         errors = self._library.errors
-        # What no server has said is of the connection.
+        # An error without a code comes from the connection, not from the server.
         unsaid = isinstance(error, self._library.OperationalError) and error.sqlstate is None
         ended = errors.AdminShutdown, errors.CrashShutdown, errors.CannotConnectNow, errors.ConnectionException
         return unsaid or isinstance(error, (*ended, self._library.InterfaceError))

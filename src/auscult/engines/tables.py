@@ -163,7 +163,7 @@ def groups_told(groups: Collection[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PublishedState:
-    """What is published.
+    """The generation that searchers see.
 
     Attributes:
         approximate: Whether passages are proposed by the server, which may miss some.

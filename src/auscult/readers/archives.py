@@ -100,7 +100,7 @@ def unzipped(name: str, path: Path, root: int) -> list[Found]:
 
 
 def members_of(name: str, content: bytes) -> list[Found]:
-    """What an archive in memory holds, a zip or tar archive or one gzip file; nothing for any other file.
+    """Yield the files of a zip or tar archive, or of one gzip file, in memory; nothing for any other file.
 
     Args:
         name: Of it.

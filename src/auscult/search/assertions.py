@@ -1,4 +1,4 @@
-"""What sentences say of the thing that was asked about: that it is so, is not, is of the family, was, or may be.
+"""Whether a sentence affirms the entity, negates it, or says that a relative has it, or that it was or may be.
 
 A mention is a name of the entity in a sentence, found by its words in their normal form. What the sentence says of it
 is read by ConText (`concepts.recognition.context`), in English. A section's heading counts for its sentences, and a

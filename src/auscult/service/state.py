@@ -384,7 +384,7 @@ class Names:
         others: list[schema.EntityCompletion] = []
         for each in self._searcher.completion.complete(prefix, _CONSIDERED * limit):
             concept = self._searcher.completion.knowledge_base.concepts[each.concept_id]
-            # What was typed in full stays first.
+            # A name that was typed in full comes first.
             is_own = normalise_name(each.matched) == typed or any(
                 normalise_name(name) in titles for name in concept.names
             )

@@ -145,7 +145,7 @@ def _engine() -> Any:
 
 
 def longer_scans() -> str:
-    """What lets more scanned pages of a file be recognised, as a remedy."""
+    """Return the remedy that gives recognising scanned pages more time."""
     most = limits()
     return f"give it longer ({VARIABLE}='seconds={10 * most.seconds}, scan={10 * most.scan}')"
 
