@@ -83,7 +83,8 @@ def check_contents(wheel: Path, source: Path) -> None:
         raise ReleaseError(
             f"{wheel.name} has {wheel.stat().st_size:,} bytes; at most {LARGEST_WHEEL:,} can be published"
         )
-    names = zipfile.ZipFile(wheel).namelist()
+    with zipfile.ZipFile(wheel) as packed_wheel:
+        names = packed_wheel.namelist()
     strange = [name for name in names if not name.startswith(_PACKAGES) and ".dist-info/" not in name]
     missing = [name for name in _NEEDED if name not in names]
     if strange or missing:

@@ -75,6 +75,10 @@ class Person:
     record_number: str = ""
 
 
+NOBODY: Final = Person("")
+"""Stands for whom the file does not describe."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fields:
     """A JSON object and its fields by path."""
@@ -190,12 +194,11 @@ class Resource(Fields):
             people: Patients and practitioners of the same file, by what references call them. A patient of a record
                 number is called by that, as messages and letters call them, and not by a server's reference.
         """
-        known = {reference: person.name for reference, person in people.items()}
-        subject = people.get(self.patient)
+        subject = people.get(self.patient, NOBODY)
         title = self.text("title") or self.text("description") if self.kind != "DiagnosticReport" else ""
         authors = [who for field in ("author", "performer") for who in self.each(field)]
         told = {
-            "patient": (subject.record_number if subject else "") or self.patient,
+            "patient": subject.record_number or self.patient,
             "date": self.date,
             "type": self.concept("type") or self.concept("code") or self.concept("vaccineCode"),
             "category": self.concept("category"),
@@ -209,7 +212,7 @@ class Resource(Fields):
             source=self.text("custodian", "display")[:_LONGEST],
             entity_ids=self.codes("conclusionCode"),
             names=[
-                (known.get(who.text("reference"), "") or who.text("display"))[:_LONGEST]
+                (people.get(who.text("reference"), NOBODY).name or who.text("display"))[:_LONGEST]
                 for who in (*self.each("subject"), *self.each("patient"), *authors)
             ],
             metadata={name: value[:_LONGEST] for name, value in told.items() if value},
