@@ -36,7 +36,7 @@ from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.notes import decode
 
 SCHEMA = ("id", "title", "text", "url", "source", "split", "entity_ids")
-"""What the public schema gives a meaning of its own (docs/jsonl-format.md); other names are fields of the metadata."""
+"""What the public schema (docs/reference/jsonl-format.md) gives a meaning; other names are fields of the metadata."""
 _EXAMPLE = "title=Name,text=Body,date=Datum"
 
 
