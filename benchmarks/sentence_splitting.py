@@ -288,18 +288,14 @@ def tables(result: dict[str, Any]) -> str:
         f"{result['speed_repeats']} passes over {result['speed_paragraphs']:,} paragraphs "
         f"({result['speed_characters'] / 1e6:.1f} million characters).",
         "",
-        "| splitter | version | prec. | recall | F1 | random F1 | hard F1 | exact | alone F1 | sent./s |",
-        "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|",
+        "| splitter | F1 | random | hard | alone | sentences/s |",
+        "|---|---:|---:|---:|---:|---:|",
     ]
     for row in sorted(result["splitters"], key=lambda row: -row["framed"]["all"]["f1"]):
-        every = row["framed"]["all"]
         name = f"**{row['splitter']}** (default)" if row["default"] else row["splitter"]
-        figures = [
-            every["precision"], every["recall"], every["f1"], row["framed"]["random"]["f1"],
-            row["framed"]["hard"]["f1"], every["exact"], row["alone"]["f1"],
-        ]  # fmt: skip
-        cells = " | ".join(f"{100 * figure:.1f}" for figure in figures)
-        lines.append(f"| {name} | {row['version']} | {cells} | {row['sentences_per_second']:,} |")
+        measured = [*(row["framed"][stratum] for stratum in ("all", *STRATA)), row["alone"]]
+        cells = " | ".join(f"{100 * accuracy['f1']:.1f}" for accuracy in measured)
+        lines.append(f"| {name} | {cells} | {row['sentences_per_second']:,} |")
     return "\n".join(lines)
 
 
