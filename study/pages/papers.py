@@ -165,18 +165,16 @@ aspect; *vectors* is the search by the model's score alone. Bytes are those on t
 RELIABILITY = Page(
     name="reliability",
     title="Reliability",
-    opening="""What an index survives, checked by `make reliability`, which counts, and in small by every run of the
-tests. What is not simulated: a disk that loses what it said it had synced. SQLite's own log is trusted to be synced at
-each commit, and seen to be set so; all other files of a generation are seen to be synced before it is named. What the
-log loses afterwards is noticed by `CURRENT` (R12, [how](../reference/index-format.md#generations)).""",
+    opening="""What an index survives, counted by `make reliability`, and checked in small by the tests. Not
+simulated is a disk that loses what it said it had synced. SQLite's log is trusted to be synced at each commit; what it
+loses afterwards is noticed by `CURRENT` (R12, [how](../reference/index-format.md#generations)).""",
     folder="explanation/",
 )
 SECURITY = Page(
     name="security",
     title="Security",
-    opening="""What a service survives, checked by `make security`, which counts, and in small by every run of the
-tests. What it protects, and what it does not, is in [safety](safety.md). The service is `auscult serve` over HTTP, in a
-process of its own.""",
+    opening="""What a service survives, counted by `make security`, and checked in small by the tests. What
+it protects, and what it does not: [safety](safety.md).""",
     folder="explanation/",
 )
 FILES = Page(

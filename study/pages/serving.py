@@ -123,9 +123,11 @@ def _extrapolated(size: Mapping[str, Any]) -> TextTable:
 def reliability_table(records: Sequence[Mapping[str, Any]]) -> TextTable:
     """A row a check."""
     (record,) = records
-    rows = tuple(
-        (each["check"], each["what"], "; ".join(f"{name} {plain(value)}" for name, value in each["found"].items()))
-        for each in record["checks"]
-    )
+    rows = tuple((check["check"], check["what"], _counts(check["found"])) for check in record["checks"])
     whence = f"Measured {record['date'][:_DAY]}, {record['hardware']}."
     return TextTable("", ("", "what", "found"), rows, (whence,))
+
+
+def _counts(found: Mapping[str, Any]) -> str:
+    """Join what a check counted; how often each HTTP status came stays in the record."""
+    return "; ".join(f"{name.replace('_', ' ')} {plain(value)}" for name, value in found.items() if name != "statuses")
