@@ -197,8 +197,8 @@ documents of the corpus (`auscult train --documents`).""",
 PRODUCTS = Page(
     name="products",
     title="Times and sizes of the parts",
-    opening="""What the parts of the library cost and how exact they are, a line each. Shares are of 1, times are of
-two processor cores.""",
+    opening="""What the parts of the library cost and how exact they are, a line each. Shares are of 1; times are of
+at most two processor cores.""",
     kept_figures=(("capr_latency.png", "Milliseconds a query against passages: bi-, poly- and cross-encoders"),),
 )
 SERVING = Page(

@@ -134,7 +134,7 @@ def value_at(record: Mapping[str, Any], path: str) -> Any:
     Args:
         record: Of any kind.
         path: Fields, one inside the other, divided by " / ". Inside a list, "model=KNRM" picks the first row whose
-            field has this value; "model=bi&form=float32" asks for both.
+            field has this value, "model=bi&form=float32" asks for both, and "0" picks the first entry.
 
     Raises:
         DataError: A field or row is not there.
@@ -142,15 +142,17 @@ def value_at(record: Mapping[str, Any], path: str) -> Any:
     found: Any = record
     for step in path.split(BETWEEN):
         try:
-            found = _picked_row(found, step) if isinstance(found, list) else found[step]
-        except (KeyError, StopIteration):
+            found = _entry(found, step) if isinstance(found, list) else found[step]
+        except (KeyError, IndexError, StopIteration):
             raise DataError(f"'{path}' in a record of {_name(record)}", f"no '{step}'", "measure it again") from None
     return found
 
 
-def _picked_row(rows: Sequence[Mapping[str, Any]], step: str) -> Mapping[str, Any]:
+def _entry(entries: Sequence[Any], step: str) -> Any:
+    if KEY not in step:
+        return entries[int(step)]
     wanted = [condition.split(KEY, 1) for condition in step.split(ALL)]
-    return next(row for row in rows if all(str(row[key]) == value for key, value in wanted))
+    return next(row for row in entries if all(str(row[key]) == value for key, value in wanted))
 
 
 def _name(record: Mapping[str, Any]) -> str:

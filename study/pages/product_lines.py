@@ -16,11 +16,11 @@ _FIGURE = re.compile(r"\{([^{}]+)\}")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """How a kind of records is told in a line.
+    """The line of a kind of records.
 
     Attributes:
-        part: What was measured; figures in braces, as in `told`.
-        figures: What came out. In braces, where a figure is (`picked.value_at`).
+        part: What was measured.
+        figures: What came out. In both, braces hold the place of a figure (`picked.value_at`).
     """
 
     part: str
@@ -57,9 +57,13 @@ LINES: Mapping[str, Line] = {
         "cross {forms / model=cross&form=float32 / R@1} and {forms / model=cross&form=onnx-int8 / R@1}",
     ),
     "taught-reranker": Line(
-        "A re-ranker taught by people's questions, nDCG@10 in points",
-        "cpgQA, `best`: {gains / corpus=cpgqa&model=best / gain_by_reranker / nDCG@10}; PubMedQA: "
-        "{gains / corpus=pubmedqa&model=best / gain_by_reranker / nDCG@10}; not shipped",
+        "Gain of a re-ranker taught by people's questions, nDCG@10 in points",
+        "`best`: cpgQA {gains / corpus=cpgqa&model=best / gain_by_reranker / nDCG@10 / 0} "
+        "[{gains / corpus=cpgqa&model=best / gain_by_reranker / nDCG@10 / 1}, "
+        "{gains / corpus=cpgqa&model=best / gain_by_reranker / nDCG@10 / 2}], "
+        "PubMedQA {gains / corpus=pubmedqa&model=best / gain_by_reranker / nDCG@10 / 0} "
+        "[{gains / corpus=pubmedqa&model=best / gain_by_reranker / nDCG@10 / 1}, "
+        "{gains / corpus=pubmedqa&model=best / gain_by_reranker / nDCG@10 / 2}]",
     ),
     "workbench": Line(
         "`auscult try`: {questions} questions, {passages} passages",
