@@ -23,8 +23,8 @@ MARK = "†"
 NOTE = f"{MARK}: epochs alike."
 """Beneath each table with a mark; `EXPLAINED` stands once on its page."""
 EXPLAINED = (
-    f"{MARK} marks trainings from before 21 November 2026, 9:00. A fault, mended since, gave all their epochs the same "
-    "names, windows and order."
+    f"{MARK} marks trainings from before 21 November 2026, 9:00, all of whose epochs had the same names, windows and "
+    "order: a fault that has been fixed."
 )
 
 

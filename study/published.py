@@ -1,23 +1,51 @@
-"""Published figures that only the pages show: grundmann2021 across domains, and what wang2021's variants cost."""
+"""Published figures that stand beside measured ones, and what wang2021's variants cost."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
 
-from auscult_lab.evaluation.published_figures import PublishedTable, published_content, published_tables
-from auscult_lab.evaluation.tracks import Trained
+from auscult_lab.evaluation.published_figures import (
+    PublishedRow,
+    PublishedTable,
+    published_content,
+    published_tables,
+)
+from auscult_lab.evaluation.records import EvaluationRecord
+from auscult_lab.evaluation.tables import repeated_row, tables_beside
 
 
-def cross_domain_table(trained: Trained, corpus: str) -> PublishedTable | None:
-    """A part of grundmann2021's Table 3, on one corpus; None where it has no such corpus.
+def paper_tables(corpus: str, citation: str) -> list[PublishedTable]:
+    """Return a paper's tables on a corpus; none where it has not measured on it."""
+    return [table for table in published_tables(corpus) if table.citation == citation]
+
+
+def paper_row(model: str, corpus: str, citation: str) -> PublishedRow | None:
+    """Return the row that a model repeats of a paper's tables on a corpus that was not measured here."""
+    found = (table.find(model) for table in paper_tables(corpus, citation))
+    return next((row for row in found if row is not None), None)
+
+
+def published_table(record: EvaluationRecord, citation: str | None) -> PublishedTable | None:
+    """Return the published table of a paper that a record's model repeats; None where it repeats none.
 
     Args:
-        trained: What its models were trained on.
-        corpus: What was tested on; "clinical-notes" gives the figures on MIMIC-III.
+        record: Of any model.
+        citation: Key of the paper; None for any.
     """
-    parts = (each for each in published_tables(corpus) if each.citation == "grundmann2021")
-    return next((each for each in parts if each.trained_on == trained), None)
+    return next(
+        (
+            table
+            for table in tables_beside([record])
+            if citation in (None, table.citation) and repeated_row(record, table) is not None
+        ),
+        None,
+    )
+
+
+def published_row(record: EvaluationRecord, citation: str) -> PublishedRow | None:
+    """Return the row of `published_table` that a record's model repeats."""
+    return repeated_row(record, published_table(record, citation))
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,12 @@ def is_unseen(subset: str) -> bool:
     return _SHARE_NOTHING in subset
 
 
+def unseen_parts(subset: str) -> tuple[str, str]:
+    """Return the number and the documents, in words, that `unseen_subset` was given."""
+    number, _, documents = subset.partition(f" {_SHARE_NOTHING} ")
+    return number, documents
+
+
 class UnseenQueries:
     """The queries of a test that training documents share nothing with.
 
@@ -121,4 +127,4 @@ def _runs(words: Sequence[str]) -> Iterator[str]:
     return (" ".join(words[start : start + GRAM]) for start in range(len(words) - GRAM + 1))
 
 
-__all__ = ["GRAM", "UnseenQueries", "is_unseen", "unseen_subset"]
+__all__ = ["GRAM", "UnseenQueries", "is_unseen", "unseen_parts", "unseen_subset"]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from auscult.files.writing import file_name
 from auscult_lab.evaluation.bench_tables import in_table_order
+from auscult_lab.evaluation.published_figures import published_match_rates
 from auscult_lab.evaluation.records import TEST, Asked, EvaluationRecord
 from study.epochs import MARK, mark_of
 from study.figures.bench import bench_figures
@@ -53,7 +54,8 @@ def page_figures(page: Page, results: Results) -> list[PageFigure]:
 def _breakdown(records: Sequence[EvaluationRecord], track: str, kind: str) -> PageFigure | None:
     own = [record for record in records if record.match_rates and record.track in ("untrained", track)]
     if kind == "match_rates" and own:
-        caption = f"Match rates of the first passage, {track}{_told(own)}"
+        published = ", ".join(f"{part} {low} to {high}" for part, low, high in published_match_rates())
+        caption = f"Match rates of the first passage, {track}; published: {published}{_told(own)}"
         return PageFigure("match_rates.png", caption, partial(_match_rates, own))
     whole = [each for each in records if each.track == track and "only)" not in each.model]
     if kind in ("by_source", "by_aspect") and whole:

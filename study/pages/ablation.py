@@ -1,4 +1,4 @@
-"""What each evidence adds: a table a model, a row what is left out, a column a corpus."""
+"""What each evidence adds: a row what is left out, a column a corpus."""
 
 from __future__ import annotations
 
@@ -8,20 +8,38 @@ from typing import Any
 from auscult_lab.evaluation.tables import TextTable
 
 
-def ablation_tables(records: Sequence[Mapping[str, Any]]) -> list[TextTable]:
-    """Changes of nDCG@10 in points, marked where their 95 % interval is on one side of 0."""
-    tables = []
-    for model in dict.fromkeys(str(each["model"]) for each in records):
-        own = {str(each["corpus"]): each for each in records if each["model"] == model}
-        rows = [("everything: nDCG@10", *(f"{100 * each['all']:.1f}" for each in own.values()))]
-        for place, part in enumerate(next(iter(own.values()))["parts"]):
-            cells = (_change(each["parts"][place]) for each in own.values())
-            rows.append((str(part["evidence"]).replace("_", " "), *cells))
-        note = "Below the first row: the change, in points; \\* its 95 % interval over questions is on one side of 0."
-        tables.append(TextTable(f"What each evidence adds: {model}", ("", *own), tuple(rows), (note,)))
-    return tables
+def ablation_table(records: Sequence[Mapping[str, Any]]) -> TextTable:
+    """Build the table of the model with most corpora: kinds of evidence whose lack changes a corpus.
+
+    Args:
+        records: One a model and corpus, each with the same parts.
+
+    Returns:
+        Changes of nDCG@10 in points, marked where their 95 % interval is on one side of 0.
+    """
+    by_model: dict[str, list[Mapping[str, Any]]] = {}
+    for record in records:
+        by_model.setdefault(str(record["model"]), []).append(record)
+    model, shown = max(by_model.items(), key=lambda item: len(item[1]))
+    rows = [("everything: nDCG@10", *(f"{100 * record['all']:.1f}" for record in shown))]
+    for place, part in enumerate(shown[0]["parts"]):
+        changes = [record["parts"][place] for record in shown]
+        is_kind = part["evidence"].startswith("without ") and "_" not in part["evidence"]
+        if any(map(_is_sure, changes)) and is_kind:
+            rows.append((part["evidence"], *map(_change, changes)))
+    note = (
+        "Below the first row: the change in points; \\*: its 95 % interval over questions is on one side of 0. Single "
+        "evidences, those without such a change and other models: "
+        "[tables](../../benchmarks/results/tables/general-ablation-parts.csv)."
+    )
+    columns = ("", *(str(record["corpus"]) for record in shown))
+    return TextTable(f"What each evidence adds: {model}", columns, tuple(rows), (note,))
 
 
 def _change(part: Mapping[str, Any]) -> str:
-    sure = "\\*" * (part["low"] > 0 or part["high"] < 0)
-    return f"{100 * part['change']:+.1f}{sure}"
+    mark = "\\*" if _is_sure(part) else ""
+    return f"{100 * part['change']:+.1f}{mark}"
+
+
+def _is_sure(part: Mapping[str, Any]) -> bool:
+    return bool(part["low"] > 0 or part["high"] < 0)

@@ -7,13 +7,16 @@ intervals and tests; its other tables are its measures, the effect of a question
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 from auscult_lab.evaluation.breakdown import FEW, LENGTHS, counted
 from auscult_lab.evaluation.measures import CUTOFF_MEASURES
 from auscult_lab.evaluation.published_figures import PublishedTable, published_tables
-from auscult_lab.evaluation.records import EvaluationRecord
+from auscult_lab.evaluation.records import Asked, EvaluationRecord
 from auscult_lab.evaluation.statistics import Difference
 from auscult_lab.evaluation.tables import TextTable, percent
 from study.pages.reading import Filed
@@ -23,6 +26,7 @@ from study.variants import HEADS, QUESTIONS, Question, Variant, variant_of
 PUBLISHED = ("healthqa", "nfcorpus")
 """Corpora of the paper: its Tables 2 and 3."""
 _SIGNIFICANT = 0.05
+_VERDICTS = ("gain", "loss", "no difference shown")
 _FIGURE_5 = ("", "W", "BC", "BC-W")
 
 
@@ -71,63 +75,92 @@ def question_table(records: Sequence[EvaluationRecord], question: Question) -> T
         records: Of one task and track; differences are shown between those that were compared with each other.
         question: Of `QUESTIONS`.
     """
-    found = variants(records)
-    rows: list[tuple[str, ...]] = []
-    gaps: list[Difference] = []
-    asked = [(Variant(head, better), Variant(head, worse)) for better, worse in question.pairs for head in HEADS]
-    for first, second in asked:
-        own, others = ([record for variant, record in found if variant == each] for each in (first, second))
-        compared = [(each, other) for each in own for other in others if each.compared_in == other.compared_in]
-        for record, other in compared:
-            for told in (each for each in record.differences if each.than == other.label):
-                gaps.append(told.measures["MAP"])
-                cells = (_gap(told.measures["MAP"]), _gap(told.measures["R@1"]))
-                rows.append((record.model, other.model, *cells, _verdict(gaps[-1]), *_published(first, second)))
+    compared = list(_comparisons(records, question))
+    rows = tuple(
+        (
+            pair.better.model,
+            pair.worse.model,
+            _gap(pair.gaps["MAP"]),
+            _gap(pair.gaps["R@1"]),
+            _verdict(pair.gaps["MAP"]),
+            *_published(*pair.variants),
+        )
+        for pair in compared
+    )
     columns = ("Model", "against", "MAP", "R@1", "by MAP", *(f"publ. MAP, {corpus}" for corpus in PUBLISHED))
     notes = (
-        _answer(gaps),
+        _answer([pair.gaps["MAP"] for pair in compared]),
         "Differences in points, with 95 % paired bootstrap intervals and p of a paired randomisation test, corrected "
         "after Holm over all comparisons of variants.",
         "Published: differences of the figures of wang2021, Tables 2 and 3: other corpora, encoders and graphs.",
     )
-    return TextTable(question.title, columns, tuple(rows), notes)
+    return TextTable(question.title, columns, rows, notes)
 
 
-def question_tables(filed: Sequence[Filed], repeated: Sequence[Mapping[str, Any]] = ()) -> list[TextTable]:
-    """Each question over all tasks and tracks, by MAP; only variants of one evaluation are compared.
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    """Two variants that were compared: the one that should be better, the other, and their differences by measure."""
+
+    better: EvaluationRecord
+    worse: EvaluationRecord
+    variants: tuple[Variant, Variant]
+    gaps: Mapping[str, Difference]
+
+
+def _comparisons(records: Sequence[EvaluationRecord], question: Question) -> Iterator[_Comparison]:
+    """Yield what answers a question, among records of one task and track."""
+    found = variants(records)
+    wanted = [(Variant(head, better), Variant(head, worse)) for better, worse in question.pairs for head in HEADS]
+    for pair in wanted:
+        own, others = ([record for variant, record in found if variant == side] for side in pair)
+        for record, other in product(own, others):
+            if record.compared_in == other.compared_in:
+                for difference in (entry for entry in record.differences if entry.than == other.label):
+                    yield _Comparison(record, other, pair, difference.measures)
+
+
+def questions_table(filed: Sequence[Filed], repeated: Sequence[Mapping[str, Any]] = ()) -> TextTable:
+    """Build a row a question: its comparisons over all tasks and tracks, counted by what they show.
 
     Args:
-        filed: The records.
+        filed: The records; only variants of one evaluation are compared.
         repeated: Records of several seeds: what they compare, a single training need not.
+
+    Returns:
+        The table; without rows where nothing was compared.
     """
     left_out = {
-        (record["corpus"], "adapted", told["model"], told["than"])
-        for record in repeated
-        for told in record["differences"]
+        (record["corpus"], "adapted", gap["model"], gap["than"]) for record in repeated for gap in record["differences"]
     }
-    tables = []
+    tasks = dict.fromkeys((entry.record.asked, entry.record.track) for entry in filed)
+    rows = []
     for question in QUESTIONS:
-        rows: list[tuple[str, ...]] = []
-        for asked, track in dict.fromkeys((each.record.asked, each.record.track) for each in filed):
-            own = [each.record for each in filed if (each.record.asked, each.record.track) == (asked, track)]
-            where = f"{asked.title}, {track}"
-            found = question_table(own, question).rows
-            rows += [
-                (row[0], row[1], where, row[2].partition(", p")[0], *row[4:])
-                for row in found
-                if (asked.corpus, track, row[0], row[1]) not in left_out
-            ]
-        told = [row[4] for row in rows]
-        columns = ("Model", "against", "on", "MAP", "by MAP", *(f"publ. MAP, {corpus}" for corpus in PUBLISHED))
-        if not any("".join(row[5:]) for row in rows):
-            # The paper has no such pair.
-            columns, rows = columns[:5], [row[:5] for row in rows]
-        counts = ", ".join(f"{told.count(each)} {each}" for each in ("gain", "loss", "no difference shown"))
-        notes = (
-            f"Points, with 95 % paired bootstrap intervals. Of {len(rows)} comparisons: {counts} (p < 0.05, Holm).",
-        )
-        tables.append(TextTable(question.title, columns, tuple(rows), notes))
-    return [table for table in tables if table.rows]
+        gaps = [
+            pair.gaps["MAP"]
+            for asked, track in tasks
+            for pair in _comparisons(_of_task(filed, asked, track), question)
+            if (asked.corpus, track, pair.better.model, pair.worse.model) not in left_out
+        ]
+        if gaps:
+            rows.append(_counted(question, gaps))
+    columns = ("Question", *_VERDICTS, "MAP from", "to")
+    notes = (
+        "Differences in points of MAP; p < 0.05 after Holm's correction. Each, with its interval: "
+        "[differences](../../benchmarks/results/tables/differences.csv).",
+    )
+    return TextTable("What context and knowledge add", columns, tuple(rows), notes)
+
+
+def _of_task(filed: Sequence[Filed], asked: Asked, track: str) -> list[EvaluationRecord]:
+    return [entry.record for entry in filed if (entry.record.asked, entry.record.track) == (asked, track)]
+
+
+def _counted(question: Question, gaps: Sequence[Difference]) -> tuple[str, ...]:
+    """Return a question's row: how many comparisons show what, and the least and the largest difference."""
+    verdicts = Counter(map(_verdict, gaps))
+    means = sorted(gap.mean for gap in gaps)
+    ends = (f"{100 * mean:+.2f}" for mean in (means[0], means[-1]))
+    return (question.title, *(str(verdicts[verdict]) for verdict in _VERDICTS), *ends)
 
 
 def length_table(records: Sequence[EvaluationRecord], measure: str = "MAP") -> TextTable:

@@ -3,74 +3,75 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from auscult_lab.evaluation.published_figures import published_content
-from auscult_lab.evaluation.tables import TextTable, model_letters_of, percent
+from auscult_lab.evaluation.tables import TextTable, percent
 from study.epochs import epoch_notes, mark_of
+from study.pages.plain_values import measured_on
 
-MEASURES = ("MAP@10", "P@10", "R@10", "F1@10", "F1 of means")
+_SHOWN = ("MAP@10", "F1 of means")
 _PAPERS_NAMES = {"MatchPyramid": "MP"}
+_TABLE = "galko2017_table1.json"
 
 
 def cosine_table(records: Sequence[Mapping[str, Any]]) -> TextTable:
-    """One row a model, in order of MAP, then the published models that no record repeats.
+    """Build a row a model, the best MAP first, then the published models that no record repeats.
 
     Args:
-        records: Of one corpus and one comparison, each with "model", "measures" (fractions), "better_than" (measure ->
-            names of the models that it beats significantly) and "ms_per_query".
+        records: Of one corpus and one comparison, each with "model", "measures" (fractions) and "ms_per_query".
     """
-    ordered = sorted(records, key=lambda each: (each["measures"].get("MAP@10", 0.0), each["model"]))
-    letters = model_letters_of([each["model"] for each in ordered])
-    published = published_content("galko2017_table1.json")
-    paper = {row["model"]: row["measures"]["bioasq"] for row in published["rows"]}
-    shown = [name for name in MEASURES if any(name in each["measures"] for each in ordered)]
-    compared = [name for name in shown if any(name in figures for figures in paper.values())]
-    rows = []
-    for record in ordered:
-        figures = paper.pop(_PAPERS_NAMES.get(record["model"], record["model"]), {})
-        cells = [_cell(record, name, letters) for name in shown] + [_published(figures, name) for name in compared]
-        rows.append(
-            (
-                f"{letters.get(record['model'], '')}  {record['model']}{mark_of(_training(record))}".strip(),
-                *cells,
-                _cost(record),
-            )
+    ordered = sorted(records, key=lambda record: (-record["measures"].get("MAP@10", 0.0), record["model"]))
+    shown = [name for name in _SHOWN if any(name in record["measures"] for record in ordered)]
+    repeated = {_published_name(record) for record in ordered}
+    rows = [
+        (
+            f"{record['model']}{mark_of(_training(record))}",
+            *(percent(record["measures"][name]) if name in record["measures"] else "" for name in shown),
+            *(_published(_published_name(record), name) for name in shown),
+            f"{record['ms_per_query']:.2f}",
         )
-    rows += [
-        (model, *[""] * len(shown), *(_published(figures, name) for name in compared), "")
-        for model, figures in paper.items()
+        for record in ordered
     ]
-    columns = ("Model", *shown, *(f"publ. {name}" for name in compared), "ms per query")
-    return TextTable("", columns, tuple(rows), (*_notes(ordered[0], published), *epoch_notes(map(_training, ordered))))
-
-
-def _notes(record: Mapping[str, Any], published: Mapping[str, Any]) -> tuple[str, ...]:
-    sizes = [f"{record[name]:,} {name}" for name in ("queries", "passages") if isinstance(record.get(name), int)]
-    return (
-        f"{', '.join(sizes)}. Measures in percent." if sizes else "Measures in percent.",
-        "Letters after a figure: significantly better than those models (Wilcoxon signed-rank, p < 0.05, Holm).",
-        f"Published: {published['citation']}, {published['table']}, another test set and other candidates. "
-        f"{published['note']}",
+    rows += [
+        (model, *[""] * len(shown), *(_published(model, name) for name in shown), "")
+        for model in _paper_figures()
+        if model not in repeated
+    ]
+    first, paper = ordered[0], published_content(_TABLE)
+    note = " ".join(
+        (
+            f"{first['queries']:,} queries, {first['passages']:,} passages.",
+            f"Published: {paper['citation']}, {paper['table']}, another test set and other candidates.",
+            *epoch_notes(map(_training, ordered)),
+            measured_on(first),
+        )
     )
+    columns = ("Model", *shown, *(f"publ. {name}" for name in shown), "ms per query")
+    return TextTable(f"{first['corpus']}, all snippets ranked", columns, tuple(rows), (note,))
+
+
+def published_cosine(record: Mapping[str, Any]) -> dict[str, str]:
+    """Return the published figures that a record's model repeats, by measure; empty where it repeats none."""
+    name = _published_name(record)
+    return {f"publ. {measure}": _published(name, measure) for measure in _paper_figures().get(name, {})}
+
+
+@cache
+def _paper_figures() -> Mapping[str, Mapping[str, float]]:
+    return {row["model"]: row["measures"]["bioasq"] for row in published_content(_TABLE)["rows"]}
+
+
+def _published_name(record: Mapping[str, Any]) -> str:
+    return _PAPERS_NAMES.get(record["model"], str(record["model"]))
+
+
+def _published(model: str, measure: str) -> str:
+    figures = _paper_figures().get(model, {})
+    return f"{100 * figures[measure]:.1f}" if measure in figures else ""
 
 
 def _training(record: Mapping[str, Any]) -> Mapping[str, Any]:
     training: Mapping[str, Any] = record.get("training") or {}
     return training
-
-
-def _cell(record: Mapping[str, Any], name: str, letters: Mapping[str, str]) -> str:
-    if name not in record["measures"]:
-        return ""
-    beaten = record.get("better_than", {}).get(name, [])
-    marks = "".join(sorted(letters[model] for model in beaten if model in letters))
-    return f"{percent(record['measures'][name])} {marks}".strip()
-
-
-def _published(figures: Mapping[str, float], name: str) -> str:
-    return f"{100 * figures[name]:.1f}" if name in figures else ""
-
-
-def _cost(record: Mapping[str, Any]) -> str:
-    return f"{record['ms_per_query']:.2f}" if "ms_per_query" in record else ""

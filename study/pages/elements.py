@@ -1,10 +1,13 @@
 """What of a paper is built as it says, what departs, and what could not be measured here; and where in the code.
 
+All of it is in the table for programs `elements.csv`; a paper's page shows the departures that weigh most.
+
 `study/elements/<citation key>.yaml` lists a paper's equations, figures, tables and settings:
 
     - element: "Eq. 3-8: cross attention"
       is: faithful                    # or departs, or unmeasured
       how: one sentence               # what differs, or why it cannot be measured; only a faithful element has none
+      short: a few words              # what the paper's page shows, for the departures that weigh most
       where: src/auscult_lab/modules/attention.py::CrossAttention     # or a list, or a file alone
 
 A place is a file of the repository and, behind "::", the dotted name of a class, function, method, field or constant
@@ -14,6 +17,7 @@ in it. Lines move and names stay, so names are kept; one that is no longer there
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -43,6 +47,7 @@ class Element(BaseModel):
     element: Annotated[str, Field(min_length=1)]
     state: Annotated[Literal["faithful", "departs", "unmeasured"], Field(alias="is")]
     how: str = ""
+    short: str = ""
     where: Annotated[tuple[str, ...], BeforeValidator(_several)] = ()
 
     @model_validator(mode="after")
@@ -51,6 +56,8 @@ class Element(BaseModel):
             raise ValueError(f"'{self.element}': 'where' is missing")
         if self.state != "faithful" and not self.how:
             raise ValueError(f"'{self.element}': 'how' is missing")
+        if self.state == "faithful" and self.short:
+            raise ValueError(f"'{self.element}': 'short' is for what departs")
         return self
 
 
@@ -62,12 +69,10 @@ class Place:
     name: str
     line: int
 
-    def as_markdown(self) -> str:
-        """A link from a page in docs/results."""
-        shown = f"{self.path.name}: {self.name}" if self.name else self.path.name
-        results = Path("docs", "results")
-        target = self.path.name if self.path.parent == results else f"../../{self.path}"
-        return f"[{shown}]({target})"
+    @property
+    def text(self) -> str:
+        """FILE, or FILE::NAME."""
+        return f"{self.path}::{self.name}" if self.name else str(self.path)
 
 
 def read_elements(key: str) -> tuple[Element, ...]:
@@ -104,22 +109,39 @@ def find_place(where: str) -> Place:
     return Place(Path(file), name, line)
 
 
-def elements_table(key: str) -> TextTable:
-    """A paper's elements beside what is here; without rows where none are listed.
+def departures_table(key: str) -> TextTable:
+    """Build the table of the departures that weigh most, with counts of all elements beneath; no rows where none are.
+
+    Raises:
+        DataError: The paper's file is not as it should be.
+    """
+    elements = read_elements(key)
+    rows = tuple((element.element.partition(":")[0], element.short) for element in elements if element.short)
+    counts = Counter(element.state for element in elements)
+    note = (
+        f"Of {len(elements)} equations, tables and settings, {counts['faithful']} are as printed, {counts['departs']} "
+        f"depart, {counts['unmeasured']} cannot be measured: [all](../../benchmarks/results/tables/elements.csv)."
+    )
+    return TextTable("What departs from the paper", ("In the paper", "Here"), rows, (note,))
+
+
+def element_rows() -> list[dict[str, str]]:
+    """Return every element of every paper, for the tables for programs.
 
     Raises:
         DataError: A place is no longer there.
     """
-    rows = tuple(
-        (
-            each.element,
-            _WORDS[each.state],
-            each.how,
-            ", ".join(find_place(where).as_markdown() for where in each.where),
-        )
-        for each in read_elements(key)
-    )
-    return TextTable("What is built as the paper says", ("In the paper", "Here", "How, or why", "Where"), rows)
+    return [
+        {
+            "paper": path.stem,
+            "element": element.element,
+            "here": _WORDS[element.state],
+            "how, or why": element.how,
+            "where": "; ".join(find_place(where).text for where in element.where),
+        }
+        for path in sorted(ELEMENTS.glob("*.yaml"))
+        for element in read_elements(path.stem)
+    ]
 
 
 @lru_cache(maxsize=256)

@@ -9,13 +9,16 @@ from typing import Any
 
 from auscult_lab.evaluation.pre_trained import encoder_cell
 from auscult_lab.evaluation.records import EvaluationRecord, GroupRecord
-from auscult_lab.evaluation.tables import SHOWN, percent
+from auscult_lab.evaluation.tables import SHOWN, percent, repeated_row
+from study.epochs import mark_of
+from study.pages.cosine_table import published_cosine
+from study.pages.elements import element_rows
+from study.pages.how_made import experiment_of, training_minutes
 from study.pages.plain_values import flatten, is_table, plain
 from study.pages.reading import Filed, Results
-from study.pages.training_table import training_table
+from study.published import published_table
 
 Row = Mapping[str, str]
-_COMPARED = ("R@1", "MAP")
 _UNTOLD = ("kind", "history")
 
 
@@ -34,17 +37,20 @@ def full_tables(results: Results) -> dict[str, list[Row]]:
         name: [{**_key(each), **row} for each in results.evaluations for row in make(each.record)]
         for name, make in makers.items()
     }
+    tables["elements"] = [*element_rows()]
     for kind, records in results.others.items():
         if kind == "training":
-            table = training_table(records)
-            tables[kind] = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+            tables[kind] = [_training(record) for record in records]
         elif kind == "weighted-cosine":
-            single = [each for each in records if "measures" in each]
-            tables[kind] = [_cosine(each) for each in single]
-            tables.update(_of_kind(f"{kind}-others", [each for each in records if each not in single]))
+            tables[kind] = [_cosine(record) for record in records]
         else:
-            tables.update(_of_kind(kind.replace("_", "-"), records))
+            tables.update(_of_kind(table_name(kind), records))
     return {name: rows for name, rows in tables.items() if rows}
+
+
+def table_name(kind: str) -> str:
+    """Return the name of the table of a kind of records."""
+    return kind.replace("_", "-")
 
 
 def as_csv(rows: Sequence[Row]) -> str:
@@ -66,20 +72,20 @@ def _key(filed: Filed) -> dict[str, str]:
 def _model(record: EvaluationRecord) -> Iterable[Row]:
     row = {"queries": str(record.queries), "candidates": plain(record.candidates)}
     row |= {name: percent(value) for name, value in record.measures.items()}
-    for name in _COMPARED:
-        if name in record.intervals:
-            low, high = record.intervals[name]
-            row |= {f"{name} low": percent(low), f"{name} high": percent(high)}
+    for name, (low, high) in record.intervals.items():
+        row |= {f"{name} low": percent(low), f"{name} high": percent(high)}
     for name in (*SHOWN, "RR"):
         beaten = record.better_than.get("AP" if name == "MAP" else name, [])
         row[f"better than, by {name}"] = "; ".join(beaten)
     row |= {f"{part} match": percent(rate) for part, rate in record.match_rates.items()}
-    seconds, each = record.training.get("seconds"), record.microseconds_per_candidate
+    lasted, microseconds = training_minutes(record.training), record.microseconds_per_candidate
+    row |= _published(record)
     yield row | {
-        "training, min": f"{seconds / 60:.1f}" if isinstance(seconds, int | float) else "",
+        "experiment": experiment_of(record),
+        "training, min": "" if lasted is None else f"{lasted:.1f}",
         "parameters": plain(record.training.get("parameters")),
         "ms per query": f"{record.ms_per_query:.2f}",
-        "µs per candidate": "" if each is None else f"{each:.1f}",
+        "µs per candidate": "" if microseconds is None else f"{microseconds:.1f}",
         "reading the collection, s": f"{record.prepare_seconds:.1f}",
         "track in words": record.track_told,
         "encoder": encoder_cell(record.training),
@@ -91,6 +97,16 @@ def _model(record: EvaluationRecord) -> Iterable[Row]:
         "trained on hardware": str(record.training.get("hardware", "")),
         "fingerprint": record.fingerprint,
     }
+
+
+def _published(record: EvaluationRecord) -> Row:
+    """Return the published figures that a record's model repeats, and where they are from."""
+    table = published_table(record, None)
+    repeated = repeated_row(record, table)
+    if table is None or repeated is None:
+        return {}
+    figures = {f"publ. {name}": percent(value) for name, value in repeated.measures.items()}
+    return {"published in": f"{table.title}, {table.track}", **figures}
 
 
 def _groups(record: EvaluationRecord) -> Iterable[Row]:
@@ -137,10 +153,24 @@ def _cosine(record: Mapping[str, Any]) -> Row:
     row |= {name: percent(value) for name, value in record["measures"].items()}
     row |= {f"better than, by {name}": "; ".join(beaten) for name, beaten in record.get("better_than", {}).items()}
     return row | {
+        **published_cosine(record),
         "ms per query": f"{record['ms_per_query']:.2f}",
         "date": str(record.get("date", "")),
         "hardware": str(record.get("hardware", "")),
     }
+
+
+def _training(record: Mapping[str, Any]) -> Row:
+    """Return the row of a training; every epoch's figures stay in the record."""
+    row = {"model": str(record["model"]) + mark_of(record), "track": str(record["track"])}
+    row |= {name: plain(record[name]) for name in ("documents", "sentences", "parameters", "epochs")}
+    row |= {"best epoch": str(record["best_epoch"])}
+    row |= {
+        name.replace("_", " "): f"{100 * record['validation'][name]:.2f}"
+        for name in ("validation_R@1", "validation_RR")
+    }
+    minutes = sum(epoch["seconds"] for epoch in record["history"]) / 60
+    return row | {"training, min": f"{minutes:.0f}", "date": str(record["date"]), "hardware": str(record["hardware"])}
 
 
 def _of_kind(kind: str, records: Iterable[Mapping[str, Any]]) -> dict[str, list[Row]]:

@@ -1,97 +1,101 @@
-"""Tables of questions that are asked of all passages of a corpus, by measures of what a reader sees first."""
+"""Tables of questions that are asked of all passages of a corpus: a row a corpus, a column a model."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from auscult_lab.evaluation.pre_trained import encoder_notes
 from auscult_lab.evaluation.records import TEST, Asked, EvaluationRecord
-from auscult_lab.evaluation.tables import TextTable, percent, with_encoders
+from auscult_lab.evaluation.tables import TextTable
 from study.epochs import epoch_notes, mark_of
-from study.pages.reading import Filed
-from study.pages.task_table import tasks_of, tracks_of
 
-_MEASURES = ("nDCG@10", "P@1", "R@1", "MAP")
+MEASURE = "nDCG@10"
 _BASELINE = "BM25"
 _SEARCH, _GENERAL = "auscult search, ", "General encoder, "
-_NAMES = {
-    "hidden": "Titles and headings are hidden from the models, because the queries are made of them.",
-    "shown": "Models see titles and headings, where there are any.",
-}
+_ASKED_BY = {"shown": "questions", "hidden": "entity and aspect"}
+"""Where titles and headings are hidden, queries are made of them."""
+_BEGINNING = (_BASELINE, "all-MiniLM-L6-v2", "BM25 + all-MiniLM-L6-v2", "all-MiniLM-L6-v2 + e5-small + splade-tiny")
+"""The least to beat: columns before others."""
+_LEAST = (_BASELINE, "all-MiniLM-L6-v2", "all-MiniLM-L6-v2 + e5-small + splade-tiny")
+_OURS = tuple(f"{_SEARCH}{_GENERAL}{name}" for name in ("fast", "best"))
+_SHORT = {"all-MiniLM-L6-v2 + e5-small + splade-tiny": "three readers"}
+_READERS_EXPLAINED = "*Three readers*: the sum of all-MiniLM-L6-v2, e5-small and splade-tiny."
+_MARKS_EXPLAINED = (
+    f"\\*: significantly above {_BASELINE} by {MEASURE} (p < 0.05, Holm); \\*\\*: above all untrained models."
+)
 
 
-def open_tables(filed: Sequence[Filed]) -> list[TextTable]:
-    """A table a task and track, with intervals: whole splits before subsets, the best nDCG@10 first."""
-    tables: list[TextTable] = []
-    for asked in tasks_of(filed):
-        for track in tracks_of(asked, filed):
-            own = [each.record for each in filed if each.record.asked == asked]
-            own = _ordered([each for each in own if each.track in ("untrained", track)])
-            rows = tuple(
-                (each.model + mark_of(each.training), *(_with_interval(each, name) for name in _MEASURES))
-                for each in own
-            )
-            told = [f"{own[0].queries:,} questions over all {own[0].documents:,} documents.", _NAMES[own[0].names]]
-            # Told once a page.
-            told += encoder_notes([(each.model, each.training) for each in own], track) if not tables else []
-            told += epoch_notes(each.training for each in own)
-            title = ", ".join(filter(None, (asked.title, asked.subset, "adapted models" * (track == "adapted"))))
-            table = TextTable(title, ("Model", *_MEASURES), rows, (" ".join(told),))
-            tables.append(with_encoders(table, own))
+def first_table(records: Sequence[EvaluationRecord]) -> TextTable:
+    """Build the table that opens the results: the least to beat, then `fast` and `best`; nDCG@10, and R@1 in brackets.
+
+    Args:
+        records: Of all corpora; corpora where `fast` and `best` are adapted are named beneath.
+    """
+    zero_shot = [record for record in records if record.track != "adapted"]
+    asked = {record.asked for record in zero_shot if record.model in _OURS}
+    shown = [record for record in zero_shot if record.asked in asked and record.model in (*_LEAST, *_OURS)]
+    fitted = dict.fromkeys(record.corpus for record in records if record.track == "adapted" and record.model in _OURS)
+    notes = [f"{MEASURE}, and R@1 in brackets, in percent. {_MARKS_EXPLAINED} {_READERS_EXPLAINED}"]
+    if fitted:
+        notes.append(f"Not here: {', '.join(fitted)}, on whose training questions our weights were fitted.")
+    return _table("", shown, zero_shot, with_first_hits=True, notes=notes)
+
+
+def open_tables(records: Sequence[EvaluationRecord]) -> list[TextTable]:
+    """Build a table a track with every model: nDCG@10."""
+    titles = {"zero-shot": "No document of the corpus was read", "adapted": "Weights fitted on questions of the corpus"}
+    tables = []
+    for track, title in titles.items():
+        asked = {record.asked for record in records if record.track == track}
+        shown = [record for record in records if record.asked in asked and record.track in ("untrained", track)]
+        if shown:
+            widest = max(high - low for record in shown for low, high in [record.intervals[MEASURE]]) / 2
+            notes = [f"{MEASURE} in percent; 95 % intervals are within ± {100 * widest:.1f} points. {_MARKS_EXPLAINED}"]
+            tables.append(_table(title, shown, shown, with_first_hits=False, notes=notes))
     return tables
 
 
-def corpora_table(records: Sequence[EvaluationRecord]) -> TextTable:
-    """A row a corpus and a column a model: nDCG@10, and in brackets R@1.
-
-    Args:
-        records: As on the page; those of models that read documents of the corpus, and of subsets, are left out.
-    """
-    own = [each for each in records if each.track != "adapted" and not each.query_subset]
-    by_task = {asked: {each.model: each for each in own if each.asked == asked} for asked in _tasks(own)}
-    # What anyone has first, then by name; re-ranked behind what it is of.
-    models = list(dict.fromkeys(each.model for each in sorted(own, key=_place)))
-    rows: list[tuple[str, ...]] = []
-    for asked, by_model in by_task.items():
-        found = list(by_model.values())
-        cells = [_cell(by_model[model], found) if model in by_model else "" for model in models]
-        rows.append((asked.title, f"{asked.queries:,}", found[0].names, *cells))
-    told = (
-        f"nDCG@10, and in brackets R@1, in percent. \\* significantly above {_BASELINE} by nDCG@10 (p < 0.05 after "
-        "Holm's correction), \\*\\* above all untrained models beside it."
-    )
-    heads = [each.removeprefix(_SEARCH).removeprefix(_GENERAL) for each in models]
-    if searching := [head for head, each in zip(heads, models, strict=True) if each != head]:
-        told = f"{'; '.join(searching)}: `auscult search`. {told}"
-    told = " ".join([told, *epoch_notes(each.training for each in own)])
-    return TextTable("", ("Corpus", "queries", "titles, headings", *heads), tuple(rows), (told,))
+def _table(
+    title: str,
+    records: Sequence[EvaluationRecord],
+    compared: Sequence[EvaluationRecord],
+    *,
+    with_first_hits: bool,
+    notes: Sequence[str],
+) -> TextTable:
+    """Build a table of records, whose marks tell them from all that were compared, shown or not."""
+    models = sorted({record.model for record in records}, key=_place)
+    rows = []
+    for asked in _tasks(records):
+        by_model = {record.model: record for record in records if record.asked == asked}
+        beside = [record for record in compared if record.asked == asked]
+        cells = [_cell(by_model.get(model), beside, with_first_hits) for model in models]
+        rows.append((asked.title, _ASKED_BY[beside[0].names], f"{asked.queries:,}", *cells))
+    heads = (model.removeprefix(_SEARCH).removeprefix(_GENERAL) for model in models)
+    columns = ("Corpus", "asked by", "queries", *(_SHORT.get(head, head) for head in heads))
+    marked = epoch_notes(record.training for record in records)
+    return TextTable(title, columns, tuple(rows), (" ".join([*notes, *marked]),))
 
 
-def _place(record: EvaluationRecord) -> tuple[bool, str]:
-    """Whether a model is one of this project's, and its name; "fast" before "best", as it is the default."""
-    ours = record.model.startswith(_SEARCH)
-    return ours, record.model.replace(f"{_GENERAL}fast", _GENERAL) if ours else ""
+def _place(model: str) -> tuple[int, str]:
+    """Sort the least to beat first, then this project's models; `fast` before `best`, as it is the default."""
+    beginning = _BEGINNING.index(model) if model in _BEGINNING else len(_BEGINNING)
+    return beginning, model.replace(f"{_GENERAL}fast", _GENERAL)
 
 
 def _tasks(records: Sequence[EvaluationRecord]) -> list[Asked]:
-    """Those where titles and headings are hidden before others, test splits before others, then by name."""
-    tasks = {each.asked: each for each in records}
-    return sorted(tasks, key=lambda asked: (tasks[asked].names, asked.split != TEST, asked.corpus))
+    """Sort tasks: questions in words before pairs, whole tests before subsets, test splits before others, by name."""
+    names = {record.asked: record.names for record in records}
+    return sorted(names, key=lambda asked: (names[asked] == "hidden", asked.subset, asked.split != TEST, asked.corpus))
 
 
-def _cell(record: EvaluationRecord, others: Sequence[EvaluationRecord]) -> str:
-    beaten = set(record.better_than.get("nDCG@10", ()))
-    untrained = {each.label for each in others if each.track == "untrained"} - {record.label}
-    marks = "\\*" * ((_BASELINE in beaten) + (_BASELINE in beaten and untrained <= beaten))
-    return (
-        f"{100 * record.measures['nDCG@10']:.1f} ({100 * record.measures['R@1']:.1f}){marks}{mark_of(record.training)}"
-    )
+def _cell(record: EvaluationRecord | None, beside: Sequence[EvaluationRecord], with_first_hits: bool) -> str:
+    if record is None:
+        return ""
+    first_hits = f" ({100 * record.measures['R@1']:.1f})" if with_first_hits else ""
+    return f"{100 * record.measures[MEASURE]:.1f}{_marks(record, beside)}{mark_of(record.training)}{first_hits}"
 
 
-def _ordered(records: Sequence[EvaluationRecord]) -> list[EvaluationRecord]:
-    return sorted(records, key=lambda each: (-each.measures["nDCG@10"], each.label))
-
-
-def _with_interval(record: EvaluationRecord, name: str) -> str:
-    low, high = record.intervals[name]
-    return f"{percent(record.measures[name])} [{100 * low:.1f}, {100 * high:.1f}]"
+def _marks(record: EvaluationRecord, beside: Sequence[EvaluationRecord]) -> str:
+    beaten = set(record.better_than.get(MEASURE, ()))
+    untrained = {other.label for other in beside if other.track == "untrained"} - {record.label}
+    return "\\*" * ((_BASELINE in beaten) + (_BASELINE in beaten and untrained <= beaten))

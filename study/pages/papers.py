@@ -7,6 +7,25 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
+class Comparison:
+    """A table of a page: models of one track by rows, tasks by columns.
+
+    Attributes:
+        title: Its heading.
+        track: Of the models that learned; never shared with another.
+        corpora: Whose tasks are columns, in their order.
+        measures: Shown of each task; the rest is in the tables for programs.
+        elsewhere: Corpora that only the paper has, each with a measure: its figures stand beside.
+    """
+
+    title: str
+    track: str
+    corpora: tuple[str, ...]
+    measures: tuple[str, ...] = ("R@1",)
+    elsewhere: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     """A page of results.
 
@@ -15,6 +34,9 @@ class Page:
         title: Its heading.
         files: Beginnings of the names of the evaluation records' files it shows.
         opening: What it is about, and how what was measured differs from what was published.
+        comparisons: Its tables of models; empty for one a track.
+        published: Citation key of the figures beside measured ones; empty for none.
+        only_tables: Files of records that only the tables for programs have: variants that explain others.
         figures: File of records, track and kind of each figure that is drawn from records.
         kept_figures: Name and caption of each that something else draws.
         baselines: Which term-based models stand in its tables.
@@ -25,6 +47,9 @@ class Page:
     title: str
     opening: str
     files: tuple[str, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
+    published: str = ""
+    only_tables: tuple[str, ...] = ()
     figures: tuple[tuple[str, str, str], ...] = ()
     kept_figures: tuple[tuple[str, str], ...] = ()
     baselines: tuple[str, ...] = ("BM25", "TF-IDF", "QL")
@@ -32,22 +57,25 @@ class Page:
 
     @property
     def path(self) -> str:
-        """Of its file, below `docs/`."""
+        """Path of its file below `docs/`."""
         return f"{self.folder}{self.name}.md"
 
 
 ARNOLD = Page(
     name="arnold2020",
     title="CDV: contextual discourse vectors (arnold2020)",
-    opening="""The paper ranks the passages of health pages for an entity and an aspect, with models that never saw
-these pages: *zero-shot*. MedQuAD here is rebuilt from its public sources by the paper's lists of queries and
-candidates, so that BM25 and TF-IDF repeat the published figures. What differs for CDV: we had a few thousand articles
-and pages to learn from, where the paper had Wikipedia; and "average targets" replaces the paper's Bloom-filter targets
-by averages of word vectors. As published, with the paper's 50 epochs, zero-shot CDV stays below BM25: it finds the
-asked aspect about as often as published, and the asked entity little more than half as often. What it lacks is text, as
-the trainings on a part of the documents show. *Adapted* models have also read MedQuAD's training documents, which no
-published model has.""",
+    opening="""The paper ranks passages of health pages for an entity and an aspect, with models that never saw these
+pages: *zero-shot*. MedQuAD is rebuilt from its public sources; BM25 and TF-IDF repeat the published figures. Our CDV
+learned from a few thousand articles, the paper's from Wikipedia. As published, with Bloom codes and 50 epochs, ours
+stays below BM25: it finds the aspect about as often as the paper's, and the entity little more than half as often.
+*Average targets* are word vectors in place of the codes. *Adapted* models also read MedQuAD's training documents, which
+no published model did.""",
     files=("evaluation", "medquad-overlap"),
+    comparisons=(
+        Comparison("Zero-shot models", "zero-shot", ("medquad",), ("R@1", "MAP")),
+        Comparison("Adapted models", "adapted", ("medquad", "wikisection")),
+    ),
+    published="arnold2020",
     figures=(
         ("evaluation", "zero-shot", "match_rates"),
         ("evaluation", "zero-shot", "by_source"),
@@ -64,15 +92,18 @@ published model has.""",
 ZHU = Page(
     name="zhu2019",
     title="Neural rankers, HAR among them (zhu2019)",
-    opening="""zhu2019 compares rankers on HealthQA, which may not be passed on, so that its figures are of another
-corpus than any measured here. Its rankers, and more of the literature, were trained and measured on MedQuAD, NHS pages
-and WikiSection; published beside them are arnold2020's figures of the same rankers, which learned from all of
-Wikipedia. Ours learned for minutes on a processor. That is enough for rankers whose first layer compares words (KNRM,
-CONV-KNRM, MatchPyramid, Duet), and not for those that read before they compare (HAR, MVLSTM, ARC-I, ARC-II): these find
-the asked aspect and not the entity. HAR, given two hours, is well ahead of BM25, and behind CONV-KNRM
-([HAR beside CONV-KNRM](../explanation/rankers.md#har-beside-conv-knrm)). Zero-shot, most neural
-rankers lose to BM25, as the tables say.""",
+    opening="""The paper compares rankers on HealthQA, whose texts may not be passed on. Here they rank MedQuAD, NHS
+pages and WikiSection, beside arnold2020's figures of the same rankers, which learned from all of Wikipedia, and
+zhu2019's own of HealthQA's ten candidates. Ours learned for minutes. That is enough for rankers that first compare
+words (KNRM, CONV-KNRM, MatchPyramid, Duet), and not for those that first read (HAR, MVLSTM, ARC-I, ARC-II): these find
+the aspect and not the entity. With two hours, HAR is well ahead of BM25, and behind CONV-KNRM
+([why](../explanation/rankers.md)).""",
     files=("rankers",),
+    comparisons=(
+        Comparison("Zero-shot models", "zero-shot", ("medquad", "nhs"), elsewhere=(("healthqa", "R@1"),)),
+        Comparison("Adapted models", "adapted", ("medquad", "wikisection")),
+    ),
+    published="arnold2020",
     figures=(
         ("rankers-zero-shot", "zero-shot", "learning"),
         ("rankers-adapted", "adapted", "learning"),
@@ -82,11 +113,18 @@ rankers lose to BM25, as the tables say.""",
 GRUNDMANN = Page(
     name="grundmann2021",
     title="CAPR: bi-, poly- and cross-encoders (grundmann2021)",
-    opening="""The paper trains encoders on Wikipedia, MIMIC-III's clinical notes, or both, and tests on health pages
-and notes. Here the encoder is all-MiniLM-L6-v2 instead of BioBERT, pages are a few thousand, notes samples that
-may be shared. Cross-encoders were asked random subsets. Trained on pages, the bi-encoder loses to BM25 on notes;
-trained on notes, it beats BM25 on pages.""",
+    opening="""The paper trains encoders on Wikipedia, on MIMIC-III's clinical notes, or on both, and tests on health
+pages and notes. Here the encoder is all-MiniLM-L6-v2 instead of BioBERT, pages are a few thousand, and notes are
+samples that may be shared. Trained on pages, the bi-encoder loses to BM25 on notes; trained on notes, it beats BM25 on
+pages.""",
     files=("capr",),
+    comparisons=(
+        Comparison("Across domains, zero-shot", "zero-shot", ("medquad", "clinical-notes", "clinical-notes-bm25")),
+        Comparison("Adapted to health pages", "adapted", ("medquad", "wikisection")),
+        Comparison("Adapted to notes", "adapted", ("clinical-notes", "clinical-notes-bm25")),
+    ),
+    published="grundmann2021",
+    only_tables=("capr-same-page", "capr-bm25-negatives", "capr-mixed"),
     figures=(
         ("capr-architectures", "adapted", "learning"),
         ("capr-architectures", "adapted", "question_types"),
@@ -97,13 +135,24 @@ trained on notes, it beats BM25 on pages.""",
 WANG = Page(
     name="wang2021",
     title="CK-HQA: context and knowledge (wang2021)",
-    opening="""The paper adds encoder layers ("context") and vectors of a knowledge graph ("knowledge") to three
-rankers, and measures on HealthQA and NFCorpus. Here the corpora are MedQuAD, BioASQ and shared clinical notes, the
-encoder is a small one, the graphs are made of the knowledge base (U) and of an encyclopaedia (W), and random subsets of
-the queries are asked. A name says what a ranker is given: B encoder layers; BC also the state of [CLS]; SC the same of
-a domain encoder; W and U graph vectors; NONE the layer that joins them, without any entity, a control that the paper
-has not. On health pages context is a gain, and knowledge adds nothing that could be shown over that control.""",
+    opening="""The paper gives three rankers an encoder's layers ("context") and vectors of a knowledge graph
+("knowledge"), and measures on HealthQA and NFCorpus. Here the corpora are MedQuAD, BioASQ and shared clinical notes,
+the encoder is a small one, and random queries are asked. A name says what a ranker is given: B encoder layers; BC also
+the state of [CLS]; SC the same of a domain encoder; W vectors of an encyclopaedia's graph; U of the knowledge base's;
+NONE the layer that joins them, without any entity, which is our control. On health pages context is a gain. Over the
+control, knowledge adds nothing that could be shown.""",
     files=("ck-",),
+    comparisons=(
+        Comparison(
+            "Adapted models",
+            "adapted",
+            ("medquad", "bioasq", "clinical-notes", "clinical-notes-bm25"),
+            ("MAP",),
+            elsewhere=(("healthqa", "MAP"), ("nfcorpus", "MAP")),
+        ),
+        Comparison("Zero-shot models", "zero-shot", ("medquad",), ("MAP",)),
+    ),
+    published="wang2021",
     figures=(
         ("ck-medquad", "adapted", "learning"),
         ("ck-medquad", "adapted", "lengths"),
@@ -115,52 +164,49 @@ GALKO = Page(
     name="galko2017",
     title="Question-weighted cosine (galko2017)",
     opening="""The paper ranks sentences for questions of BioASQ by a cosine whose words weigh by how rare they are in
-questions (CD_q), beside neural rankers. What differs: the test questions are of later batches, and the candidates are
-all snippets of all questions instead of the sentences of a question's given documents, so that heights are not
-comparable. In pools of the paper's kind, cross-validated as it does, its order holds: CD_q before CD_idf before CD,
-MatchPyramid and MLP behind them; DRMM alone has more than CD_q, within the intervals. The paper has no BM25; here BM25
-is far above every cosine, and of the neural rankers only DRMM is above BM25.""",
+questions (CD_q), beside neural rankers. Here questions are of later years, and candidates are all snippets instead of
+the sentences of a question's documents, so that heights are not comparable. Cross-validated in pools of the paper's
+kind, its order holds: CD_q before CD_idf before CD, with MatchPyramid and MLP behind. Only DRMM has more than CD_q,
+within the intervals. The paper has no BM25, which is far above every cosine.""",
 )
 UNSEEN = Page(
     name="unseen-documents",
     title="Documents nobody trained on",
-    opening="""Questions asked of all passages of a corpus, by models that have read none of its documents. Queries are
-entities and aspects (MedQuAD, clinical notes), titles and headings of the documents themselves (NHS, Wikipedia,
-OpenStax), or questions as people wrote them (the others). Consumer questions are not for testing: models may be chosen
-by them. Of BioASQ, PubMedQA and cpgQA the weights that order hits of `fast` and `best` have learned from training
-questions: there they are *adapted*. Rows of MedQuAD, OpenStax, WikiSection, `cdv` and the
-re-ranker are of before the last changes (weighted terms, one normal form of words, articles). What all-MiniLM-L6-v2
-had read before is not known in full. *BM25 + all-MiniLM-L6-v2* adds up reciprocal ranks. What each corpus is asked
-stands on top of `benchmarks/unseen_documents.py`. Measures are in percent, with 95 %
-bootstrap intervals. Significant differences, hardware and dates:
-[tables](../../benchmarks/results/tables/models.csv).""",
+    opening="""Questions are asked of all passages of a corpus, by models that have read none of its documents
+(`benchmarks/unseen_documents.py` says what each is asked). Consumer questions are for choosing models, not for testing.
+The weights of `fast` and `best` were fitted on training questions of BioASQ, PubMedQA and cpgQA: there they are
+*adapted*. Rows of MedQuAD, OpenStax, WikiSection, `cdv` and the re-ranker are of before the last changes (weighted
+terms, one normal form of words, articles). *BM25 + all-MiniLM-L6-v2* adds up reciprocal ranks, *three
+readers* the scores of all-MiniLM-L6-v2, e5-small and splade-tiny.""",
     files=("unseen_documents",),
     baselines=("BM25",),
 )
 GENERAL = Page(
     name="general-encoders",
     title="The general encoders, on the papers' tasks",
-    opening="""What `auscult search` does, asked as the papers ask their models: a list of candidates is ranked by all
-evidence, with titles and headings hidden, because queries are made of them. Statistics of words are those of the whole
-collection. *Adapted* encoders have gone on learning from training documents of the corpus (`auscult train --documents`,
-`--notes`).""",
+    opening="""`auscult search`, asked as the papers ask their models: it ranks a list of candidates by all evidence.
+Titles and headings are hidden, because queries are made of them. *Adapted* encoders went on learning from training
+documents of the corpus (`auscult train --documents`).""",
     files=("general-",),
+    comparisons=(
+        Comparison("Zero-shot", "zero-shot", ("clinical-notes", "medquad"), ("R@1", "MAP")),
+        Comparison("Adapted", "adapted", ("medquad",), ("R@1", "MAP")),
+    ),
     baselines=("BM25",),
 )
 PRODUCTS = Page(
     name="products",
     title="Times and sizes of the parts",
-    opening="""What the parts of the library cost and how exact they are, apart from any paper: splitting, indexing,
-searching, linking, re-ranking, adapting.""",
+    opening="""What the parts of the library cost and how exact they are, a line each. Shares are of 1; times are of
+at most two processor cores.""",
     kept_figures=(("capr_latency.png", "Milliseconds a query against passages: bi-, poly- and cross-encoders"),),
 )
 SERVING = Page(
     name="serving",
     title="Indexes of many sentences, and servers",
-    opening="""MedQuAD's documents read by `fast`, and more of them where an index is larger: copies in which a word of
-each passage, a word of each title and all vectors differ a little (`benchmarks/serving.py`). An answer is ten passages
-with marked sentences and all evidence, in one process, warm. A *question* is in words; a *pair* is an entity and an
-aspect; *vectors* is the search by the model's score alone. Bytes are those on the disk.""",
+    opening="""MedQuAD's documents read by `fast`; larger indexes hold copies that differ a little
+(`benchmarks/serving.py`). An answer to a *question* in words is ten passages with marked sentences and all evidence, in
+one warm process; *vectors* is the search by the model's score alone.""",
 )
 RELIABILITY = Page(
     name="reliability",
@@ -180,9 +226,9 @@ it protects, and what it does not: [safety](safety.md).""",
 FILES = Page(
     name="files",
     title="Files that are read",
-    opening="""How much of files is read, and how much that is not of their text: of scans (`benchmarks/scans.py`), of
-web pages (`benchmarks/boilerplate.py`), and of PDF and office files against another library
-(`benchmarks/words_kept.py`).""",
+    opening="""How much of a file's text is read, and how much that is not its text: scans (`benchmarks/scans.py`), web
+pages (`benchmarks/boilerplate.py`), and PDF and office files against another library (`benchmarks/words_kept.py`).
+Shares are of 1.""",
 )
 FURTHER = Page(name="further", title="Further evaluations", opening="Records of no paper's own.")
 PAGES = (ARNOLD, ZHU, GRUNDMANN, WANG, GALKO, UNSEEN, GENERAL, SERVING, RELIABILITY, SECURITY, FILES, PRODUCTS, FURTHER)
@@ -196,14 +242,14 @@ def page_of(file: str) -> Page:
 KINDS: Mapping[str, Page] = {
     "training": ARNOLD,
     "target_spaces": ARNOLD,
+    "medquad-overlap": ARNOLD,
     "ranker_tuning": ZHU,
     "names_seen": ZHU,
     "knowledge_seeds": WANG,
     "weighted-cosine": GALKO,
     "weighted-cosine-why": GALKO,
-    "medquad-overlap": ARNOLD,
+    "left_out": UNSEEN,
     "nothing_here": GENERAL,
-    "left_out": GENERAL,
     "spans": GENERAL,
     "general_ablation": GENERAL,
     "general_towers": GENERAL,

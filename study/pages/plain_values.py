@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+_DAY = len("2026-01-31")
+
 
 def flatten(record: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:
     """Fields by their names in words; those of fields behind a colon. A name that is no words stays as it is: CD_q."""
@@ -35,3 +37,13 @@ def plain(value: Any) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{name} {plain(each)}" for name, each in flatten(value))
     return str(value)
+
+
+def measured_on(record: Mapping[str, Any]) -> str:
+    """Say when and on which processor a record was measured; its memory and system are in the tables for programs."""
+    return f"Measured {day_and_processor(record)}."
+
+
+def day_and_processor(record: Mapping[str, Any]) -> str:
+    """Return a record's day and the name of its processor."""
+    return f"{str(record['date'])[:_DAY]}, {str(record['hardware']).partition(',')[0]}"

@@ -1,4 +1,4 @@
-"""What a graph's knowledge adds to rankers that read words: means over several seeds, and differences."""
+"""What a graph's knowledge adds to rankers that read words, over several seeds."""
 
 from __future__ import annotations
 
@@ -6,53 +6,41 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from auscult_lab.evaluation.tables import TextTable
+from study.pages.plain_values import measured_on
 
-_MEASURES = ("MAP", "R@1")
-_NOTE = "Points, with 95 % intervals of a bootstrap that draws seeds and queries anew."
+_MEASURE = "MAP"
+_NOTE = "Points, with 95 % intervals of a bootstrap over seeds and queries."
 _APART = "UM: as U, with entities in a matrix of their own instead of the paper's sum."
 
 
 def seeds_tables(records: Sequence[Mapping[str, Any]]) -> list[TextTable]:
-    """Return a table of variants and one of planned differences; records of as many queries and seeds share both."""
+    """Build a table of planned differences; records of as many queries and seeds share one."""
     measured: dict[tuple[int, int], list[Mapping[str, Any]]] = {}
     for record in records:
         measured.setdefault((record["queries"], len(record["seeds"])), []).append(record)
-    return [table for alike in measured.values() for table in _tables(alike)]
+    return [_table(alike) for alike in measured.values()]
 
 
-def _tables(records: Sequence[Mapping[str, Any]]) -> list[TextTable]:
+def _table(records: Sequence[Mapping[str, Any]]) -> TextTable:
     first = records[0]
-    variants = tuple(
-        (variant["model"], *(_figures(variant["by_seed"][measure]) for measure in _MEASURES))
+    rows = tuple(
+        (gap["model"], gap["than"], _change(gap[_MEASURE]), _verdict(gap[_MEASURE]))
         for record in records
-        for variant in record["variants"]
-    )
-    differences = tuple(
-        (told["model"], told["than"], _change(told["MAP"]), _verdict(told["MAP"]))
-        for record in records
-        for told in record["differences"]
+        for gap in record["differences"]
     )
     seeds = "Several seeds" if len(first["seeds"]) > 1 else "One seed"
     counts = f"{first['queries']} queries of {first['corpus']}, {len(first['seeds'])} seeds, adapted models."
     apart = (_APART,) if any("um" in record["given"] for record in records) else ()
-    whence = f"Measured {str(first['date'])[:10]}, {first['hardware']}."
-    return [
-        TextTable(seeds, ("Model", *_MEASURES), variants, (counts, *apart, whence)),
-        TextTable(f"{seeds}: what each part adds", ("Model", "against", "MAP", "by MAP"), differences, (_NOTE,)),
-    ]
+    note = " ".join((_NOTE, counts, *apart, measured_on(first)))
+    return TextTable(f"{seeds}: what each part adds", ("Model", "against", _MEASURE, "shows"), rows, (note,))
 
 
-def _figures(by_seed: Sequence[float]) -> str:
-    mean = 100 * sum(by_seed) / len(by_seed)
-    return f"{mean:.2f} ({', '.join(f'{100 * each:.1f}' for each in by_seed)})"
+def _change(gap: Mapping[str, float]) -> str:
+    return f"{100 * gap['mean']:+.2f} [{100 * gap['low']:+.2f}, {100 * gap['high']:+.2f}]"
 
 
-def _change(told: Mapping[str, float]) -> str:
-    return f"{100 * told['mean']:+.2f} [{100 * told['low']:+.2f}, {100 * told['high']:+.2f}]"
-
-
-def _verdict(told: Mapping[str, float]) -> str:
+def _verdict(gap: Mapping[str, float]) -> str:
     """The interval alone decides: there is no test over seeds."""
-    if told["low"] <= 0.0 <= told["high"]:
+    if gap["low"] <= 0.0 <= gap["high"]:
         return "no difference shown"
-    return "gain" if told["mean"] > 0 else "loss"
+    return "gain" if gap["mean"] > 0 else "loss"

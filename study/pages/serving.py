@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from auscult_lab.evaluation.tables import TextTable
-from study.pages.plain_values import flatten, plain
+from study.pages.picked import value_at
+from study.pages.plain_values import day_and_processor, flatten, measured_on, plain
 
 _LARGER = (100_000_000, 1_000_000_000)
 # Sentences of the index that is published.
@@ -15,73 +16,79 @@ _PATIENCE, _ONE_DISK = 0.5, 1e12
 _DAY = len("2026-01-31")
 
 
+_SIZES: Mapping[str, str] = {
+    "megabytes": "MB on disk",
+    "peak_memory_mb": "MB of memory, at most",
+    "question / p50_ms": "question, median ms",
+    "question / p95_ms": "question, p95 ms",
+    "question / processor_p50_ms": "question, ms of a processor",
+    "vectors / p50_ms": "vectors, median ms",
+    "same_as_weighing_all / question": "same as weighing all",
+    "cold_command_seconds": "a cold command, s",
+    "adding_a_document_seconds": "adding a document, s",
+}
+"""Where the rows of the table of sizes are in a size, and what they are called."""
+_ENGINES: Mapping[str, str] = {
+    "question_p50_ms": "question, median ms",
+    "question_p95_ms": "p95",
+    "vectors_p50_ms": "vectors, median ms",
+    "same_by_vectors": "same by vectors",
+    "same_by_evidence": "same by evidence",
+}
+
+
 def serving_tables(records: Sequence[Mapping[str, Any]]) -> list[TextTable]:
-    """A column a size, and one of what a billion sentences would take; a row a server."""
+    """Build a table with a column a size, one by arithmetic for larger sizes, and one with a row a server."""
     tables = []
     for record in records:
-        sizes = [dict(flatten(each)) for each in record["sizes"]]
-        heads = [f"{size['sentences']:,} sentences" for size in sizes]
-        names = [name for name in sizes[0] if name != "sentences"]
-        rows = tuple((name, *(plain(size.get(name, "")) for size in sizes)) for name in names)
-        whence = (
-            f"Measured {record['date'][:_DAY]}, {record['hardware']}; {record['questions']} questions of each kind."
-        )
-        told = (
-            "*Processor*: its time, which others that use the machine change less than what the clock says. *Same as "
-            "weighing all*: of four kinds of questions, the share of the first ten that are as good as the first ten "
-            "of weighing every passage exactly."
-        )
-        tables.append(TextTable("One machine", ("", *heads), rows, (told, whence)))
-        tables.append(_extrapolated(sizes[-1]))
-        if again := record.get("unchanged_folder"):
-            rows = tuple((name, plain(value)) for name, value in flatten(again))
-            tables.append(TextTable("A folder in which nothing has changed, added again", ("", "value"), rows))
-        if engines := [dict(flatten(each)) for each in record["engines"]]:
-            published = min(sizes, key=lambda size: abs(size["sentences"] - _OF_ENGINES))
-            itself = {"engine": "the index itself", **published}
-            columns = list(dict.fromkeys(name for each in engines for name in each))
-            engines.insert(0, {name.replace(": ", " "): value for name, value in itself.items()})
-            cells = tuple(tuple(plain(each.get(name)) for name in columns) for each in engines)
-            told = (
-                "*Same by vectors*: the share of the exact ten, or hundred, nearest; *same by evidence*: of the ten "
-                "that the index finds alone. LanceDB ranks by its own words and ranks; what it finds is compared with "
-                "the exact nearest by the same vectors."
-            )
-            tables.append(TextTable("Servers, and a peer", tuple(columns), cells, (told,)))
+        tables += [_sizes_table(record), _extrapolated(dict(flatten(record["sizes"][-1])))]
+        if record["engines"]:
+            tables.append(_engines_table(record))
     return tables
 
 
-def load_table(records: Sequence[Mapping[str, Any]]) -> TextTable:
-    """A row a measure, a column a run: a served index that several ask at once."""
-    heads = tuple(f"{each['clients']} clients, {each['seconds']} s" for each in records)
-    rows = tuple(
-        (said, *(plain(_at(each, path)) for each in records))
-        for said, path in (
-            ("sentences", "index.sentences"),
-            ("processes that search", "processes"),
-            ("searches a second", "searches_per_second"),
-            ("errors", "errors"),
-            ("median, ms", "ms.median"),
-            ("p95, ms", "ms.p95"),
-            ("p99, ms", "ms.p99"),
-            ("processor time of the service, ms a search", "processor_ms_a_search.service"),
-            ("from the command to the first answer, s", "cold_start_seconds"),
-            ("memory at first, MB", "memory_mb.first"),
-            ("memory at the end, MB", "memory_mb.last"),
-            ("its growth at the end, MB a minute", "growth_mb_per_minute"),
-            ("completion, p95, ms", "completion_ms.p95"),
-        )
+def _sizes_table(record: Mapping[str, Any]) -> TextTable:
+    sizes = record["sizes"]
+    rows = tuple((name, *(plain(value_at(size, path)) for size in sizes)) for path, name in _SIZES.items())
+    note = (
+        "*Same as weighing all*: the share of the first ten that are as good as after weighing every passage exactly. "
+        f"{record['questions']} questions of each kind. {measured_on(record)}"
     )
-    whence = "; ".join(f"{each['model']}, {str(each['date'])[:_DAY]}, {each['hardware']}" for each in records)
-    told = f"Clients and service on the same processor. Measured: {whence}."
-    return TextTable("A served index, asked by several at once", ("", *heads), rows, (told,))
+    return TextTable("One machine", ("", *(f"{size['sentences']:,} sentences" for size in sizes)), rows, (note,))
 
 
-def _at(record: Mapping[str, Any], path: str) -> Any:
-    found: Any = record
-    for name in path.split("."):
-        found = found[name]
-    return found
+def _engines_table(record: Mapping[str, Any]) -> TextTable:
+    published = min(record["sizes"], key=lambda size: abs(size["sentences"] - _OF_ENGINES))
+    itself = {name.replace(": ", "_").replace(" ", "_"): value for name, value in flatten(published)}
+    engines = [{"engine": "the index itself", **itself}, *record["engines"]]
+    rows = tuple((str(engine["engine"]), *(plain(engine.get(field)) for field in _ENGINES)) for engine in engines)
+    note = (
+        f"{published['sentences']:,} sentences. *Same by vectors*: the share of the exact ten nearest; *same by "
+        "evidence*: of the ten that the index finds alone. LanceDB ranks by its own words and ranks."
+    )
+    return TextTable("Servers, and a peer", ("engine", *_ENGINES.values()), rows, (note,))
+
+
+_LOAD: Mapping[str, str] = {
+    "processes": "processes that search",
+    "searches_per_second": "searches a second",
+    "ms / median": "median, ms",
+    "ms / p95": "p95, ms",
+    "processor_ms_a_search / service": "ms of a processor a search",
+    "memory_mb / last": "MB of memory at the end",
+    "own_growth_mb_per_minute": "growth at the end, MB a minute",
+}
+
+
+def load_table(records: Sequence[Mapping[str, Any]]) -> TextTable:
+    """Build a row a measure, a column a number of processes that search: the newest run of each."""
+    newest = {record["processes"]: record for record in sorted(records, key=lambda record: record["date"])}
+    shown = [newest[processes] for processes in sorted(newest)]
+    heads = tuple(f"{record['clients']} clients, {record['seconds']} s" for record in shown)
+    rows = tuple((name, *(plain(value_at(record, path)) for record in shown)) for path, name in _LOAD.items())
+    processors = "; ".join(map(day_and_processor, shown))
+    note = f"Clients and service share the processor. The newest run of each number of processes: {processors}."
+    return TextTable("A served index, asked by several at once", ("", *heads), rows, (note,))
 
 
 def _extrapolated(size: Mapping[str, Any]) -> TextTable:
@@ -104,20 +111,17 @@ def _extrapolated(size: Mapping[str, Any]) -> TextTable:
     names = (
         "passages",
         "disk, GB",
-        "of these segments, which are searched and should fit into memory, GB",
+        "of these searched, which should fit into memory, GB",
         "a question, seconds of a processor",
         "engine",
     )
     rows = tuple((name, *cells) for name, *cells in zip(names, *columns, strict=True))
-    per_passage = size["bytes per sentence"] * size["sentences"] / size["passages"]
-    told = (
-        f"Each is that of {size['sentences']:,} sentences (of {plain(size['bytes per sentence'])} bytes, "
-        f"{plain(per_passage)} a passage) times what it has more; none of it was measured. The index itself serves as "
-        f"long as a question takes less than {_PATIENCE} s; then a server with a graph "
-        f"(`auscult publish --approximate`): PostgreSQL up to {_ONE_DISK / 1e12:.0f} TB, what one machine has, a "
-        "cluster of Milvus beyond. Reading the text by the model comes on top: [indexing](products.md)."
+    note = (
+        f"Multiples of {size['sentences']:,} sentences; none of it was measured. The index itself serves below "
+        f"{_PATIENCE} s a question, then PostgreSQL with a graph up to {_ONE_DISK / 1e12:.0f} TB, then Milvus. Reading "
+        "the text comes on top ([indexing](products.md))."
     )
-    return TextTable("More sentences, by arithmetic: which engine from which size", ("", *heads), rows, (told,))
+    return TextTable("More sentences, by arithmetic: which engine from which size", ("", *heads), rows, (note,))
 
 
 def reliability_table(records: Sequence[Mapping[str, Any]]) -> TextTable:

@@ -1,4 +1,4 @@
-"""The quality of CDV's target spaces: what they tell apart that training never had, and what lies beside what."""
+"""The quality of CDV's target spaces: what they tell apart that training never had."""
 
 from __future__ import annotations
 
@@ -6,49 +6,25 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from auscult_lab.evaluation.tables import TextTable
+from study.pages.plain_values import measured_on
 
-_NOTE = """An entity is asked by the first eight sentences of a held-out document, and found where the place of its
-title is the nearest of all places; *described*: the knowledge base has it. A heading is asked by a held-out passage's
-sentences, among common headings."""
-_SHOWN = 2
-
-
-def target_tables(records: Sequence[Mapping[str, Any]]) -> list[TextTable]:
-    """A row a model and what is asked; then, of the first, neighbours to look at."""
-    rows = [
-        (
-            str(record["model"]),
-            asked,
-            f"{figures['asked']:,}",
-            f"{places:,}",
-            f"{100 * figures['R@1']:.1f}",
-            f"{100 * figures['R@10']:.1f}",
-        )
-        for record in records
-        for asked, figures, places in _asked(record)
-        if figures["asked"]
-    ]
-    columns = ("Model", "asked", "how many", "places", "R@1", "R@10")
-    whence = f"Measured {str(records[0]['date'])[:10]}, {records[0]['hardware']}."
-    tables = [TextTable("Targets: places of what training never had", columns, tuple(rows), (_flat(_NOTE), whence))]
-    first = records[0]
-    nearest = [
-        (kind, name, ", ".join(found))
-        for kind, of in (("title", first["entities"]["nearest"]), ("aspect", first["aspects"]["nearest"]))
-        for name, found in list(of.items())[-_SHOWN:]
-    ]
-    title = f"Nearest known places to what was held out, and to aspects that are asked: {first['model']}"
-    return [*tables, TextTable(title, ("", "asked", "nearest"), tuple(nearest), ())]
+_NOTE = """R@1 in percent. An entity is asked by the first eight sentences of a held-out document, and found where its
+title is the nearest of all places; *described*: the knowledge base has it. A heading is asked by a held-out passage."""
+_ASKED: Mapping[str, tuple[str, str]] = {
+    "entities, described": ("entities", "described"),
+    "entities, by words alone": ("entities", "by words alone"),
+    "headings": ("aspects", "passages"),
+}
 
 
-def _asked(record: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any], int]]:
-    entities, aspects = record["entities"], record["aspects"]
-    return [
-        ("entity, described", entities["described"], entities["places"]),
-        ("entity, by words alone", entities["by words alone"], entities["places"]),
-        ("heading", aspects["passages"], aspects["places"]),
-    ]
+def target_table(records: Sequence[Mapping[str, Any]]) -> TextTable:
+    """Build a row a model, a column what is asked; empty where nothing was asked."""
+    rows = tuple(
+        (str(record["model"]), *(_first(record[part][asked]) for part, asked in _ASKED.values())) for record in records
+    )
+    note = f"{' '.join(_NOTE.split())} {measured_on(records[0])}"
+    return TextTable("Targets: places of what training never had", ("Model", *_ASKED), rows, (note,))
 
 
-def _flat(text: str) -> str:
-    return " ".join(text.split())
+def _first(figures: Mapping[str, Any]) -> str:
+    return f"{100 * figures['R@1']:.1f}" if figures["asked"] else ""

@@ -8,7 +8,7 @@ from auscult_lab.evaluation.records import EvaluationRecord
 from auscult_lab.evaluation.tables import TextTable, percent
 from study.epochs import epoch_notes, mark_of
 from study.pages.reading import Filed
-from study.unseen import is_unseen
+from study.unseen import is_unseen, unseen_parts
 
 
 def unseen_table(filed: Sequence[Filed]) -> TextTable:
@@ -19,13 +19,13 @@ def unseen_table(filed: Sequence[Filed]) -> TextTable:
     for record in records:
         for each in records:
             if record.fingerprint and not record.query_subset and _is_part(each, record):
-                figures = (_with_interval(shown, name) for name in ("R@1", "MAP") for shown in (record, each))
+                figures = (_with_interval(shown, "R@1") for shown in (record, each))
                 rows.setdefault(
                     (record.label, each.query_subset),
-                    (record.model + mark_of(record.training), each.query_subset, *figures),
+                    (record.model + mark_of(record.training), *unseen_parts(each.query_subset), *figures),
                 )
                 shown_trainings.append(record.training)
-    columns = ("Model", "queries", "R@1, all queries", "R@1, these", "MAP, all queries", "MAP, these")
+    columns = ("Model", "queries", "that share nothing with", "R@1, all queries", "R@1, these")
     return TextTable(
         "On queries that share nothing with the training",
         columns,

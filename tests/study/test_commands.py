@@ -124,8 +124,8 @@ def test_results_page(data: Path) -> None:
     run = ("results", data / "bench", "--docs", docs)
     succeed(*run)
     page = docs / "results" / "further.md"
-    assert "29.48" in page.read_text()
-    assert {path.name for path in tables.iterdir()} == {"groups.csv", "models.csv"}
+    assert "| BM25 | 33.33 |" in page.read_text()
+    assert {path.name for path in tables.iterdir()} == {"elements.csv", "groups.csv", "models.csv"}
     succeed(*run, "--check")
     for path in (page, tables / "models.csv"):
         written = path.read_text()

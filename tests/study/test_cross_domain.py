@@ -1,4 +1,4 @@
-"""The cross-domain table, and published figures of grundmann2021 beside measured ones."""
+"""The table across domains, and published figures of grundmann2021 beside measured ones."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from auscult_lab.evaluation.records import EvaluationRecord
 from auscult_lab.evaluation.tables import main_table, result_tables
 from auscult_lab.evaluation.tracks import trained_on
 from study.pages.beside import beside_tables
-from study.pages.cross_domain import cross_domain_tables
+from study.pages.comparison import comparison_table
 from study.pages.encoder_marks import EncoderMarks
+from study.pages.papers import GRUNDMANN
+from study.pages.reading import Filed
 from study.pages.report import write_pages
-from study.published import cross_domain_table
+from study.published import published_row
 
 CORPORA = ("medquad", "clinical-notes", "clinical-notes-bm25")
 NOTES, PAGES = {"name": "clinical-notes", "split": "train"}, {"name": "enwiki", "split": "train"}
@@ -66,63 +68,53 @@ def test_what_a_model_was_trained_on() -> None:
     assert trained_on({}) is None
 
 
-def test_a_table_for_each_kind_of_training_text() -> None:
-    tables = cross_domain_tables(records(), EncoderMarks([]))
-    assert [table.title for table in tables] == [
-        "Term-based models",
-        "Trained on notes",
-        "Trained on health pages",
-        "Trained on health pages and notes",
-    ]
-    first, notes, pages, both = ([dict(zip(table.columns, row, strict=True)) for row in table.rows] for table in tables)
-    assert first[0]["Model"] == "BM25"
-    assert (notes[0]["medquad R@1"], notes[0]["clinical-notes R@1"]) == ("10.00", "20.00")
-    assert notes[0]["clinical-notes-bm25 R@1"] == "30.00"
-    assert pages[0]["medquad R@1"] == "20.00"
-    assert both[0]["Model"] == "CAPR-Bi, both"
-    # The paper's rows of its bi-encoder, R@1 of MedQuAD and then of MIMIC-III.
-    published = [[cell for name, cell in zip(t.columns, t.rows[0], strict=True) if name == "publ. R@1"] for t in tables]
-    assert published == [["31.98", "4.93"], ["27.03", "46.60"], ["64.40", "48.80"], ["64.44", "52.35"]]
+def test_a_row_a_training_text_beside_its_own_published_row() -> None:
+    filed = [Filed("capr", entry) for entry in records()]
+    table = comparison_table(GRUNDMANN.comparisons[0], GRUNDMANN, filed, EncoderMarks([]))
+    rows = {row[0]: dict(zip(table.columns, row, strict=True)) for row in table.rows}
+    assert set(rows) == {"BM25", "CAPR-Bi, notes", "CAPR-Bi, pages", "CAPR-Bi, both"}
+    assert rows["BM25"]["medquad: R@1"] == "30.00"
+    assert rows["CAPR-Bi, notes"]["medquad: R@1"] == "10.00≈"
+    assert rows["CAPR-Bi, pages"]["clinical-notes: R@1"] == "30.00≈"
+    assert rows["CAPR-Bi, both"]["clinical-notes: R@1"] == "", "it is adapted there"
 
 
-def test_only_models_that_cross_over_are_in_it() -> None:
-    alone = [each for each in records() if each.corpus == "medquad"]
-    assert cross_domain_tables(alone, EncoderMarks([])) == []
-    trained = [record("CAPR-Bi", corpus, 0.9, [{"name": "medquad", "split": "train"}]) for corpus in CORPORA]
-    assert trained[0].track == "adapted"
-    assert (
-        cross_domain_tables([*trained, *(each for each in records() if each.track == "untrained")], EncoderMarks([]))
-        == []
-    )
-    for corpus in CORPORA:
-        fewer = record("CAPR-Bi, notes", corpus, 0.99, [NOTES], query_subset="random 10, seed 0", queries=10)
-        (row,) = cross_domain_tables([fewer, *records()], EncoderMarks([]))[1].rows
-        assert "99.00" not in row
+def test_published_rows_are_of_models_that_learned_from_the_same_kind_of_text() -> None:
+    """The paper's rows of its bi-encoder, R@1 of MedQuAD and then of MIMIC-III."""
+    published = {}
+    for entry in records():
+        row = published_row(entry, "grundmann2021")
+        published[entry.model, entry.corpus] = None if row is None else round(100 * row.measures["R@1"], 2)
+    figures = [(published[model, "medquad"], published[model, "clinical-notes"]) for model, _ in list(published)[::3]]
+    assert figures == [(31.98, 4.93), (27.03, 46.60), (64.40, 48.80), (64.44, 52.35)]
 
 
-def test_the_report_has_it(tmp_path: Path) -> None:
+def test_the_report_has_a_table_a_track(tmp_path: Path) -> None:
     content = [each.model_dump(mode="json") for each in records()]
     (tmp_path / "capr.json").write_text(json.dumps(content))
     page = write_pages(tmp_path)["results/grundmann2021.md"]
-    assert "## Across domains: trained on notes\n" in page
-    assert "## Across domains: trained on health pages and notes\n" in page
+    assert "## Across domains, zero-shot\n" in page
+    assert "## Adapted to notes\n" in page
+    assert "## Adapted to health pages\n" not in page
 
 
 def test_published_figures_are_the_papers() -> None:
-    table = cross_domain_table("notes", "clinical-notes")
-    assert table is not None
-    assert (table.track, table.candidates, table.measures) == ("adapted", 64, ("R@1", "R@5"))
-    cross = table.find("CAPR-Cross")
+    tables = {
+        (table.trained_on, corpus): table
+        for corpus in ("medquad", "wikisection", "healthqa", "clinical-notes")
+        for table in published_tables(corpus)
+        if table.citation == "grundmann2021"
+    }
+    assert len(tables) == 12
+    for (trained, _), table in tables.items():
+        assert len(table.rows) == {"notes": 12, "pages": 13, "both": 7}[trained]
+        assert all(row.measures["R@1"] <= row.measures["R@5"] for row in table.rows)
+    on_notes = tables["notes", "clinical-notes"]
+    assert (on_notes.track, on_notes.candidates, on_notes.measures) == ("adapted", 64, ("R@1", "R@5"))
+    cross = on_notes.find("CAPR-Cross")
     assert cross is not None
     assert cross.model == "CAPR-BioBERT-Cross"
     assert cross.measures == pytest.approx({"R@1": 0.7196, "R@5": 0.8561})
-    for trained, rows in (("notes", 12), ("pages", 13), ("both", 7)):
-        for corpus in ("medquad", "wikisection", "healthqa", "clinical-notes"):
-            found = cross_domain_table(trained, corpus)
-            assert found is not None
-            assert len(found.rows) == rows
-            assert all(row.measures["R@1"] <= row.measures["R@5"] for row in found.rows)
-    assert cross_domain_table("both", "nfcorpus") is None
     found = {each.trained_on: each.track for each in published_tables("clinical-notes")}
     assert found == {"pages": "zero-shot", "notes": "adapted", "both": "adapted"}
 

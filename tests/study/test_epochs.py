@@ -10,9 +10,10 @@ from auscult_lab.evaluation.records import read_records
 from result_records import record
 from study.commands.mark import mark
 from study.epochs import EXPLAINED, FIELD, MARK, NOTE, epoch_notes, explained, mark_files, mark_of, with_mark
+from study.pages.comparison import comparison_table
 from study.pages.encoder_marks import EncoderMarks
+from study.pages.papers import FURTHER, Comparison
 from study.pages.reading import Filed
-from study.pages.task_table import task_table
 
 BEFORE, AFTER = "2026-11-21T08:42:48+00:00", "2026-11-21T08:42:49+00:00"
 
@@ -44,7 +45,8 @@ def test_a_mark_that_does_not_hold_is_removed() -> None:
 def test_the_table_marks_the_row_and_says_what_it_means() -> None:
     shown = [record("CDV", "zero-shot", training={FIELD: True}), record("BM25", "untrained")]
     filed = [Filed("evaluation", each) for each in shown]
-    table = task_table(shown[0].asked, "zero-shot", filed, EncoderMarks(shown))
+    comparison = Comparison("Zero-shot models", "zero-shot", ("medquad",))
+    table = comparison_table(comparison, FURTHER, filed, EncoderMarks(shown))
     assert sorted(row[0] for row in table.rows) == ["BM25", f"CDV{MARK}"]
     assert NOTE in table.notes[0]
 

@@ -35,58 +35,46 @@ def test_the_report_is_made_of_the_records(tmp_path: Path) -> None:
             record("CDV two", "adapted", training=PAGES),
         ],
     )
-    (tmp_path / "splitting.json").write_text(
-        json.dumps(
-            {
-                "kind": "sentence-splitting",
-                "hardware": "2 cores",
-                "date": "2026-01-02",
-                "splitters": [
-                    {
-                        "splitter": "ours",
-                        "default": True,
-                        "framed": {"all": {"f1": 0.98, "exact": 0.95}},
-                        "sentences_per_second": 21000.0,
-                    }
-                ],
-            }
-        )
-    )
-    (tmp_path / "speed.json").write_text(
-        json.dumps([{"kind": "search", "p50_ms": 1.25, "corpus": {"passages": 16407}}])
-    )
-    pages = write_pages(tmp_path)
-    assert set(pages) == {
-        *("results.md", "results/arnold2020.md", "results/arnold2020-elements.md", "results/products.md")
+    part = {
+        "kind": "adapting",
+        "title": "From notes",
+        "minutes": 50.5,
+        "passages": 16407,
+        "hardware": "a processor, 2 cores",
+        "date": "2026-01-02",
     }
+    (tmp_path / "adapting.json").write_text(json.dumps(part))
+    (tmp_path / "speed.json").write_text(json.dumps([{"kind": "unheard_of", "p50_ms": 1.25}]))
+    pages = write_pages(tmp_path)
+    assert set(pages) == {"results.md", "results/arnold2020.md", "results/products.md"}
     for name, expected in (
-        ("arnold2020", "## medquad, re-ranking, zero-shot models\n"),
-        ("arnold2020", "## medquad, re-ranking, adapted models\n"),
-        ("arnold2020", "| BM25 | 50.00 [48.0, 52.0] | 60.00 | 29.48 | 48.89 |  |  | 1.50 |"),
-        ("arnold2020", "| CDV+avg-fasttext | 50.00 [48.0, 52.0] | 60.00 | 45.26 | 62.56 | not told apart |"),
-        ("products", "## Search\n"),
-        ("products", "| p50 ms | 1.25 |"),
-        ("products", "| corpus: passages | 16,407 |"),
-        ("products", "## Sentence splitting\n"),
-        ("products", "| ours (default) | 98.0 | 95.0 | 21,000 |"),
+        ("arnold2020", "## Zero-shot models\n"),
+        ("arnold2020", "## Adapted models\n"),
+        ("arnold2020", "| BM25 | 50.00 | 60.00 | 29.48 | 48.89 |\n"),
+        ("arnold2020", "| CDV+avg-fasttext | 50.00≈ | 60.00 | 45.26 | 62.56 |\n"),
+        ("arnold2020", "95 % intervals of R@1: ± 2.0 at most."),
+        ("arnold2020", "## What departs from the paper\n"),
+        (
+            "products",
+            "| `auscult train --notes` | 50.5 minutes for 16,407 passages of notes |\n",
+        ),
+        ("products", "Only as tables: [unheard-of](../../benchmarks/results/tables/unheard-of.csv)."),
     ):
         assert expected in pages[f"results/{name}.md"], expected
-    products = pages["results/products.md"]
-    assert products.index("## Search") < products.index("## Sentence splitting")
     assert write_pages(tmp_path) == pages
     assert all(f"(results/{name}.md)" in pages["results.md"] for name in ("arnold2020", "products"))
     with pytest.raises(DataError, match="none in"):
         write_pages(tmp_path / "empty")
 
 
-def test_a_model_that_two_files_record_has_one_row_of_match_rates(tmp_path: Path) -> None:
-    rates = {"entity": 0.9, "aspect": 0.8, "both": 0.7}
-    for name in ("evaluation", "medquad-overlap"):
-        models = [record("BM25", "untrained", match_rates=rates), record("CDV", match_rates=rates, training=PAGES)]
-        write_records(tmp_path / f"{name}.json", models)
-    page = write_pages(tmp_path)["results/arnold2020.md"]
-    assert page.count("| BM25 | untrained | 90.00 | 80.00 | 70.00 |") == 1
-    assert page.count("| CDV | zero-shot | 90.00 | 80.00 | 70.00 |") == 1
+def test_variants_that_explain_others_are_named_and_in_the_tables(tmp_path: Path) -> None:
+    for file, model in (("capr-one", "CAPR-Bi"), ("capr-mixed", "CAPR-Cross, mixed")):
+        write_records(tmp_path / f"{file}.json", [record("BM25", "untrained"), record(model)])
+    write_records(tmp_path / "capr-two.json", [record("CAPR-Bi", corpus="mine")])
+    page = write_pages(tmp_path)["results/grundmann2021.md"]
+    assert "CAPR-Cross" not in page.partition("## What departs")[0]
+    assert "(../../benchmarks/results/tables/models.csv) of capr-mixed, mine." in page
+    assert "CAPR-Cross, mixed" in write_tables(tmp_path)["models.csv"]
 
 
 def rows(table: str) -> list[dict[str, str]]:
@@ -102,7 +90,7 @@ def test_tables_hold_every_figure(tmp_path: Path) -> None:
     rankers = [record("BM25", "untrained", ms_per_query=99.0), record("KNRM", better_than=better), record("HAR")]
     write_records(tmp_path / "rankers-zero-shot.json", rankers)
     odd = {
-        "kind": "weighted-cosine",
+        "kind": "weighted-odd",
         "title": "Sentences",
         "models": [{"model": "CD_q", "MAP": 0.123, "P@10": 0.2, "R@10": 0.3, "F1@10": 0.24}],
         "significant": {"CD_q": {"MAP": ["CD", "RND"]}},
@@ -119,15 +107,16 @@ def test_tables_hold_every_figure(tmp_path: Path) -> None:
     assert (knrm["R@1"], knrm["R@1 low"], knrm["R@1 high"], knrm["MAP"]) == ("50.00", "48.00", "52.00", "60.00")
     assert (knrm["better than, by MAP"], knrm["training, min"], knrm["parameters"]) == ("BM25", "1.5", "12,345")
     assert (knrm["µs per candidate"], knrm["date"], knrm["hardware"]) == ("100.0", "2026-01-02", "a processor, 2 cores")
+    assert (knrm["published in"], knrm["publ. R@1"]) == ("arnold2020, Table 3, zero-shot", "16.86")
     groups = rows(tables["groups.csv"])
     assert {each["model"] for each in groups if each["by"] == "source"} == {"CDV+avg-fasttext"}
     (why,) = [each for each in groups if each["model"] == "HAR" and each["group"] == "why"]
     assert (why["by"], why["queries"], why["RR"]) == ("question type", "20", "50.00")
     learned = rows(tables["learning.csv"])
     assert [tuple(each.values())[-6:] for each in learned] == [("3", "3,000", "1", "25.00", "50.00", "50.00")] * 2
-    (cosine,) = rows(tables["weighted-cosine-others-models.csv"])
+    (cosine,) = rows(tables["weighted-odd-models.csv"])
     assert (cosine["model"], cosine["MAP"], cosine["P@10"], cosine["F1@10"]) == ("CD_q", "0.123", "0.2", "0.24")
-    assert rows(tables["weighted-cosine-others.csv"])[0]["significant: CD_q: MAP"] == "CD, RND"
+    assert rows(tables["weighted-odd.csv"])[0]["significant: CD_q: MAP"] == "CD, RND"
     assert write_tables(tmp_path) == tables
 
 
@@ -140,22 +129,21 @@ def test_rankers_are_told_from_bm25_and_have_a_page_of_their_own(tmp_path: Path)
     pages = write_pages(tmp_path)
     assert "KNRM" not in pages["results/arnold2020.md"].partition("## ")[2]
     page = pages["results/zhu2019.md"]
-    verdicts = {
-        line.split("|")[1].strip(): line.split("|")[6].strip() for line in page.splitlines() if "| 50.00" in line
-    }
-    assert verdicts == {"BM25": "", "KNRM": "better", "HAR": "worse", "DUET": ""}
-    assert "1 of 3 rankers are significantly worse than BM25" in pages["results.md"]
+    figures = {line.split("|")[1].strip(): line.split("|")[2].strip() for line in page.splitlines() if "50.00" in line}
+    assert figures == {"BM25": "50.00", "KNRM": "50.00↑", "HAR": "50.00↓", "DUET": "50.00"}
+    assert "1 of 3 are significantly worse than BM25" in pages["results.md"]
+    assert "Below print: HAR by 5." in pages["results.md"]
 
 
-def test_one_title_trained_twice_stands_twice_and_bm25_once(tmp_path: Path) -> None:
+def test_one_title_trained_twice_has_two_rows_and_bm25_one(tmp_path: Path) -> None:
     for number, file in enumerate(("capr-one", "capr-two")):
         own = [record("BM25", "untrained"), record("CAPR-Bi", fingerprint=str(number))]
         write_records(tmp_path / f"{file}.json", own)
     page = write_pages(tmp_path)["results/grundmann2021.md"]
-    assert [line.split("|")[1:3] for line in page.splitlines() if "| 50.00" in line] == [
+    assert [line.split("|")[1:3] for line in page.splitlines() if "50.00" in line] == [
         [" BM25 ", "  "],
-        [" CAPR-Bi ", " capr-one "],
-        [" CAPR-Bi ", " capr-two "],
+        [" CAPR-Bi ", " pages "],
+        [" CAPR-Bi ", " pages "],
     ]
 
 
@@ -168,17 +156,7 @@ def test_tracks_never_share_a_table_on_a_page(tmp_path: Path) -> None:
             assert not ("| one |" in table and "| two |" in table)
 
 
-def test_figures_in_sentences_come_from_records(tmp_path: Path) -> None:
-    rates = {"R@1": 0.1234, "MAP": 0.2, "AP": 0.2}
-    untrained = record("BM25", "untrained", corpus="clinical-notes", measures=rates)
-    adapted = record("CAPR-Bi", "adapted", corpus="clinical-notes", measures=rates | {"R@1": 0.5678})
-    write_records(tmp_path / "capr-notes.json", [untrained, adapted])
-    page = write_pages(tmp_path)["results.md"]
-    assert "adapt a bi-encoder to them (`auscult train --notes`): R@1 56.78, BM25 12.34." in page
-    assert page.count("- **") == 1, "a sentence without its records is left out"
-
-
-def test_queries_that_share_nothing_stand_below_the_whole_test(tmp_path: Path) -> None:
+def test_unseen_queries_are_below_the_whole_test(tmp_path: Path) -> None:
     model = "CDV+avg-fasttext, average targets"
     whole = [record("BM25", "untrained"), record(model, "adapted", training=PAGES)]
     write_records(tmp_path / "evaluation.json", whole)
@@ -186,7 +164,7 @@ def test_queries_that_share_nothing_stand_below_the_whole_test(tmp_path: Path) -
     less = {"training": PAGES, "measures": MEASURES | {"R@1": 0.25}, "query_subset": subset, "queries": 9}
     write_records(tmp_path / "medquad-overlap.json", [record(model, "adapted", **less)])
     page = write_pages(tmp_path)["results.md"]
-    assert f"| {model} | 50.00 | 60.00 | 45.26 | 62.56 |\n| {model}: 9 unseen queries | 25.00 | 60.00 |  |  |" in page
+    assert f"| {model} | 50.00 | 45.26 |\n| {model}, 9 unseen queries | 25.00 |  |" in page
 
 
 def test_records_within_records_are_told_in_words(tmp_path: Path) -> None:
@@ -250,20 +228,21 @@ def test_weighted_cosine_stands_beside_the_paper(tmp_path: Path) -> None:
 
     rows = [of("CD_q", 0.4, better=["CD", "BM25"]), of("CD", 0.25), of("BM25", 0.3, better=["CD"])]
     (tmp_path / "cosine.json").write_text(json.dumps(rows))
-    lines = write_pages(tmp_path)["results/galko2017.md"].splitlines()
-    table = [line for line in lines if line.startswith("| ")]
+    page = write_pages(tmp_path)["results/galko2017.md"].partition("## What departs")[0]
+    table = [line for line in page.splitlines() if line.startswith("| ")]
     assert [line.split("|")[1].strip() for line in table] == (
-        ["Model", "a  CD", "b  BM25", "c  CD_q", "RND", "MLP", "MP", "DRMM", "CD_idf"]
+        ["Model", "CD_q", "BM25", "CD", "RND", "MLP", "MP", "DRMM", "CD_idf"]
     )
-    assert "| 40.00 ab | 20.00 | 30.00 | 23.00 | 24.00 | 37.7 | 37.4 | 51.9 | 43.4 | 1.23 |" in table[3]
-    assert "| 30.00 a | 20.00 | 30.00 | 23.00 | 24.00 |  |  |  |  | 1.23 |" in table[2]
-    assert any("255 queries, 15,428 passages" in line for line in lines)
+    assert "| CD_q | 40.00 | 24.00 | 37.7 | 43.4 | 1.23 |" in table
+    assert "| BM25 | 30.00 | 24.00 |  |  | 1.23 |" in table
+    assert "255 queries, 15,428 passages" in page
+    assert "CD; BM25" in write_tables(tmp_path)["weighted-cosine.csv"]
 
 
-def test_another_split_stands_behind(tmp_path: Path) -> None:
+def test_the_test_split_is_the_first_column(tmp_path: Path) -> None:
     write_records(tmp_path / "records.json", [record("BM25", "untrained", split="train"), record("BM25", "untrained")])
     page = write_pages(tmp_path)["results/further.md"]
-    assert page.index("## medquad, re-ranking") < page.index("## medquad (split train), re-ranking")
+    assert "| Model | medquad: R@1 | medquad (split train): R@1 |" in page
 
 
 def test_figures_on_queries_that_share_nothing_with_the_training_stand_beside_those_of_all(tmp_path: Path) -> None:
@@ -288,7 +267,7 @@ def test_figures_on_queries_that_share_nothing_with_the_training_stand_beside_th
     assert title
     assert title not in section
     assert [line for line in section.partition("\n#")[0].splitlines() if line.startswith("| CDV")] == [
-        f"| CDV | {strict} | 50.00 [48.0, 52.0] | 40.00 [37.5, 42.5] | 60.00 [58.0, 62.0] | 60.00 [50.0, 70.0] |"
+        "| CDV | 1,986 | all | 50.00 [48.0, 52.0] | 40.00 [37.5, 42.5] |"
     ]
 
 
@@ -300,30 +279,36 @@ def test_documents_nobody_trained_on_open_the_results(tmp_path: Path) -> None:
         return record(model, track, **told | {"measures": measures, "intervals": intervals, "training": {}} | changes)
 
     other = {"corpus": "answers", "names": "shown", "split": "development"}
+    fast = "auscult search, General encoder, fast"
     own = [
         of("BM25", 0.4, **other),
+        of(fast, 0.45, "zero-shot", **other),
         of("BM25", 0.4),
         of("QL", 0.5),
         of("CDV", 0.6, "zero-shot", better_than={"nDCG@10": ["BM25"]}),
-        of("CAPR", 0.7, "zero-shot", better_than={"nDCG@10": ["BM25", "QL"]}),
-        of("CDV", 0.8, "adapted"),
-        of("CDV", 0.2, "zero-shot", query_subset="24 given ids", queries=24),
+        of(fast, 0.7, "zero-shot", better_than={"nDCG@10": ["BM25", "QL"]}),
+        of("BM25", 0.4, corpus="fitted"),
+        of(fast, 0.8, "adapted", corpus="fitted"),
     ]
     write_records(tmp_path / "unseen_documents.json", own)
     pages = write_pages(tmp_path)
     opening = pages["results.md"].split("\n## ")[1]
     assert opening.startswith("Documents nobody trained on\n")
     assert [line for line in opening.splitlines() if line.startswith("| ")] == [
-        "| Corpus | queries | titles, headings | BM25 | QL | CDV | CAPR |",
-        "| asked | 72 | hidden | 40.0 (50.0) | 50.0 (50.0) | 60.0 (50.0)\\* | 70.0 (50.0)\\*\\* |",
-        "| answers (split development) | 72 | shown | 40.0 (50.0) |  |  |  |",
+        "| Corpus | asked by | queries | BM25 | fast |",
+        "| answers (split development) | questions | 72 | 40.0 (50.0) | 45.0 (50.0) |",
+        "| asked | entity and aspect | 72 | 40.0 (50.0) | 70.0\\*\\* (50.0) |",
     ]
-    tables = {each.partition("\n")[0]: each for each in pages["results/unseen-documents.md"].split("\n## ")[1:]}
-    assert list(tables) == ["asked", "asked, adapted models", "asked, 24 given ids", "answers (split development)"]
-    assert "| CDV | 60.00 [25.0, 75.0] | 30.00 [25.0, 75.0] |" in tables["asked"]
-    assert "80.00" not in tables["asked"]
-    assert "hidden from the models" in tables["asked"]
-    assert "| CDV | 80.00 " in tables["asked, adapted models"]
+    assert "Not here: fitted, on whose training questions our weights were fitted." in opening
+    tables = {
+        section.partition("\n")[0]: section for section in pages["results/unseen-documents.md"].split("\n## ")[1:]
+    }
+    read, fitted = tables.values()
+    assert "| Corpus | asked by | queries | BM25 | CDV | QL | fast |" in read
+    assert "| asked | entity and aspect | 72 | 40.0 | 60.0\\* | 50.0 | 70.0\\*\\* |" in read
+    assert "95 % intervals are within ± 25.0 points" in read
+    assert "80.0" not in read
+    assert "| fitted | entity and aspect | 72 | 40.0 | 80.0 |" in fitted
     assert "results/unseen-documents.md" in pages["results.md"]
 
 
@@ -337,7 +322,7 @@ def test_the_adapted_track_of_medquad_says_that_it_had_labels(tmp_path: Path) ->
         for section in re.split(r"^##+ ", page, flags=re.MULTILINE)
         if SUPERVISED["medquad"] in section
     ]
-    assert told == ["medquad, re-ranking, adapted models"] * 2
+    assert told == ["Adapted models"] * 2
 
 
 def test_models_are_marked_by_the_encoder_they_began_with_which_is_told_once_a_page(tmp_path: Path) -> None:
@@ -355,8 +340,8 @@ def test_models_are_marked_by_the_encoder_they_began_with_which_is_told_once_a_p
             record("CAPR-Bi", "adapted", training=bi),
             record("As it is", "untrained", training={"encoder": encoder}),
             record("Counted", "untrained"),
-            record("CDV", corpus="mine", training={}),
-            record("CAPR-Bi", corpus="mine", training=bi),
+            record("CDV", corpus="clinical-notes", training={}),
+            record("CAPR-Bi", corpus="clinical-notes", training=bi),
         ],
     )
     page = write_pages(tmp_path)["results/grundmann2021.md"]
@@ -368,8 +353,4 @@ def test_models_are_marked_by_the_encoder_they_began_with_which_is_told_once_a_p
     assert "| Counted" not in rows
     assert "CAPR-Cross: Chosen late." in page
     titles = re.findall(r"^## (.*)$", page, re.MULTILINE)
-    assert titles[:3] == [
-        "medquad, re-ranking, zero-shot models, pre-trained retrievers",
-        "medquad, re-ranking, adapted models",
-        "mine, re-ranking, zero-shot models, pre-trained retrievers among them",
-    ]
+    assert titles[:2] == ["Across domains, zero-shot", "Adapted to health pages"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from study.pages.target_table import target_tables
+from study.pages.target_table import target_table
 
 
 def _record(model: str) -> dict[str, Any]:
@@ -26,22 +26,8 @@ def _record(model: str) -> dict[str, Any]:
     }
 
 
-def test_a_row_for_each_thing_that_was_asked() -> None:
-    table, _ = target_tables([_record("one"), _record("other")])
-    assert [row[:2] for row in table.rows] == [
-        ("one", "entity, described"),
-        ("one", "heading"),
-        ("other", "entity, described"),
-        ("other", "heading"),
-    ]
-    assert table.rows[0][2:] == ("99", "27,817", "2.0", "3.0")
-    assert table.rows[1][2:] == ("531", "43", "24.1", "83.0")
-    assert table.notes[-1] == "Measured 2026-11-24, two cores."
-
-
-def test_neighbours_are_the_last_few_of_the_first_model() -> None:
-    _, nearest = target_tables([_record("one"), _record("other")])
-    assert "one" in nearest.title
-    assert nearest.rows[0] == ("title", "title 5", "near, far")
-    assert nearest.rows[-1] == ("aspect", "staging", "types")
-    assert len(nearest.rows) == 3
+def test_a_row_a_model_and_a_column_what_is_asked() -> None:
+    table = target_table([_record("one"), _record("other")])
+    assert table.columns == ("Model", "entities, described", "entities, by words alone", "headings")
+    assert table.rows == (("one", "2.0", "", "24.1"), ("other", "2.0", "", "24.1"))
+    assert table.notes[-1].endswith("Measured 2026-11-24, two cores.")
