@@ -25,7 +25,9 @@ from auscult.service.settings import Settings
 from auscult_lab.demo import LEAFLETS
 from places import ROOT
 from study.__main__ import app as study
+from tutorials import follow
 
+TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 DOCS = sorted({*(ROOT / "docs").rglob("*.md")} - {ROOT / "docs" / "figures" / "README.md"})
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *DOCS]
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
@@ -35,6 +37,8 @@ _KEY = re.compile(r"\b[a-z]{3,}(?:19|20)\d\d[a-z]?\b")
 
 @pytest.fixture(scope="module")
 def generator() -> ModuleType:
+    # Its helper lies beside it, where a script finds it.
+    sys.path.insert(0, str(ROOT / "docs"))
     spec = importlib.util.spec_from_file_location("docs_generator", ROOT / "docs" / "generate.py")
     assert spec is not None
     assert spec.loader is not None
@@ -43,10 +47,10 @@ def generator() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("page", ["reference/commands.md", "reference/data.md"])
+@pytest.mark.parametrize("page", ["docs/reference/commands.md", "docs/reference/data.md", "README.md"])
 def test_generated_pages_are_up_to_date(generator: ModuleType, page: str) -> None:
-    """Every command and every data set is on its page, because the pages are made of them."""
-    path = ROOT / "docs" / page
+    """Every command and every data set is on its page, because the pages are made of them; so are README's figures."""
+    path = ROOT / page
     assert path.read_text(encoding="utf-8") == generator.PAGES[path](), "run: make docs"
 
 
@@ -274,6 +278,19 @@ def test_the_readmes_commands_run(project: Path, monkeypatch: pytest.MonkeyPatch
         assert result.exit_code == 0, (arguments, result.output)
     assert (project / "gout.svg").read_text(encoding="utf-8").startswith("<?xml")
     assert [folder.name for each in served for folder in each.indexes.values()] == ["my-index"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
+def test_a_tutorial_does_what_it_says(page: Path, tmp_path: Path) -> None:
+    follow(page, tmp_path)
+
+
+def test_tutorials_are_short() -> None:
+    """What is read counts: programs to copy do not."""
+    long = {page.name for page in TUTORIALS if len(_prose(page).split()) > 700}
+    assert len(TUTORIALS) == 4
+    assert not long
 
 
 def test_commands_in_the_docs_exist(generator: ModuleType) -> None:
