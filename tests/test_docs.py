@@ -280,6 +280,15 @@ def test_the_readmes_commands_run(project: Path, monkeypatch: pytest.MonkeyPatch
     assert [folder.name for each in served for folder in each.indexes.values()] == ["my-index"]
 
 
+HOW_TO = sorted((ROOT / "docs" / "how-to").glob("*.md"))
+
+
+@pytest.mark.parametrize("page", [page for page in HOW_TO if _blocks(page, "python")], ids=lambda page: page.stem)
+def test_the_python_of_a_how_to_page_runs(page: Path, project: Path) -> None:
+    for snippet in _blocks(page, "python"):
+        exec(compile(snippet, page.name, "exec"), {})  # noqa: S102
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
 def test_a_tutorial_does_what_it_says(page: Path, tmp_path: Path) -> None:
