@@ -37,13 +37,14 @@ _KEY = re.compile(r"\b[a-z]{3,}(?:19|20)\d\d[a-z]?\b")
 
 @pytest.fixture(scope="module")
 def generator() -> ModuleType:
-    # Its helper lies beside it, where a script finds it.
-    sys.path.insert(0, str(ROOT / "docs"))
     spec = importlib.util.spec_from_file_location("docs_generator", ROOT / "docs" / "generate.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    with pytest.MonkeyPatch.context() as patch:
+        # Its helper lies beside it, where a script finds it.
+        patch.syspath_prepend(ROOT / "docs")
+        spec.loader.exec_module(module)
     return module
 
 
