@@ -1,7 +1,5 @@
 """Write docs/reference/commands.md from the command line's help and docs/reference/data.md from the catalogue.
 
-And the table of figures in README.md, from the records.
-
 With --check, only see whether they are up to date.
 """
 
@@ -16,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from readme_table import readme
 
 from auscult.catalogue import Entry, catalogue
 from auscult.cli.all_commands import app
@@ -144,11 +141,7 @@ def _choices(command: Any) -> dict[str, str]:
     return found
 
 
-PAGES = {
-    HERE / "reference" / "commands.md": commands_page,
-    HERE / "reference" / "data.md": data_page,
-    HERE.parent / "README.md": readme,
-}
+PAGES = {HERE / "reference" / "commands.md": commands_page, HERE / "reference" / "data.md": data_page}
 
 
 def main() -> None:

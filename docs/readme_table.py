@@ -1,4 +1,4 @@
-"""The table of figures in README.md, out of the records; `docs/generate.py` puts it in its place."""
+"""Write the table of figures in README.md from the records (`make docs`)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+README = ROOT / "README.md"
 RECORDS = ROOT / "benchmarks" / "results" / "unseen_documents.json"
 #: The least to beat, then the shipped encoders: names in the records, and above their columns.
 MODELS = {
@@ -30,7 +31,7 @@ _TABLE = re.compile(r"^\| documents \|.*?(?=\n\n)", re.MULTILINE | re.DOTALL)
 
 def readme() -> str:
     """Return README.md with its table as the records say."""
-    return _TABLE.sub(lambda _: table(), (ROOT / "README.md").read_text(encoding="utf-8"), count=1)
+    return _TABLE.sub(lambda _: table(), README.read_text(encoding="utf-8"), count=1)
 
 
 def table() -> str:
@@ -47,3 +48,7 @@ def table() -> str:
 def _row(corpus: str, title: str, figures: Mapping[tuple[str, str], float]) -> str:
     cells = [f"{figures[corpus, model]:.1f}" if (corpus, model) in figures else "" for model in MODELS]
     return f"| {title} | {' | '.join(cells)} |"
+
+
+if __name__ == "__main__":
+    README.write_text(readme(), encoding="utf-8")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import re
+import runpy
 import shlex
 import shutil
 import subprocess
@@ -28,6 +29,7 @@ from study.__main__ import app as study
 from tutorials import follow
 
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
+HOW_TO = sorted((ROOT / "docs" / "how-to").glob("*.md"))
 DOCS = sorted({*(ROOT / "docs").rglob("*.md")} - {ROOT / "docs" / "figures" / "README.md"})
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *DOCS]
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
@@ -41,17 +43,14 @@ def generator() -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    with pytest.MonkeyPatch.context() as patch:
-        # Its helper lies beside it, where a script finds it.
-        patch.syspath_prepend(ROOT / "docs")
-        spec.loader.exec_module(module)
+    spec.loader.exec_module(module)
     return module
 
 
-@pytest.mark.parametrize("page", ["docs/reference/commands.md", "docs/reference/data.md", "README.md"])
+@pytest.mark.parametrize("page", ["reference/commands.md", "reference/data.md"])
 def test_generated_pages_are_up_to_date(generator: ModuleType, page: str) -> None:
-    """Every command and every data set is on its page, because the pages are made of them; so are README's figures."""
-    path = ROOT / page
+    """Every command and every data set is on its page, because the pages are made of them."""
+    path = ROOT / "docs" / page
     assert path.read_text(encoding="utf-8") == generator.PAGES[path](), "run: make docs"
 
 
@@ -258,6 +257,14 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def test_the_readmes_figures_are_those_of_the_records() -> None:
+    made = runpy.run_path(str(ROOT / "docs" / "readme_table.py"))
+    table = made["table"]()
+    assert table.count("\n") > 4
+    assert table in (ROOT / "README.md").read_text(encoding="utf-8"), "run: make docs"
+    assert made["readme"]() == (ROOT / "README.md").read_text(encoding="utf-8")
+
+
 def test_the_readmes_python_runs(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (snippet,) = _blocks(ROOT / "README.md", "python")
     exec(compile(snippet, "README.md", "exec"), {})  # noqa: S102
@@ -279,9 +286,6 @@ def test_the_readmes_commands_run(project: Path, monkeypatch: pytest.MonkeyPatch
         assert result.exit_code == 0, (arguments, result.output)
     assert (project / "gout.svg").read_text(encoding="utf-8").startswith("<?xml")
     assert [folder.name for each in served for folder in each.indexes.values()] == ["my-index"]
-
-
-HOW_TO = sorted((ROOT / "docs" / "how-to").glob("*.md"))
 
 
 @pytest.mark.parametrize("page", [page for page in HOW_TO if _blocks(page, "python")], ids=lambda page: page.stem)
