@@ -74,8 +74,9 @@ format: setup  ## Format the code
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-docs: setup  ## Write the pages that are generated: commands and data sets
+docs: setup  ## Write the pages that are generated: commands and data sets; and the figures in README.md
 	$(BIN)/python docs/generate.py
+	$(BIN)/python docs/readme_table.py
 
 site: setup  ## Write the documentation as a site that needs no network, into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import re
+import runpy
 import shlex
 import shutil
 import subprocess
@@ -25,7 +26,10 @@ from auscult.service.settings import Settings
 from auscult_lab.demo import LEAFLETS
 from places import ROOT
 from study.__main__ import app as study
+from tutorials import follow
 
+TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
+HOW_TO = sorted((ROOT / "docs" / "how-to").glob("*.md"))
 DOCS = sorted({*(ROOT / "docs").rglob("*.md")} - {ROOT / "docs" / "figures" / "README.md"})
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *DOCS]
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
@@ -255,6 +259,14 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def test_the_readmes_figures_are_those_of_the_records() -> None:
+    made = runpy.run_path(str(ROOT / "docs" / "readme_table.py"))
+    table = made["table"]()
+    assert table.count("\n") > 4
+    assert table in (ROOT / "README.md").read_text(encoding="utf-8"), "run: make docs"
+    assert made["readme"]() == (ROOT / "README.md").read_text(encoding="utf-8")
+
+
 def test_the_readmes_python_runs(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (snippet,) = _blocks(ROOT / "README.md", "python")
     exec(compile(snippet, "README.md", "exec"), {})  # noqa: S102
@@ -276,6 +288,25 @@ def test_the_readmes_commands_run(project: Path, monkeypatch: pytest.MonkeyPatch
         assert result.exit_code == 0, (arguments, result.output)
     assert (project / "gout.svg").read_text(encoding="utf-8").startswith("<?xml")
     assert [folder.name for each in served for folder in each.indexes.values()] == ["my-index"]
+
+
+@pytest.mark.parametrize("page", [page for page in HOW_TO if _blocks(page, "python")], ids=lambda page: page.stem)
+def test_the_python_of_a_how_to_page_runs(page: Path, project: Path) -> None:
+    for snippet in _blocks(page, "python"):
+        exec(compile(snippet, page.name, "exec"), {})  # noqa: S102
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
+def test_a_tutorial_does_what_it_says(page: Path, tmp_path: Path) -> None:
+    follow(page, tmp_path)
+
+
+def test_tutorials_are_short() -> None:
+    """What is read counts: programs to copy do not."""
+    long = {page.name for page in TUTORIALS if len(_prose(page).split()) > 700}
+    assert len(TUTORIALS) == 4
+    assert not long
 
 
 def test_commands_in_the_docs_exist(generator: ModuleType) -> None:

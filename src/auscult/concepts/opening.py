@@ -63,6 +63,11 @@ def open_for_questions() -> KnowledgeBase:
     return known if entry(TOPICS).missing(data_dir()) else with_health_topics(known, locate(TOPICS))
 
 
+def default_is_here() -> bool:
+    """Whether all files of the default knowledge base are on this machine."""
+    return not entry(DEFAULT).missing(data_dir())
+
+
 def find_for_questions() -> KnowledgeBase | None:
     """The same; None where the default is not on this machine, and names go by their words alone."""
     try:

@@ -13,8 +13,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from auscult.cli.options import pairs_of
+from auscult.concepts.opening import default_is_here
 from auscult.encoders import SHIPPED, kind_of
 from auscult.errors import ConfigError, ModelError, naming_extra
+from auscult.search.sources import NO_KNOWLEDGE
 from auscult_lab.cli.options import NoteReading, ProgressOption, ReadOption, SetOption, note_reading
 from auscult_lab.corpora.opening import divided_notes
 from auscult_lab.fitting.weighing import GENERAL, weigh_evidence
@@ -194,6 +196,9 @@ def _adapt_general(
     splits = ("train", "validation") if notes else (None,)
     corpora = [{"name": source, "split": split, "skip_bad": skip_bad} for split in splits]
     start = backbone if backbone in SHIPPED else str(Path(backbone).absolute())
+    if "knowledge" not in dict(said) and not default_is_here():
+        say(NO_KNOWLEDGE)
+        said = [*said, ("knowledge", "null")]
     experiment = documents_experiment(corpora, start, notes=bool(notes), said=said)
     outcome = adapt(experiment, out.absolute(), restart=restart, say=say, progress=progress)
     if not loop.is_main_process():

@@ -133,6 +133,17 @@ def test_the_command_puts_the_model_in_its_place_with_weights_of_its_own(
     assert isinstance(run("--documents", corpus, "--notes", corpus, "--backbone", start, "--out", "x")[2], ConfigError)
 
 
+def test_without_a_knowledge_base_names_go_by_words(
+    corpus: Path, start: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AUSCULT_DATA", str(tmp_path / "data"))
+    monkeypatch.setattr(weighing, "FEWEST", 1)
+    said = [part for name, value in FEW for part in ("--set", f"{name}={value}")]
+    code, output, _ = run("--documents", corpus, "--backbone", start, "--out", tmp_path / "mine", *said)
+    assert code == 0, output
+    assert "no knowledge base on this machine" in output
+
+
 def test_documents_without_titles_teach_aspects_alone(corpus: Path, start: Path, tmp_path: Path) -> None:
     records = [json.loads(line) for line in corpus.read_text(encoding="utf-8").splitlines()]
     untitled = tmp_path / "untitled.jsonl"
