@@ -18,7 +18,7 @@ from auscult_lab.demo import LEAFLETS
 from places import ROOT
 from served_index import running, wait_until
 
-PAGE = (ROOT / "docs" / "http-api.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "reference" / "http-api.md").read_text(encoding="utf-8")
 ADDRESS = "http://127.0.0.1:8470"
 
 
