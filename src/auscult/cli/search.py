@@ -115,7 +115,7 @@ def search(
     """
     check_asked(entity, aspect or (), question)
     if k < 1:
-        raise QueryError("a number of hits (-k) of at least 1", str(k), "ask for more")
+        raise QueryError("a number of hits (-k) of at least 1", str(k), "choose a larger one")
     if rerank < 0:
         raise QueryError("a number of hits to re-rank", str(rerank), "name one from 1 on, or leave --rerank out")
     for option, given in (
