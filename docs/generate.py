@@ -47,9 +47,9 @@ Data sets that Auscult knows: content, licence, and how to get each. This page i
 `src/auscult/catalogue.toml`; do not edit.
 
 Data sets are in one folder, named by the environment variable `AUSCULT_DATA` (default: `auscult` in the user's data
-folder). `auscult data list` shows which are there. For documents of your own see
-[files of any kind](../how-to/read-your-documents.md) and [JSON lines and tables](jsonl-format.md). In a checkout,
-`python -m study wikipedia-dump` takes articles from a dump of Wikipedia.
+folder). `auscult data list` shows which are there; rows are counted in brackets. For documents of your own see
+[files of any kind](../how-to/read-your-documents.md) and [JSON lines](jsonl-format.md). In a checkout, `python -m study
+wikipedia-dump` takes articles from a dump of Wikipedia.
 
 The licence is `open` (may be passed on and changed, with attribution, share-alike where noted), `check` (widely copied,
 without a formal licence) or `restricted`. Texts about health are as of their date, and no medical advice.
@@ -89,8 +89,9 @@ for hit in auscult.open_index("my-index").search("How is gout treated?", k=3):
     print(hit.title, hit.heading, hit.probability)
 ```
 
-Names not on this page may change in any version. All errors that a user can cause are subclasses of
-`auscult.errors.AuscultError`, with the fields `expected`, `got` and `remedy`.
+Other names may change in any version, except `Sentence` (a range of `Document.text`) and the records of evaluation
+`Judgement` and `Ranking`.
+Errors that a user can cause are an `auscult.errors.AuscultError`, with `expected`, `got` and `remedy`.
 """
 
 _ACCESS: Mapping[Access, tuple[str, str]] = {
@@ -113,12 +114,16 @@ FAMILIES: Mapping[str, type[BaseModel]] = {
 }
 """Classes of experiment files by the heading of their fields; the first has what all of them share."""
 
-_METHODS: Mapping[str, tuple[str, ...]] = {
-    "Index": ("open",),
+_CLASSES: Mapping[str, tuple[str, ...]] = {
     "Searcher": ("search", "understand", "seen_by"),
-    "Document": ("slice",),
+    "SearchOptions": (),
+    "Query": (),
+    "Hit": (),
+    "Index": (),
+    "Document": (),
+    "Passage": (),
 }
-"""Methods of public classes that are described."""
+"""Public classes, with the methods that are described."""
 
 
 def commands() -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -140,7 +145,7 @@ def commands_page() -> str:
 
 
 #: Words of a description that is given once; later commands link to it.
-_LONG = 16
+_LONG = 10
 
 
 def _section(path: tuple[str, ...], command: Any, described: dict[str, str]) -> str:
@@ -220,7 +225,7 @@ def _entry(entry: Entry) -> str:
         lines.append(f"- Sources: {', '.join(_source(source) for source in entry.sources)}")
     if entry.instructions:
         lines.append(f"- To get it: {entry.instructions}")
-    files = [f"`{file.path}`" + (f" ({file.rows:,} rows)" if file.rows else "") for file in entry.files]
+    files = [f"`{file.path}`" + (f" ({file.rows:,})" if file.rows else "") for file in entry.files]
     lines.append(f"- Path: {', '.join(files) or f'`{entry.folder}/`'}")
     return "\n".join([*lines, ""])
 
@@ -332,16 +337,13 @@ class Docstring:
 
 def python_page() -> str:
     """Return the page of the Python interface."""
-    names = [name for name in auscult.__all__ if not name.startswith("_")]
-    functions = sorted(name for name in names if not inspect.isclass(getattr(auscult, name)))
-    classes = sorted({*names} - {*functions})
     lines = [_PYTHON]
-    for name in functions:
+    for name in ("build_index", "open_index", "read_files"):
         lines += _described(f"auscult.{name}", getattr(auscult, name), "##")
-    for name in classes:
+    for name, methods in _CLASSES.items():
         kind = getattr(auscult, name)
         lines += _described(f"auscult.{name}", kind, "##")
-        for method in _METHODS.get(name, ()):
+        for method in methods:
             lines += _described(f"{name}.{method}", getattr(kind, method), "###")
     return "\n".join([*lines, *_described("auscult.sources.files.Choices", Choices, "##")])
 
@@ -351,11 +353,15 @@ def _described(name: str, described: Any, heading: str) -> list[str]:
     lines = [f"{heading} {name}", ""]
     if dataclasses.is_dataclass(described):
         items = [(_attribute(each), _words(documented, each.name)) for each in dataclasses.fields(described)]
+    elif inspect.isclass(described):
+        # It is opened, and not made by hand.
+        items = []
     else:
-        items = [(f"`{item}`", words) for item, words in documented.sections.get("Args", {}).items()]
+        arguments = documented.sections.get("Args", {}).items()
+        items = [(f"`{item}`", words) for item, words in arguments]
+        items += [(f"Raises `{item}`", words) for item, words in documented.sections.get("Raises", {}).items()]
         lines += [f"`{name.rpartition('.')[2]}{_signature(described)}`", ""]
     lines += [documented.prose.partition("\n\n")[0], "", *_items(items)]
-    lines += [f"- Raises `{item}`: {words}" for item, words in documented.sections.get("Raises", {}).items()]
     return [*lines, ""] if lines[-1] else lines
 
 

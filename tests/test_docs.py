@@ -15,6 +15,7 @@ from types import ModuleType
 import pytest
 from typer.testing import CliRunner
 
+import auscult
 from auscult.cli.all_commands import app
 from auscult.encoders import SHIPPED
 from auscult.service.settings import Settings
@@ -161,6 +162,12 @@ def test_cited_works_are_in_the_bibliography() -> None:
 _PLAIN = {"accelerator", "batch_size", "devices", "dropout", "epochs", "learning_rate", "model", "weight_decay"}
 
 
+def test_every_public_name_of_python_is_on_its_page() -> None:
+    page = (ROOT / "docs" / "reference" / "python.md").read_text(encoding="utf-8")
+    names = [name for name in auscult.__all__ if name != "__version__"]
+    assert not [name for name in names if f"## auscult.{name}\n" not in page and f"`{name}`" not in page]
+
+
 def test_every_field_of_an_experiment_is_described(generator: ModuleType) -> None:
     for family in generator.FAMILIES.values():
         fields = generator.fields_of(family)
@@ -203,6 +210,14 @@ def test_the_readmes_python_runs(project: Path, capsys: pytest.CaptureFixture[st
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 3
     assert "Gout" in lines[0]
+
+
+def test_the_python_page_runs(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (snippet,) = _blocks(ROOT / "docs" / "reference" / "python.md", "python")
+    exec(compile(snippet, "python.md", "exec"), {})  # noqa: S102
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 3
+    assert lines[0].startswith("Gout Treatment 0.")
 
 
 def test_the_readmes_commands_run(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

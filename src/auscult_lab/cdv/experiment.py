@@ -28,8 +28,8 @@ class FineTuning(Settings):
         warm_up: Share of all steps in which both rates rise; afterwards they fall to 0 in a straight line.
         chunk: Sentences whose activations are kept in memory at once; never changes a gradient.
         precision: `bf16` lets the transformer compute in half precision and keeps weights in single.
-        checkpoint_minutes: Most minutes of work that an interrupted training loses.
-        patience: Epochs without a better validation before the training stops; null runs all.
+        checkpoint_minutes: Most minutes of work that an interrupt loses.
+        patience: Epochs without improvement before it stops; null runs all.
     """
 
     pooling: Literal["cls", "mean"] = "cls"
@@ -149,7 +149,7 @@ class TrainingChoice(Settings):
         max_sentences: Sentences read of a training document; searching has no limit.
         random_window: Read them from a random place instead of the beginning (a departure).
         max_tokens: Words read of a training sentence; searching has no limit.
-        patience: Epochs without a better validation before the training stops; null runs all.
+        patience: Epochs without improvement before it stops; null runs all.
         gradient_clip: Largest norm of a step's gradient; null for no limit.
     """
 

@@ -57,7 +57,7 @@ class RankingTraining(Settings):
         decay: Factor on the learning rate after each epoch.
         gradient_clip: Largest norm of a step's gradient.
         precision: `bf16` and `16-mixed` compute in half precision and keep weights in single.
-        patience: Epochs without a better validation before the training stops; null runs all.
+        patience: Epochs without improvement before it stops; null runs all.
     """
 
     epochs: int = Field(default=10, ge=1)

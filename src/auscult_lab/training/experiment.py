@@ -83,8 +83,8 @@ class EncoderTraining(Settings):
         warm_up: Share of all steps in which the rate rises; it then falls to 0 in a straight line. null keeps it.
         gradient_clip: Largest norm of a step's gradient.
         precision: `bf16` and `16-mixed` compute in half precision and keep weights in single.
-        checkpoint_minutes: Most minutes of work that an interrupted training loses.
-        patience: Epochs without a better validation before the training stops; null runs all.
+        checkpoint_minutes: Most minutes of work that an interrupt loses.
+        patience: Epochs without improvement before it stops; null runs all.
     """
 
     epochs: int = Field(default=10, ge=1)
