@@ -63,8 +63,8 @@ def test_the_pages_addresses_exist() -> None:
         for path, methods in paths.items()
         for method in methods
     }
-    table = "".join(line for line in PAGE.splitlines(keepends=True) if line.startswith("| `"))
-    assert set(re.findall(r"`(GET|POST|DELETE) (/[\w/.]+)", table)) == there
+    listed = "".join(line for line in PAGE.splitlines(keepends=True) if line.startswith("- `"))
+    assert set(re.findall(r"`(GET|POST|DELETE) (/[\w/.]+)", listed)) == there
 
 
 def test_every_route_is_described_with_its_errors() -> None:
