@@ -50,7 +50,7 @@ def test_published_figures_are_those_that_tables_put_beside(path: Path) -> None:
 
 
 def test_every_file_says_what_it_reproduces_and_is_listed_with_its_variants() -> None:
-    page = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "explanation" / "models.md").read_text(encoding="utf-8")
     for file in FILES:
         assert file.read_text(encoding="utf-8").startswith("# "), file
         found = experiments_in(file)

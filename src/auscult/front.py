@@ -81,7 +81,7 @@ def build_index(
         skip_bad: Leave out unreadable records, too.
 
     Raises:
-        AuscultError: There is nothing to index, a path or model is missing, or the folder cannot be written.
+        AuscultError: Nothing to index, a missing path or model, or a folder that cannot be written.
     """
     begun = time.perf_counter()
     folder = Path(out)

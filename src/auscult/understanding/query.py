@@ -24,8 +24,7 @@ class Query:
         entity_id: Identifier in the knowledge base; empty if unresolved.
         text: The original question; empty if there was none.
         names: Further names of the entity.
-        several: Names of each entity, if several are asked about together. `entity` then has all of their words, and
-            `names` is empty.
+        several: Names of each entity, if several are asked about; `entity` then has all of their words.
         gist: What a long message asks, in short; empty if all of the text asks.
         likelihoods: Probability, in (0, 1], that each of `each` is asked about; empty if somebody named it.
         titled: Whether the question is certainly about a title of the collection.

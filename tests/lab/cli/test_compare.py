@@ -16,7 +16,7 @@ from auscult_lab.rankers.registry import RANKERS
 from places import ROOT
 from small_experiment import CAUSES, ENTITIES, SYMPTOMS, TREATMENT
 
-PAGE = (ROOT / "docs" / "adding-a-ranker.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "tutorials" / "rank-with-your-own.md").read_text(encoding="utf-8")
 EXAMPLE = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)[0]
 TEXTS = {"Symptoms": SYMPTOMS, "Causes": CAUSES, "Treatment": TREATMENT}
 
