@@ -40,7 +40,6 @@ def test_help_is_as_it_was(path: tuple[str, ...], monkeypatch: pytest.MonkeyPatc
     )
     assert done.exit_code == 0
     lines = [line.rstrip() for line in done.output.strip().splitlines()]
-    # Installing completions is offered to some shells alone.
     check_snapshot("\n".join(lines) + "\n", kept(path))
 
 
