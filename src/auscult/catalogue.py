@@ -172,7 +172,7 @@ def unknown_name(name: str, or_else: str = "") -> ConfigError:
         or_else: What else would have done.
     """
     near = near_names(name)
-    hint = f"did you mean {' or '.join(near)}?" if near else "see: auscult data list"
+    hint = f"did you mean {' or '.join(near)}?" if near else "correct it, or see: auscult data list"
     return ConfigError(f"the name of a data set{or_else}", repr(name), hint)
 
 

@@ -50,7 +50,7 @@ class Index:
         return f"{self.counts.in_words()} in {self.seconds:.1f} s: {self.folder}"
 
     def open(self) -> Searcher:
-        """Open it to be searched.
+        """Open the index for searching.
 
         Raises:
             AuscultError: See `open_index`.
@@ -67,7 +67,7 @@ def build_index(
     choices: Choices | None = None,
     skip_bad: bool = False,
 ) -> Index:
-    """Build an index, in place of one that is in the folder.
+    """Build an index, and replace one that is in the folder.
 
     Files that cannot be read are left out; the logger "auscult" warns of each, and `Index.left_out` names them.
 
@@ -75,13 +75,13 @@ def build_index(
         source: A folder, file or pattern, several of them, or documents.
         out: The index folder. Readers see the old index until the end.
         model: A shipped encoder ("fast", "best") or a model folder.
-        knowledge: Taxonomies that resolve entities (`concepts.opening`). Default: the knowledge base on this machine,
-            where there is one. An empty list: none.
-        choices: How files are read: columns, de-identification, access.
-        skip_bad: Leave unreadable records out, too.
+        knowledge: Taxonomies that resolve entities. Default: the knowledge base on this machine, if any. An empty list:
+            none.
+        choices: Options for reading files.
+        skip_bad: Leave out unreadable records, too.
 
     Raises:
-        AuscultError: There is nothing to index, a path or model is missing, or the folder cannot be written.
+        AuscultError: Nothing to index, a missing path or model, or a folder that cannot be written.
     """
     begun = time.perf_counter()
     folder = Path(out)
@@ -114,23 +114,23 @@ def open_index(folder: str | Path) -> Searcher:
     """Open an index with the model that made it.
 
     Args:
-        folder: Of the index; or the address that all of it was published to (`auscult publish --whole`).
+        folder: The index folder, or the address of a published index.
 
     Raises:
-        IndexFolderError: The folder holds no whole index.
+        IndexFolderError: There is no whole index.
         ModelError: The model cannot be loaded from where it was.
-        EngineError: The index was published to a server that cannot be reached.
+        EngineError: The server of the index cannot be reached.
     """
     return Searcher.open(folder)
 
 
 def read_files(*paths: str | Path, choices: Choices | None = None, skip_bad: bool = False) -> FilesCorpus:
-    """Return the documents of files, to be iterated over; `report` says afterwards what could not be read.
+    """Return the documents of files, to iterate over. Afterwards its `report` says what could not be read.
 
     Args:
         paths: Folders, files, archives and patterns.
-        choices: How files are read: columns, de-identification, access.
-        skip_bad: Leave a single unreadable file out, instead of raising.
+        choices: Options for reading files.
+        skip_bad: Leave out a single unreadable file instead of raising.
 
     Raises:
         CorpusMissingError: A path leads nowhere.

@@ -82,21 +82,21 @@ class Hit:
 
     Attributes:
         rank: From 1.
-        score: The sum of all evidence; of the model alone where that was asked for: the mean sentence cosine
-            (arnold2020 Eq. 14), in [-1, 1], or what the model places passages by.
-        entity_score: The share of the entity half of the model's vectors in its own score.
-        aspect_score: The share of the aspect half.
+        score: Sum of all evidence. By the model alone, its own score: for CDV the mean sentence cosine, in [-1, 1]
+            (arnold2020 Eq. 14).
+        entity_score: Share of the entity half of the vectors in the model's score.
+        aspect_score: Share of the aspect half.
         start: Offset of the passage in the document text; end is exclusive.
-        sentences: Every sentence of the passage with its own scores, in order.
-        metadata: What the document brought along.
-        evidence: What each reason adds to the score (`search.evidence`); empty where the model alone scored.
-        probability: That the passage answers, from its evidence; None where the model alone scored.
-        above: The headings above its own, outermost first; empty where there is none.
-        title: Of the document; in a book of many articles, of the article.
-        book: The document's title, where `title` is an article's.
-        file: The file's name below what was named; empty where the document is of none.
-        place: Where in the file its answer stands: "page 3", "slide 2", "sheet Doses", "row 7" or "line 12"; empty
-            where that is not known.
+        sentences: All sentences of the passage with their scores, in order.
+        metadata: Further fields of the document.
+        evidence: What each reason adds to the score (`search.evidence`); empty if the model alone scored.
+        probability: Probability that the passage answers; None if the model alone scored.
+        above: Headings above its own, outermost first.
+        title: Title of the document; in a book of many articles, of the article.
+        book: Title of the document, if `title` is an article's.
+        file: Name of the file, below the folder that was read; empty for documents without one.
+        place: Where in the file the answer is: "page 3", "slide 2", "sheet Doses", "row 7" or "line 12"; empty if
+            unknown.
     """
 
     rank: int

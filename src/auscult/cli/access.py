@@ -16,9 +16,9 @@ from auscult.service.audit_files import records
 from auscult.service.audit_files import verify as check
 from auscult.service.audit_heads import Kept, head_of, parse_head, read_head, read_kept
 
-keys_app = typer.Typer(help="Keys of a service: who may ask it, and what they see.", no_args_is_help=True)
-KeysArgument = Annotated[Path, typer.Argument(metavar="KEYSFILE", help="The file that `auscult serve --keys` reads.")]
-NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Of the holder; the audit log knows them by it.")]
+keys_app = typer.Typer(help="Keys of a service: who may use it, and what they see.", no_args_is_help=True)
+KeysArgument = Annotated[Path, typer.Argument(metavar="KEYSFILE", help="The key file of `auscult serve --keys`.")]
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of the holder, as the audit log shows it.")]
 
 
 @keys_app.command("add")
@@ -26,20 +26,25 @@ def add_key(
     keys: KeysArgument,
     name: NameArgument,
     role: Annotated[
-        KeyRole, typer.Option(help="`read` asks and judges, `write` also adds and removes documents, `admin` does all.")
+        KeyRole,
+        typer.Option(
+            help="`read` searches and judges, `write` also adds and removes documents, `admin` does everything."
+        ),
     ] = "read",
     index: Annotated[
         list[str] | None,
-        typer.Option(help="An index that it opens, by the name it is served as; repeatable. Else: all."),
+        typer.Option(help="An index that the key opens, by its served name. Repeatable. Default: all."),
     ] = None,
     group: Annotated[
         list[str] | None,
-        typer.Option(help="A group whose documents it shows (their field `access`), beside the open ones; repeatable."),
+        typer.Option(help="A group whose documents (field `access`) the key shows, beside open ones. Repeatable."),
     ] = None,
     all_groups: Annotated[bool, typer.Option("--all-groups", help="Show the documents of all groups.")] = False,
-    expires: Annotated[str, typer.Option(help="The last day, as `2027-12-31`, or days from now, as `90`.")] = "",
+    expires: Annotated[
+        str, typer.Option(help="The last day (`2027-12-31`), or days from now (`90`). Default: never.")
+    ] = "",
 ) -> None:
-    """Make a key. It is shown once, and only its hash is kept: who loses it gets another.
+    """Make a key and print it, once. Only its hash is kept: replace a lost key by a new one.
 
     Example: `auscult keys add keys.json "Ward 3" --group ward-3 --expires 365`
     """
@@ -63,7 +68,7 @@ def add_key(
 
 @keys_app.command("list")
 def list_keys(keys: KeysArgument) -> None:
-    """Show whose keys there are, never the keys themselves.
+    """List the holders of keys, never the keys themselves.
 
     Example: `auscult keys list keys.json`
     """
@@ -73,7 +78,7 @@ def list_keys(keys: KeysArgument) -> None:
 
 @keys_app.command("revoke")
 def revoke_key(keys: KeysArgument, name: NameArgument) -> None:
-    """Let a holder's key open nothing any more, from the next request on.
+    """Revoke a holder's key, from the next request on.
 
     Example: `auscult keys revoke keys.json "Ward 3"`
     """
@@ -103,19 +108,17 @@ def _end(given: str) -> str:
     return day.replace(hour=23, minute=59, second=59, microsecond=0).isoformat()
 
 
-audit_app = typer.Typer(
-    help="The audit log of a service: whether it is whole, and who asked what.", no_args_is_help=True
-)
-LogArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The log's first file; those after it follow.")]
+audit_app = typer.Typer(help="The audit log of a service: check it, and see who asked what.", no_args_is_help=True)
+LogArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The log's first file; later files follow it.")]
 _DOCUMENTS = 3
 
 
-KeyOption = Annotated[Path | None, typer.Option(help="The key's file, to check seals, too.")]
+KeyOption = Annotated[Path | None, typer.Option(help="The key file, to check seals too.")]
 CounterOption = Annotated[
     Path | None,
-    typer.Option(help="The file of its counter, to compare with: `audit.counter` in the service's data folder."),
+    typer.Option(help="The counter file to compare with: `audit.counter` in the service's data folder."),
 ]
-WitnessOption = Annotated[Path | None, typer.Option(help="A witness' file, to compare with all heads in it.")]
+WitnessOption = Annotated[Path | None, typer.Option(help="A witness file, to compare with all heads in it.")]
 
 
 @audit_app.command("verify")
@@ -124,11 +127,11 @@ def verify(
     key: KeyOption = None,
     counter: CounterOption = None,
     head: Annotated[
-        str, typer.Option(metavar="HEAD", help="A head that `auscult audit head` has printed before, or a file of one.")
+        str, typer.Option(metavar="HEAD", help="A head that `auscult audit head` printed before, or a file of one.")
     ] = "",
     witness: WitnessOption = None,
 ) -> None:
-    """Check that no record was changed, removed or put in, and that the end is there.
+    """Check that no audit record was changed, removed or inserted, and that none is missing at the end.
 
     Example: `auscult audit verify audit.jsonl`, or
     `auscult audit verify audit.jsonl --key audit.key --counter data/audit.counter --witness /mnt/other/heads.jsonl`
@@ -157,7 +160,7 @@ def verify(
 
 @audit_app.command("head")
 def head(log: LogArgument, key: KeyOption = None, counter: CounterOption = None) -> None:
-    """Print how far a log goes: number, SHA-256 and seal, to be kept elsewhere and compared (`verify --head`) later.
+    """Print the log's head (number, SHA-256 and seal), to keep elsewhere for `verify --head`.
 
     Example: `auscult audit head audit.jsonl --key audit.key`
     """
@@ -170,13 +173,11 @@ def head(log: LogArgument, key: KeyOption = None, counter: CounterOption = None)
 @audit_app.command("accept-loss")
 def accept(
     log: LogArgument,
-    counter: Annotated[
-        Path, typer.Option(help="The file of its counter: `audit.counter` in the service's data folder.")
-    ],
-    key: Annotated[Path | None, typer.Option(help="The key's file; the new log is sealed with it.")] = None,
+    counter: Annotated[Path, typer.Option(help="The counter file: `audit.counter` in the service's data folder.")],
+    key: Annotated[Path | None, typer.Option(help="The key file, to seal the new log.")] = None,
     witness: WitnessOption = None,
 ) -> None:
-    """Move a damaged log away, whole, and begin one whose first record says what was lost; a service starts again.
+    """Move a damaged log away, and begin a new one whose first record says what was lost. Then the service can start.
 
     Example: `auscult audit accept-loss audit.jsonl --counter my-index.service/audit.counter --key audit.key`
     """
@@ -191,14 +192,14 @@ def accept(
 @audit_app.command("show")
 def show(
     log: LogArgument,
-    who: Annotated[str, typer.Option(help="Only of this caller.")] = "",
-    action: Annotated[str, typer.Option(help="Only this: `search`, `view`, `refused`, ...")] = "",
-    document: Annotated[str, typer.Option(help="Only where this document went out, by its id.")] = "",
-    since: Annotated[str, typer.Option(help="From here on, UTC: `2026-05-31`, or with `T14:00`.")] = "",
-    until: Annotated[str, typer.Option(help="Up to here; a day up to its end.")] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="Write records as JSON lines.")] = False,
+    who: Annotated[str, typer.Option(help="Only this caller.")] = "",
+    action: Annotated[str, typer.Option(help="Only this action: `search`, `view`, `refused`, ...")] = "",
+    document: Annotated[str, typer.Option(help="Only records that sent this document, by its id.")] = "",
+    since: Annotated[str, typer.Option(help="From this time on, UTC: `2026-05-31`, or `2026-05-31T14:00`.")] = "",
+    until: Annotated[str, typer.Option(help="Up to this time; a day counts to its end.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print records as JSON lines.")] = False,
 ) -> None:
-    """Show who asked what, and which documents went out.
+    """Show who asked what, and which documents were sent.
 
     Example: `auscult audit show audit.jsonl --who "Ward 3" --since 2026-05-31`
     """

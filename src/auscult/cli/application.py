@@ -54,7 +54,6 @@ def application(names: Iterable[str] | None = None) -> typer.Typer:
     """
     app = typer.Typer(
         name="auscult",
-        help="Find the passages that answer a health question inside long documents.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         rich_markup_mode="markdown",
@@ -105,7 +104,7 @@ def _root(
     ] = False,
     plugin: Annotated[
         list[Path] | None,
-        typer.Option(_WITH, help="Before the command: a Python file that registers a ranker of yours; repeatable."),
+        typer.Option(_WITH, help="Before the command: a Python file that registers a ranker of yours. Repeatable."),
     ] = None,
 ) -> None:
     """Find the passages that answer a health question inside long documents.

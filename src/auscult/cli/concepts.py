@@ -24,10 +24,10 @@ KnowledgeBaseOption = Annotated[
     list[str] | None,
     typer.Option(
         "--kb",
-        help=f"{ACCEPTED[:1].upper()}{ACCEPTED[1:]}; repeatable for files. Default: `{DEFAULT}`.",
+        help=f"{ACCEPTED[:1].upper()}{ACCEPTED[1:]}. Repeatable for files. Default: `{DEFAULT}`.",
     ),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")]
 
 
 @app.command()
@@ -36,11 +36,11 @@ def build(
     taxonomies: Annotated[
         list[str] | None,
         typer.Argument(
-            help=f"OBO files and TSV tables, most trusted first, or a folder of them; default: `{DEFAULT}`."
+            help=f"OBO files and TSV tables, most trusted first, or a folder of them. Default: `{DEFAULT}`."
         ),
     ] = None,
 ) -> None:
-    """Read taxonomies, merge records that describe one thing, and write one compact file.
+    """Merge taxonomies into one compact knowledge base.
 
     Example: `auscult concepts build kb.jsonl.gz doid.obo`
     """
@@ -58,7 +58,7 @@ def build(
 def show(
     entity: Annotated[str, typer.Argument(help="A name, synonym, misspelling or identifier.")],
     kb: KnowledgeBaseOption = None,
-    limit: Annotated[int, typer.Option(min=1, help="How many readings.")] = 3,
+    limit: Annotated[int, typer.Option(min=1, help="Number of readings.")] = 3,
     as_json: JsonOption = False,
 ) -> None:
     """Show what a name or identifier stands for.
@@ -107,7 +107,7 @@ def link(
 def complete(
     prefix: Annotated[str, typer.Argument(help="The beginning of a name, or of a word in it.")],
     kb: KnowledgeBaseOption = None,
-    limit: Annotated[int, typer.Option(min=1, help="How many names.")] = 10,
+    limit: Annotated[int, typer.Option(min=1, help="Number of names.")] = 10,
     as_json: JsonOption = False,
 ) -> None:
     """Complete the beginning of a name.

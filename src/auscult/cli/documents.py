@@ -23,7 +23,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def list_documents(index: IndexArgument, where: WhereOption = None, as_json: AsJson = False) -> None:
-    """List the documents of an index: id, title, source and file, a line each; all fields with --json.
+    """List the documents of an index, one per line: id, title, source and file. --json prints all fields.
 
     Example: `auscult list my-index --where source=NHS --json`
     """
@@ -36,10 +36,10 @@ def list_documents(index: IndexArgument, where: WhereOption = None, as_json: AsJ
 
 def show(
     index: IndexArgument,
-    doc_id: Annotated[str, typer.Argument(metavar="DOC", help="The id of a document.")],
+    doc_id: Annotated[str, typer.Argument(metavar="DOC", help="A document id.")],
     as_json: AsJson = False,
 ) -> None:
-    """Print a document: what is said of it, and its text by passages, with the headings above each.
+    """Print a document: its fields, then its text by passages, with the headings above each.
 
     Example: `auscult show my-index leaflets/gout.pdf`
     """
@@ -78,15 +78,15 @@ def show(
 def export(
     index: IndexArgument,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="The file to write; standard output by default.")
+        Path | None, typer.Option("--out", "-o", help="The file to write; default: standard output.")
     ] = None,
     vectors: Annotated[
         Path | None,
-        typer.Option(help="Also write the passages' vectors, `passage_ids` and `vectors`, as NumPy reads them (.npz)."),
+        typer.Option(help="Also write passage vectors to this NumPy file (.npz), as `passage_ids` and `vectors`."),
     ] = None,
     where: WhereOption = None,
 ) -> None:
-    """Write documents as JSON lines, which `auscult index` and `add` read back: same ids, passages and fields.
+    """Export documents as JSON lines that `auscult index` and `add` read, with the same ids, passages and fields.
 
     Example: `auscult export my-index --out documents.jsonl --vectors vectors.npz`
     """

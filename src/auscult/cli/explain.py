@@ -35,35 +35,36 @@ def explain(
         Path,
         typer.Argument(
             metavar="INDEX|MODEL",
-            help="An index folder; or the folder of a model that shows how it reads: HAR, HAR-WCA, CK-HQA.",
+            help="An index folder, or the folder of a HAR, HAR-WCA or CK-HQA model.",
         ),
     ],
     entity: EntityOption = "",
     aspect: AspectOption = None,
     question: QuestionOption = "",
     document: Annotated[
-        str, typer.Option("--document", "-d", help="Of an index: the document's id; default: that of the best hit.")
+        str,
+        typer.Option("--document", "-d", help="For an index: the document id; default: the document of the best hit."),
     ] = "",
     model: IndexModelOption = "",
     text: Annotated[
-        str, typer.Option("--text", "-t", help="For a model: the text to read, a file that holds it, or - .")
+        str, typer.Option("--text", "-t", help="For a model: the text, a file that holds it, or - for standard input.")
     ] = "",
     corpus: Annotated[str, typer.Option("--corpus", "-c", help="For a model: the corpus of --passage.")] = "",
-    passage: Annotated[str, typer.Option("--passage", "-p", help="For a model: the id of a passage of --corpus.")] = "",
+    passage: Annotated[str, typer.Option("--passage", "-p", help="For a model: a passage id of --corpus.")] = "",
     layers: Annotated[
-        Layers | None, typer.Option(help="For CK-HQA: the last layer, which is the default, or the mean of all.")
+        Layers | None, typer.Option(help="For CK-HQA: the `last` layer (default), or the `mean` of all.")
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Also draw a picture: .png or .svg, of an index also .pdf."),
+        typer.Option("--out", "-o", help="Also draw a picture: .png or .svg, for an index also .pdf."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object, with all that is shown.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything as one JSON object.")] = False,
 ) -> None:
-    """Show why: scores of every sentence of a document, or where in a passage a ranker looked.
+    """Show why a passage was found: scores of all sentences of a document, or where a ranker looked in a passage.
 
-    Of an index: entity, aspect and combined score over the sentences of one document. Of a ranker with attention (HAR,
-    HAR-WCA): its weights of a passage's sentences and of the query's words. Of CK-HQA: how alike it finds the tokens
-    of query and passage, and which entities they name.
+    For an index: entity, aspect and combined score of each sentence of one document. For HAR and HAR-WCA: attention
+    weights of a passage's sentences and of the query's words. For CK-HQA: similarity of the tokens of query and
+    passage, and the entities that they name.
 
     Example: `auscult explain my-index -e gout -a treatment --out gout.svg`, or
     `auscult explain runs/har/model -q "What helps against gout?" -t leaflet.txt`

@@ -52,22 +52,23 @@ HowOption = Annotated[
     typer.Option(
         "--read",
         metavar="KEY=VALUE",
-        help="How files are read; repeatable. `map=title=Name,text=Body,date=Datum`: what columns of tables and fields "
-        "of JSON mean; `map:labs/*.csv=text=Result`: in files of such names. An index keeps this for `add`. "
-        "`deidentify=presidio`, `presidio:PIPELINE` or `MODULE:OBJECT`: what takes out who documents are about, before "
-        "anything is stored. `originals=no`: do not keep the files. `access=GROUP`: who may see them.",
+        help="How to read files. Repeatable. `map=title=Name,text=Body,date=Datum`: columns of tables and fields "
+        "of JSON; `map:labs/*.csv=text=Result`: those of files with such names. An index keeps these for "
+        "`add`. `deidentify=presidio`, `presidio:PIPELINE` or `MODULE:OBJECT`: remove who documents are "
+        "about before anything is stored. `originals=no`: do not keep the files. `access=GROUP`: who may see "
+        "them.",
     ),
 ]
 ReportOption = Annotated[
-    Path | None, typer.Option("--report", help="Write what was read, and what was not and why, as JSON.")
+    Path | None, typer.Option("--report", help="Write a JSON report of what was read, and what was not and why.")
 ]
 ExcludeOption = Annotated[
     list[str] | None,
     typer.Option(
         "--exclude",
         metavar="PATTERN",
-        help="Leave out files and folders, by a pattern as in .gitignore; repeatable. "
-        "Patterns in a file `.auscultignore` hold for its folder.",
+        help="Leave out files and folders that match a pattern, as in .gitignore. Repeatable. A file "
+        "`.auscultignore` does so for its folder.",
     ),
 ]
 _KEYS = ("map", "deidentify", "originals", "access")
@@ -152,8 +153,8 @@ def changes(paths: Sequence[str], without: Path) -> Iterator[None]:
         return
 
 
-SkipBadOption = Annotated[bool, typer.Option("--skip-bad", help="Leave unreadable records out and count them.")]
-BatchSizeOption = Annotated[int, typer.Option(help="Documents encoded at once.")]
+SkipBadOption = Annotated[bool, typer.Option("--skip-bad", help="Leave out unreadable records and count them.")]
+BatchSizeOption = Annotated[int, typer.Option(help="Documents to encode at once.")]
 
 
 class ExecutorName(StrEnum):
@@ -169,14 +170,13 @@ def index(
         list[str],
         typer.Argument(
             metavar="PATH...",
-            help="Files, folders, archives and patterns, of PDF, HTML, office files, mail, Markdown, XML, FHIR, text, "
-            "tables and JSON lines in any mixture; a folder of BEIR or MIMIC; or a corpus of the catalogue "
-            "(`medquad`).",
+            help="Files, folders, archives and patterns: PDF, HTML, office files, mail, Markdown, XML, FHIR, "
+            "text, tables and JSON lines. Or a folder of BEIR or MIMIC, or a data set (`medquad`).",
         ),
     ],
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="The index folder: a new one, unless --replace says otherwise."),
+        typer.Option("--out", "-o", help="The index folder. It must be new, unless --replace is given."),
     ] = None,
     to: Annotated[
         str,
@@ -200,34 +200,35 @@ def index(
         typer.Option(
             "--model",
             "-m",
-            help="Who reads: a shipped encoder (`fast`, or `best`, which takes several times as long) or a model's "
-            "folder.",
+            help="The encoder: `fast`, `best` (takes several times as long), or a model folder.",
         ),
     ] = "fast",
-    split: Annotated[str | None, typer.Option(help="Only this split of the corpus.")] = None,
+    split: Annotated[str | None, typer.Option(help="Only this split of a corpus.")] = None,
     knowledge: Annotated[
         list[str] | None,
         typer.Option(
-            help=f"What entities are resolved with: {ACCEPTED}; repeatable for files. "
-            f"Default: `{DEFAULT}`, where it is on this machine.",
+            help=f"Knowledge base for entities: {ACCEPTED}. Repeatable for files. Default: `{DEFAULT}`, if it is "
+            "on this machine.",
         ),
     ] = None,
-    no_knowledge: Annotated[bool, typer.Option("--no-knowledge", help="Take entities by their words only.")] = False,
+    no_knowledge: Annotated[
+        bool, typer.Option("--no-knowledge", help="Use no knowledge base: find entities by their words only.")
+    ] = False,
     skip_bad: SkipBadOption = False,
     batch_size: BatchSizeOption = 32,
     executor: Annotated[
         ExecutorName | None,
         typer.Option(
-            help="Who reads, in chunks that a stopped command does not read again: `here`, local `processes`, or the "
-            "workers of a `ray` cluster (RAY_ADDRESS). Default: here, and from the beginning."
+            help="Read in chunks that a restarted command does not repeat: `here`, in local `processes`, or on a "
+            "`ray` cluster (RAY_ADDRESS). Default: here, from the beginning."
         ),
     ] = None,
-    workers: Annotated[int, typer.Option(help="With --executor or --to: how many; 0 for one a core.")] = 0,
+    workers: Annotated[int, typer.Option(help="With --executor or --to: number of workers; 0 for one per core.")] = 0,
     how: HowOption = None,
     exclude: ExcludeOption = None,
     report: ReportOption = None,
 ) -> None:
-    """Build an index of documents, to be asked with `search` and `explain`.
+    """Build an index of documents for `search`, `explain` and `serve`.
 
     Example: `auscult index leaflets/ notes.zip --out my-index`, or `auscult index leaflets/ --to postgresql://db/notes`
     """
@@ -392,29 +393,32 @@ def add(
     index: IndexArgument,
     corpora: Annotated[
         list[str],
-        typer.Argument(metavar="PATH...", help="What `auscult index` takes: files, folders, archives, corpora."),
+        typer.Argument(metavar="PATH...", help="Files, folders, archives or data sets, as for `auscult index`."),
     ],
     prune: Annotated[
-        bool, typer.Option("--prune", help="Remove documents that came from the same place and are there no more.")
+        bool, typer.Option("--prune", help="Remove documents that are gone from where they were read.")
     ] = False,
     restore: Annotated[
         list[str] | None,
-        typer.Option("--restore", metavar="ID", help="Let a document come again that was removed; repeatable."),
+        typer.Option("--restore", metavar="ID", help="Accept a removed document again. Repeatable."),
     ] = None,
     model: IndexModelOption = "",
     skip_bad: SkipBadOption = False,
     batch_size: BatchSizeOption = 32,
-    how: HowOption = None,
+    how: Annotated[
+        list[str] | None,
+        typer.Option("--read", metavar="KEY=VALUE", help="How to read files, as for `auscult index`. Repeatable."),
+    ] = None,
     exclude: ExcludeOption = None,
     report: ReportOption = None,
     watch: Annotated[
         bool,
-        typer.Option("--watch", help="Go on and follow every change of the files, removals too, until Ctrl-C."),
+        typer.Option("--watch", help="Keep running and follow all changes of the files, removals too, until Ctrl-C."),
     ] = False,
 ) -> None:
-    """Add documents to an index, and replace those of the same ids that have changed; it is searched meanwhile.
+    """Add new documents to an index and replace changed ones. Searches continue meanwhile.
 
-    Files that are as they were are not read again.
+    Unchanged files are not read again.
 
     Example: `auscult add my-index leaflets/ --prune`
     """
@@ -489,11 +493,11 @@ def add(
 
 def remove(
     index: IndexArgument,
-    doc_ids: Annotated[list[str], typer.Argument(metavar="ID...", help="Ids of documents.")],
+    doc_ids: Annotated[list[str], typer.Argument(metavar="ID...", help="Document ids.")],
 ) -> None:
-    """Remove documents from an index: they are found no more. `auscult optimize` frees their bytes.
+    """Remove documents from an index. They are no longer found; `auscult optimize` frees their bytes.
 
-    They stay out when their files are read again, until `auscult add` is given their file itself, or `--restore ID`.
+    They stay out when their files are read again, until `auscult add` is given the file itself, or `--restore ID`.
 
     Example: `auscult remove my-index leaflet-gout`
     """

@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             _stop(terminated)
         raise
     except MemoryError:
-        _say("expected memory enough, got the end of it; close other programs, or choose a smaller --batch-size")
+        _say("Out of memory. Use a smaller --batch-size, or close other programs.")
         sys.exit(2)
     except BrokenPipeError:
         # The reader of a pipe (head, less) has seen enough; that is no error.

@@ -15,22 +15,19 @@ from auscult.errors import ConfigError, DataError
 from auscult.index import Between, Where
 from auscult.interfaces import Precision
 
-IndexArgument = Annotated[Path, typer.Argument(help="An index folder, made by `auscult index`.")]
+IndexArgument = Annotated[Path, typer.Argument(help="An index folder.")]
 SearchedArgument = Annotated[
     str,
     typer.Argument(
         metavar="INDEX",
-        help="An index folder, made by `auscult index`; or the address that all of one was published to "
-        "(`auscult publish --whole`).",
+        help="An index folder, or the address of a published index.",
     ),
 ]
-IndexModelOption = Annotated[
-    str, typer.Option("--model", "-m", help="Where the index' own model is now; default: where it was.")
-]
+IndexModelOption = Annotated[str, typer.Option("--model", "-m", help="Folder of the index's model, if it has moved.")]
 PrecisionOption = Annotated[
     Precision,
     typer.Option(
-        help="What transformers compute in. `bf16` is about twice as fast on processors that have instructions for it."
+        help="Number format of transformers. `bf16` is about twice as fast on processors with instructions for it."
     ),
 ]
 
@@ -38,8 +35,8 @@ WhereOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="FIELD=VALUE",
-        help="Only documents whose field (`source`, or of metadata) has this value, or one between two "
-        "(`date=2019..2021-06`); repeatable.",
+        help="Only documents with this value of a field, `source` or of metadata; `date=2019..2021-06` is a "
+        "range. Repeatable.",
     ),
 ]
 
@@ -77,7 +74,7 @@ def conditions(given: Sequence[str] | None) -> Where:
 
 
 STANDARD_INPUT = "-"
-TextArgument = Annotated[str, typer.Argument(help="The text itself, a file that holds it, or - for standard input.")]
+TextArgument = Annotated[str, typer.Argument(help="The text, a file that holds it, or - for standard input.")]
 #: Letters that no file's name has.
 _LONG = 250
 # What the system says of a text that is no file's name, or the name of none.

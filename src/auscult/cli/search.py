@@ -45,14 +45,14 @@ class Score(StrEnum):
 
 EntityOption = Annotated[
     str,
-    typer.Option("--entity", "-e", help="A disease or condition: its name, a synonym, or an identifier (DOID:2986)."),
+    typer.Option("--entity", "-e", help="A disease or condition: name, synonym or identifier (DOID:2986)."),
 ]
 AspectOption = Annotated[
     list[str] | None,
-    typer.Option("--aspect", "-a", help="What to know about it: symptoms, treatment, ...; repeatable."),
+    typer.Option("--aspect", "-a", help="What to know about it, such as symptoms or treatment. Repeatable."),
 ]
 QuestionOption = Annotated[
-    str, typer.Option("--question", "-q", help="A question in words, in place of entity and aspect.")
+    str, typer.Option("--question", "-q", help="A question in words, instead of entity and aspect.")
 ]
 
 
@@ -64,43 +64,47 @@ def search(
     ] = "",
     entity: EntityOption = "",
     aspect: AspectOption = None,
-    k: Annotated[int, typer.Option("-k", help="How many hits.")] = 10,
+    k: Annotated[int, typer.Option("-k", help="Number of hits.")] = 10,
     group: Annotated[
-        str, typer.Option(help="A hit for every `passage`, `document`, or value of a field (`source`, or of metadata).")
+        str, typer.Option(help="One hit per `passage`, `document`, or value of a field (`source` or of metadata).")
     ] = "passage",
     where: WhereOption = None,
     conversation: Annotated[
         list[str] | None,
         typer.Option(
             metavar="QUESTION",
-            help="An earlier question, the first one first; what the question lacks is taken from them; repeatable.",
+            help="An earlier question, oldest first. They supply what the question lacks. Repeatable.",
         ),
     ] = None,
     assertion: Annotated[
         list[Said] | None,
-        typer.Option(help="Leave out hits that mention the entity, and say nothing of this kind of it; repeatable."),
+        typer.Option(help="Leave out hits that mention the entity but say none of these of it. Repeatable."),
     ] = None,
     model: IndexModelOption = "",
     score: Annotated[
-        Score, typer.Option(help="Rank by all evidence, words and vectors; or as the model's paper does, by it alone.")
+        Score, typer.Option(help="Rank by all evidence (`fused`), or by the `model` alone, as its paper does.")
     ] = Score.fused,
     rerank: Annotated[
-        int, typer.Option(help="How many of the first hits are read once more, together with the question: 16 or 64.")
+        int,
+        typer.Option(help="Number of first hits to rank again, read together with the question: 16 or 64. 0 for none."),
     ] = 0,
     reranker: Annotated[
         str,
-        typer.Option(help="With --rerank: what reads them, a re-ranker, ranker, poly- or cross-encoder."),
+        typer.Option(help="With --rerank: a re-ranker, ranker, poly- or cross-encoder."),
     ] = RERANKER,
     fuse: Annotated[
         bool,
-        typer.Option("--fuse", help="With a ranker, poly- or cross-encoder: order by both, its scores and the index'."),
+        typer.Option(
+            "--fuse", help="With a ranker, poly- or cross-encoder: order by its scores and the index's together."
+        ),
     ] = False,
     precision: PrecisionOption = "float32",
     as_json: Annotated[
         bool,
         typer.Option(
             "--json",
-            help="One hit per line, as JSON with sentence scores; 'note' says where it is of a similar disease.",
+            help="Print one hit per line as JSON, with sentence scores. `note` names a similar disease that a hit "
+            "is about.",
         ),
     ] = False,
 ) -> None:
@@ -111,7 +115,7 @@ def search(
     """
     check_asked(entity, aspect or (), question)
     if k < 1:
-        raise QueryError("a number of hits (-k) of at least 1", str(k), "ask for more")
+        raise QueryError("a number of hits (-k) of at least 1", str(k), "choose a larger one")
     if rerank < 0:
         raise QueryError("a number of hits to re-rank", str(rerank), "name one from 1 on, or leave --rerank out")
     for option, given in (

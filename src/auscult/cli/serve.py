@@ -111,12 +111,12 @@ def mcp(
     group: Annotated[
         list[str] | None,
         typer.Option(
-            help="Answer as to somebody of this group: of the documents whose field `access` names groups, only those "
-            "of this one are seen; repeatable. Default: all documents."
+            help="Answer as for a member of this group: open documents, and those whose field `access` names the "
+            "group. Repeatable. Default: all documents."
         ),
     ] = None,
     open_only: Annotated[
-        bool, typer.Option("--open-only", help="Answer as to somebody of no group: no document with that field.")
+        bool, typer.Option("--open-only", help="Answer as for a member of no group: only documents without that field.")
     ] = False,
     http: Annotated[
         int | None,
@@ -125,13 +125,13 @@ def mcp(
             metavar="PORT",
             min=1,
             max=65535,
-            help="Answer over HTTP, at http://127.0.0.1:PORT/mcp, to programs of this machine; default: on standard "
-            "input and output, as a client starts it.",
+            help="Answer at http://127.0.0.1:PORT/mcp, for programs on this machine. Default: on standard input "
+            "and output.",
         ),
     ] = None,
     model: IndexModelOption = "",
 ) -> None:
-    """Let a language model search indexes, and cite sentences that exist and no others.
+    """Let a language model search indexes. It can cite only sentences that exist.
 
     Example: `auscult mcp my-index`, as the command of a server in a client's settings, or
     `auscult mcp notes=/data/notes leaflets=/data/leaflets --http 8471`

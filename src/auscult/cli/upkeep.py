@@ -31,7 +31,7 @@ def info(
     index: IndexArgument,
     field: Annotated[str, typer.Option("--field", help="Count documents by this field, `source` or of metadata.")] = "",
 ) -> None:
-    """Tell what an index holds, which model made it, and how it lies on the disk.
+    """Show what an index contains, which model made it, and its size on disk.
 
     Example: `auscult info my-index`, or `auscult info my-index --field source`
     """
@@ -62,18 +62,18 @@ def info(
 def verify(
     index: IndexArgument,
     mend: Annotated[
-        bool, typer.Option("--repair", help="Derive again what can be derived: all but the texts and vectors.")
+        bool, typer.Option("--repair", help="Rebuild what can be derived: everything but texts and vectors.")
     ] = False,
     sources: Annotated[
         bool,
         typer.Option(
             "--sources",
-            help="Also compare documents with the files that the index keeps, by other parsers than those that read "
-            "them: which words are in no passage, and why. Exit code 1 where a word has no known reason.",
+            help="Also compare documents with the files that the index keeps, read by other parsers. List words "
+            "that are in no passage, and why. Exit code 1 if a word has no known reason.",
         ),
     ] = False,
 ) -> None:
-    """Check every byte of an index that an answer is made of against its checksum.
+    """Check all bytes of an index that answers depend on against their checksums.
 
     Example: `auscult verify my-index`, `auscult verify my-index --repair`, or `auscult verify my-index --sources`
     """
@@ -88,7 +88,7 @@ def verify(
 
 
 def optimize(index: IndexArgument) -> None:
-    """Write an index anew without what was removed, so that its bytes are gone; it is searched meanwhile.
+    """Rewrite an index without removed documents. Their bytes are gone afterwards; searches continue meanwhile.
 
     Example: `auscult optimize my-index`
     """
@@ -98,9 +98,9 @@ def optimize(index: IndexArgument) -> None:
 
 def backup(
     index: IndexArgument,
-    target: Annotated[Path, typer.Argument(help="The copy's folder, new or of an earlier copy. It is an index.")],
+    target: Annotated[Path, typer.Argument(help="Folder of the copy, new or of an earlier copy. It is an index.")],
 ) -> None:
-    """Copy an index as it is now, while it may be searched and written; to put it back, copy the folder.
+    """Copy an index while it may be searched and written. To restore it, copy the folder back.
 
     Example: `auscult backup my-index my-index-monday`
     """
@@ -174,10 +174,10 @@ def feedback(
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write, in BEIR's layout.")],
     data: Annotated[
         Path | None,
-        typer.Option(help="The folder of feedback; default: `INDEX.service/feedback`, where `serve` keeps it."),
+        typer.Option(help="Folder of the feedback; default: `INDEX.service/feedback`, where `serve` keeps it."),
     ] = None,
 ) -> None:
-    """Write what people said of hits as queries and judgements, for `auscult evaluate` and `auscult try`.
+    """Export people's judgements of hits as queries and judgements, for `auscult evaluate` and `auscult try`.
 
     Example: `auscult feedback my-index --out judged`, then `auscult evaluate judged --model fast`
     """

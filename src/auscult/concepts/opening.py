@@ -14,7 +14,7 @@ from auscult.errors import ConfigError, CorpusMissingError, DataError
 DEFAULT = "knowledge-base"
 TOPICS = "health-topics"
 """Medicines, herbs, tests and operations: what questions are about besides (see `health_topics`)."""
-ACCEPTED = "a data set's name, a file made by `auscult concepts build`, taxonomies (.obo, .tsv), or a folder of them"
+ACCEPTED = "a data set, a file of `auscult concepts build`, taxonomies (.obo, .tsv), or a folder of these"
 """What `open_knowledge_base` takes, in the words of the command line's help."""
 
 _SAVED = ".jsonl.gz"

@@ -14,14 +14,14 @@ _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A half-open character range of `Document.text`, with the structure it stands in.
+    """A half-open character range of `Document.text`, with its place in the layout.
 
     Attributes:
         start: Offset of the first character in the document text.
         end: One past the last character.
-        begins_paragraph: First sentence of its paragraph (or list item).
-        ends_paragraph: Last sentence of its paragraph (or list item).
-        list_item: Part of a list item.
+        begins_paragraph: Whether it is the first of its paragraph or list item.
+        ends_paragraph: Whether it is the last.
+        list_item: Whether it is part of a list item.
     """
 
     start: int
@@ -33,16 +33,15 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A section, answer or other given stretch of a document: the unit that is retrieved.
+    """A section, answer or other part of a document: the unit that is retrieved.
 
     Attributes:
         passage_id: Unique in its corpus.
-        heading: What the author called it, as written; empty when unmarked.
+        heading: Its heading, as written; empty if it has none.
         start: Offset in the document text; end is exclusive.
-        aspect: The corpus' own normalised aspect label where it has one (used as a training label and for
-            evaluation by aspect, never shown to a model that is asked to rank).
+        aspect: The corpus's own aspect label, if any. For training and evaluation, never shown to a model that ranks.
         sentences: In order, inside [start, end). Empty for a passage without words.
-        above: The headings above its own, outermost first; empty where there is none.
+        above: Headings above its own, outermost first.
     """
 
     passage_id: str
@@ -60,14 +59,14 @@ class Document:
 
     Attributes:
         doc_id: Unique in its corpus.
-        title: What the document is about, as its author wrote it; may be empty.
-        text: The untouched text that every offset refers to.
+        title: Its title, as written; may be empty.
+        text: The unchanged text that all offsets refer to.
         passages: In order, non-overlapping.
         source: The publisher or collection ("GARD", "NHS", ...).
-        url: Where a reader finds the original; may be empty.
-        entity_ids: Identifiers of the title's entity ("UMLS:C0017661", "Q1234"); may be empty.
-        metadata: Further fields of the corpus, as strings.
-        original: The file that it was read from, where that is kept; no part of what makes two documents equal.
+        url: Address of the original; may be empty.
+        entity_ids: Identifiers of the title's entity ("UMLS:C0017661", "Q1234").
+        metadata: Further fields, as strings.
+        original: The file that it was read from, if kept; ignored by equality.
     """
 
     doc_id: str

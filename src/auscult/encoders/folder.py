@@ -87,7 +87,7 @@ def read_settings(folder: Path) -> dict[str, Any]:
         if (folder / "modules.json").is_file():
             return {"kind": SENTENCE_TRANSFORMER}
         names = ", ".join(repr(name) for name in SHIPPED)
-        remedy = f"give the folder that 'auscult train' wrote, a shipped name, or {HUB}owner/name for one of the hub"
+        remedy = f"name one of these, or {HUB}OWNER/NAME for a model of the hub"
         raise ModelError(f"{names} or a folder with a {SETTINGS}", repr(str(folder)), remedy)
     try:
         settings = parse_json(described.read_text(encoding="utf-8"))

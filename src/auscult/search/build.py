@@ -88,7 +88,7 @@ def build_index(
             if progress is not None:
                 progress(writer.counts)
         if not writer.counts.documents:
-            raise DataError("at least one document to index", "none", "check the corpus and its split")
+            raise DataError("at least one document to index", "none", "check the paths and the split")
         for place, records in files.items():
             writer.put_files(place, records)
         known = knowledge_base.with_documents(subjects) if knowledge_base is not None else None

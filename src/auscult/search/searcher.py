@@ -48,17 +48,17 @@ WEIGHED: Final = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchOptions:
-    """How an index is searched.
+    """Options of a search.
 
     Attributes:
-        group_by: "document" gives each document's best passage only, a field's name that of each of its values.
+        group_by: One hit per "passage", "document", or value of the field of this name.
         where: Only documents whose fields have these values (`PassageIndex.search`); empty for all.
         documents: Only documents with these ids; empty for all.
-        scoring: By all evidence, or by the model's vectors alone.
-        rerank: How many of the first hits are read once more, with the question (`search.reranking`); the others
+        scoring: "fused" ranks by all evidence, "model" by the model's vectors alone.
+        rerank: Number of first hits to rank again, read together with the question (`search.reranking`). The others
             follow in their order.
-        assertions: Leave out passages that mention the entity and say none of these of it (`search.assertions`); empty
-            for all.
+        assertions: Leave out hits that mention the entity but say none of these of it (`search.assertions`); empty for
+            all.
     """
 
     group_by: GroupBy = "passage"
@@ -78,10 +78,10 @@ class Searcher:
     Args:
         index: An opened index.
         encoder: The model that made it.
-        reranker: Reads first hits once more, where that is asked for; None for the shipped one.
+        reranker: Ranks first hits again, if an option says so; None for the shipped one.
 
     Raises:
-        IndexFolderError: The encoder is another model than the index'.
+        IndexFolderError: The encoder is not the index's model.
     """
 
     def __init__(self, index: PassageIndex, encoder: DocumentEncoder, reranker: Reranker | None = None) -> None:
@@ -119,16 +119,16 @@ class Searcher:
         return cls(opened, encoder, reranker)
 
     def seen_by(self, groups: Collection[str]) -> Searcher:
-        """What somebody of these groups may search: documents of others are as if they had been removed.
+        """Return what members of these groups may search; other documents are treated as removed.
 
         Names, completions and spelling know nothing of them either. Cheap, but for the first question where documents
         brought names into the knowledge base: those of the seen ones are gathered then. Keep views; models are shared.
 
         Args:
-            groups: Names of groups (`index.fields`); with none, documents that are open to all are seen.
+            groups: Names of groups (`index.fields`); none for documents that are open to all.
 
         Raises:
-            IndexFolderError: An earlier version wrote the knowledge base, which does not tell what documents brought.
+            IndexFolderError: An earlier version wrote the knowledge base, without what documents brought.
         """
         index, known = self.index.seen_by(groups), self.knowledge_base
         brought = known is not None and vocabulary_of(known, self.index.reader.where) is not known
@@ -223,12 +223,11 @@ class Searcher:
         return Autocomplete(KnowledgeBase([]) if known is None else known)
 
     def understand(self, query: Query, conversation: Sequence[str] = ()) -> Understanding:
-        """Read a query with the index' knowledge base (see `understanding.understand`).
+        """Resolve entity and aspects of a query with the index's knowledge base (`understanding.understand`).
 
         Args:
-            query: What is asked.
-            conversation: Earlier questions, the first one first; what the query lacks is taken from them
-                (`understanding.conversation`).
+            query: A question, an entity, aspects, or several of these.
+            conversation: Earlier questions, oldest first. They supply what the query lacks.
         """
         return understand_next(
             query, conversation, lambda each: understand(each, self.parser, self.index.reader.titles, self._in_texts)
@@ -250,10 +249,10 @@ class Searcher:
         """Return the k best passages with their evidence.
 
         Args:
-            query: A question in words, which is understood first (`understand`); or a query with an entity, an aspect,
-                or words, whose entity is taken as it is.
-            k: How many, at least 1.
-            options: What else is asked for.
+            query: A question in words, or a `Query`. A question is understood first; the entity of a `Query` is taken
+                as it is.
+            k: Number of hits, at least 1.
+            options: See `SearchOptions`.
 
         Returns:
             Best first. By the model alone a score is exact to single precision; sentences' scores come from vectors
@@ -261,7 +260,7 @@ class Searcher:
 
         Raises:
             QueryError: The query is empty, or an option is out of range.
-            ModelError: By the model alone: it has no vector for the query; or there is no re-ranker to read hits.
+            ModelError: The model alone ranks, and has no vector for the query; or there is no re-ranker.
         """
         if isinstance(query, str):
             query = self.understand(Query("", "", text=query.strip())).query

@@ -36,14 +36,14 @@ _Gathering = TypeVar("_Gathering", bound=Gathering)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
-    """How a user wants files read.
+    """Options for reading files.
 
     Attributes:
-        columns: What columns of tables and fields of JSON lines mean.
-        deidentify: Name of what takes out who documents are about (`readers.deidentify`); empty for none.
-        originals: Keep the files themselves, which highlights go back to.
-        access: The group that may see the documents; empty for everybody who has the index.
-        exclude: Patterns of files that are left out, in the language of `.gitignore`.
+        columns: Meaning of columns of tables and fields of JSON lines.
+        deidentify: Name of what removes who documents are about (`readers.deidentify`); empty for none.
+        originals: Whether to keep the files, for highlights in them.
+        access: Group that may see the documents; empty for everybody who has the index.
+        exclude: Patterns of files to leave out, as in `.gitignore`.
     """
 
     columns: Columns = field(default_factory=Columns)

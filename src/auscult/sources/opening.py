@@ -88,7 +88,7 @@ def open_corpus(spec: str, *, skip_bad: bool = False, choices: Choices | None = 
         return _of_rows(path, skip_bad, choices) or FilesCorpus(path, choices=choices, skip_bad=skip_bad)
     if path.suffix in _TABLES or "/" in spec:
         raise CorpusMissingError(f"a corpus at {path}", "no such file or folder", "correct the path")
-    raise unknown_name(spec, or_else=" or an existing file or folder")
+    raise unknown_name(spec, or_else=", or a file or folder that exists")
 
 
 def open_registered(spec: str, *, skip_bad: bool = False) -> Corpus | None:

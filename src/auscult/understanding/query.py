@@ -19,16 +19,15 @@ class Query:
 
     Attributes:
         query_id: Unique in its split; empty for an ad-hoc query.
-        entity: The entity as the user named it, or its preferred name once resolved.
+        entity: Name of the entity, as the user wrote it or as it was resolved.
         aspects: Aspects as headings ("symptoms", "exams and tests"); several are averaged.
-        entity_id: Identifier in the knowledge base, empty when unresolved.
-        text: The original question, empty when there was none.
-        names: Further names of the entity: what it was asked by, and synonyms.
-        several: Where several things are asked about together, the names of each; the entity has all of them in its
-            words then, and no names.
-        gist: What a long message asks, in short; empty where all of the text asks.
-        likelihoods: That each of `each` is asked about, in (0, 1]; empty where somebody named it.
-        titled: What a question is about is certain, and a title of the collection.
+        entity_id: Identifier in the knowledge base; empty if unresolved.
+        text: The original question; empty if there was none.
+        names: Further names of the entity.
+        several: Names of each entity, if several are asked about; `entity` then has all of their words.
+        gist: What a long message asks, in short; empty if all of the text asks.
+        likelihoods: Probability, in (0, 1], that each of `each` is asked about; empty if somebody named it.
+        titled: Whether the question is certainly about a title of the collection.
     """
 
     query_id: str

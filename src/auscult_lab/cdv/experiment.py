@@ -19,17 +19,17 @@ class FineTuning(Settings):
     The paper gives the two stages and the pooling; all figures here are this project's.
 
     Attributes:
-        pooling: What of a sentence's states the network reads in this stage.
-        epochs: At most; each ends with a validation.
-        batch_documents: Documents a step.
-        max_sentences: Sentences read of a document in this stage; None for as many as in the first.
-        learning_rate: The transformer's highest.
-        network_learning_rate: The network's highest.
-        warm_up: Share of all steps in which both rise; they fall to 0 in a straight line afterwards.
-        chunk: Sentences whose activations are held at once; never changes a gradient.
-        precision: "bf16" lets the transformer compute in half precision and keeps weights in single.
-        checkpoint_minutes: A killed training loses at most so much.
-        patience: Stop after so many epochs without a better validation; None runs all.
+        pooling: State of a sentence that the network reads in this stage.
+        epochs: The most; each ends with a validation.
+        batch_documents: Documents per step.
+        max_sentences: Sentences read of a document; null for `training.max_sentences`.
+        learning_rate: The highest of the transformer.
+        network_learning_rate: The highest of the network.
+        warm_up: Share of all steps in which both rates rise; afterwards they fall to 0 in a straight line.
+        chunk: Sentences whose activations are kept in memory at once; never changes a gradient.
+        precision: `bf16` lets the transformer compute in half precision and keeps weights in single.
+        checkpoint_minutes: Most minutes of work that an interrupt loses.
+        patience: Epochs without improvement before it stops; null runs all.
     """
 
     pooling: Literal["cls", "mean"] = "cls"
@@ -49,11 +49,13 @@ class SentenceChoice(Settings):
     """The sentence encoder: averaged words (Eq. 8) or a pooled transformer (Eq. 9).
 
     Attributes:
-        kind: "average" or "transformer".
-        vectors: Word vectors of their own for "average" (GloVe, say); None shares the targets' vectors.
+        vectors: For `average`: word vectors of its own, with the fields of `word_vectors`; null for those of the
+            targets.
         frequency_weighted: Append a second average in which rare words weigh more (a departure).
-        transformer: Hub name or folder, for "transformer"; environment variables in it are expanded.
-        fine_tune: Then train the transformer too; None keeps it as it is (arnold2020).
+        transformer: For `transformer`: hub name or folder. Environment variables are expanded.
+        pooling: For `transformer`.
+        fine_tune: For `transformer`: train it too, in a second stage with these fields (`{}` for all defaults); null
+            keeps it as it is (arnold2020).
     """
 
     kind: Literal["average", "transformer"] = "average"
@@ -77,8 +79,9 @@ class BloomTraining(Settings):
 
     Attributes:
         decay: Factor on the learning rate after each epoch. The paper trains these encoders "similarly to" CDV, which
-            has 0.975; the default is what models were trained with before there was a choice.
-        weight_decay: Likewise 1e-4 in the paper; decoupled, as CDV's is here.
+            has 0.975.
+        weight_decay: 1e-4 in the paper; decoupled, as CDV's is here.
+        max_sentences: Sentences of an article's lead that describe its entity.
     """
 
     epochs: int = Field(default=5, ge=1)
@@ -88,29 +91,43 @@ class BloomTraining(Settings):
     weight_decay: float = Field(default=0.0, ge=0)
     dropout: float = Field(default=0.5, ge=0, lt=1)
     max_sentences: int = Field(default=8, ge=1)
-    """Sentences of an article's lead that describe its entity."""
 
 
 class TargetChoice(Settings):
-    """The target space: the paper's Bloom encoders, or centred averages of word vectors (a departure)."""
+    """The target space.
+
+    Attributes:
+        kind: The paper's Bloom encoders, or centred averages of word vectors (a departure).
+    """
 
     kind: Literal["bloom", "average"] = "bloom"
     bloom: BloomTraining = BloomTraining()
 
 
 class ContrastChoice(Settings):
-    """The in-batch listwise loss added to the distance loss; weight 0 for the paper's training (a departure)."""
+    """The in-batch listwise loss added to the distance loss (a departure).
+
+    Attributes:
+        weight: Weight of this loss; 0 for the paper's training.
+        temperature: Factor on its scores.
+    """
 
     weight: float = Field(default=0.0, ge=0)
     temperature: float = Field(default=20.0, ge=1)
 
 
 class NetworkChoice(Settings):
-    """Sizes of the network (section 5.2); what each field does is said in `CdvConfig`.
+    """The network (section 5.2; see `CdvConfig`).
 
     Attributes:
-        standardize: Which inputs to standardise: "none", the sentence vectors, or "all" with the structural flags,
-            which then weigh more, and mislead where documents are laid out otherwise than in training.
+        lstm_dim: Units of each LSTM direction.
+        discourse_dim: Length of a discourse vector.
+        bounded: Decode through tanh.
+        standardize: Inputs to scale to zero mean and unit variance: the sentence vectors, or all. With all, structural
+            flags weigh more, and mislead if documents have another layout than in training.
+        normalisation: Normalisation of discourse vectors.
+        dropout: On the inputs of the LSTM and of the discourse layer.
+        tasks: Both, or one alone: the paper's single-task variants.
     """
 
     lstm_dim: int = Field(default=512, ge=1)
@@ -126,13 +143,14 @@ class TrainingChoice(Settings):
     """Optimisation (section 5.2).
 
     Attributes:
-        batch_documents: Documents a step.
+        epochs: The most.
+        batch_documents: Documents per step.
         decay: Factor on the learning rate after each epoch.
-        max_sentences: Sentences read of a training document; inference has no limit.
-        random_window: Read them from a random place rather than the beginning (a departure).
-        max_tokens: Words read of a training sentence; inference has no limit.
-        patience: Stop after so many epochs without a better validation score; None runs all epochs.
-        gradient_clip: Largest norm of a step's gradient; None for no clipping.
+        max_sentences: Sentences read of a training document; searching has no limit.
+        random_window: Read them from a random place instead of the beginning (a departure).
+        max_tokens: Words read of a training sentence; searching has no limit.
+        patience: Epochs without improvement before it stops; null runs all.
+        gradient_clip: Largest norm of a step's gradient; null for no limit.
     """
 
     epochs: int = Field(default=50, ge=1)
@@ -150,7 +168,11 @@ class TrainingChoice(Settings):
 
 
 class CdvExperiment(DataExperiment):
-    """A whole CDV experiment: data, vectors, labels, network, training."""
+    """An experiment of CDV: `model: cdv`.
+
+    Attributes:
+        loss: `distance` (Eq. 12), `robust` (Eq. 17) or `cosine`.
+    """
 
     model: Literal["cdv"] = "cdv"
     sentences: SentenceChoice = SentenceChoice()

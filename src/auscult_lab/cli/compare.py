@@ -28,28 +28,28 @@ from auscult_lab.workbench.experiments import Trainable, open_all
 def compare(
     experiments: Annotated[
         list[Path],
-        typer.Argument(help="Experiment files (YAML) of rankers or CAPR models, FILE:VARIANT, folders."),
+        typer.Argument(help="Experiment files (YAML) of rankers or CAPR models, FILE:VARIANT, or folders."),
     ],
-    out: Annotated[Path, typer.Option("--out", help="Folder of all trainings; one folder a model.")] = Path("runs"),
+    out: Annotated[Path, typer.Option("--out", help="Folder for all trainings, one subfolder per model.")] = Path(
+        "runs"
+    ),
     json: JsonRecordsOption = None,
     baseline: Annotated[
-        list[str] | None, typer.Option(help="Also compare with these term-based models; repeatable.")
+        list[str] | None, typer.Option(help="Term-based model to compare with. Repeatable. Default: all of them.")
     ] = None,
     queries: Annotated[
-        int | None, typer.Option(min=1, help="Ask only a random subset of this size of each corpus' queries.")
+        int | None, typer.Option(min=1, help="Only a random subset of this size of each corpus's queries.")
     ] = None,
     seed: SeedOption = 0,
     precision: PrecisionOption = "float32",
     fuse: FuseOption = None,
-    train_only: Annotated[bool, typer.Option("--train-only", help="Train, and evaluate another time.")] = False,
+    train_only: Annotated[bool, typer.Option("--train-only", help="Train now, evaluate later.")] = False,
     progress: ProgressOption = True,
 ) -> None:
-    """Train a list of models, evaluate them under the same protocol, and compare them in one table a corpus.
+    """Train several models, evaluate them under the same protocol, and print one table per corpus.
 
-    What is done is skipped, so that a comparison that was killed goes on when the same command is given again: a
-    training from its last epoch, an evaluation from its last finished model. A file with variants stands for all of
-    them. Each model is asked the corpora that its experiment lists under `evaluate`, together with the term-based
-    models.
+    Finished work is skipped, so the same command continues an interrupted comparison. A file with variants stands for
+    all of them. Each model ranks the corpora that its experiment lists under `evaluate`, beside the term-based models.
 
     Example: `auscult compare experiments/arnold2020-rankers-adapted.yaml --json out/medquad.json`
     """

@@ -21,16 +21,16 @@ from auscult_lab.corpora.obtain import FileState, check_file, obtain
 
 app = typer.Typer(help="List, inspect and get the data sets of the catalogue.", no_args_is_help=True)
 
-_TREE = typer.Option(None, help="medquad: a copy of github.com/abachaa/MedQuAD; needs no network.")
+_TREE = typer.Option(None, help="medquad: a local copy of github.com/abachaa/MedQuAD; needs no network.")
 _ANNOTATIONS = typer.Option(
-    None, help="medquad: a copy of data/MedQuAD/ of github.com/sebastianarnold/cdv; needs no network."
+    None, help="medquad: a local copy of data/MedQuAD/ of github.com/sebastianarnold/cdv; needs no network."
 )
-_JSON = typer.Option(False, "--json", help="Print JSON instead of text.")
+_JSON = typer.Option(False, "--json", help="Print JSON.")
 
 
 @app.command("list")
 def list_(as_json: bool = _JSON) -> None:
-    """List all data sets: class of licence, size, and whether they are on this machine.
+    """List all data sets with licence class, size, and whether they are on this machine.
 
     Example: `auscult data list`
     """
@@ -54,10 +54,12 @@ def list_(as_json: bool = _JSON) -> None:
 @app.command()
 def show(
     name: str = typer.Argument(help="A name of `auscult data list`."),
-    verify: bool = typer.Option(False, "--verify", help="Compare the files with the catalogue's checksums."),
+    verify: bool = typer.Option(
+        False, "--verify", help="Check the files against the catalogue's checksums; fail if one is wrong."
+    ),
     as_json: bool = _JSON,
 ) -> None:
-    """Show one data set: licence, sources, files, how to get it. With --verify, fail if a file is wrong.
+    """Show one data set: licence, sources, files, and how to get it.
 
     Example: `auscult data show medquad --verify`
     """
@@ -84,7 +86,7 @@ def get(
     tree: Path | None = _TREE,
     annotations: Path | None = _ANNOTATIONS,
 ) -> None:
-    """Download or rebuild one data set into AUSCULT_DATA, verified; go on with what was broken off.
+    """Download or rebuild one data set into AUSCULT_DATA, and verify it. The same command continues an interrupted one.
 
     Example: `auscult data get medquad`
     """

@@ -40,13 +40,13 @@ _ENCODER = "fast"
 
 
 def demo(
-    out: Annotated[Path, typer.Option("--out", help="Where the index goes.")] = Path("out/demo-index"),
+    out: Annotated[Path, typer.Option("--out", help="Folder for the index.")] = Path("out/demo-index"),
     leaflets: Annotated[bool, typer.Option("--leaflets", help="Use the dozen leaflets of the package.")] = False,
     evaluation: Annotated[bool, typer.Option(help="Also rank the published test queries.")] = True,
 ) -> None:
-    """Read health documents, index them, answer five questions, and measure against the published test.
+    """Index health documents, answer five questions, and measure against a published test.
 
-    Takes the MedQuAD documents from AUSCULT_DATA, or downloads them; with neither, a dozen leaflets of the package.
+    Uses the MedQuAD documents in AUSCULT_DATA, or downloads them; without either, a dozen leaflets of the package.
 
     Example: `auscult demo`
     """

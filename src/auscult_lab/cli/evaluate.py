@@ -18,7 +18,6 @@ from auscult.interfaces import Precision
 from auscult_lab.cli.options import (
     FuseOption,
     JsonRecordsOption,
-    ReadOption,
     SeedOption,
     note_reading,
     progress_bars,
@@ -60,39 +59,45 @@ def evaluate(
         str,
         typer.Argument(metavar="CORPUS|RUN", help="A corpus with queries and judgements; or a TREC run, with QRELS."),
     ],
-    qrels: Annotated[Path | None, typer.Argument(help="The judgements that RUN is measured by.")] = None,
+    qrels: Annotated[Path | None, typer.Argument(help="The judgements for RUN.")] = None,
     model: Annotated[
         list[str] | None,
         typer.Option(
             "--model",
             "-m",
             help="`bm25`, `tfidf`, `ql`, `cdv`, a model folder, or `cosine:VECTORS` (`cosine-idf:`, `cosine-q:`) "
-            "with a file of word vectors; repeatable. MODEL:parts ranks by its entity and its aspect half too, "
-            "MODEL:fused by all evidence, as `search` does, but for titles and headings; MODEL:fused:FOLDER with a "
-            "re-ranker behind it.",
+            "with a file of word vectors. Repeatable. MODEL:parts also ranks by its entity half and its "
+            "aspect half; MODEL:fused by all evidence, as `search` does, except titles and headings; "
+            "MODEL:fused:FOLDER adds a re-ranker.",
         ),
     ] = None,
     protocol: Annotated[
         str,
         typer.Option(
-            help="`rerank`: given candidates. `end-to-end`: every passage of the corpus; `end-to-end:N` keeps N, not "
-            "100, passages of a ranking. By default end to end for folders in BEIR's layout and collections of "
-            "questions, which have no candidates."
+            help="`rerank` ranks given candidates; `end-to-end` ranks all passages and keeps 100, `end-to-end:N` "
+            "keeps N. Default: end to end for corpora without candidates (folders in BEIR's layout, "
+            "collections of questions)."
         ),
     ] = "",
-    split: Annotated[str, typer.Option(help="Whose queries; published figures are of `test`.")] = "test",
+    split: Annotated[
+        str, typer.Option(help="The split whose queries are ranked; published figures are of `test`.")
+    ] = "test",
     queries: Annotated[
-        str, typer.Option(metavar="NUMBER|FILE", help="Only a random subset of this size, or the ids of this file.")
+        str,
+        typer.Option(metavar="NUMBER|FILE", help="Only a random subset of this size, or the query ids in this file."),
     ] = "",
     seed: SeedOption = 0,
     json: JsonRecordsOption = None,
     runs: Annotated[
-        Path | None, typer.Option(help="Folder for TREC runs and qrels; by default beside the records.")
+        Path | None, typer.Option(help="Folder for TREC runs and qrels; default: beside the records.")
     ] = None,
-    read: ReadOption = None,
-    by: Annotated[list[Grouping] | None, typer.Option(help="Also print results by this; repeatable.")] = None,
+    read: Annotated[
+        list[str] | None,
+        typer.Option("--read", metavar="KEY=VALUE", help="How to read notes, as for `auscult train`. Repeatable."),
+    ] = None,
+    by: Annotated[list[Grouping] | None, typer.Option(help="Also print results by this. Repeatable.")] = None,
     track: Annotated[
-        TrackName | None, typer.Option(help="What a model was trained on, where its folder does not say.")
+        TrackName | None, typer.Option(help="What a model was trained on, if its folder does not say.")
     ] = None,
     precision: PrecisionOption = "float32",
     fuse: FuseOption = None,
@@ -100,15 +105,15 @@ def evaluate(
         str,
         typer.Option(
             metavar="PATTERN",
-            help="Of a folder in BEIR's layout: passages in whose ids the first group of this regular expression is "
-            "the same are one document, such as '(.+)-[0-9]+', so that their context counts. By default those with "
-            "the same `parent` in their metadata.",
+            help="For a folder in BEIR's layout: passages whose ids share the first group of this regular "
+            "expression, such as '(.+)-[0-9]+', are one document, so that their context counts. Default: "
+            "those with the same `parent` in their metadata.",
         ),
     ] = "",
 ) -> None:
-    """Rank a corpus' queries with one or more models and measure how well they do; or measure a run.
+    """Rank a corpus's queries with models and measure the rankings; or measure a TREC run.
 
-    Ties count against a model. The corpus `notes:NOTES` asks queries that are made of notes of your own.
+    Ties count against a model. The corpus `notes:NOTES` makes queries from your own notes.
 
     Example: `auscult evaluate medquad -m bm25 -m default --json out/medquad.json`, or
     `auscult evaluate their.run.gz out/medquad-runs/medquad.qrels`

@@ -33,11 +33,14 @@ from auscult_lab.evaluation.graph_tables import counts_table, figure_tables, hub
 from auscult_lab.graphs.graph import graph_statistics
 from auscult_lab.graphs.linking import NgramLinker
 from auscult_lab.graphs.neighbourhood import neighbourhood
-from auscult_lab.graphs.opening import open_graph
+from auscult_lab.graphs.opening import ACCEPTED, open_graph
 from auscult_lab.graphs.picture import save_picture
 
-app = typer.Typer(help="Knowledge graphs: count, draw, link text, make vectors.", no_args_is_help=True)
-JsonOption = Annotated[bool, typer.Option("--json", help="JSON, for programs.")]
+app = typer.Typer(
+    help=f"Knowledge graphs: count, draw, link text, train vectors.\n\nA graph is {ACCEPTED}.",
+    no_args_is_help=True,
+)
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @app.command()
@@ -48,7 +51,7 @@ def stats(
     source: VocabularyOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Count the entities, relations and triples of a graph, and see how they hang together.
+    """Count the entities, relations and triples of a graph, and show how they are connected.
 
     Example: `auscult concepts graph stats doid.obo`
     """
@@ -64,15 +67,15 @@ def stats(
 @app.command()
 def picture(
     graph: GraphArgument,
-    entity: Annotated[str, typer.Argument(help="Its id or a name.")],
+    entity: Annotated[str, typer.Argument(help="Id or name of an entity.")],
     out: Annotated[Path, typer.Option(help="The picture to write (.svg, .png, .pdf).")],
-    steps: Annotated[int, typer.Option(min=1, help="How far from the entity.")] = 2,
-    nodes: Annotated[int, typer.Option(min=1, help="How many other entities, the closest first.")] = 30,
+    steps: Annotated[int, typer.Option(min=1, help="Largest distance from the entity.")] = 2,
+    nodes: Annotated[int, typer.Option(min=1, help="Number of other entities, closest first.")] = 30,
     only_property: PropertyOption = None,
     root: RootOption = None,
     source: VocabularyOption = None,
 ) -> None:
-    """Draw what stands around an entity.
+    """Draw the entities around an entity.
 
     Example: `auscult concepts graph picture knowledge-base asthma --out asthma.svg`
     """
@@ -90,7 +93,7 @@ def link(
     only_property: PropertyOption = None,
     root: RootOption = None,
     source: VocabularyOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
 ) -> None:
     """Find the entities of a graph that a text names.
 
@@ -117,28 +120,28 @@ RECORD = "link-prediction.json"
 @app.command()
 def embed(
     graph: GraphArgument,
-    out: Annotated[Path, typer.Option("--out", help="Where the vectors go; OUT.training beside it holds the rest.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder for the vectors; OUT.training beside it holds the rest.")],
     only_property: PropertyOption = None,
     root: RootOption = None,
     source: VocabularyOption = None,
     changed: SetOption = None,
     as_published: Annotated[
-        bool, typer.Option("--as-published", help="Begin with the settings of bordes2013, which take far longer.")
+        bool, typer.Option("--as-published", help="Start from the settings of bordes2013, which take far longer.")
     ] = False,
     all_triples: Annotated[
-        bool, typer.Option("--all-triples", help="Train the vectors anew on the held-out triples too, once measured.")
+        bool, typer.Option("--all-triples", help="After measuring, train again with the held-out triples.")
     ] = False,
     restart: Annotated[
-        bool, typer.Option("--restart", help="Throw away what an earlier training left, and begin anew.")
+        bool, typer.Option("--restart", help="Delete what an earlier training left, and start again.")
     ] = False,
     progress: ProgressOption = True,
 ) -> None:
-    """Train TransE vectors of a graph's entities, and measure how well they predict links that were held out.
+    """Train TransE vectors of a graph's entities, and measure how well they predict held-out links.
 
-    At most 15 % of the triples are held out, none of them an entity's last: a third to choose the epoch, the rest to
-    measure. Without options the settings are those that did best on validation triples of `knowledge-base`. A training
-    that was killed goes on where it stopped: give the same command again. `--set model.epochs=50` changes a setting:
-    model.dim, model.epochs, model.norm, model.negatives, model.learning_rate, model.batch, seed, test_triples.
+    At most 15 % of the triples are held out, never an entity's last: a third to choose the epoch, the rest to measure.
+    The default settings did best on validation triples of `knowledge-base`. The same command continues an interrupted
+    training. `--set` changes a setting: model.dim, model.epochs, model.norm, model.negatives, model.learning_rate,
+    model.batch, seed, test_triples.
 
     Example: `auscult concepts graph embed doid.obo --out vectors`
     """

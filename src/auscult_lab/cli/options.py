@@ -17,63 +17,47 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from auscult.cli.options import pairs_of
-from auscult.concepts.opening import ACCEPTED, DEFAULT
 from auscult.errors import ConfigError
 from auscult_lab.corpora.note_labels import NoteLabeller, open_labeller
 from auscult_lab.evaluation.comparison import Contender
-from auscult_lab.graphs.opening import ACCEPTED as ACCEPTED_GRAPHS
 from auscult_lab.graphs.opening import Part
 
 FuseOption = Annotated[
     list[str] | None,
     typer.Option(
-        help="Also rank by several of the models together, `NAME+NAME`: the mean of their scores, each standardised "
-        "over a query's candidates; repeatable."
+        help="Also rank by several models together, `NAME+NAME`: the mean of their scores, standardised over a "
+        "query's candidates. Repeatable."
     ),
 ]
 JsonRecordsOption = Annotated[
-    Path | None, typer.Option("--json", help="Write records (merged into what the file holds).")
+    Path | None, typer.Option("--json", help="Write records to this file, merged with what it has.")
 ]
-SeedOption = Annotated[int, typer.Option(help="Of the subset, the shuffled candidates and the statistics.")]
+SeedOption = Annotated[int, typer.Option(help="Seed of the subset, the order of candidates and the statistics.")]
 ProgressOption = Annotated[bool, typer.Option(help="Show progress bars.")]
-ReadOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--read",
-        metavar="KEY=VALUE",
-        help=f"How notes are read; repeatable. `knowledge=`: whose names are looked for ({ACCEPTED}; default "
-        f"`{DEFAULT}`). `recognizer=`: what finds entities, `dictionary` (the default), `spacy:PIPELINE` or "
-        "`gliner:MODEL`; of several that overlap the longest counts. `aspects=`: a table of headings and their "
-        "aspects, between tabs, beside the built-in one.",
-    ),
-]
 SetOption = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
         metavar="FIELD=VALUE",
-        help="A field of the experiment that this stands for, such as `training.epochs=2`; repeatable.",
+        help="A field of the experiment, such as `training.epochs=2`. Repeatable.",
     ),
 ]
 
-GraphArgument = Annotated[
-    str, typer.Argument(metavar="PATH", help=f"{ACCEPTED_GRAPHS[:1].upper()}{ACCEPTED_GRAPHS[1:]}.")
-]
+GraphArgument = Annotated[str, typer.Argument(metavar="PATH", help="The graph; see `auscult concepts graph --help`.")]
 PropertyOption = Annotated[
     list[str] | None,
-    typer.Option("--property", help="Of Wikidata, only claims of this property (P780); repeatable."),
+    typer.Option("--property", help="Wikidata: only claims of this property (P780). Repeatable."),
 ]
 RootOption = Annotated[
     list[str] | None,
     typer.Option(
         "--root",
-        help="Of Wikidata, only items that are this one, or an instance or a subclass of it, however far (Q12136: "
-        "diseases); repeatable.",
+        help="Wikidata: only this item, its instances and subclasses, at any depth (Q12136: diseases). Repeatable.",
     ),
 ]
 VocabularyOption = Annotated[
     list[str] | None,
-    typer.Option("--source", help="Of UMLS, only relations that this vocabulary states (MSH); repeatable."),
+    typer.Option("--source", help="UMLS: only relations of this vocabulary (MSH). Repeatable."),
 ]
 
 

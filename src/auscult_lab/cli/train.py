@@ -13,11 +13,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from auscult.cli.options import pairs_of
-from auscult.concepts.opening import default_is_here
+from auscult.concepts.opening import ACCEPTED, DEFAULT, default_is_here
 from auscult.encoders import SHIPPED, kind_of
 from auscult.errors import ConfigError, ModelError, naming_extra
 from auscult.search.sources import NO_KNOWLEDGE
-from auscult_lab.cli.options import NoteReading, ProgressOption, ReadOption, SetOption, note_reading
+from auscult_lab.cli.options import NoteReading, ProgressOption, SetOption, note_reading
 from auscult_lab.corpora.opening import divided_notes
 from auscult_lab.fitting.weighing import GENERAL, weigh_evidence
 
@@ -44,69 +44,77 @@ def train(
         Path | None,
         typer.Argument(
             metavar="EXPERIMENT|MODEL",
-            help="The experiment file (YAML), or FILE:VARIANT; see experiments/ for examples. With --convert, the "
-            "folder of a model; with --notes, nothing.",
+            help="An experiment file (YAML), or FILE:VARIANT; with --convert, a model folder.",
         ),
     ] = None,
-    variant: Annotated[str | None, typer.Option(help="Which of the file's variants.")] = None,
+    variant: Annotated[str | None, typer.Option(help="A variant of the file.")] = None,
     notes: Annotated[
         str,
         typer.Option(
-            help="Train on these notes instead: a folder of texts (`patients:FOLDER` where each folder in it is one "
-            "patient's), a table, a JSON lines file, MIMIC-III's NOTEEVENTS.csv, or a name of `auscult data list`."
+            help="Train on notes: a folder of texts (`patients:FOLDER` for one subfolder per patient), a table, a "
+            "JSON lines file, MIMIC-III's NOTEEVENTS.csv, or a data set."
         ),
     ] = "",
     documents: Annotated[
-        str, typer.Option(help="Adapt a general encoder to these documents instead, as `auscult index` takes them.")
+        str, typer.Option(help="Adapt a general encoder to documents, given as for `auscult index`.")
     ] = "",
     backbone: Annotated[
         str,
         typer.Option(
             envvar="AUSCULT_BACKBONE",
-            help="With --documents or --notes, what to begin with: a general encoder; or, of notes, a transformer (a "
-            "folder, a name of the hub) or a model that was trained before, such as the bi-encoder of the same notes "
+            help="With --documents or --notes, the model to start from: a general encoder; for notes also a "
+            "transformer (folder or hub name) or a trained model, such as the bi-encoder of the same notes "
             "for a cross-encoder.",
         ),
     ] = "",
-    architecture: Annotated[Architecture, typer.Option(help="With --notes, which one.")] = Architecture.BI,
-    read: ReadOption = None,
+    architecture: Annotated[Architecture, typer.Option(help="With --notes, the architecture.")] = Architecture.BI,
+    read: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--read",
+            metavar="KEY=VALUE",
+            help=f"How to read notes. Repeatable. `knowledge=`: whose names to find ({ACCEPTED}; default: "
+            f"`{DEFAULT}`). `recognizer=`: `dictionary` (default), `spacy:PIPELINE` or `gliner:MODEL`; of several "
+            "that overlap, the longest name counts. `aspects=`: a table of headings and aspects, separated by "
+            "tabs, beside the built-in one.",
+        ),
+    ] = None,
     skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="With them, leave out what cannot be read, and count it.")
+        bool,
+        typer.Option("--skip-bad", help="With --documents or --notes, leave out unreadable records and count them."),
     ] = False,
     changed: SetOption = None,
     convert: Annotated[
         Form | None,
         typer.Option(
-            help="Train nothing, but write a model to --out in another form: `half`, a CDV model in half precision, "
-            "half as large; `onnx` or `onnx-int8`, a bi-, poly- or cross-encoder that runs faster on processors."
+            help="Train nothing; write a model to --out in another form: `half` (CDV in half precision, half as "
+            "large), `onnx` or `onnx-int8` (a bi-, poly- or cross-encoder, faster on processors)."
         ),
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
             "--out",
-            help="Folder for everything the training writes, by default runs/NAME; with --backbone, for the model.",
+            help="Folder for the training, default: runs/NAME; with --backbone, for the model.",
         ),
     ] = None,
     restart: Annotated[
-        bool, typer.Option("--restart", help="Throw away what an earlier training left, and begin anew.")
+        bool, typer.Option("--restart", help="Delete what an earlier training left, and start again.")
     ] = False,
     progress: ProgressOption = True,
 ) -> None:
-    """Train a model without labels, from titles, headings and mentions; nothing leaves the machine.
+    """Train a model without labels, from titles, headings and mentions. Nothing leaves the machine.
 
-    A training that was killed goes on where it stopped: give the same command again. The model is written to
-    `OUT/model`, which `auscult index` and `auscult evaluate` take as `--model`, and `--notes` as `--backbone`.
+    The same command continues an interrupted training. The model is in `OUT/model`; with --documents or --notes it is
+    OUT itself, and OUT.training holds the rest.
 
-    With `--documents`, a general encoder goes on learning from titles and headings, and its evidence is weighed anew.
-    A tenth of the documents is kept out of all learning; questions made of them show whether the model is better than
-    the one it began with, with 95 % intervals (also in `OUT.training/before-after.json`).
+    --documents trains a general encoder further on titles and headings, and weighs its evidence again. A tenth of the
+    documents is kept out of all learning. Questions made from them compare the model with the one it started from, with
+    95 % intervals (also in `OUT.training/before-after.json`).
 
-    With `--notes`, headings become aspects and recognised names entities, and what stands under a heading the answers.
-    Notes are split by patient, where they say whose they are; a tenth is held out to choose the best epoch, and another
-    tenth is never read, so that the model can be tested on it: `auscult evaluate notes:NOTES -m OUT`.
-
-    With either, OUT is the model itself, and OUT.training holds the rest.
+    --notes takes headings as aspects, recognised names as entities, and the text under a heading as the answer. Notes
+    are split by patient, if they name one. A tenth chooses the best epoch. Another tenth is never read, to test with:
+    `auscult evaluate notes:NOTES -m OUT`.
 
     Example: `auscult train experiments/cdv-adapted.yaml`, or
     `auscult train --documents DOCUMENTS --backbone MODEL --out model`

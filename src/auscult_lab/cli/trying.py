@@ -27,28 +27,30 @@ _SHOWN_OF_A_KIND = 10
 
 
 def try_models(
-    mydata: Annotated[Path, typer.Argument(help="Folder with questions, passages and judgements, or one joined file.")],
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Folder for everything; `NAME-workbench` by default.")
-    ] = None,
-    title: Annotated[str, typer.Option(help="What the page calls the data.")] = "",
+    mydata: Annotated[
+        Path, typer.Argument(help="A folder with questions, passages and judgements, or one joined file.")
+    ],
+    out: Annotated[Path | None, typer.Option("--out", help="Folder for everything; default: `NAME-workbench`.")] = None,
+    title: Annotated[str, typer.Option(help="Name of the data on the page.")] = "",
     models: Annotated[
         str,
-        typer.Option(help="Exactly these, separated by commas, instead of those that fit in time; and your own."),
+        typer.Option(
+            help="Exactly these models, separated by commas, instead of those that fit in the time; and your own."
+        ),
     ] = "",
     backbone: Annotated[str, typer.Option(help="A pre-trained encoder (folder or hub name) to use and to train.")] = "",
     graph: Annotated[str, typer.Option(help="Folder of trained knowledge-graph vectors, for `ck`.")] = "",
-    minutes: Annotated[float, typer.Option(min=0.1, help="Time for everything, roughly.")] = 15.0,
-    plan_only: Annotated[bool, typer.Option("--plan-only", help="Check and plan; train nothing.")] = False,
+    minutes: Annotated[float, typer.Option(min=0.1, help="Time for everything, approximately.")] = 15.0,
+    plan_only: Annotated[bool, typer.Option("--plan-only", help="Check the data and plan; train nothing.")] = False,
     report: Annotated[
-        bool, typer.Option("--report", help="Only write the page again; MYDATA is the folder that was written to.")
+        bool, typer.Option("--report", help="Only write the page again; MYDATA is the folder of the earlier run.")
     ] = False,
     progress: ProgressOption = True,
 ) -> None:
-    """Try models on your own questions, passages and judgements, and write a page that compares them.
+    """Compare models on your own questions, passages and judgements, and write a page about it.
 
-    The data is checked first, and all that is wrong with it is shown at once. The same command goes on where a killed
-    one stopped. What is trained is written down in `OUT/experiments/`, where it can be changed and added to.
+    All faults of the data are shown first. The same command continues an interrupted one. Experiments are written to
+    `OUT/experiments/`; change them or add to them there.
 
     Example: `auscult try my-questions --minutes 30`
     """

@@ -21,8 +21,8 @@ class MaskedTraining(EncoderTraining):
     """Optimisation and budget.
 
     Attributes:
-        texts: At most so many texts an epoch, drawn without repeats until all have been seen; None for all.
-        batch_texts: Texts a step.
+        texts: Most texts per epoch, without repeats until all have been seen; null for all.
+        batch_texts: Texts per step.
     """
 
     texts: int | None = Field(default=None, ge=1)
@@ -30,14 +30,18 @@ class MaskedTraining(EncoderTraining):
 
 
 class MaskedExperiment(DataExperiment):
-    """An encoder that reads documents before it learns to search them.
+    """An experiment of masked language modelling: an encoder that reads documents before it learns to search them.
+
+    A document with the title of a held-out one is not trained on. Per epoch, `training.json` has the share of masked
+    held-out tokens that are predicted, and their mean log-likelihood; of the best epoch also the perplexity.
 
     Attributes:
-        backbone: A hub name or a folder to begin with; environment variables in it are expanded.
-        encoder: Settings of the backbone's configuration that are to be others, for a smaller or larger encoder with
-            random weights, of which only the tokenizer is the backbone's. None begins with its weights.
-        masked: Share of tokens that are to be predicted (devlin2019: 0.15).
-        max_tokens: Documents are read in texts of so many tokens.
+        model: `mlm`.
+        backbone: Hub name or folder to start from. Environment variables are expanded.
+        encoder: Changes to the backbone's configuration, such as `{ num_hidden_layers: 4 }`, for an encoder with random
+            weights and the backbone's tokenizer. null starts from its weights.
+        masked: Share of tokens to predict (devlin2019: 0.15). Of these 80 % are masked, 10 % replaced, 10 % kept.
+        max_tokens: Tokens per text that documents are cut into.
     """
 
     model: Literal["mlm"]

@@ -19,12 +19,12 @@ class NegativeChoice(Settings):
     """How many passages of each kind a query is shown beside its answer.
 
     Attributes:
-        random: Of any document (zhu2019, section 3.7.1: irrelevant).
-        same_entity: Of the same title under other headings (partially relevant). Where a query has fewer, the rest
-            is filled with passages BM25 ranks high.
-        bm25: Drawn from the `bm25_depth` passages that BM25 ranks highest for the query (partially relevant).
+        random: Passages of any document (zhu2019, section 3.7.1: irrelevant).
+        same_entity: Passages of the same title under other headings (partially relevant). Passages that BM25 ranks high
+            replace missing ones. With `queries: corpus`: other passages of the documents that answer.
+        bm25: Passages drawn from the first that BM25 ranks (partially relevant).
         in_batch: Answers of other queries of the batch that do not answer this one.
-        bm25_depth: See `bm25`.
+        bm25_depth: Number of passages that `bm25` draws from.
     """
 
     random: int = Field(default=6, ge=0)
@@ -49,14 +49,15 @@ class RankingTraining(Settings):
     """Optimisation and budget.
 
     Attributes:
-        epochs: At most.
-        queries: Queries an epoch, drawn anew each time without repeats until all have been seen; None for all.
-        batch_queries: Queries a step, each with one answer and its negatives.
-        loss: "hinge": pairwise (zhu2019, Eq. 21); "listwise": softmax cross entropy over answer and negatives.
-        margin: Of the hinge loss.
+        epochs: The most.
+        queries: Queries per epoch, without repeats until all have been seen; null for all.
+        batch_queries: Queries per step, each with one answer and its negatives.
+        loss: `hinge` is pairwise (zhu2019, Eq. 21), `listwise` softmax cross entropy over answer and negatives.
+        margin: Margin of the hinge loss.
         decay: Factor on the learning rate after each epoch.
-        precision: "bf16" and "16-mixed" compute in half precision and keep weights in single.
-        patience: Stop after so many epochs without a better validation score; None runs all epochs.
+        gradient_clip: Largest norm of a step's gradient.
+        precision: `bf16` and `16-mixed` compute in half precision and keep weights in single.
+        patience: Epochs without improvement before it stops; null runs all.
     """
 
     epochs: int = Field(default=10, ge=1)
@@ -76,16 +77,21 @@ class RankingTraining(Settings):
 
 
 class RankingExperiment(DataExperiment):
-    """A ranker's experiment.
+    """An experiment of a ranker.
+
+    With `queries: corpus`, queries are held out for validation until `validation.documents` documents answer them.
+    These documents are held out, too. `never_learn` keeps out what other splits ask, and every document that answers
+    it. Case and punctuation of a question do not matter.
 
     Attributes:
-        queries: What is asked: "headings", queries made of titles and headings, or "corpus", the queries that the
-            corpora bring with them, answered as their judgements say.
-        model: A ranker's name.
-        settings: Of the ranker, where they differ from its paper's.
-        min_count: Rarer words of the training passages are treated as words that training never saw.
-        validation_queries: Asked after each epoch, over the held-out documents.
-        evaluate: Corpora whose test queries `auscult compare` asks the model.
+        queries: Training queries: `headings` are made of titles and headings, `corpus` are the corpora's own, with
+            their judgements. A split must then be named.
+        model: Name of a ranker.
+        settings: Settings of the ranker that differ from its paper's.
+        min_count: Words that are rarer in training passages are treated as unknown.
+        validation_queries: Queries ranked after each epoch, each with 20 candidates of the held-out documents; with
+            `queries: corpus` of all documents.
+        evaluate: Corpora whose test queries `auscult compare` ranks with the model.
     """
 
     queries: Literal["headings", "corpus"] = "headings"

@@ -22,9 +22,9 @@ class CorpusChoice(Settings):
     """A corpus to learn from.
 
     Attributes:
-        name: Of the catalogue, or a path.
-        split: Which of its splits; None for all of it.
-        skip_bad: Leave records out that cannot be read, and tell how many, instead of stopping at the first.
+        name: A data set of the catalogue, or a path.
+        split: One of its splits; null for all.
+        skip_bad: Leave out unreadable records and count them, instead of stopping at the first.
     """
 
     name: str
@@ -36,13 +36,19 @@ class WordVectorChoice(Settings):
     """Word vectors: of a file or a model, or trained on the training corpora (128-d skip-gram with subwords).
 
     Attributes:
-        file: A GloVe, word2vec or fastText text file, environment variables in its name expanded; when given, nothing
-            is trained.
-        model: A saved model that averages word vectors ("cdv" is the shipped one), whose vectors are taken; when
-            given, nothing is trained, and what they learned from counts as read before.
-        limit: Read only so many of the file's words.
-        glossary: Also learn from the names, synonyms and definitions of the knowledge base.
-        texts: Further corpora that only the word vectors learn from.
+        file: A GloVe, word2vec or fastText text file, used instead of training. Environment variables are expanded.
+        model: A saved model that averages word vectors (`cdv` is the shipped one), used instead of training. What it
+            learned from counts as read before.
+        limit: Number of words to read from the file.
+        dim: Length of a vector.
+        epochs: Passes over the text.
+        min_n: Letters of the shortest subword.
+        max_n: Letters of the longest subword.
+        hash_count: Rows that a subword is hashed to.
+        buckets: Rows of the table.
+        min_count: Leave out words that are rarer.
+        glossary: Also learn from names, synonyms and definitions of the knowledge base.
+        texts: Further corpora for the word vectors alone, with the fields of `corpora`.
     """
 
     file: Path | None = None
@@ -72,12 +78,13 @@ class EncoderTraining(Settings):
     """How a pre-trained encoder is trained, for whatever purpose; defaults are this project's.
 
     Attributes:
+        epochs: Each ends with a validation; the best one is kept.
         learning_rate: The highest.
-        warm_up: Share of all steps in which the rate rises; it falls to 0 in a straight line afterwards. None: it is
-            the same in all steps.
-        precision: "bf16" or "16-mixed" compute in half precision and keep weights in single.
-        checkpoint_minutes: A killed training loses at most so much.
-        patience: Stop after so many epochs without a better validation; None runs all.
+        warm_up: Share of all steps in which the rate rises; it then falls to 0 in a straight line. null keeps it.
+        gradient_clip: Largest norm of a step's gradient.
+        precision: `bf16` and `16-mixed` compute in half precision and keep weights in single.
+        checkpoint_minutes: Most minutes of work that an interrupt loses.
+        patience: Epochs without improvement before it stops; null runs all.
     """
 
     epochs: int = Field(default=10, ge=1)
@@ -123,9 +130,9 @@ class LabelChoice(Settings):
     """Where entity labels come from (Eq. 15).
 
     Attributes:
-        mentions: Label a sentence also with the entities mentioned in it, linked through the knowledge base.
+        mentions: Label a sentence also with the entities of the knowledge base that it mentions.
         substitute: Share of training documents whose title entity is replaced, in title and text, by another name of
-            the knowledge base, anew at each epoch; 0 for the paper's training (a departure).
+            the knowledge base, drawn again for each epoch (a departure from the paper).
     """
 
     mentions: bool = True
@@ -136,12 +143,12 @@ class ValidationChoice(Settings):
     """Held-out training documents that stop the training and choose the epoch.
 
     Attributes:
-        corpora: Draw them from these corpora of the list, together.
-        documents: How many in all.
+        corpora: Names of the corpora that they are drawn from.
+        documents: Number of documents in all.
         calibrate: After training, choose on them how much a query's entity half counts, and how much of it the
             sentences of a document share (two departures).
-        heading_documents: Ask only for headings that at least so many training documents have: rare ones are as
-            often odd as hard.
+        heading_documents: Use only headings that at least so many training documents have: rare ones are as often odd
+            as hard.
     """
 
     corpora: list[str] = Field(min_length=1)
@@ -151,13 +158,20 @@ class ValidationChoice(Settings):
 
 
 class DataExperiment(Settings):
-    """What every experiment says: what is learned from, and what is held out.
+    """What a model learns from, and what is held out.
 
     Attributes:
-        name: Of the file and of the folder under `runs/`; begins with a letter or digit, as ".." is another folder.
-        title: How tables call the model; one that begins with a published model's name stands beside its figures.
-        never_learn: Corpora whose queried entities are kept out of name substitution.
-        share: Of the documents that are left to train on, drawn by the seed, for learning curves; held-out documents
+        name: Name of the experiment and of its folder under `runs/`; begins with a letter or digit.
+        title: Name of the model in tables. One that begins with a published model's name is shown beside its figures.
+        track: What the model is trained on, compared with the test.
+        notes: Remarks, printed below tables.
+        seed: Seed of initialisation, shuffling, held-out documents, windows and substituted names. Not of word vectors,
+            which two threads train.
+        corpora: Corpora to learn from.
+        knowledge: Knowledge base: a data set, folder or file; null for none.
+        never_learn: Corpora with queries, with the fields of `corpora` (default split: test). Their entities never
+            replace a name.
+        share: Share of the remaining documents to train on, drawn by the seed, for learning curves. Held-out documents
             and word vectors are those of the whole.
     """
 

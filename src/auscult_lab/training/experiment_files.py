@@ -36,6 +36,8 @@ from auscult.errors import ConfigError
 from auscult.files.json_text import MOST_LEVELS, nested_more_than
 
 _DEEPEST = 8
+#: What is wrong with a field, by pydantic's name, where its own words are hard to read.
+_FAULTS = {"missing": "missing", "extra_forbidden": "unknown field"}
 _Kind = TypeVar("_Kind", bound=BaseModel)
 _Fields = dict[str, object]
 
@@ -175,7 +177,10 @@ def check_fields(fields: object, kind: type[_Kind], found: str) -> _Kind:
     try:
         return kind.model_validate(fields)
     except ValidationError as error:
-        faults = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'file'}: {e['msg']}" for e in error.errors())
+        faults = ", ".join(
+            f"{'.'.join(map(str, each['loc'])) or 'file'} ({_FAULTS.get(each['type'], each['msg'])})"
+            for each in error.errors()
+        )
         raise ConfigError("a valid experiment", f"{found} {faults}", "correct these fields") from error
 
 
@@ -249,11 +254,18 @@ def _parse(file: Path) -> _Fields:
     try:
         fields = _value(_Loader(file.read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        reason = " ".join(str(error).split())
-        raise ConfigError("a readable YAML experiment file", f"{file} ({reason})", "check path and syntax") from error
+        raise ConfigError("a readable YAML experiment file", _reason(file, error), "correct it") from error
     if not isinstance(fields, dict):
         raise ConfigError("a YAML experiment file of fields", f"{file} without any", "see experiments/ for examples")
     return fields
+
+
+def _reason(file: Path, error: Exception) -> str:
+    """Return the file, where in it an error is, and what is wrong."""
+    if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
+        mark = error.problem_mark
+        return f"{file}, line {mark.line + 1}, column {mark.column + 1}: {error.problem}"
+    return f"{file}: {getattr(error, 'strerror', None) or ' '.join(str(error).split())}"
 
 
 def _value(loader: yaml.SafeLoader) -> Any:

@@ -147,7 +147,7 @@ def test_one_of_several_variants_has_to_be_chosen(file: Path, tmp_path: Path):
         ("variants: { one: { name: mine } }", r"'name' in .*wrong\.yaml:one;"),
         ("variants: { one: { base: two } }", r"variant of .*wrong\.yaml, got 'two'.*choose one of one"),
         ("variants:\n  one: { base: two }\n  two: { base: one }", r"'base' that ends.*wrong\.yaml"),
-        ("variants:\n  one: {}\n  one: { model: drmm }", r"'one' twice.*line 3"),
+        ("variants:\n  one: {}\n  one: { model: drmm }", r"line 3, column 3: 'one' twice"),
         ("base: wrong.yaml\nvariants: { one: {} }", r"'base' that ends.*wrong\.yaml"),
         ("published: zhu2019_table2\nvariants: { one: {} }", r"wrong\.yaml:one with published"),
         ("published: { table: x, figure: 5 }\nvariants: { one: {} }", r"wrong\.yaml:one with published figure"),
