@@ -421,7 +421,7 @@ SAFETY = (
     ),
     Mutation(
         "keys: revoked ones open", "auscult/service/access/keys.py",
-        "found = key if same & holds else found", "found = key if same else found", ("service/access/test_keys.py",),
+        "match = key if same & holds else match", "match = key if same else match", ("service/access/test_keys.py",),
     ),
     Mutation(
         "tokens: for any audience", "auscult/service/access/tokens.py",
@@ -429,7 +429,7 @@ SAFETY = (
     ),
     Mutation(
         "audit: a changed line is followed all the same", "auscult/service/audit_files.py",
-        'if found.get("previous") != before:', "if False:",
+        'if record.get("previous") != before:', "if False:",
         ("service/test_audit.py::test_every_change_of_a_line_shows",),
     ),
     Mutation(

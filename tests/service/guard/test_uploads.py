@@ -110,7 +110,7 @@ def test_a_caller_has_a_quarter_of_the_places() -> None:
         await asyncio.gather(*more, return_exceptions=True)
         for left in (arrivals[1], more[0].result(), *others):
             places.leave(left)
-        assert not places._held
+        assert not places._taken
         assert not places._queue
 
     run_at_once(run())
