@@ -324,7 +324,7 @@ TEXT_AND_INDEX = (
     ),
     Mutation(
         "index: damaged rows are read", "auscult/index/store.py",
-        "if _sum(*self.row_seed, held, *values) != checksum or", "if", ("index/test_damage.py",),
+        "if _sum(*self.row_seed, stored_key, *values) != checksum or", "if", ("index/test_damage.py",),
     ),
     Mutation(
         "index: an older generation is opened", "auscult/index/reader.py",
@@ -393,7 +393,7 @@ SAFETY = (
     ),
     Mutation(
         "access: words of hidden documents count", "auscult/index/segment.py",
-        'found.__dict__.pop("words", None)', "pass", ("search/test_access.py",),
+        'view.__dict__.pop("words", None)', "pass", ("search/test_access.py",),
     ),
     Mutation(
         "access: names of hidden documents stay", "auscult/search/searcher.py",
