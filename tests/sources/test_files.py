@@ -16,7 +16,7 @@ from auscult.documents import Document, check_document
 from auscult.errors import CorpusMissingError, DataError, IndexFolderError
 from auscult.interfaces import Corpus
 from auscult.readers.records.rows import Columns
-from auscult.sources.file_records import FileRecord, Index, Said, others
+from auscult.sources.file_records import FileDocument, FileRecord, Index, others
 from auscult.sources.files import Choices, FilesCorpus
 from auscult.sources.gathering import Gathered, Gathering
 from auscult.sources.opening import opens_as_files
@@ -317,12 +317,19 @@ def test_a_second_folder_with_the_same_names_gets_ids_of_its_own_and_keeps_them(
 
 
 def test_of_several_places_the_first_is_the_document() -> None:
-    said = [Said("a", "a.txt", "x"), Said("b", "b.txt", "y"), Said("c", "c.txt", "x"), Said("d", "d.txt", "x")]
+    said = [
+        FileDocument("a", "a.txt", "x"),
+        FileDocument("b", "b.txt", "y"),
+        FileDocument("c", "c.txt", "x"),
+        FileDocument("d", "d.txt", "x"),
+    ]
     assert others((each, "") for each in said) == {"a": ("c.txt", "d.txt"), "b": (), "c": None, "d": None}
 
 
 def test_a_record_comes_back_and_a_damaged_one_is_told() -> None:
-    record = FileRecord(digest="d", stem="s", said=(Said("a", "b", "c"),), problem=("k", "e", "g", "r"), remarks=("m",))
+    record = FileRecord(
+        digest="d", stem="s", said=(FileDocument("a", "b", "c"),), problem=("k", "e", "g", "r"), remarks=("m",)
+    )
     assert FileRecord.from_json(record.to_json()) == record
     for content in ("", "{}", '["d"]', '["d", "s", [["a"]], [], []]'):
         with pytest.raises(IndexFolderError):
