@@ -97,20 +97,20 @@ class Autocomplete:
         while True:
             best = np.argpartition(ranks, wanted - 1)[:wanted] if wanted < len(ranks) else np.arange(len(ranks))
             best = best[np.lexsort((best, ranks[best]))]
-            found = self._distinct(self._owners[low:high][best], limit)
-            if len(found) == limit or wanted >= len(ranks):
-                return found
+            completions = self._distinct(self._owners[low:high][best], limit)
+            if len(completions) == limit or wanted >= len(ranks):
+                return completions
             wanted = min(len(ranks), 8 * wanted)
 
     def _distinct(self, owners: np.typing.NDArray[np.int32], limit: int) -> list[Completion]:
-        found: dict[str, Completion] = {}
+        completions: dict[str, Completion] = {}
         for owner in owners:
             concept_id, matched = self._names[owner]
-            if concept_id not in found:
-                found[concept_id] = Completion(concept_id, self.knowledge_base.concepts[concept_id].name, matched)
-                if len(found) == limit:
+            if concept_id not in completions:
+                completions[concept_id] = Completion(concept_id, self.knowledge_base.concepts[concept_id].name, matched)
+                if len(completions) == limit:
                     break
-        return list(found.values())
+        return list(completions.values())
 
 
 def _kind(at_start: bool, preferred: bool) -> int:

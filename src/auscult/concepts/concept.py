@@ -41,13 +41,13 @@ class Concept:
 def distinct_names(names: tuple[str, ...], preferred: str) -> tuple[str, ...]:
     """Drop blanks, the preferred name and repeats that differ in case or outer white space only."""
     seen = {preferred.strip().casefold(), ""}
-    kept = []
+    distinct = []
     for name in names:
         key = name.strip().casefold()
         if key not in seen:
             seen.add(key)
-            kept.append(name.strip())
-    return tuple(kept)
+            distinct.append(name.strip())
+    return tuple(distinct)
 
 
 class Hierarchy:
@@ -96,10 +96,10 @@ class Hierarchy:
 
 
 def _closure(start: str, step: Callable[[str], tuple[str, ...]]) -> frozenset[str]:
-    found: set[str] = set()
+    reached: set[str] = set()
     pending = [start]
     while pending:
-        fresh = set(step(pending.pop())) - found
-        found |= fresh
+        fresh = set(step(pending.pop())) - reached
+        reached |= fresh
         pending.extend(fresh)
-    return frozenset(found - {start})
+    return frozenset(reached - {start})

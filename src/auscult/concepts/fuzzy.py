@@ -160,16 +160,16 @@ class FuzzyNames:
         wanted, excluded = designators(key), contrasts(key)
         words = content_key(key).split()
         meant = [word for word in words if word in self._vocabulary and word not in GENERIC_WORDS]
-        found: list[tuple[str, float]] = []
+        matches: list[tuple[str, float]] = []
         for position in order:
-            if scores[position] < cutoff or len(found) == limit:
+            if scores[position] < cutoff or len(matches) == limit:
                 break
             name = self.keys[ids[position]]
             if designators(name) != wanted or contradict(excluded, contrasts(name)):
                 continue
             if all(_has_word(word, name) for word in meant) and _words_agree(spoken, self._sounds[ids[position]]):
-                found.append((name, float(scores[position])))
-        return found
+                matches.append((name, float(scores[position])))
+        return matches
 
     def _similarities(self, key: str, spoken: str, ids: IntArray) -> FloatArray:
         """How alike each candidate sounds (0.6), is written (0.2), and is in consonants alone (0.2)."""

@@ -197,8 +197,8 @@ class KnowledgeBase:
                 brought[record.concept_id] = None
                 concepts[record.concept_id] = replace(record, xrefs=tuple(dict.fromkeys(identifiers[1:])))
                 names[key] = (record.concept_id, *names.get(key, ()))
-        told = None if self.brought is None else brought
-        return KnowledgeBase(concepts.values(), self.codes.values(), self.counts, names, told)
+        known_changes = None if self.brought is None else brought
+        return KnowledgeBase(concepts.values(), self.codes.values(), self.counts, names, known_changes)
 
     @cached_property
     def vocabulary(self) -> KnowledgeBase:
@@ -270,7 +270,7 @@ class KnowledgeBase:
 
     def by_name(self, name: str) -> tuple[Concept, ...]:
         """Concepts with this name or synonym but for spelling (`normalise_name`), preferred names first."""
-        return tuple(self.concepts[found] for found in self.name_index.get(normalise_name(name), ()))
+        return tuple(self.concepts[concept_id] for concept_id in self.name_index.get(normalise_name(name), ()))
 
     @cached_property
     def name_index(self) -> Mapping[str, tuple[str, ...]]:

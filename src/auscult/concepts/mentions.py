@@ -52,9 +52,9 @@ class NameAutomaton:
         Returns:
             In order of the start, longest first where two start together.
         """
-        found = self._automaton.find_matches_as_indexes(f" {fold(text)} ", overlapping=True)
+        matches = self._automaton.find_matches_as_indexes(f" {fold(text)} ", overlapping=True)
         # Patterns carry a blank at both ends, and so does the folded text: offsets shift by one and then cancel.
-        return sorted((start, -(end - 2), index) for index, start, end in found)
+        return sorted((start, -(end - 2), index) for index, start, end in matches)
 
 
 def fold(text: str) -> str:
@@ -183,14 +183,14 @@ class MentionLinker:
             # The last two letters are what plurals and British spelling change.
             return word in beginnings or (len(word) > 3 and word[: max(3, len(word) - 2)] in beginnings)
 
-        found = {
+        candidates = {
             concept_id: knowledge_base.concepts[concept_id]
             for beginning in {beginning[:3] for beginning in beginnings}
             for key in knowledge_base.names_by_beginning.get(beginning, ())
             if all(map(occurs, key.split()))
             for concept_id in knowledge_base.name_index[key]
         }
-        return cls(knowledge_base, concepts=found.values())
+        return cls(knowledge_base, concepts=candidates.values())
 
     def link_text(self, text: str) -> list[Mention]:
         """Mentions in order, without overlap, longest first where two start together.

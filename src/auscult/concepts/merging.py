@@ -161,23 +161,23 @@ def _give_back(concepts: list[Concept]) -> list[Concept]:
     for concept in concepts:
         owners.setdefault(_unordered(concept.name), []).append(concept)
     given: dict[str, list[str]] = {}
-    kept = []
+    reduced = []
     for concept in concepts:
-        own, synonyms = _unordered(concept.name), []
+        own_key, synonyms = _unordered(concept.name), []
         for name in concept.synonyms:
             key = _unordered(name)
-            owner = owners.get(key, []) if key != own else []
+            owner = owners.get(key, []) if key != own_key else []
             # Where the words stand in the same order, both have the name, and which one is meant is decided in use.
             if len(owner) == 1 and normalise_name(owner[0].name) != normalise_name(name):
                 given.setdefault(owner[0].concept_id, []).append(name)
             else:
                 synonyms.append(name)
-        kept.append(replace(concept, synonyms=tuple(synonyms)) if len(synonyms) < len(concept.synonyms) else concept)
+        reduced.append(replace(concept, synonyms=tuple(synonyms)) if len(synonyms) < len(concept.synonyms) else concept)
     return [
         replace(concept, synonyms=distinct_names((*concept.synonyms, *more), concept.name))
         if (more := given.get(concept.concept_id))
         else concept
-        for concept in kept
+        for concept in reduced
     ]
 
 

@@ -71,10 +71,10 @@ def spelling_variants(name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(variants))
 
 
-def _in_american(found: re.Match[str]) -> str:
-    word = found.group().lower()
+def _in_american(match: re.Match[str]) -> str:
+    word = match.group().lower()
     spelt = american(word)
-    return found.group() if spelt == word else spelt
+    return match.group() if spelt == word else spelt
 
 
 _POSSESSIVE = re.compile(r"['\u2019\u02bc`](?:s\b)?")

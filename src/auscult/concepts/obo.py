@@ -166,10 +166,10 @@ def is_obsolete(stanza: Stanza) -> bool:
     return any(each.value == "true" for each in stanza.get("is_obsolete", []))
 
 
-def _quoted(path: Path, found: Occurrence) -> tuple[str, str]:
-    match = _QUOTED.match(found.value)
+def _quoted(path: Path, occurrence: Occurrence) -> tuple[str, str]:
+    match = _QUOTED.match(occurrence.value)
     if not match:
-        raise _malformed(path, found.line, "a text in double quotes", found.value)
+        raise _malformed(path, occurrence.line, "a text in double quotes", occurrence.value)
     return unescape(match.group(1)).strip(), match.group(2)
 
 

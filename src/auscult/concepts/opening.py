@@ -117,14 +117,14 @@ def _place(spec: str | Path) -> Path:
 def _open_folder(folder: Path) -> KnowledgeBase:
     if (folder / PREPARED).is_file():
         return KnowledgeBase.from_folder(folder)
-    found = sorted(path for path in folder.iterdir() if path.is_file() and path.name.endswith(_TAXONOMIES))
-    if not found:
+    taxonomies = sorted(path for path in folder.iterdir() if path.is_file() and path.name.endswith(_TAXONOMIES))
+    if not taxonomies:
         raise DataError(
             f"taxonomies ({', '.join(_TAXONOMIES)}) in the folder {folder}",
             "none",
             f"name their folder, or give '{DEFAULT}' (see: auscult data show {DEFAULT})",
         )
-    return KnowledgeBase.from_files(found)
+    return KnowledgeBase.from_files(taxonomies)
 
 
 def _files_only(places: Sequence[Path]) -> Sequence[Path]:

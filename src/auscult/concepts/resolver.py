@@ -75,9 +75,9 @@ class EntityResolver:
             (self.knowledge_base.reordered, order_free_key(key), 0.98),
             (self.knowledge_base.short, short_key(key), 0.95),
         ):
-            found = [match for other in groups.get(looser, ()) for match in self._of_key(other, score)]
-            if found:
-                return _distinct(sorted(found, key=lambda match: match.kind != "name"))[:limit]
+            reordered = [match for other in groups.get(looser, ()) for match in self._of_key(other, score)]
+            if reordered:
+                return _distinct(sorted(reordered, key=lambda match: match.kind != "name"))[:limit]
         return self._fuzzy_matches(key, limit) if fuzzy else []
 
     def best(self, text: str) -> Match | None:
@@ -85,14 +85,14 @@ class EntityResolver:
         return next(iter(self.resolve(text, limit=1)), None)
 
     def _fuzzy_matches(self, key: str, limit: int) -> list[Match]:
-        found: list[Match] = []
+        matches: list[Match] = []
         for name, score in self._fuzzy.search(key, limit=4 * limit, cutoff=self._cutoff):
             exact = self._of_key(name, 1.0) or [
                 match for other in self.knowledge_base.short.get(name, ()) for match in self._of_key(other, 1.0)
             ]
             exact.sort(key=lambda match: match.kind != "name")
-            found += [Match(match.concept, match.matched_name, "fuzzy", round(score, 4)) for match in exact]
-        return _distinct(found)[:limit]
+            matches += [Match(match.concept, match.matched_name, "fuzzy", round(score, 4)) for match in exact]
+        return _distinct(matches)[:limit]
 
     def _by_identifier(self, identifier: str) -> Iterator[Match]:
         for concept in self.knowledge_base.by_identifier(identifier):

@@ -96,15 +96,24 @@ def parse_concepts(data: bytes, where: str, remedy: str) -> Stored:
     gc.disable()
     try:
         header, *lines = gzip.decompress(data).decode("utf-8", "surrogatepass").split("\n")
-        told = json.loads(header or "null")
-        if not isinstance(told, dict) or told.get("format") != FORMAT or told.get("version") not in _READ:
+        header_fields = json.loads(header or "null")
+        if (
+            not isinstance(header_fields, dict)
+            or header_fields.get("format") != FORMAT
+            or header_fields.get("version") not in _READ
+        ):
             raise DataError(f"a knowledge base of version {VERSION} {where}", header[:80], remedy)
         concepts, codes, numbers, _ = map(json.loads, [*lines[:-1], "null"])
         known = [concept_from_fields(*fields) for fields in concepts]
         ids = [concept.concept_id for concept in known]
-        names = {name: tuple([ids[number] for number in each]) for name, each in numbers.items()}
-        kept = names if told["version"] == VERSION else None
-        return Stored(known, [concept_from_fields(*fields) for fields in codes], kept, _brought(told.get("brought")))
+        names = {name: tuple([ids[number] for number in numbers_of_name]) for name, numbers_of_name in numbers.items()}
+        current_names = names if header_fields["version"] == VERSION else None
+        return Stored(
+            known,
+            [concept_from_fields(*fields) for fields in codes],
+            current_names,
+            _brought(header_fields.get("brought")),
+        )
     except (
         ValueError, TypeError, IndexError, AttributeError, RecursionError, EOFError, gzip.BadGzipFile, zlib.error,
     ) as error:  # fmt: skip
@@ -114,10 +123,10 @@ def parse_concepts(data: bytes, where: str, remedy: str) -> Stored:
             gc.enable()
 
 
-def _brought(told: Mapping[str, list[str] | None] | None) -> dict[str, tuple[str, ...] | None] | None:
-    if told is None:
+def _brought(brought: Mapping[str, list[str] | None] | None) -> dict[str, tuple[str, ...] | None] | None:
+    if brought is None:
         return None
-    return {concept_id: None if xrefs is None else tuple(xrefs) for concept_id, xrefs in told.items()}
+    return {concept_id: None if xrefs is None else tuple(xrefs) for concept_id, xrefs in brought.items()}
 
 
 def concept_to_fields(concept: Concept) -> list[object]:

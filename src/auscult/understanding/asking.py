@@ -48,5 +48,5 @@ def gist(text: str, entity: str) -> str:
 def sentences_that_ask(question: str) -> tuple[str, ...]:
     """The sentences that ask, in order, without how they are led up to."""
     sentences = _SENTENCE_END.split(question)
-    found = (_WANTED.search(each) or _ASKING.match(each) for each in sentences)
-    return tuple(each["asks"] for each in found if each)
+    matches = (_WANTED.search(sentence) or _ASKING.match(sentence) for sentence in sentences)
+    return tuple(match["asks"] for match in matches if match)

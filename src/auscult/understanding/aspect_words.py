@@ -77,9 +77,9 @@ def aspects_at(text: str) -> list[tuple[int, int, str]]:
 
     Of matches that overlap the longest counts: "a missed dose" is no dosage besides.
     """
-    found = [(*match.span(), words.aspect) for words in ASPECT_WORDS for match in words.pattern.finditer(text)]
+    matches = [(*match.span(), words.aspect) for words in ASPECT_WORDS for match in words.pattern.finditer(text)]
     chosen: list[tuple[int, int, str]] = []
-    for start, end, aspect in sorted(found, key=lambda each: each[0] - each[1]):
+    for start, end, aspect in sorted(matches, key=lambda span: span[0] - span[1]):
         if all(end <= first or last <= start for first, last, _ in chosen):
             chosen.append((start, end, aspect))
     return sorted(chosen)
@@ -117,5 +117,5 @@ QUESTIONS = {words.aspect: words.example for words in ASPECT_WORDS}
 
 def question_about(aspect: str, name: str) -> str:
     """A question for an aspect of something, as people ask it; "What is gout?" for information."""
-    asked = "What is gout?" if aspect == INFORMATION else QUESTIONS.get(aspect, f"{aspect.capitalize()} of gout?")
-    return _ASKED_OF.sub(lambda _: name, asked)
+    example = "What is gout?" if aspect == INFORMATION else QUESTIONS.get(aspect, f"{aspect.capitalize()} of gout?")
+    return _ASKED_OF.sub(lambda _: name, example)

@@ -50,37 +50,41 @@ def understand_next(
     """
     before: Understanding | None = None
     for text in filter(str.strip, earlier[-MOST_EARLIER:]):
-        told = _completed(Query("", "", text=text.strip()), before, understand)
-        if told.query.entity:
-            before = told
+        understanding = _completed(Query("", "", text=text.strip()), before, understand)
+        if understanding.query.entity:
+            before = understanding
     return _completed(query, before, understand)
 
 
 def _completed(
     query: Query, before: Understanding | None, understand: Callable[[Query], Understanding]
 ) -> Understanding:
-    told = understand(query)
+    understanding = understand(query)
     if before is None:
-        return told
+        return understanding
     has_verb = not _VERBS.isdisjoint(_WORD.findall(query.text.lower()))
-    says = len(unread_words(told.query))
-    is_named = bool(told.query.entity) or (says > _MOST_UNREAD and not _REFERS.search(query.text))
-    asked = told.query.aspects
-    lacks = asked in ((), (INFORMATION,)) and not (query.aspects or has_verb or says > _MOST_UNREAD)
+    says = len(unread_words(understanding.query))
+    is_named = bool(understanding.query.entity) or (says > _MOST_UNREAD and not _REFERS.search(query.text))
+    aspects_of_question = understanding.query.aspects
+    lacks = aspects_of_question in ((), (INFORMATION,)) and not (query.aspects or has_verb or says > _MOST_UNREAD)
     aspects = before.query.aspects if lacks else ()
     if is_named and not aspects:
-        return told
-    about = told.query if is_named else before.query
+        return understanding
+    about = understanding.query if is_named else before.query
     # Models read the question's words: with what was taken, they are a whole question.
-    words = ("" if is_named else about.entity, *aspects, told.query.text)
+    words = ("" if is_named else about.entity, *aspects, understanding.query.text)
     text = " ".join(filter(None, words)) if query.text.strip() else ""
     return replace(
-        told,
+        understanding,
         query=replace(
-            about, query_id=query.query_id, aspects=aspects or asked, text=text, gist=gist(text, about.entity)
+            about,
+            query_id=query.query_id,
+            aspects=aspects or aspects_of_question,
+            text=text,
+            gist=gist(text, about.entity),
         ),
-        aspects_read=told.aspects_read and not aspects,
-        entities=told.entities if is_named else before.entities,
+        aspects_read=understanding.aspects_read and not aspects,
+        entities=understanding.entities if is_named else before.entities,
         taken_entity="" if is_named else about.entity,
         taken_aspects=aspects,
     )

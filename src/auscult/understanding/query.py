@@ -88,25 +88,27 @@ def query_text(query: Query, *, between: str = " ", question: Question = "otherw
 _WORD: Final = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 
 
-def unread_words(query: Query, asked: Iterable[str] = ()) -> list[str]:
+def unread_words(query: Query, names: Iterable[str] = ()) -> list[str]:
     """Return what a question says beyond its entity and aspects: "more common men" of "Is gout more common in men?".
 
     Each word comes once. Words that say nothing of what is asked ("how", "tell") are left out.
 
     Args:
         query: As it was understood. Without a question in words there are none.
-        asked: What else its entities are called in it.
+        names: What else its entities are called in it.
     """
-    return [*_unread_words(query, tuple(asked))]
+    return [*_unread_words(query, tuple(names))]
 
 
 # One question is asked for it several times.
 @lru_cache(maxsize=64)
-def _unread_words(query: Query, asked: tuple[str, ...]) -> tuple[str, ...]:
+def _unread_words(query: Query, names: tuple[str, ...]) -> tuple[str, ...]:
     text = query.asked
     for words in ASPECT_WORDS:
         if words.aspect in query.aspects:
             text = words.pattern.sub(" ", text)
-    known = {word for name in (*query.all_names, *query.aspects, *asked) for word in normalise_name(name).split()}
-    found = (word for word in _WORD.findall(text) if SAYING_NOTHING.isdisjoint((word.lower(), normalise_name(word))))
-    return tuple(dict.fromkeys(word for word in found if not known.issuperset(normalise_name(word).split())))
+    known = {word for name in (*query.all_names, *query.aspects, *names) for word in normalise_name(name).split()}
+    candidates = (
+        word for word in _WORD.findall(text) if SAYING_NOTHING.isdisjoint((word.lower(), normalise_name(word)))
+    )
+    return tuple(dict.fromkeys(word for word in candidates if not known.issuperset(normalise_name(word).split())))

@@ -124,21 +124,21 @@ class QuestionParser:
         """
         text = " ".join(question.split())
         asking = sentences_that_ask(text)
-        pieces = [(start := text.find(each), start + len(each)) for each in asking]
+        pieces = [(start := text.find(sentence), start + len(sentence)) for sentence in asking]
         names = self._names(text)
-        found: list[_Span] = []
+        entities: list[_Span] = []
         if pieces or not is_long(text):
-            found = self._asked_about(text, names, pieces or [(0, len(text))])
+            entities = self._asked_about(text, names, pieces or [(0, len(text))])
         # What is asked has no name of its own ("what are the signs?"): it is asked of what is told.
-        found = found or self._asked_about(text, names, [(0, len(text))], listed=True)
-        masked = _masked(text, found, "\0")
-        asked = " . ".join(masked[start:end] for start, end in pieces)
-        aspects = aspects_named(asked) or aspects_named(masked)
-        if found and not aspects and ((is_long(text) and not asking) or not _content(asked or masked)):
+        entities = entities or self._asked_about(text, names, [(0, len(text))], listed=True)
+        masked = _masked(text, entities, "\0")
+        asking_text = " . ".join(masked[start:end] for start, end in pieces)
+        aspects = aspects_named(asking_text) or aspects_named(masked)
+        if entities and not aspects and ((is_long(text) and not asking) or not _content(asking_text or masked)):
             aspects = (INFORMATION,)
-        best = sorted(found, key=lambda span: -span.likelihood)[:_MOST_ENTITIES]
+        best = sorted(entities, key=lambda span: -span.likelihood)[:_MOST_ENTITIES]
         return Reading(
-            tuple(dict.fromkeys(Possible(each.words, each.likelihood) for each in sorted(best, key=_start))), aspects
+            tuple(dict.fromkeys(Possible(span.words, span.likelihood) for span in sorted(best, key=_start))), aspects
         )
 
     def _names(self, text: str) -> list[_Span]:
@@ -171,7 +171,10 @@ class QuestionParser:
         key, known = normalise_name(words), self.resolver.knowledge_base
         concepts = [known.concepts[concept_id] for concept_id in known.name_index.get(key, ())]
         acronyms = [
-            is_acronym(name, each.names) for each in concepts for name in each.names if normalise_name(name) == key
+            is_acronym(name, concept.names)
+            for concept in concepts
+            for name in concept.names
+            if normalise_name(name) == key
         ]
         return key in self._titles or (len(key) > _LEAST and bool(acronyms) and not all(acronyms))
 
@@ -193,21 +196,21 @@ class QuestionParser:
         masked = without_aspects(text)
         together = _OF_TWO in aspects_named(text)
         runs = [run for start, end in pieces for run in _runs(text, names, start, end)]
-        found: list[_Span] = []
+        entities: list[_Span] = []
         unlisted: list[_Span] = []
         for run in runs:
             if self.is_known(run.words):
-                found.append(replace(run, likelihood=self._likelihood(run.words)))
+                entities.append(replace(run, likelihood=self._likelihood(run.words)))
             elif parts := self._parts(run):
-                found += parts
+                entities += parts
             elif within := [name for name in names if run.start <= name.start < run.end]:
-                found += [name if _is_head(run, name) else _doubted(name) for name in within]
+                entities += [name if _is_head(run, name) else _doubted(name) for name in within]
             elif not listed:
                 unlisted += _split(run) if together else [run]
         # "Are there treatments for gout after a stroke?"
-        asked = [span for span in found if _ASKED_OF.search(masked, 0, span.start)]
-        if asked and not together:
-            found = [span if span in asked else _doubted(span) for span in found]
+        certain = [span for span in entities if _ASKED_OF.search(masked, 0, span.start)]
+        if certain and not together:
+            entities = [span if span in certain else _doubted(span) for span in entities]
         for run in unlisted:
             placed = (
                 together
@@ -215,8 +218,8 @@ class QuestionParser:
                 or (len(runs) == 1 and not _REFERS.search(text) and not _says_something(text, run, masked))
             )
             if placed and not _describes_people(text, run) and self._may_name(run.words, aspects="\0" in masked):
-                found.append(replace(run, likelihood=DOUBTFUL))
-        return found
+                entities.append(replace(run, likelihood=DOUBTFUL))
+        return entities
 
     def _may_name(self, words: str, *, aspects: bool) -> bool:
         """Whether words that nothing lists may be a name: a single one, or a few that occur in names."""

@@ -65,7 +65,7 @@ class SpellingOfWords:
             text: A question.
             known: Whether a word, in lower case, is spelt as meant though it stands in no name.
         """
-        found: dict[str, str] = {}
+        corrections: dict[str, str] = {}
 
         def spelt(match: re.Match[str]) -> str:
             word = match.group()
@@ -78,10 +78,10 @@ class SpellingOfWords:
             if not (meant or key in self._counts or lower in self._counts or known(lower)):
                 meant = self._nearest(key)
             if meant:
-                found[word] = meant
+                corrections[word] = meant
             return meant or word
 
-        return _WORD.sub(spelt, text), tuple(found.items())
+        return _WORD.sub(spelt, text), tuple(corrections.items())
 
     def _asked_with(self, word: str) -> str:
         """The word that questions are asked with of which this one is a slip, whether a text has "symtoms" or not."""

@@ -118,8 +118,8 @@ class Understanding:
             return "no name was recognised; searching for the question's words" if self.query.text else ""
         if len(self.entities) > 1:
             sure = all(entity.likelihood == 1 for entity in self.entities)
-            told = (" and " if sure else ", ").join(map(_told, self.entities))
-            return f"{'understood as' if sure else 'may be about'}: {told}"
+            listed = (" and " if sure else ", ").join(map(_told, self.entities))
+            return f"{'understood as' if sure else 'may be about'}: {listed}"
         if self.match is None:
             return f"'{self.asked}' is not in the knowledge base; searching for its words"
         concept = self.match.concept
@@ -175,25 +175,27 @@ def understand(
         text, corrections = parser.spelling.corrected(text, in_texts)
         reading = parser.read(text)
         aspects, possible = aspects or reading.aspects, possible or reading.entities
-    entities = tuple(_resolved(each, parser.resolver, titles, in_texts, given=bool(entity)) for each in possible)
+    entities = tuple(
+        _resolved(candidate, parser.resolver, titles, in_texts, given=bool(entity)) for candidate in possible
+    )
     if entity and entities[0].match is None and normalise_identifier(entity):
         remedy = "give a name, or an identifier such as DOID:2986 or UMLS:C0017661"
         raise QueryError("an identifier of the knowledge base", repr(entity), remedy)
-    for each in entities:
-        if each.likelihood == 1:
-            text = _renamed(text, each.asked, each.name)
-    read = Query(query.query_id, " and ".join(each.name for each in entities), aspects, text=text)
+    for resolved in entities:
+        if resolved.likelihood == 1:
+            text = _renamed(text, resolved.asked, resolved.name)
+    read = Query(query.query_id, " and ".join(resolved.name for resolved in entities), aspects, text=text)
     if len(entities) == 1:
         (only,) = entities
         match = only.match
         read = replace(read, entity_id=match.concept.concept_id if match else "", names=only.names if match else ())
     elif entities:
-        read = replace(read, several=tuple(each.names for each in entities))
+        read = replace(read, several=tuple(resolved.names for resolved in entities))
     read = replace(
         read,
         gist=gist(text, read.entity),
-        likelihoods=() if entity else tuple(each.likelihood for each in entities),
-        titled=bool(entities and not entity) and all(each.title and each.likelihood == 1 for each in entities),
+        likelihoods=() if entity else tuple(resolved.likelihood for resolved in entities),
+        titled=bool(entities and not entity) and all(one.title and one.likelihood == 1 for one in entities),
     )
     return Understanding(read, bool(query.text) and not query.aspects, entities, corrections)
 
@@ -209,8 +211,8 @@ def _resolved(
     """Return what somebody asks about, with its concept and the name that documents have for it."""
     words = possible.words
     # Words of the collection mean what they say, and so do everyday words.
-    each = words.lower().split()
-    spelt = all(in_texts(word) or word in ordinary_words() for word in each) and (not given or len(each) == 1)
+    lowered = words.lower().split()
+    spelt = all(in_texts(word) or word in ordinary_words() for word in lowered) and (not given or len(lowered) == 1)
     matches = resolver.resolve(words, fuzzy=not spelt and (given or len(words) >= _LONG_ENOUGH))
     known = resolver.knowledge_base
     if not matches:
@@ -221,21 +223,21 @@ def _resolved(
     return AskedEntity(words, names_of(words, match, known), match, tuple(matches[1:]), title, likelihood)
 
 
-def _renamed(text: str, asked: str, name: str) -> str:
+def _renamed(text: str, words: str, name: str) -> str:
     """A question with another name for what it asks about, so that its own words lead to what documents call so."""
-    if normalise_name(asked) == normalise_name(name):
+    if normalise_name(words) == normalise_name(name):
         return text
-    return re.sub(rf"(?<!\w){re.escape(asked)}(?!\w)", lambda _: name, text, flags=re.IGNORECASE)
+    return re.sub(rf"(?<!\w){re.escape(words)}(?!\w)", lambda _: name, text, flags=re.IGNORECASE)
 
 
-def names_of(asked: str, match: Match, knowledge_base: KnowledgeBase) -> tuple[str, ...]:
+def names_of(words: str, match: Match, knowledge_base: KnowledgeBase) -> tuple[str, ...]:
     """What a concept may be called in texts: the asked words, then its names, at most 16, none in two spellings.
 
     Left out are names that mean something else as often: of three letters and fewer, acronyms but for the common ones,
     class words, and names that are rather another concept's.
     """
     names = match.concept.names
-    named = {order_free_key(normalise_name(asked)): asked}
+    named = {order_free_key(normalise_name(words)): words}
     for full in (match.matched_name, *names):
         name = _QUALIFIER.sub("", full)
         key = normalise_name(name)
@@ -247,9 +249,9 @@ def names_of(asked: str, match: Match, knowledge_base: KnowledgeBase) -> tuple[s
     return tuple(named.values())[:_MOST_NAMES]
 
 
-def _title(asked: str, concept: Concept, titles: Mapping[str, str], knowledge_base: KnowledgeBase) -> str:
+def _title(words: str, concept: Concept, titles: Mapping[str, str], knowledge_base: KnowledgeBase) -> str:
     """What the collection calls a concept; empty where it has no document of it."""
-    for name in (asked, *concept.names):
+    for name in (words, *concept.names):
         if title := titles.get(normalise_name(name)):
             return title
     for identifier in (concept.concept_id, *concept.xrefs):

@@ -48,21 +48,23 @@ class ContextFilter:
             return []
         tokens = [*_TOKEN.finditer(sentence)]
         starts, ends = [token.start() for token in tokens], [token.end() for token in tokens]
-        found = _found(_words(tokens))
+        phrases_of_context = _found(_words(tokens))
         marked = []
         for entity in entities:
             first, last = bisect_right(ends, entity.start), bisect_left(starts, entity.end)
             if not 0 <= entity.start < entity.end <= len(sentence) or first >= last:
                 raise ValueError(f"{entity} lies outside of its sentence")
-            contexts = {context for context, phrases in found.items() if _reached(phrases, first, last)}
+            contexts = {context for context, phrases in phrases_of_context.items() if _reached(phrases, first, last)}
             marked.append(replace(entity, contexts=frozenset(contexts)))
         return marked
 
     def under(self, headings: Iterable[str]) -> frozenset[Context]:
         """Return what the headings above a sentence say of all its entities."""
-        said = {tuple(word for word in _words(_TOKEN.finditer(each)) if word[0].isalnum()) for each in headings}
+        heading_words = {
+            tuple(word for word in _words(_TOKEN.finditer(heading)) if word[0].isalnum()) for heading in headings
+        }
         of_headings = _rules().headings
-        return frozenset(of_headings[words] for words in said & of_headings.keys())
+        return frozenset(of_headings[words] for words in heading_words & of_headings.keys())
 
 
 def _words(tokens: Iterable[re.Match[str]]) -> tuple[str, ...]:
@@ -90,7 +92,7 @@ def _reached(phrases: Sequence[_Phrase], first: int, last: int) -> bool:
 def _found(words: tuple[str, ...]) -> dict[Context, list[_Phrase]]:
     """By context, the phrases of a sentence in order, without parts of longer ones and of pseudo-triggers."""
     rules = _rules()
-    found: dict[Context, list[_Phrase]] = defaultdict(list)
+    phrases: dict[Context, list[_Phrase]] = defaultdict(list)
     # By context, where the last phrase ends that is not part of another, and where the last pseudo-trigger does.
     ends: dict[Context, int] = defaultdict(int)
     blocked: dict[Context, int] = defaultdict(int)
@@ -104,12 +106,12 @@ def _found(words: tuple[str, ...]) -> dict[Context, list[_Phrase]]:
                 first = longest.setdefault(context, (start, end, role))
                 # The longest comes first, of equal ones the pseudo-trigger; others may be triggers in both directions.
                 if first[1] == end and (first[2] != "pseudo" or role == "pseudo"):
-                    found[context].append((start, end, role))
+                    phrases[context].append((start, end, role))
         for context, (_, end, role) in longest.items():
             ends[context] = end
             if role == "pseudo":
                 blocked[context] = end
-    return found
+    return phrases
 
 
 class _Rules(NamedTuple):

@@ -71,23 +71,23 @@ class GlinerRecognizer:
             sentences = [text[s.start : s.end] for text, spans in zip(batch, ranges, strict=True) for s in spans]
             predictions = iter(self._predict(sentences))
             for text, spans in zip(batch, ranges, strict=True):
-                entities = [self._entity(text, s.start, found) for s in spans for found in next(predictions)]
+                entities = [self._entity(text, s.start, prediction) for s in spans for prediction in next(predictions)]
                 yield sorted((entity for entity in entities if entity), key=lambda entity: entity.start)
 
     def _predict(self, sentences: list[str]) -> list[list[dict[str, Any]]]:
         if not sentences:
             return []
-        found: list[list[dict[str, Any]]] = self._model.inference(
+        predictions: list[list[dict[str, Any]]] = self._model.inference(
             sentences, self._labels, threshold=self._threshold, flat_ner=True, batch_size=self._batch_size
         )
-        return found
+        return predictions
 
-    def _entity(self, text: str, at: int, found: dict[str, Any]) -> Entity | None:
-        entity = visible_entity(text, at + found["start"], at + found["end"])
+    def _entity(self, text: str, at: int, prediction: dict[str, Any]) -> Entity | None:
+        entity = visible_entity(text, at + prediction["start"], at + prediction["end"])
         if entity is None:
             return None
         concept = named_concept(self._knowledge, entity.name)
-        return replace(entity, concept_id=concept, kind=found["label"], found_by=(self.name,))
+        return replace(entity, concept_id=concept, kind=prediction["label"], found_by=(self.name,))
 
 
 def _open(model: str | Path) -> Any:

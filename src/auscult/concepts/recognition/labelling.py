@@ -47,12 +47,12 @@ def read_entities(
         For each sentence of `document.sentences` its entities in order, with offsets of the document's text. What
         overlaps a placeholder or the passage's own heading, or reaches over the end of a sentence, is left out.
     """
-    found = without(recognizer.recognise(document.text), [*placeholders(document.text), *own_headings(document)])
-    found = sorted(found, key=_START)
+    entities = without(recognizer.recognise(document.text), [*placeholders(document.text), *own_headings(document)])
+    entities = sorted(entities, key=_START)
     rows = []
     for sentence in document.sentences:
-        first, behind = (bisect_left(found, place, key=_START) for place in (sentence.start, sentence.end))
-        inside = [each for each in found[first:behind] if each.end <= sentence.end]
+        first, behind = (bisect_left(entities, place, key=_START) for place in (sentence.start, sentence.end))
+        inside = [entity for entity in entities[first:behind] if entity.end <= sentence.end]
         if context is not None and inside:
             moved = [replace(e, start=e.start - sentence.start, end=e.end - sentence.start) for e in inside]
             marked = context.mark(document.slice(sentence), moved)
@@ -63,7 +63,7 @@ def read_entities(
 
 def placeholders(text: str) -> list[Span]:
     """Half-open ranges of de-identification marks, in order."""
-    return [found.span() for found in _PLACEHOLDER.finditer(text)]
+    return [match.span() for match in _PLACEHOLDER.finditer(text)]
 
 
 def own_headings(document: Document) -> list[Span]:

@@ -60,10 +60,10 @@ class DictionaryRecognizer:
         return map(self.recognise, texts)
 
     def _short(self, text: str) -> Iterator[Entity]:
-        for found in _CAPITALS.finditer(text) if self._abbreviations else ():
-            concept = self._abbreviations.get(normalise_name(found.group()))
-            if concept and not (found.group() == "CVA" and _ANGLE.match(text, found.end())):
-                yield Entity(*found.span(), found.group(), concept, found_by=(self.name,))
+        for match in _CAPITALS.finditer(text) if self._abbreviations else ():
+            concept = self._abbreviations.get(normalise_name(match.group()))
+            if concept and not (match.group() == "CVA" and _ANGLE.match(text, match.end())):
+                yield Entity(*match.span(), match.group(), concept, found_by=(self.name,))
 
 
 DICTIONARY = "dictionary"
@@ -75,11 +75,11 @@ _OPENERS: Mapping[str, Callable[[str, KnowledgeBase], EntityRecognizer]] = {
 }
 
 
-def open_recognizers(said: Sequence[str], knowledge: KnowledgeBase) -> EntityRecognizer:
+def open_recognizers(specs: Sequence[str], knowledge: KnowledgeBase) -> EntityRecognizer:
     """One recogniser of all that are named; of entities that overlap it finds the longest.
 
     Args:
-        said: Each "dictionary", "spacy:PIPELINE" or "gliner:MODEL", by name or folder; in order of trust.
+        specs: Each "dictionary", "spacy:PIPELINE" or "gliner:MODEL", by name or folder; in order of trust.
         knowledge: Its names are the dictionary, and give the others' entities their concepts.
 
     Raises:
@@ -87,17 +87,17 @@ def open_recognizers(said: Sequence[str], knowledge: KnowledgeBase) -> EntityRec
         MissingExtraError: The package of one is not installed.
         ModelError: A pipeline or model cannot be opened.
     """
-    opened = [_open(each, knowledge) for each in said]
+    opened = [_open(spec, knowledge) for spec in specs]
     return opened[0] if len(opened) == 1 else UnionRecognizer(opened)
 
 
-def _open(said: str, knowledge: KnowledgeBase) -> EntityRecognizer:
-    kind, _, name = said.partition(":")
-    if said == DICTIONARY:
+def _open(spec: str, knowledge: KnowledgeBase) -> EntityRecognizer:
+    kind, _, name = spec.partition(":")
+    if spec == DICTIONARY:
         return DictionaryRecognizer(knowledge)
     if kind not in _OPENERS or not name:
         expected = f"a recogniser '{DICTIONARY}', 'spacy:PIPELINE' or 'gliner:MODEL'"
-        raise ConfigError(expected, repr(said), "name one of them")
+        raise ConfigError(expected, repr(spec), "name one of them")
     return _OPENERS[kind](name, knowledge)
 
 
@@ -143,10 +143,10 @@ def _longest(entities: Iterable[Entity]) -> list[Entity]:
                 kind=known.kind or entity.kind,
                 found_by=tuple(dict.fromkeys((*known.found_by, *entity.found_by))),
             )
-    kept: list[Entity] = []
+    longest: list[Entity] = []
     covered = Covered()
     for entity in sorted(merged.values(), key=lambda entity: (entity.start - entity.end, entity.start)):
         if not covered.touches(entity.start, entity.end):
             covered.add(entity.start, entity.end)
-            kept.append(entity)
-    return sorted(kept, key=lambda entity: entity.start)
+            longest.append(entity)
+    return sorted(longest, key=lambda entity: entity.start)

@@ -61,13 +61,13 @@ class SpacyRecognizer:
         """
         pairs = ((plain_characters(self._checked(text)), text) for text in texts)
         for doc, text in self._nlp.pipe(pairs, as_tuples=True, batch_size=self._batch_size):
-            found = []
+            entities = []
             for span in doc.ents:
                 entity = visible_entity(text, span.start_char, span.end_char)
                 if entity is not None:
                     concept = span.kb_id_ or span.ent_id_ or named_concept(self._knowledge, entity.name)
-                    found.append(replace(entity, concept_id=concept, kind=span.label_, found_by=(self.name,)))
-            yield found
+                    entities.append(replace(entity, concept_id=concept, kind=span.label_, found_by=(self.name,)))
+            yield entities
 
     def _checked(self, text: str) -> str:
         limit = self._nlp.max_length
