@@ -121,8 +121,8 @@ class _Known(dict[str, str]):
             # The stemmer makes "diagnos" of "diagnoses", and leaves "diagnosis".
             words = [self._stem(f"{word[:-2]}es" if word.endswith("sis") else word) for word in words]
         terms = " ".join(words)
-        self[token] = found = terms + _MAYBE if token in ROMAN_LETTERS else terms
-        return found
+        self[token] = stored = terms + _MAYBE if token in ROMAN_LETTERS else terms
+        return stored
 
     def _of_piece(self, piece: str) -> tuple[str, ...]:
         """The terms of what stands between two blanks."""
@@ -142,8 +142,8 @@ def _normal_terms(analyzer: Analyzer, text: str) -> list[str]:
     return terms.split()
 
 
-def _numbered(found: re.Match[str]) -> str:
-    series, letter = found.groups()
+def _numbered(match: re.Match[str]) -> str:
+    series, letter = match.groups()
     return f"{series} {ROMAN_LETTERS[letter]}" if series else letter
 
 
@@ -172,11 +172,11 @@ def _pieces_with(parts: Sequence[str], text: str) -> Collection[str]:
     if "" in parts:
         return pieces
     text = f" {' '.join(pieces)} "
-    found = set()
+    pieces_found = set()
     for part in parts:
         at = text.find(part)
         while at >= 0:
             end = text.index(" ", at)
-            found.add(text[text.rindex(" ", 0, at) + 1 : end])
+            pieces_found.add(text[text.rindex(" ", 0, at) + 1 : end])
             at = text.find(part, end)
-    return found
+    return pieces_found

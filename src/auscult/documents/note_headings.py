@@ -88,9 +88,9 @@ def find_sections(text: str) -> list[NoteSection]:
     text = _OTHER_ENDS.sub("\n", text)
     sections: list[NoteSection] = []
     heading, heading_start, at = "", -1, 0
-    for found in _headings(text):
-        _close(sections, text, heading, heading_start, at, found.outer)
-        heading, heading_start, at = found.words, found.start, found.body
+    for candidate in _headings(text):
+        _close(sections, text, heading, heading_start, at, candidate.outer)
+        heading, heading_start, at = candidate.words, candidate.start, candidate.body
     _close(sections, text, heading, heading_start, at, len(text))
     return sections
 
@@ -104,12 +104,12 @@ def note_sections(text: str, *, bare_headings: bool = True) -> list[Section]:
             ALLERGIES"). Otherwise it has none, as the passages of judged collections are fixed.
     """
     sections = []
-    for found in find_sections(text):
-        start, end = found.start, found.end
-        if bare_headings and found.heading and not any(map(str.isalnum, text[start:end])):
-            end = end if end > start else found.heading_start + len(found.heading)
-            start = found.heading_start
-        sections.append(Section(found.heading, text[start:end], start=start))
+    for section in find_sections(text):
+        start, end = section.start, section.end
+        if bare_headings and section.heading and not any(map(str.isalnum, text[start:end])):
+            end = end if end > start else section.heading_start + len(section.heading)
+            start = section.heading_start
+        sections.append(Section(section.heading, text[start:end], start=start))
     return sections
 
 
@@ -124,10 +124,10 @@ def _close(sections: list[NoteSection], text: str, heading: str, heading_start: 
 def _headings(text: str) -> Iterator[_Found]:
     """Accepted headings in order; none begins before the text of the one before it."""
     last: _Found | None = None
-    for found in sorted(_candidates(text), key=lambda each: each.start):
-        if (last is None or found.outer >= last.body) and _accept(found, last, text):
-            last = found
-            yield found
+    for candidate in sorted(_candidates(text), key=lambda span: span.start):
+        if (last is None or candidate.outer >= last.body) and _accept(candidate, last, text):
+            last = candidate
+            yield candidate
 
 
 def _candidates(text: str) -> Iterator[_Found]:
@@ -156,18 +156,18 @@ def _inside(before: str, at: int) -> _Found | None:
     return _Found(words, start, start, at + len(before) + 1, "inside") if words else None
 
 
-def _accept(found: _Found, last: _Found | None, text: str) -> bool:
-    words = examine(found.words)
+def _accept(candidate: _Found, last: _Found | None, text: str) -> bool:
+    words = examine(candidate.words)
     if words is None or not (words.known or words.formed):
         return False
-    if found.mark in (":", "inside"):
+    if candidate.mark in (":", "inside"):
         return True
-    if found.mark:
+    if candidate.mark:
         return words.upper and words.known
     # Alone on its line: little tells a heading from a line of text.
-    if not (_after_blank(text, found.outer) or (words.known and words.upper)):
+    if not (_after_blank(text, candidate.outer) or (words.known and words.upper)):
         return False
-    return words.known or last is None or _VISIBLE.search(text, last.body, found.outer) is not None
+    return words.known or last is None or _VISIBLE.search(text, last.body, candidate.outer) is not None
 
 
 def _after_blank(text: str, at: int) -> bool:
@@ -238,10 +238,10 @@ def known_end(run: str) -> str:
     """The longest end of a run of upper-case words that is a known heading ("NKDA MEDICATIONS"); else empty."""
     for word in re.finditer(r"[A-Z][^ ]*", run):
         rest = run[word.start() :]
-        found = examine(rest)
-        if found and found.inner:
+        examined = examine(rest)
+        if examined and examined.inner:
             break
-        if found and found.known and word[0].lower() not in _OPENINGS:
+        if examined and examined.known and word[0].lower() not in _OPENINGS:
             return rest
     return ""
 

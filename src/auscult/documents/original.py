@@ -70,38 +70,43 @@ class Original:
         """
         first = int(np.searchsorted(self.runs["end"], start, "right"))
         last = int(np.searchsorted(self.runs["start"], end, "left"))
-        found: list[tuple[int, int]] = []
+        ranges: list[tuple[int, int]] = []
         for begin, stop, source_begin, source_stop in self.runs[first:last].tolist():
             if stop - begin == source_stop - source_begin:
                 source_begin += max(0, start - begin)
                 source_stop -= max(0, stop - end)
-            if found and found[-1][1] == source_begin:
-                found[-1] = (found[-1][0], source_stop)
+            if ranges and ranges[-1][1] == source_begin:
+                ranges[-1] = (ranges[-1][0], source_stop)
             else:
-                found.append((source_begin, source_stop))
-        return found
+                ranges.append((source_begin, source_stop))
+        return ranges
 
     def boxes(self, start: int, end: int) -> list[Box]:
         """Where characters [start, end) of the text stand on pages: a box a line. Empty for a source of characters."""
         first = int(np.searchsorted(self.words["end"], start, "right"))
         last = int(np.searchsorted(self.words["start"], end, "left"))
-        found: list[Box] = []
+        boxes: list[Box] = []
         for _, _, page, left, top, right, bottom in self.words[first:last].tolist():
             word = Box(page, left, top, right, bottom)
-            if found and _one_line(found[-1], word):
-                line = found[-1]
-                found[-1] = Box(
+            if boxes and _one_line(boxes[-1], word):
+                line = boxes[-1]
+                boxes[-1] = Box(
                     page, min(line.left, left), min(line.top, top), max(line.right, right), max(line.bottom, bottom)
                 )
             else:
-                found.append(word)
-        return found
+                boxes.append(word)
+        return boxes
 
     def to_bytes(self) -> bytes:
         """All of it but the content, compressed, as `from_bytes` reads it."""
-        told = {"name": self.name, "media_type": self.media_type, "encoding": self.encoding, "pages": list(self.pages)}
+        fields = {
+            "name": self.name,
+            "media_type": self.media_type,
+            "encoding": self.encoding,
+            "pages": list(self.pages),
+        }
         buffer = io.BytesIO()
-        head = json.dumps(told).encode()
+        head = json.dumps(fields).encode()
         buffer.write(len(head).to_bytes(8, "little") + head)
         for rows in (self.runs, self.words):
             buffer.write(len(rows).to_bytes(8, "little") + rows.tobytes())
@@ -110,20 +115,20 @@ class Original:
     @classmethod
     def from_bytes(cls, layout: bytes, content: bytes) -> Original:
         """What `to_bytes` wrote, with its content."""
-        held = zlib.decompress(layout)
-        place = 8 + int.from_bytes(held[:8], "little")
-        told = json.loads(held[8:place])
+        layout_bytes = zlib.decompress(layout)
+        place = 8 + int.from_bytes(layout_bytes[:8], "little")
+        fields = json.loads(layout_bytes[8:place])
         arrays = []
         for dtype in (RUN, WORD):
-            number = int.from_bytes(held[place : place + 8], "little")
-            arrays.append(np.frombuffer(held, dtype, number, place + 8))
+            number = int.from_bytes(layout_bytes[place : place + 8], "little")
+            arrays.append(np.frombuffer(layout_bytes, dtype, number, place + 8))
             place += 8 + number * dtype.itemsize
-        pages = tuple((width, height) for width, height in told["pages"])
+        pages = tuple((width, height) for width, height in fields["pages"])
         return cls(
-            name=told["name"],
-            media_type=told["media_type"],
+            name=fields["name"],
+            media_type=fields["media_type"],
             content=content,
-            encoding=told["encoding"],
+            encoding=fields["encoding"],
             runs=arrays[0],
             words=arrays[1],
             pages=pages,

@@ -170,7 +170,7 @@ def repair(text: str, starts: Iterable[int]) -> list[int]:
     Returns:
         Corrected offsets, ascending, without repeats.
     """
-    kept: set[int] = set()
+    corrected: set[int] = set()
     for start in starts:
         if not 0 < start < len(text):
             continue
@@ -186,12 +186,12 @@ def repair(text: str, starts: Iterable[int]) -> list[int]:
         while end and text[end - 1].isspace():
             end -= 1
         if start < len(text) and end and not _joins(text, end, start):
-            kept.add(start)
+            corrected.add(start)
     for obvious in _PLAIN_END.finditer(text):
         if not _SHORTENED.match(text, obvious.start()):
-            kept.add(obvious.end())
-    kept.update(end.end() for end in _ENDS.finditer(text))
-    return sorted(kept)
+            corrected.add(obvious.end())
+    corrected.update(end.end() for end in _ENDS.finditer(text))
+    return sorted(corrected)
 
 
 _SURROGATE = re.compile("[\ud800-\udfff]")

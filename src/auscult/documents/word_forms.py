@@ -119,7 +119,7 @@ def spelt_out(folded: str) -> str:
     if folded.isascii():
         return folded
     plain = _MICRO.sub("u", folded.translate(_MARKS))
-    return _LETTERS.sub(lambda found: "".join(f" {_GREEK.get(each, each)} " for each in found.group()), plain)
+    return _LETTERS.sub(lambda match: "".join(f" {_GREEK.get(letter, letter)} " for letter in match.group()), plain)
 
 
 @lru_cache(maxsize=1 << 15)
@@ -162,9 +162,9 @@ def in_one_spelling(text: str) -> str:
     """
     if not text.isascii():
         plain = _MICRO.sub("u", text.replace("\u00b5", "\u03bc").translate(_MARKS))
-        text = _LETTERS.sub(lambda found: " ".join(_GREEK.get(each, each) for each in found.group()), plain)
-    text = _IN_SERIES.sub(lambda found: f"{found[1]} {ROMAN_LETTERS[found[2].lower()]}", text)
-    return _HYPHENED.sub(lambda found: _respelt(found.group()), text)
+        text = _LETTERS.sub(lambda match: " ".join(_GREEK.get(letter, letter) for letter in match.group()), plain)
+    text = _IN_SERIES.sub(lambda match: f"{match[1]} {ROMAN_LETTERS[match[2].lower()]}", text)
+    return _HYPHENED.sub(lambda match: _respelt(match.group()), text)
 
 
 @lru_cache(maxsize=1 << 15)
@@ -179,7 +179,7 @@ def _respelt(token: str) -> str:
 @lru_cache(maxsize=1 << 15)
 def american(word: str) -> str:
     """Return a folded word in American spelling; most words as they are."""
-    word = _ROOT.sub(lambda found: _ROOTS[found.group()], word)
+    word = _ROOT.sub(lambda match: _ROOTS[match.group()], word)
     for letters, pattern, ending in _ENDINGS:
         if letters in word:
             word = pattern.sub(ending, word)
@@ -197,8 +197,8 @@ def written_part(term: str) -> str:
         return ""
     letters = [*term[:-2]]
     for pattern in _PUT_IN:
-        for found in pattern.finditer(term):
-            letters[found.start() : found.end(1)] = " " * len(letters[found.start() : found.end(1)])
+        for match in pattern.finditer(term):
+            letters[match.start() : match.end(1)] = " " * len(letters[match.start() : match.end(1)])
     return max("".join(letters).split(), key=len, default="")
 
 

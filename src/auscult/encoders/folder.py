@@ -106,8 +106,8 @@ def settings_of(folder: Path, kind: str, version: int) -> dict[str, Any]:
     """
     settings = read_settings(folder)
     if settings.get("kind") != kind or settings.get("format") != version:
-        found = f"kind {settings.get('kind')!r}, format {settings.get('format')!r} in {folder}"
-        raise ModelError(f"kind '{kind}', format {version}", found, "update auscult or train the model again")
+        got = f"kind {settings.get('kind')!r}, format {settings.get('format')!r} in {folder}"
+        raise ModelError(f"kind '{kind}', format {version}", got, "update auscult or train the model again")
     return settings
 
 
@@ -123,17 +123,17 @@ def training_record(folder: Path) -> dict[str, object]:
 
 def fingerprint_of(settings: Mapping[str, Any]) -> str:
     """SHA-256 of what `model.json` says but the training record: the digests of all other files are in it."""
-    told = {key: value for key, value in settings.items() if key != "training"}
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+    hashed = {key: value for key, value in settings.items() if key != "training"}
+    return hashlib.sha256(json.dumps(hashed, sort_keys=True).encode()).hexdigest()
 
 
 def digest_of_folders(folder: Path, *names: str) -> str:
     """SHA-256 over the names and contents of files in a model's folder, and of all files in folders of it."""
-    found: list[Path] = []
+    files: list[Path] = []
     for name in names:
         place = folder / name
-        found += [each for each in place.rglob("*") if each.is_file()] if place.is_dir() else [place]
-    return digest_of_files(sorted(found), folder)
+        files += [each for each in place.rglob("*") if each.is_file()] if place.is_dir() else [place]
+    return digest_of_files(sorted(files), folder)
 
 
 @contextmanager
@@ -171,8 +171,8 @@ def read_numbers(path: Path) -> dict[str, npt.NDArray[Any]]:
     """Return the arrays of a file by their names."""
     from safetensors.numpy import load_file
 
-    found: dict[str, npt.NDArray[Any]] = load_file(path)
-    return found
+    arrays: dict[str, npt.NDArray[Any]] = load_file(path)
+    return arrays
 
 
 def as_tuples(settings: Mapping[str, Any]) -> dict[str, Any]:

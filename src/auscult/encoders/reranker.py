@@ -55,23 +55,23 @@ class Pair(NamedTuple):
 
 def label(title: str, heading: str) -> str:
     """What is shown of a passage's place before its text; empty where it has neither."""
-    told = " > ".join(filter(None, (title.strip(), heading.strip())))
-    return f"{told}." if told else ""
+    words = " > ".join(filter(None, (title.strip(), heading.strip())))
+    return f"{words}." if words else ""
 
 
-def pair(marks: tuple[int, int], question: list[int], told: list[int], text: list[int], window: int) -> Pair:
+def pair(marks: tuple[int, int], question: list[int], label_tokens: list[int], text: list[int], window: int) -> Pair:
     """Put a question and a passage together.
 
     Args:
         marks: Tokens at the beginning, and after the question and at the end.
         question: Its tokens.
-        told: Tokens of title and heading (`label`).
+        label_tokens: Tokens of title and heading (`label`).
         text: Tokens of the passage, from where it is to be read.
         window: How many tokens there may be.
     """
     first, last = marks
     question = question[:QUESTION_TOKENS]
-    before = [first, *question, last, *told[:LABEL_TOKENS]]
+    before = [first, *question, last, *label_tokens[:LABEL_TOKENS]]
     return Pair([*before, *text[: window - len(before) - 1], last], len(question))
 
 
@@ -115,10 +115,13 @@ class Reranker:
             question: In words.
             passages: What is shown before each (`label`), and its text from where it is to be read.
         """
-        asked, *told = self._tokens([question, *(text for each in passages for text in each)])
-        pairs = [pair(self._marks, asked, *each, self.window) for each in zip(told[::2], told[1::2], strict=True)]
+        question_tokens, *passage_tokens = self._tokens([question, *(text for passage in passages for text in passage)])
+        pairs = [
+            pair(self._marks, question_tokens, *texts, self.window)
+            for texts in zip(passage_tokens[::2], passage_tokens[1::2], strict=True)
+        ]
         scores = np.zeros(len(pairs), np.float32)
-        for row, states in self._transformer.states([each.ids for each in pairs]):
+        for row, states in self._transformer.states([tokens.ids for tokens in pairs]):
             scores[row] = self._score(states, pairs[row].asked)
         return scores
 
@@ -126,13 +129,13 @@ class Reranker:
         texts = [text[:MOST_CHARACTERS] for text in texts]
         return [each.ids for each in self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
 
-    def _score(self, states: FloatArray, asked: int) -> float:
+    def _score(self, states: FloatArray, question_tokens: int) -> float:
         """Of one pair, by the states of its tokens, (tokens, dim)."""
         # Directions of sums are those of means.
-        sums = np.stack([states[1 : 1 + asked].sum(axis=0), states[1 + asked :].sum(axis=0)])
+        sums = np.stack([states[1 : 1 + question_tokens].sum(axis=0), states[1 + question_tokens :].sum(axis=0)])
         question, passage = unit(sums)
-        found = states[0] @ self._head["weight"] + self._head["bias"] + self._head["scale"] * (question @ passage)
-        return float(found.item())
+        score = states[0] @ self._head["weight"] + self._head["bias"] + self._head["scale"] * (question @ passage)
+        return float(score.item())
 
 
 def save(

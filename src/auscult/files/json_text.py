@@ -43,8 +43,8 @@ def nested_more_than(levels: int, value: Any) -> bool:
         if not level:
             return False
         inner: dict[int, Any] = {}
-        for each in level:
-            members = each.values() if isinstance(each, dict) else each
+        for container in level:
+            members = container.values() if isinstance(container, dict) else container
             for member in members:
                 if isinstance(member, dict | list):
                     inner[id(member)] = member

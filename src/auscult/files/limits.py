@@ -85,17 +85,17 @@ def limits() -> Limits:
 
 
 @cache
-def _read(told: str) -> Limits:
-    found = Limits()
-    known = [each.name for each in fields(Limits)]
-    for part in filter(str.strip, told.split(",")):
+def _read(setting: str) -> Limits:
+    changed = Limits()
+    known = [field.name for field in fields(Limits)]
+    for part in filter(str.strip, setting.split(",")):
         match = _SET.fullmatch(part)
         if match is None or match["name"] not in known:
             expected = f"limits such as 'line=1GB, word=1MB' in {VARIABLE} ({', '.join(known)})"
             raise ConfigError(expected, f"'{part.strip()}'", "correct the variable")
         number = int(float(match["number"]) * _SIZES[match["size"].upper()])
-        found = replace(found, **{match["name"]: number})
-    return found
+        changed = replace(changed, **{match["name"]: number})
+    return changed
 
 
 def check_texts(texts: Iterable[str], where: str) -> None:
@@ -109,10 +109,10 @@ def check_texts(texts: Iterable[str], where: str) -> None:
         TooLargeError: One is.
     """
     most = limits()
-    told = [*texts]
-    if sum(map(len, told)) > most.document:
+    parts = [*texts]
+    if sum(map(len, parts)) > most.document:
         raise TooLargeError("document", "a document of", "characters", where)
-    for text in told:
+    for text in parts:
         # Most texts are shorter than the longest word may be.
         if len(text) > most.word and max(map(len, text.split()), default=0) > most.word:
             raise TooLargeError("word", "words of", "characters", where)

@@ -81,9 +81,9 @@ class BadRecords:
     def count(self, kind: str, which: str) -> None:
         """Count something that was left out, by its kind; `which` says what and where."""
         self.counts[kind] += 1
-        kept = self.examples.setdefault(kind, [])
-        if len(kept) < self.keep:
-            kept.append(which)
+        examples = self.examples.setdefault(kind, [])
+        if len(examples) < self.keep:
+            examples.append(which)
 
     def lines(self) -> list[str]:
         """Return one line a kind, for a person: the count, the kind, the first place."""
@@ -96,20 +96,20 @@ def left_out(corpus: object) -> list[str]:
     return bad.lines() if isinstance(bad, BadRecords) else []
 
 
-def reject(kind: str, where: str, expected: str, found: str, remedy: str = REMEDY) -> NoReturn:
+def reject(kind: str, where: str, expected: str, got: str, remedy: str = REMEDY) -> NoReturn:
     """Raise a `RecordError` in the words that all readers share.
 
     Args:
         kind: What is counted under `skip_bad`.
         where: File and line.
         expected: What would have been right, as a noun phrase.
-        found: What is there instead, as a noun phrase.
+        got: What is there instead, as a noun phrase.
         remedy: What to do about it; leaving it out is one where not given.
 
     Raises:
         RecordError: Always.
     """
-    raise RecordError(kind, expected, f"{found} ({where})", remedy)
+    raise RecordError(kind, expected, f"{got} ({where})", remedy)
 
 
 def check_id(identifier: str, where: str) -> str:
@@ -221,8 +221,8 @@ def read_records(path: Path | str, *, skip_bad: bool = False, report: BadRecords
                 if fields is not None:
                     yield Record(path, number, fields)
     except (EOFError, gzip.BadGzipFile, zlib.error) as damage:
-        found = f"a damaged one: {damage} ({path}, line {number + 1})"
-        error = RecordError("damaged file", "a whole gzip stream", found, "fetch the file again")
+        got = f"a damaged one: {damage} ({path}, line {number + 1})"
+        error = RecordError("damaged file", "a whole gzip stream", got, "fetch the file again")
         settle(error, skip_bad, report)
     except _BinaryFileError as binary:
         settle(binary, skip_bad, report)
@@ -245,8 +245,8 @@ def settle(error: RecordError, skip_bad: bool, report: BadRecords | None) -> Non
 
 def _open(path: Path) -> Unpacked:
     if not path.is_file():
-        found = "a folder" if path.is_dir() else "no such file"
-        raise CorpusMissingError(f"a JSON lines file at {path}", found, "correct the path")
+        got = "a folder" if path.is_dir() else "no such file"
+        raise CorpusMissingError(f"a JSON lines file at {path}", got, "correct the path")
     try:
         stream = open_unpacked(path)
     except PermissionError as error:
@@ -260,18 +260,18 @@ def _open(path: Path) -> Unpacked:
     if b"\x00" in head:
         # An image or UTF-16: one word about the file, not one about each of its thousand "lines".
         stream.close()
-        found = f"binary content ({path}, line 1)"
-        raise _BinaryFileError("binary file", "JSON lines in UTF-8", found, "unpack or convert the file")
+        got = f"binary content ({path}, line 1)"
+        raise _BinaryFileError("binary file", "JSON lines in UTF-8", got, "unpack or convert the file")
     return stream
 
 
 def _each_once(fields: list[tuple[str, Any]]) -> dict[str, Any]:
     """Make an object whose names are all different: of two values one would be lost without a word."""
-    found = dict(fields)
-    if len(found) != len(fields):
+    record = dict(fields)
+    if len(record) != len(fields):
         names = [name for name, _ in fields]
         raise _RepeatedNameError(max(names, key=names.count))
-    return found
+    return record
 
 
 def _parse(line: bytes, where: str) -> dict[str, Any] | None:

@@ -86,17 +86,19 @@ class GeneralEncoder:
         for document in documents:
             for passage in document.passages:
                 label = self._label(document, passage)
-                texts.append([*label, *(document.text[each.start : each.end] for each in passage.sentences)])
+                texts.append(
+                    [*label, *(document.text[sentence.start : sentence.end] for sentence in passage.sentences)]
+                )
                 labelled += [True] * len(label) + [False] * len(passage.sentences)
         sums, tokens = self.reader.read(texts)
         questions, weights = by_rows(self._question, sums), tokens[:, None].astype(np.float32)
         with_labels = Stretches(_edges(map(len, texts)), at.documents)
-        asked = self._questions(questions * weights, tokens, with_labels)
-        own = ~np.array(labelled, bool)
-        placed = self.towers.place(by_rows(unit, sums[own]), tokens[own], at)
-        passages = {side: unit(stretch_sums(placed[side] * weights[own], at.passages)) for side in SIDES}
-        sentences = by_rows(self._join, *(placed[side] for side in SIDES), questions[own])
-        whole = self._join(*(passages[side] for side in SIDES), asked)
+        question_vectors = self._questions(questions * weights, tokens, with_labels)
+        of_passages = ~np.array(labelled, bool)
+        placed = self.towers.place(by_rows(unit, sums[of_passages]), tokens[of_passages], at)
+        passages = {side: unit(stretch_sums(placed[side] * weights[of_passages], at.passages)) for side in SIDES}
+        sentences = by_rows(self._join, *(placed[side] for side in SIDES), questions[of_passages])
+        whole = self._join(*(passages[side] for side in SIDES), question_vectors)
         by_sentence, by_passage = (np.split(rows, edges[1:-1]) for rows, edges in (
             (sentences, at.of_documents), (whole, at.documents),
         ))  # fmt: skip
@@ -122,9 +124,9 @@ class GeneralEncoder:
         """Return the weighted terms of each document's passages; a passage without sentences has none."""
         read = self._term_reader().read(
             [
-                " ".join([*self._label(document, each), document.slice(each)]) if each.sentences else ""
+                " ".join([*self._label(document, part), document.slice(part)]) if part.sentences else ""
                 for document in documents
-                for each in document.passages
+                for part in document.passages
             ]
         )
         windows = np.cumsum([0, *read.windows])
@@ -154,7 +156,7 @@ class GeneralEncoder:
         Several aspects are averaged. The question is what was asked in words, else the aspects of the entity; of a long
         message it is the mean of the whole and its gist.
         """
-        asked: list[dict[str, tuple[str, ...]]] = [
+        texts_of_queries: list[dict[str, tuple[str, ...]]] = [
             {
                 "entity": (query.entity,) if query.entity else (),
                 "aspect": tuple(filter(None, query.aspects)),
@@ -163,15 +165,19 @@ class GeneralEncoder:
             for query in queries
         ]
         # Everything is read at once: a short text takes the transformer as long alone as among others.
-        texts = list(dict.fromkeys(text for each in asked for part in each.values() for text in part))
+        texts = list(
+            dict.fromkeys(
+                text for texts_by_part in texts_of_queries for part in texts_by_part.values() for text in part
+            )
+        )
         rows = dict(zip(texts, self.reader.ask(texts), strict=True))
         vectors = np.zeros((len(queries), self.dim), np.float32)
-        for vector, each in zip(vectors, asked, strict=True):
+        for vector, texts_by_part in zip(vectors, texts_of_queries, strict=True):
             for side in SIDES:
-                if each[side]:
-                    placed = self.towers.ask(side, np.stack([rows[text] for text in each[side]]))
+                if texts_by_part[side]:
+                    placed = self.towers.ask(side, np.stack([rows[text] for text in texts_by_part[side]]))
                     vector[self.parts[side]] = unit(placed.mean(axis=0, keepdims=True))[0]
-            questions = self._question(np.stack([rows[text] for text in each["question"]]))
+            questions = self._question(np.stack([rows[text] for text in texts_by_part["question"]]))
             vector[self.parts["question"]] = unit(questions.mean(axis=0, keepdims=True))[0]
         return unit(vectors)
 

@@ -130,7 +130,7 @@ class WindowReader:
         marks = tokenizer.encode("").ids
         first, self._last = marks[: len(marks) // 2], marks[len(marks) // 2 :]
         before = [tokenizer.encode(text, add_special_tokens=False).ids for text in (asked, told)]
-        self._asked, self._told = ([*first, *each] for each in before)
+        self._asked, self._told = ([*first, *prefix] for prefix in before)
         self.room = window - len(marks) - max(map(len, before))
         self._skipped = frozenset(filter(None, map(tokenizer.token_to_id, skipped)))
         vocabulary = tokenizer.get_vocab() if self._skipped else {}
@@ -175,11 +175,11 @@ class WindowReader:
         texts = [in_one_spelling(text[:MOST_CHARACTERS]) for text in texts]
         if len(texts) <= _FEW:
             # Waking the library's threads takes longer.
-            found = [self._tokenizer.encode(text, add_special_tokens=False) for text in texts]
+            encodings = [self._tokenizer.encode(text, add_special_tokens=False) for text in texts]
         else:
-            found = self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)
+            encodings = self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)
         rows = []
-        for ids in (encoding.ids for encoding in found):
+        for ids in (encoding.ids for encoding in encodings):
             if self._skipped:
                 pairs = zip_longest(ids, ids[1:])
                 ids = [token for token, after in pairs if token not in self._skipped or after in self._pieces]

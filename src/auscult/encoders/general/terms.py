@@ -50,13 +50,13 @@ class TermReader:
             windows = [ids[at : at + self._room] for at in range(0, len(ids), self._room)]
             counts.append(len(windows))
             rows += windows
-        kept = self._read(rows)
-        sizes = [len(terms) for terms, _ in kept]
+        terms_of_rows = self._read(rows)
+        sizes = [len(terms) for terms, _ in terms_of_rows]
         return Expansion(
             np.array(counts, np.int64),
             np.cumsum([0, *sizes], dtype=np.int64),
-            np.concatenate([np.zeros(0, np.uint16), *(terms for terms, _ in kept)]),
-            np.concatenate([np.zeros(0, np.float32), *(weights for _, weights in kept)]),
+            np.concatenate([np.zeros(0, np.uint16), *(terms for terms, _ in terms_of_rows)]),
+            np.concatenate([np.zeros(0, np.float32), *(weights for _, weights in terms_of_rows)]),
         )
 
     def ask(self, text: str) -> Terms:
@@ -78,7 +78,7 @@ class TermReader:
             return np.zeros(0, np.uint16), np.zeros(0, np.float32)
         ids = np.array([[*self._first, *window, *self._last]])
         terms, weights = self._session.run(["terms", "weights"], {"input_ids": ids})
-        held = np.flatnonzero(weights > _LEAST)
-        if len(held) > self._most:
-            held = np.sort(held[np.argpartition(-weights[held], self._most)[: self._most]])
-        return terms[held].astype(np.uint16), weights[held]
+        heaviest = np.flatnonzero(weights > _LEAST)
+        if len(heaviest) > self._most:
+            heaviest = np.sort(heaviest[np.argpartition(-weights[heaviest], self._most)[: self._most]])
+        return terms[heaviest].astype(np.uint16), weights[heaviest]

@@ -86,8 +86,8 @@ class Towers:
         return unit(self._dense(f"{side}.second", hidden))
 
     def _dense(self, name: str, rows: FloatArray) -> FloatArray:
-        found: FloatArray = rows @ self._weights[f"{name}.weight"].T + self._weights[f"{name}.bias"]
-        return found
+        products: FloatArray = rows @ self._weights[f"{name}.weight"].T + self._weights[f"{name}.bias"]
+        return products
 
 
 def unit(rows: FloatArray) -> FloatArray:
