@@ -230,7 +230,7 @@ def _renamed(text: str, words: str, name: str) -> str:
 
 
 def names_of(words: str, match: Match, knowledge_base: KnowledgeBase) -> tuple[str, ...]:
-    """Return at most 16 names that a concept may have in texts: the query's words, then its names, each in one spelling.
+    """Return at most 16 names that a concept may have in texts, each in one spelling, the query's words first.
 
     Ambiguous names are left out: names of at most three letters, uncommon acronyms, words for a class of things, and
     names that mostly mean another concept.
