@@ -141,7 +141,7 @@ class MentionLinker:
     def __init__(
         self, knowledge_base: KnowledgeBase, skip: Iterable[str] = GENERIC, concepts: Iterable[Concept] | None = None
     ) -> None:
-        # By folded pattern, plurals, possessives and British spellings included: the concepts, and the required spelling.
+        # By folded pattern (with plurals, possessives and British spellings): its concepts, and its required spellings.
         meanings: dict[str, dict[str, Concept]] = {}
         written: dict[str, set[str] | None] = {}
         for concept in knowledge_base if concepts is None else concepts:
