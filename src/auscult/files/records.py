@@ -104,7 +104,7 @@ def reject(kind: str, where: str, expected: str, got: str, remedy: str = REMEDY)
         where: File and line.
         expected: The expected content, as a noun phrase.
         got: The actual content, as a noun phrase.
-        remedy: What to do about it; by default, to leave the record out.
+        remedy: What to do about it; by default, to correct the record or leave it out.
 
     Raises:
         RecordError: Always.
