@@ -20,7 +20,7 @@ GAP: Final = "gap"
 
 
 class Tail(NamedTuple):
-    """Where a log ends.
+    """The end of a log.
 
     Attributes:
         seq: Number of its last record; 0 before the first.

@@ -76,7 +76,7 @@ class FileRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Index:
-    """What is known of an index's files and documents.
+    """The files and documents that an index has.
 
     Attributes:
         records: Records of files, by origin and key of the file.

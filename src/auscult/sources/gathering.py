@@ -84,7 +84,7 @@ class Rewrite(NamedTuple):
 
 @dataclass(slots=True)
 class Gathered:
-    """What an index must contain.
+    """The content that an index must have.
 
     Attributes:
         kept: Ids of documents that stay unchanged.
