@@ -324,7 +324,7 @@ TEXT_AND_INDEX = (
     ),
     Mutation(
         "index: damaged rows are read", "auscult/index/store.py",
-        "if _sum(*self.row_seed, held, *values) != checksum or", "if", ("index/test_damage.py",),
+        "if _sum(*self.row_seed, stored_key, *values) != checksum or", "if", ("index/test_damage.py",),
     ),
     Mutation(
         "index: an older generation is opened", "auscult/index/reader.py",
@@ -393,7 +393,7 @@ SAFETY = (
     ),
     Mutation(
         "access: words of hidden documents count", "auscult/index/segment.py",
-        'found.__dict__.pop("words", None)', "pass", ("search/test_access.py",),
+        'view.__dict__.pop("words", None)', "pass", ("search/test_access.py",),
     ),
     Mutation(
         "access: names of hidden documents stay", "auscult/search/searcher.py",
@@ -421,7 +421,7 @@ SAFETY = (
     ),
     Mutation(
         "keys: revoked ones open", "auscult/service/access/keys.py",
-        "found = key if same & holds else found", "found = key if same else found", ("service/access/test_keys.py",),
+        "match = key if same & holds else match", "match = key if same else match", ("service/access/test_keys.py",),
     ),
     Mutation(
         "tokens: for any audience", "auscult/service/access/tokens.py",
@@ -429,7 +429,7 @@ SAFETY = (
     ),
     Mutation(
         "audit: a changed line is followed all the same", "auscult/service/audit_files.py",
-        'if found.get("previous") != before:', "if False:",
+        'if record.get("previous") != before:', "if False:",
         ("service/test_audit.py::test_every_change_of_a_line_shows",),
     ),
     Mutation(

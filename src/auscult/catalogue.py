@@ -1,7 +1,7 @@
-"""The catalogue: every data set that can be used, its licence, its files and how it is had.
+"""The catalogue of data sets, with their licences, their files and how to get them.
 
-`catalogue.toml` beside this file holds the entries. Files lie under one folder, `data_dir()`, at the paths
-that the entries name; nothing here touches the network.
+The entries are in `catalogue.toml` beside this file. Data files are below one folder, `data_dir()`, at the paths that
+the entries name. Nothing here uses the network.
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ from auscult.errors import ConfigError, CorpusMissingError
 
 
 class Access(StrEnum):
-    """How a data set comes onto a machine.
+    """How to get a data set.
 
-    `REBUILD`: made here from public repositories. `DOWNLOAD`: its files are public as they are. `PREPARED`:
-    repacked from public repositories, and only the repacked files can be used. `RESTRICTED`: its terms let
-    nobody pass it on; its owner has to be asked. `BY_HAND`: public, but in files that no command fetches here (kept in
-    Git LFS); the entry tells where they are.
+    - `REBUILD`: built on this machine from public repositories.
+    - `DOWNLOAD`: downloaded as it is published.
+    - `PREPARED`: repacked from public repositories; only the repacked files can be used.
+    - `RESTRICTED`: may not be redistributed; its owner must be asked.
+    - `BY_HAND`: public, but in Git LFS, from which no command fetches; the entry says where it is.
     """
 
     REBUILD = "rebuild"
@@ -39,7 +40,7 @@ class Access(StrEnum):
 
     @property
     def instructed(self) -> bool:
-        """Whether people get it themselves, by an entry's instructions."""
+        """Whether users must get it themselves, by the instructions of the entry."""
         return self in (Access.RESTRICTED, Access.BY_HAND)
 
 
@@ -48,9 +49,9 @@ class Source:
     """A public GitHub repository at one commit.
 
     Attributes:
-        paths: The part of it that was used, for a reader; empty for all, or for the files of `sha256`.
-        tree: Git's id of the whole tree at that commit, where all of it is taken; else empty.
-        sha256: Digests of the files, by path, that are taken one by one.
+        paths: The used part of the repository, for people; empty for all of it, or for the files of `sha256`.
+        tree: Git's id of the whole tree at that commit, where all of it is used; else empty.
+        sha256: Digests by path of the files that are used one by one.
     """
 
     repository: str
@@ -65,12 +66,12 @@ class DataFile:
     """One gzip-compressed file.
 
     Attributes:
-        path: Relative to `data_dir()`, with forward slashes.
-        bytes: Size as packed.
-        sha256: Of the file as packed.
-        content_sha256: Of the uncompressed bytes: what a rebuilt file, packed differently, must still hold.
-        rows: Records without header; 0 where the format has none.
-        url: Where the uncompressed content is public, unchanged; empty elsewhere.
+        path: Path relative to `data_dir()`, with forward slashes.
+        bytes: Size of the compressed file.
+        sha256: SHA-256 of the compressed file.
+        content_sha256: SHA-256 of the uncompressed content, by which a file is checked that was compressed anew.
+        rows: Number of records without the header; 0 where the format has none.
+        url: URL of the uncompressed content, unchanged; empty where it is not published.
     """
 
     path: str
@@ -86,13 +87,13 @@ class Entry:
     """One data set.
 
     Attributes:
-        name: As `auscult data get NAME` and `open_corpus(NAME)` take it.
+        name: Name for `auscult data get NAME` and `open_corpus(NAME)`.
         licence_class: "open" (may be redistributed and changed, with attribution, share-alike where noted),
             "check" (widely copied, no formal licence) or "restricted".
-        reader: Which corpus reads it; empty where it holds no documents.
-        folder: Where the set as a whole lies, relative to `data_dir()`; empty where it is its files.
+        reader: Name of the corpus that reads it; empty for a set without documents.
+        folder: Folder of the whole set, relative to `data_dir()`; empty for a set of single files.
         instructions: How to get a set that no command fetches, as an imperative clause.
-        measured_only: Models are measured and chosen with it; no experiment may learn from it.
+        measured_only: Whether it is for evaluation only, so that no experiment may train on it.
     """
 
     name: str
@@ -111,20 +112,20 @@ class Entry:
 
     @property
     def bytes(self) -> int:
-        """Size of all files as packed; 0 where no file may be named."""
+        """Size of all compressed files; 0 for a set without named files."""
         return sum(file.bytes for file in self.files)
 
     def path(self, root: Path) -> Path:
-        """The set's folder, or the one file it consists of, under the data folder `root`."""
+        """Return the folder of the set, or its only file, below the data folder `root`."""
         return root / (self.folder or self.files[0].path)
 
     def missing(self, root: Path) -> tuple[Path, ...]:
-        """What is not there: the files of the set, or the folder of one without named files."""
+        """Return the missing files of the set, or its missing folder where no files are named."""
         wanted = [root / file.path for file in self.files] or [self.path(root)]
         return tuple(path for path in wanted if not path.exists())
 
     def remedy(self, root: Path) -> str:
-        """What to do when the set is not on this machine, as an imperative clause."""
+        """Return how to get the set, as an imperative clause."""
         where = self.path(root)
         if self.access.instructed:
             return f"{self.instructions}, and put it in {where}"
@@ -140,7 +141,7 @@ class Entry:
 
 @cache
 def catalogue() -> Mapping[str, Entry]:
-    """All entries by name, in the order of the catalogue file."""
+    """Return all entries by name, in the order of the catalogue file."""
     text = resources.files(__package__).joinpath("catalogue.toml").read_text(encoding="utf-8")
     entries = [_entry(table) for table in tomllib.loads(text)["entry"]]
     return MappingProxyType({entry.name: entry for entry in entries})
@@ -153,23 +154,23 @@ def _entry(table: dict[str, Any]) -> Entry:
 
 
 def entry(name: str) -> Entry:
-    """The entry of a name.
+    """Return the entry of a name.
 
     Raises:
-        ConfigError: There is none; names the nearest.
+        ConfigError: There is no such entry; the error suggests similar names.
     """
-    found = catalogue().get(name)
-    if found is None:
+    match = catalogue().get(name)
+    if match is None:
         raise unknown_name(name)
-    return found
+    return match
 
 
 def unknown_name(name: str, or_else: str = "") -> ConfigError:
-    """The error for a name that is not in the catalogue, with the nearest that are.
+    """Return the error for a name that is not in the catalogue; it suggests similar names.
 
     Args:
-        name: What was given.
-        or_else: What else would have done.
+        name: The unknown name.
+        or_else: Other values that would be valid, as words that follow "the name of a data set".
     """
     near = near_names(name)
     hint = f"did you mean {' or '.join(near)}?" if near else "correct it, or see: auscult data list"
@@ -177,13 +178,13 @@ def unknown_name(name: str, or_else: str = "") -> ConfigError:
 
 
 def near_names(name: str) -> list[str]:
-    """Up to three catalogue names that look like `name`, best first."""
-    found = process.extract(name.lower(), list(catalogue()), scorer=fuzz.WRatio, limit=3, score_cutoff=70)
-    return [match for match, _, _ in found]
+    """Return up to three names of the catalogue that are similar to a name, best first."""
+    matches = process.extract(name.lower(), list(catalogue()), scorer=fuzz.WRatio, limit=3, score_cutoff=70)
+    return [match for match, _, _ in matches]
 
 
 def data_dir() -> Path:
-    """The folder that holds all data: `AUSCULT_DATA`, or else `auscult` in the user's data folder."""
+    """Return the folder of all data: `AUSCULT_DATA`, or by default `auscult` in the user's data folder."""
     given = os.environ.get("AUSCULT_DATA", "")
     if given:
         return Path(given).expanduser()
@@ -192,22 +193,22 @@ def data_dir() -> Path:
 
 
 def locate(name: str, root: Path | None = None) -> Path:
-    """Where a data set lies on this machine.
+    """Return the path of a data set on this machine.
 
     Args:
-        name: A catalogue name.
-        root: The data folder; `data_dir()` when not given.
+        name: A name of the catalogue.
+        root: The data folder; by default `data_dir()`.
 
     Returns:
-        Its folder, or the one file it consists of.
+        Its folder, or its only file.
 
     Raises:
-        ConfigError: No such name.
-        CorpusMissingError: It, or a part of it, is not there; the remedy says where to get it.
+        ConfigError: There is no such name.
+        CorpusMissingError: The set or a part of it is missing; the remedy says where to get it.
     """
-    found = entry(name)
+    match = entry(name)
     folder = root or data_dir()
-    missing = found.missing(folder)
+    missing = match.missing(folder)
     if missing:
-        raise CorpusMissingError(f"{found.title} at {found.path(folder)}", f"no {missing[0]}", found.remedy(folder))
-    return found.path(folder)
+        raise CorpusMissingError(f"{match.title} at {match.path(folder)}", f"no {missing[0]}", match.remedy(folder))
+    return match.path(folder)

@@ -1,6 +1,6 @@
-"""Blank figures to draw in, and files of them; the one file that imports matplotlib.
+"""Create figures and write them to files. The only file that imports matplotlib.
 
-The object interface throughout: pyplot would keep global state and look for a display.
+It uses the object interface, as pyplot has global state and looks for a display.
 """
 
 from __future__ import annotations
@@ -16,36 +16,36 @@ from auscult.files.writing import whole_or_nothing
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# With fixed ids equal results give equal files; text stays text, to be searched.
+# With a fixed salt, equal figures give equal files. Text stays text, so it can be searched.
 _REPEATABLE: Mapping[str, Any] = {"svg.hashsalt": "auscult", "svg.fonttype": "none"}
 
 
 FORMATS = (".png", ".svg", ".pdf")
-"""Ends of the names of pictures."""
+"""File extensions of the formats that can be written."""
 
 
 def check_target(path: Path) -> None:
-    """Whether a picture could be written there, for asking before the work is done.
+    """Check that a figure can be written to a path, before it is computed.
 
     Raises:
-        ConfigError: The suffix is none of `FORMATS`, or the folder does not exist.
-        DataError: What lies there cannot be told.
+        ConfigError: The extension is none of `FORMATS`, or the folder does not exist.
+        DataError: The folder cannot be accessed.
     """
     if path.suffix.lower() not in FORMATS:
         raise ConfigError(f"a picture file ({', '.join(FORMATS)})", f"'{path.name}'", "change the file's suffix")
     try:
-        there = path.parent.is_dir()
+        exists = path.parent.is_dir()
     except OSError as error:
         raise DataError("a writable place", f"{path}: {error.strerror}", "choose another path") from error
-    if not there:
+    if not exists:
         raise ConfigError(f"an existing folder for {path.name}", f"'{path.parent}'", "make the folder first")
 
 
 def blank_figure(**settings: Any) -> Figure:
-    """An empty figure.
+    """Create an empty figure.
 
     Args:
-        settings: As `matplotlib.figure.Figure` takes them.
+        settings: Arguments of `matplotlib.figure.Figure`.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
@@ -59,10 +59,10 @@ def blank_figure(**settings: Any) -> Figure:
 
 @contextmanager
 def drawing_style(style: Mapping[str, Any] | None = None) -> Iterator[None]:
-    """Draw and save inside this: the same figure gives the same SVG, in a style of one's own where one is given.
+    """Draw and save figures in a context in which equal figures give equal SVG files.
 
     Args:
-        style: matplotlib's rc parameters.
+        style: Further rc parameters of matplotlib.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
@@ -78,10 +78,10 @@ def drawing_style(style: Mapping[str, Any] | None = None) -> Iterator[None]:
 
 
 def write_figure(figure: Figure, path: Path, *, dpi: int = 160) -> None:
-    """Write a figure in the format of the file's ending, whole or not at all; in the style in which it is called.
+    """Write a figure in the format of the file's extension, completely or not at all. Call it within `drawing_style`.
 
     Raises:
-        DataError: Nothing can be written there.
+        DataError: The file cannot be written.
     """
     kind = path.suffix.lstrip(".").lower()
     # Without a date, equal figures give equal files.

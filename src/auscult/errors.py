@@ -1,7 +1,7 @@
-"""Errors that a user can mend: each says what was expected, what came, and what to do.
+"""Errors that a user can fix. Each says what was expected, what came, and what to do.
 
-The command line prints them as one sentence and exits non-zero; the Python API raises them. Anything else that
-escapes is a bug of ours and keeps its traceback.
+The command line prints them as one sentence and exits with a non-zero code; the Python API raises them. Any other
+exception is a bug and keeps its traceback.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-# C0 and C1, line separators, direction overrides, half surrogate pairs.
+# C0 and C1 controls, line separators, direction overrides, lone surrogates.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]+")
 
 
@@ -33,51 +33,51 @@ class AuscultError(Exception):
         super().__init__(f"expected {expected}, got {got}; {remedy}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Let an error of a worker reach the process that started it, whatever its class takes."""
+        """Pickle the error without its constructor's arguments, so that it can pass between processes."""
         return _restored, (type(self), str(self), vars(self))
 
 
-def _restored(kind: type[AuscultError], message: str, said: dict[str, Any]) -> AuscultError:
+def _restored(kind: type[AuscultError], message: str, attributes: dict[str, Any]) -> AuscultError:
     error = kind.__new__(kind, message)
-    vars(error).update(said)
+    vars(error).update(attributes)
     return error
 
 
 class DataError(AuscultError):
-    """A file, or a line of one, does not hold what its format promises."""
+    """A file, or a line of it, does not follow its format."""
 
 
 class CorpusMissingError(AuscultError):
-    """A corpus is not on this machine (or may not be copied); the remedy says where to get it and put it."""
+    """A corpus is not on this machine. The remedy says where to get it and where to put it."""
 
 
 class ModelError(AuscultError):
-    """A model folder is absent, damaged, or of a kind that cannot do what was asked."""
+    """A model folder is missing, damaged, or of a kind that does not support the request."""
 
 
 class IndexFolderError(AuscultError):
-    """An index folder is absent, damaged, locked, or was written with another model."""
+    """An index folder is missing, damaged, locked, or was written with another model."""
 
 
 class IndexBusyError(IndexFolderError):
-    """Another writer is at work on an index."""
+    """Another process is changing the index."""
 
 
 class EngineError(AuscultError):
-    """A server that keeps passages cannot be reached, or does not do what was asked."""
+    """A server with passages of an index cannot be reached, or fails."""
 
 
 class ServerAwayError(EngineError):
-    """A server that keeps passages cannot be reached."""
+    """A server with passages of an index cannot be reached."""
 
 
 class ShareAwayError(ServerAwayError):
     """One of the servers that share an index cannot be reached.
 
     Args:
-        share: Its number, from 0.
-        shares: How many there are.
-        name: Of the server, for people.
+        share: Number of its share, from 0.
+        shares: Number of shares.
+        name: Name of the server, for people.
         remedy: What to do about it.
     """
 
@@ -87,7 +87,7 @@ class ShareAwayError(ServerAwayError):
 
 
 class QueryError(AuscultError):
-    """A query names something that cannot be understood or resolved."""
+    """A query cannot be understood or resolved."""
 
 
 class ConfigError(AuscultError):
@@ -111,36 +111,36 @@ class MissingExtraError(AuscultError):
 
 
 def _installing(extra: str) -> str:
-    """How pip brings an extra: from where this installation came, a checkout or a wheel, or else by the name."""
+    """Return the pip command for an extra, from the checkout or URL of this installation, else by name."""
     checkout = Path(__file__).parents[2]
     if (checkout / "pyproject.toml").is_file():
         return f"pip install -e '{checkout}[{extra}]'"
-    # Imported when something is missing: it takes as long as all else of this file, a dozen times.
+    # Imported only here, as it takes a dozen times as long as the rest of this file.
     from importlib.metadata import PackageNotFoundError, distribution
 
     try:
-        told = json.loads(distribution("auscult").read_text("direct_url.json") or "{}")
+        origin = json.loads(distribution("auscult").read_text("direct_url.json") or "{}")
     except PackageNotFoundError:
-        told = {}
-    version_control = f"{told['vcs_info']['vcs']}+" if "vcs_info" in told else ""
-    place = f" @ {version_control}{told['url']}" if "url" in told else ""
+        origin = {}
+    version_control = f"{origin['vcs_info']['vcs']}+" if "vcs_info" in origin else ""
+    place = f" @ {version_control}{origin['url']}" if "url" in origin else ""
     return f"pip install 'auscult[{extra}]{place}'"
 
 
 @contextmanager
 def naming_extra(extra: str, *packages: str) -> Iterator[None]:
-    """Around imports of optional packages: a missing one becomes an error that says what to install.
+    """Import optional packages in a context in which a missing one raises an error that says what to install.
 
-    What they report to their makers is switched off first.
+    Their telemetry is switched off first.
 
     Args:
-        extra: The extra they belong to.
-        packages: The packages that may be missing; of any other, the import's own error stays.
+        extra: The extra with these packages.
+        packages: Packages that may be missing; for any other, the import's own error is raised.
 
     Raises:
         MissingExtraError: One of the packages is missing.
     """
-    # Only here: all else of this file stands alone, and says what to install where nothing works.
+    # Imported only here, so that the rest of this file works without any other module.
     from auscult import telemetry
 
     telemetry.switch_off()
@@ -153,5 +153,5 @@ def naming_extra(extra: str, *packages: str) -> Iterator[None]:
 
 
 def printable(text: str) -> str:
-    """Return a text on one line, with blanks for control characters, which could steer a terminal."""
+    """Return a text on one line, with spaces for control characters, which could control a terminal."""
     return _CONTROL.sub(" ", text)

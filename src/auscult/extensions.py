@@ -1,6 +1,6 @@
-"""Extensions: what other packages add to Auscult through entry points. The lab is one of them.
+"""Extensions that other packages register through entry points. The lab is one of them.
 
-| group | an entry's name | the object |
+| group | name of an entry | object |
 |---|---|---|
 | `auscult.commands` | the command; `concepts.graph` is a group below `concepts` | a command, or a `typer.Typer` |
 | `auscult.corpora` | `EXTENSION/PATTERN`, see `sources.opening` | a `sources.opening.CorpusSource` |
@@ -8,7 +8,7 @@
 | `auscult.readers` | the reader's name | a class with the protocol `readers.contract.Reader` |
 | `auscult.engines` | the scheme of its addresses | a class with the protocol `engines.contract.Engine` |
 
-An entry is loaded when it is asked for, so an extension costs nothing before.
+An entry is loaded only when it is used.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ def entries(group: Group) -> Mapping[str, EntryPoint]:
     """Return the entries of a group by name.
 
     Raises:
-        ConfigError: Two packages registered one name.
+        ConfigError: Two packages have registered the same name.
     """
-    found: dict[str, EntryPoint] = {}
+    registered: dict[str, EntryPoint] = {}
     for entry in entry_points(group=group):
-        if (other := found.get(entry.name)) is not None and other.value != entry.value:
+        if (other := registered.get(entry.name)) is not None and other.value != entry.value:
             raise ConfigError(
                 f"one extension called '{entry.name}' in {group}",
                 f"'{other.value}' and '{entry.value}'",
                 "remove one of the two packages",
             )
-        found[entry.name] = entry
-    return found
+        registered[entry.name] = entry
+    return registered
 
 
 def load(group: Group, name: str) -> Any:

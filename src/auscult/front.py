@@ -1,10 +1,10 @@
-"""The front door for Python: build an index of files or documents, open it, ask it.
+"""The main functions of the package: build an index of files or documents, open it, search it.
 
     index = auscult.build_index("folder", out="my-index")
     for hit in auscult.open_index("my-index").search("How is gout treated?"):
         print(hit)
 
-`auscult index` builds by the same code (`search.sources`).
+`auscult index` builds with the same code (`search.sources`).
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ class Index:
     """An index that was built.
 
     Attributes:
-        folder: Where it is.
-        counts: Documents, passages and sentences.
-        seconds: Wall-clock time of the whole build.
-        left_out: What could not be read and why, a line each; the first line counts files.
+        folder: Folder of the index.
+        counts: Numbers of documents, passages and sentences.
+        seconds: Wall-clock time of the build.
+        left_out: A line for each file that could not be read, with the reason; the first line has the number of files.
     """
 
     folder: Path
@@ -50,10 +50,10 @@ class Index:
         return f"{self.counts.in_words()} in {self.seconds:.1f} s: {self.folder}"
 
     def open(self) -> Searcher:
-        """Open the index for searching.
+        """Open the index for searches.
 
         Raises:
-            AuscultError: See `open_index`.
+            AuscultError: As for `open_index`.
         """
         return open_index(self.folder)
 
@@ -67,18 +67,18 @@ def build_index(
     choices: Choices | None = None,
     skip_bad: bool = False,
 ) -> Index:
-    """Build an index, and replace one that is in the folder.
+    """Build an index, replacing one that is in the folder.
 
-    Files that cannot be read are left out; the logger "auscult" warns of each, and `Index.left_out` names them.
+    Files that cannot be read are skipped. The logger "auscult" warns about each, and `Index.left_out` names them.
 
     Args:
-        source: A folder, file or pattern, several of them, or documents.
-        out: The index folder. Readers see the old index until the end.
+        source: A folder, file or pattern, several of these, or documents.
+        out: The index folder. Readers see an old index until the new one is complete.
         model: A shipped encoder ("fast", "best") or a model folder.
-        knowledge: Taxonomies that resolve entities. Default: the knowledge base on this machine, if any. An empty list:
-            none.
-        choices: Options for reading files.
-        skip_bad: Leave out unreadable records, too.
+        knowledge: Taxonomies that resolve entities (`concepts.opening`). Default: the knowledge base on this machine,
+            if there is one. An empty list: none.
+        choices: How to read files: columns, de-identification, access.
+        skip_bad: Also skip unreadable records within files.
 
     Raises:
         AuscultError: Nothing to index, a missing path or model, or a folder that cannot be written.
@@ -93,53 +93,53 @@ def build_index(
     known = named_or_found(knowledge) if knowledge is None or knowledge else None
     left_out: list[str] = []
     if sources is None:
-        done = build.build_index(
+        manifest = build.build_index(
             documents or (), encoder, folder, knowledge_base=known, corpus="documents", model_path=lasting_name(model)
         )
     else:
         try:
             reading = nullcontext((encoder, _unchanged))
-            done = index_sources(sources, reading, folder, knowledge_base=known, model_path=lasting_name(model))
+            manifest = index_sources(sources, reading, folder, knowledge_base=known, model_path=lasting_name(model))
         finally:
-            # Also where nothing was left to index, which it may explain.
+            # Also after an error: the skipped files may explain why there was nothing to index.
             left_out = sources.left_out()
             for line in left_out:
                 _LOG.log(logging.WARNING if _is_trouble(line) else logging.INFO, "%s", line)
     if known is None and knowledge is None:
         _LOG.info("%s", NO_KNOWLEDGE)
-    return Index(folder, done.counts, time.perf_counter() - begun, tuple(left_out))
+    return Index(folder, manifest.counts, time.perf_counter() - begun, tuple(left_out))
 
 
 def open_index(folder: str | Path) -> Searcher:
-    """Open an index with the model that made it.
+    """Open an index with the model that it was built with.
 
     Args:
-        folder: The index folder, or the address of a published index.
+        folder: The index folder, or the address that the whole index was published to (`auscult publish --whole`).
 
     Raises:
-        IndexFolderError: There is no whole index.
-        ModelError: The model cannot be loaded from where it was.
-        EngineError: The server of the index cannot be reached.
+        IndexFolderError: The folder has no complete index.
+        ModelError: The model cannot be loaded.
+        EngineError: The server with the index cannot be reached.
     """
     return Searcher.open(folder)
 
 
 def read_files(*paths: str | Path, choices: Choices | None = None, skip_bad: bool = False) -> FilesCorpus:
-    """Return the documents of files, to iterate over. Afterwards its `report` says what could not be read.
+    """Return the documents of files as an iterable. After the iteration, its `report` has what could not be read.
 
     Args:
         paths: Folders, files, archives and patterns.
-        choices: Options for reading files.
-        skip_bad: Leave out a single unreadable file instead of raising.
+        choices: How to read files: columns, de-identification, access.
+        skip_bad: Skip an unreadable file also where it is the only one, instead of raising an error.
 
     Raises:
-        CorpusMissingError: A path leads nowhere.
+        CorpusMissingError: A path does not exist.
     """
     return FilesCorpus(*paths, choices=choices, skip_bad=skip_bad)
 
 
 def _parted(source: str | Path | Iterable[str | Path | Document]) -> tuple[list[str], Iterator[Document] | None]:
-    """Return paths, or an iterator of documents; which of both they are, the first one says."""
+    """Return the source as paths, or as an iterator of documents, depending on its first item."""
     if isinstance(source, str | Path):
         return [str(source)], None
     items = iter(source)

@@ -1,4 +1,4 @@
-"""The architecture on one page: the protocols the rooms meet at, and the records they hand on.
+"""The protocols between the packages, and the records that they pass on: the architecture on one page.
 
     corpora -> documents -> labels -> model -> vectors -> index -> candidates -> scores -> passages -> measures
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 FloatArray = npt.NDArray[np.float32]
 
 _SHOWN = 80
-"""Characters of the answer that a printed hit shows."""
+"""Number of characters of the answer in a printed hit."""
 
 Precision = Literal["float32", "bf16"]
-"""What transformers compute in where they score."""
+"""Number format in which transformers compute scores."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """One line of a qrels file: a person (or a corpus) says how relevant a passage is to a query."""
+    """How relevant a passage is to a query, by a person or a corpus: one line of a qrels file."""
 
     query_id: str
     passage_id: str
@@ -43,9 +43,9 @@ class Ranking:
     """One query's ranked passages, best first.
 
     Attributes:
-        query_id: The query that was ranked for.
-        passage_ids: Best first.
-        scores: Same length, non-increasing; higher is better.
+        query_id: Id of the query.
+        passage_ids: Ids of the passages, best first.
+        scores: Their scores, non-increasing; higher is better.
     """
 
     query_id: str
@@ -55,15 +55,18 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class SentenceScore:
-    """How well one sentence answers: a half-open character range of the document text and its scores.
+    """A sentence of a hit with its scores.
 
     Attributes:
-        score: The model's, the cosine with the query, in [-1, 1]; where all evidence scored, plus the share of the
-            asked words that the sentence holds.
-        entity_score: The share of the entity half in the model's.
-        aspect_score: The share of the aspect half.
-        marked: Whether it is among those that answer (`search.marks`).
-        assertions: What it says of its mentions of the entity (`search.assertions`); empty where it has none.
+        start: Offset in the document text.
+        end: End of the half-open range.
+        text: Text of the sentence.
+        score: Cosine of the sentence with the query, in [-1, 1]. With all evidence, the share of the question's words
+            that the sentence has is added.
+        entity_score: The part of the cosine from the entity half of the vectors.
+        aspect_score: The part of the cosine from the aspect half.
+        marked: Whether the sentence answers, and is highlighted (`search.marks`).
+        assertions: What it says about its mentions of the entity (`search.assertions`); empty without a mention.
     """
 
     start: int
@@ -81,21 +84,21 @@ class Hit:
     """One retrieved passage with its evidence.
 
     Attributes:
-        rank: From 1.
-        score: Sum of all evidence. By the model alone, its own score: for CDV the mean sentence cosine, in [-1, 1]
-            (arnold2020 Eq. 14).
-        entity_score: Share of the entity half of the vectors in the model's score.
-        aspect_score: Share of the aspect half.
-        start: Offset of the passage in the document text; end is exclusive.
-        sentences: All sentences of the passage with their scores, in order.
-        metadata: Further fields of the document.
-        evidence: What each reason adds to the score (`search.evidence`); empty if the model alone scored.
-        probability: Probability that the passage answers; None if the model alone scored.
-        above: Headings above its own, outermost first.
+        rank: Rank, from 1.
         title: Title of the document; in a book of many articles, of the article.
-        book: Title of the document, if `title` is an article's.
-        file: Name of the file, below the folder that was read; empty for documents without one.
-        place: Where in the file the answer is: "page 3", "slide 2", "sheet Doses", "row 7" or "line 12"; empty if
+        start: Offset of the passage in the document text; `end` is exclusive.
+        score: The sum of all evidence. Where only the model scores: the mean sentence cosine (arnold2020 Eq. 14), in
+            [-1, 1], or the cosine of a passage vector for a `PassageEncoder`.
+        entity_score: The part of the model's score from the entity half of its vectors.
+        aspect_score: The part of the model's score from the aspect half.
+        sentences: All sentences of the passage with their scores, in order.
+        metadata: Metadata of the document.
+        evidence: What each reason adds to the score (`search.evidence`); empty where only the model scores.
+        probability: Probability that the passage answers, from its evidence; None where only the model scores.
+        above: The headings above its own, outermost first.
+        book: Title of the document, where `title` is that of an article.
+        file: Name of the file below the indexed path; empty for a document that is not from a file.
+        place: Where in the file the answer is: "page 3", "slide 2", "sheet Doses", "row 7" or "line 12"; empty where
             unknown.
     """
 
@@ -123,12 +126,12 @@ class Hit:
 
     @property
     def answer(self) -> SentenceScore | None:
-        """The best of the marked sentences, or of all where none is marked; None where there is none."""
+        """The best marked sentence, or the best of all where none is marked; None without sentences."""
         marked = [sentence for sentence in self.sentences if sentence.marked]
         return max(marked or self.sentences, key=lambda sentence: sentence.score, default=None)
 
     def __str__(self) -> str:
-        """Return the score, where the passage stands, and the first words of its best sentence, on one line."""
+        """Return the score, the headings of the passage, and the first words of its best sentence, on one line."""
         place = " › ".join(filter(None, (self.title or self.doc_id, *self.above, self.heading)))
         words = " ".join((self.answer.text if self.answer else self.text).split())
         return (
@@ -138,24 +141,24 @@ class Hit:
 
 @runtime_checkable
 class Corpus(Protocol):
-    """Documents, and where a corpus has them, queries, judgements and given candidates. Lazy and offline."""
+    """Documents and, in some corpora, queries, judgements and candidates. Lazy and offline."""
 
     name: str
 
     def documents(self, split: str | None = None) -> Iterator[Document]:
-        """Stream documents, in a stable order; of one split, or all."""
+        """Yield the documents of a split, or all, in a stable order."""
         ...
 
     def queries(self, split: str) -> Sequence[Query]:
-        """Queries of a split, in a stable order; empty where the corpus has none."""
+        """Return the queries of a split in a stable order; empty where the corpus has none."""
         ...
 
     def judgements(self, split: str) -> Sequence[Judgement]:
-        """Relevance judgements of a split."""
+        """Return the relevance judgements of a split."""
         ...
 
     def candidates(self, split: str) -> Mapping[str, Sequence[str]]:
-        """query_id -> passage_ids to re-rank. The order carries no information and must not be used."""
+        """Return the ids of the passages to re-rank by query id. Their order has no meaning and must not be used."""
         ...
 
 
@@ -163,8 +166,8 @@ class Corpus(Protocol):
 class Scorer(Protocol):
     """Anything that scores passages for a query: BM25, an encoder, a cross-encoder.
 
-    A scorer sees whole documents first (`fit`-free models ignore them), because some score a passage in the
-    context of its document and term-based ones need collection statistics.
+    A scorer gets whole documents first, as some models score a passage in the context of its document, and term-based
+    ones need statistics of the collection.
     """
 
     name: str
@@ -174,7 +177,7 @@ class Scorer(Protocol):
         ...
 
     def score(self, query: Query, passage_ids: Sequence[str]) -> FloatArray:
-        """Scores, shape (passages,), higher is better, for passages of the prepared collection."""
+        """Return the scores of passages of the prepared collection, shape (passages,); higher is better."""
         ...
 
 
@@ -184,21 +187,21 @@ class ReadsDocuments(Protocol):
 
     @property
     def reads_documents(self) -> bool:
-        """Whether `prepare` must be given whole documents, even where few of their passages are asked for."""
+        """Whether `prepare` needs whole documents even if only few of their passages are scored."""
         ...
 
 
 @runtime_checkable
 class DocumentEncoder(Protocol):
-    """A model that places sentences and queries in one space where the inner product is the score.
+    """A model that encodes sentences and queries in one space, in which the inner product is the score.
 
     Sentence vectors and query vectors have unit length, so a passage's score (mean sentence cosine, arnold2020
     Eq. 14) is one inner product with the mean of its sentence vectors.
 
     Attributes:
-        dim: Length of a vector.
-        parts: Which columns of a vector speak for the entity and which for the aspect.
-        fingerprint: A hash of weights and configuration; an index refuses another model's.
+        dim: Dimension of the vectors.
+        parts: The columns of a vector for the entity ("entity") and for the aspect ("aspect"), where it has such parts.
+        fingerprint: Hash of weights and configuration; an index can be opened only with its own.
     """
 
     name: str
@@ -207,20 +210,20 @@ class DocumentEncoder(Protocol):
     fingerprint: str
 
     def encode_documents(self, documents: Sequence[Document]) -> list[FloatArray]:
-        """One float32 array (sentences, dim) per document, rows of unit length, in sentence order."""
+        """Return one float32 array (sentences, dim) per document, with rows of unit length in sentence order."""
         ...
 
     def encode_queries(self, queries: Sequence[Query]) -> FloatArray:
-        """Float32 array (queries, dim), rows of unit length."""
+        """Return a float32 array (queries, dim) with rows of unit length."""
         ...
 
 
 @runtime_checkable
 class PassageEncoder(DocumentEncoder, Protocol):
-    """A document encoder that places passages itself, and not by the mean of their sentences."""
+    """A document encoder with passage vectors of its own, instead of the mean of the sentence vectors."""
 
     def encode_passages(self, documents: Sequence[Document]) -> list[tuple[FloatArray, FloatArray]]:
-        """Return each document's vectors: of its sentences, (sentences, dim), and of its passages, unit rows."""
+        """Return for each document the vectors of its sentences, (sentences, dim), and passages, (passages, dim)."""
         ...
 
 
@@ -229,13 +232,13 @@ Terms = tuple[npt.NDArray[np.uint16], FloatArray]
 
 
 class Expansion(NamedTuple):
-    """Weighted terms of passages, read in windows: the words they hold and words that mean the same (formal2021).
+    """Weighted terms of passages by windows: the words in them and words that mean the same (formal2021).
 
     Attributes:
-        windows: How many windows each passage has, (passages,).
-        starts: First term of each window, and the number of terms, (windows + 1,).
-        terms: Numbers of terms, at most 65,535, (terms,).
-        weights: Above 0 and below 4, float32 (terms,).
+        windows: Number of windows of each passage, (passages,).
+        starts: Position of the first term of each window, and at the end the number of terms, (windows + 1,).
+        terms: Numbers of the terms, at most 65,535, (terms,).
+        weights: Weights of the terms, above 0 and below 4, float32 (terms,).
     """
 
     windows: npt.NDArray[np.int64]
@@ -245,12 +248,12 @@ class Expansion(NamedTuple):
 
 
 class EncodedDocument(NamedTuple):
-    """What an encoder makes of a document.
+    """Vectors and terms of a document.
 
     Attributes:
-        sentences: Vectors of its sentences, (sentences, dim), unit rows.
+        sentences: Vectors of its sentences, (sentences, dim), with rows of unit length.
         passages: Vectors of its passages, (passages, dim).
-        expansion: Of its passages, where the encoder reads terms (`ExpandsTexts`).
+        expansion: Weighted terms of its passages, from an encoder with terms (`ExpandsTexts`).
     """
 
     sentences: FloatArray
@@ -260,30 +263,30 @@ class EncodedDocument(NamedTuple):
 
 @runtime_checkable
 class ExpandsTexts(Protocol):
-    """An encoder that also reads weighted terms, of documents and of queries."""
+    """An encoder that also gives weighted terms for documents and queries."""
 
     @property
     def expands(self) -> bool:
-        """Whether this one has a reader of terms."""
+        """Whether this encoder gives terms."""
         ...
 
     def expand_documents(self, documents: Sequence[Document]) -> list[Expansion]:
-        """Return the terms of each document's passages."""
+        """Return for each document the terms of its passages."""
         ...
 
     def expand_query(self, query: Query) -> Terms:
-        """Return the numbers and weights of a query's terms, weights as one vector of unit length."""
+        """Return the numbers and weights of a query's terms; the weights have unit length as a vector."""
         ...
 
 
 @runtime_checkable
 class SentenceSplitter(Protocol):
-    """Finds sentences in one paragraph of text."""
+    """Splits a paragraph into sentences."""
 
     name: str
 
     def split(self, text: str) -> list[tuple[int, int]]:
-        """Half-open character ranges, in order, without surrounding white space; all other text is covered."""
+        """Return the sentences as half-open character ranges in order; only white space is outside them."""
         ...
 
 

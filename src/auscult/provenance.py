@@ -1,4 +1,4 @@
-"""Where a figure comes from: hardware, code revision, time; the same words in every result file."""
+"""Provenance of measurements: hardware, code revision and time, in the same form for every result file."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from pathlib import Path
 
 
 def stamp() -> dict[str, str]:
-    """What every record ends with: version and commit of the code, the machine, the time."""
+    """Return the last fields of every record: version and commit of the code, the machine, the time."""
     return {**origin(), "date": now()}
 
 
 def origin() -> dict[str, str]:
-    """Version and commit of the code, and the machine: what long work has to ask for when it begins."""
+    """Return version and commit of the code, and the machine. A long run must call this at its beginning."""
     return {"version": version("auscult"), "revision": find_revision(), "hardware": describe_hardware()}
 
 
 def usable_cores() -> int:
-    """How many processor cores this process may use."""
+    """Return the number of processor cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def describe_hardware() -> str:
-    """Processor, number of cores that may be used, memory, GPUs and system, in one line.
+    """Return processor, usable cores, memory, GPUs and system, in one line.
 
-    GPUs are those that torch can use, where a process has imported it: without it nothing here computes on one.
+    GPUs are listed only if the process has imported torch, as nothing else computes on them.
     """
     processor = platform.processor() or platform.machine()
     memory = ""
@@ -49,12 +49,12 @@ def describe_hardware() -> str:
 
 @cache
 def find_revision() -> str:
-    """The commit this package runs from ("+" when files differ from it); empty when it is no checkout.
+    """Return the commit that this package runs from, with "+" where files differ from it; empty outside a checkout.
 
-    Asked for once a process, which runs on as it began when the checkout moves to another commit.
+    The result is cached, as the process keeps running the code that it has imported.
     """
     here = Path(__file__).resolve()
-    # An installed package may lie inside another project's checkout, whose commit would say nothing.
+    # An installed package may be inside the checkout of another project.
     if _git(here.parent, "ls-files", "--error-unmatch", here.name) is None:
         return ""
     return _git(here.parent, "describe", "--always", "--dirty=+", "--abbrev=12", "--exclude=*") or ""
@@ -62,7 +62,7 @@ def find_revision() -> str:
 
 def _git(folder: Path, *arguments: str) -> str | None:
     try:
-        done = subprocess.run(  # noqa: S603
+        result = subprocess.run(  # noqa: S603
             ["git", "-C", str(folder), *arguments],  # noqa: S607
             capture_output=True,
             text=True,
@@ -71,9 +71,9 @@ def _git(folder: Path, *arguments: str) -> str | None:
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return done.stdout.strip() if done.returncode == 0 else None
+    return result.stdout.strip() if result.returncode == 0 else None
 
 
 def now() -> str:
-    """The time, as records hold it: ISO 8601, UTC, to the second."""
+    """Return the current time for records: ISO 8601, UTC, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")

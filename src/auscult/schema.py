@@ -1,8 +1,8 @@
-"""One shape each of hit, passage, document and job: what the service answers, its page shows and its client returns.
+"""The records of the API: hit, passage, document, job. The service, its page and the client share them.
 
-Plain dataclasses, for three reasons. The client reads them without the service's packages. Pydantic and FastAPI take
-them as they are, `described` fields with their words included. And hundreds of sentences in an answer, made here, cost
-a fifth of what models cost that check them.
+They are plain dataclasses, for three reasons. The client can use them without the packages of the service. Pydantic and
+FastAPI accept them as they are, with the descriptions of `described` fields. And an answer with hundreds of sentences
+costs a fifth of one made of validating models.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Assertion = Literal["affirmed", "negated", "family", "historical", "hypothetical"]
-"""What a sentence says of a thing. Hypothetical is all that only may be: suspected, possible, a risk, "if"."""
+"""What a sentence says about an entity. Hypothetical is what is only possible: suspected, a risk, "if"."""
 
 
 def described(description: str, examples: Sequence[str] = ()) -> Any:
@@ -20,17 +20,17 @@ def described(description: str, examples: Sequence[str] = ()) -> Any:
 
     Args:
         description: What the field means, for the API's documentation.
-        examples: Values that it may have.
+        examples: Examples of its values.
     """
     return field(metadata={"description": description} | ({"examples": [*examples]} if examples else {}))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Concept:
-    """A concept of the knowledge base, and how it was found."""
+    """A concept of the knowledge base, and how it was matched."""
 
-    code: str = described("Its identifier.", examples=["DOID:13189"])
-    name: str = described("Its preferred name.", examples=["gout"])
+    code: str = described("Identifier.", examples=["DOID:13189"])
+    name: str = described("Preferred name.", examples=["gout"])
     matched: str = described("The name, synonym or identifier that was matched.", examples=["gout"])
     how: Literal["identifier", "name", "synonym", "fuzzy"] = described("What was matched; fuzzy: nearly.")
     score: float = described("1 for an exact match, less for a looser one.")
@@ -38,12 +38,12 @@ class Concept:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnderstoodEntity:
-    """A thing that is asked about."""
+    """An entity of the question."""
 
-    asked: str = described("In the words it was asked in.")
-    concept: Concept | None = described("What it was taken for; null where it is searched for as words.")
-    names: list[str] = described("What it is looked for by.")
-    likelihood: float = described("That it is asked about, from 0 to 1; the less likely, the less it counts.")
+    asked: str = described("Its words in the question.")
+    concept: Concept | None = described("The matched concept; null where only its words are searched for.")
+    names: list[str] = described("The names that are searched for.")
+    likelihood: float = described("Probability that the question is about it; unlikely entities count less.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,25 +56,25 @@ class Correction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Understood:
-    """How a request was understood; each part can be given in its place (`entity`, `aspects`)."""
+    """How a request was understood. A request can name entity and aspects itself (`entity`, `aspects`)."""
 
-    entity: str = described("What hits are about, as the documents call it.")
-    entities: list[UnderstoodEntity] = described("Each thing that is asked about.")
-    alternatives: list[Concept] = described("Other readings of the entity, best first.")
-    aspects: list[str] = described("What is asked of it.")
-    aspects_read: bool = described("Whether the aspects come from the question's words.")
-    corrections: list[Correction] = described("Misspelt words, as they were read.")
-    unread: list[str] = described("Words that are neither; they are looked for as they are.")
+    entity: str = described("The entity, as the documents call it.")
+    entities: list[UnderstoodEntity] = described("All entities of the question.")
+    alternatives: list[Concept] = described("Other concepts that the entity may mean, best first.")
+    aspects: list[str] = described("The aspects.")
+    aspects_read: bool = described("Whether the aspects were read from the question.")
+    corrections: list[Correction] = described("Misspelt words, and how they were read.")
+    unread: list[str] = described("Words that belong to neither; they are searched for as words.")
     note: str = described("One line for people; empty where there was nothing to understand.")
-    taken_entity: str = described("The entity, where earlier questions of the conversation had it; else empty.")
-    taken_aspects: list[str] = described("The aspects that only earlier questions had.")
+    taken_entity: str = described("The entity, if it was taken from an earlier question; else empty.")
+    taken_aspects: list[str] = described("The aspects that were taken from earlier questions.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Box:
     """A rectangle on a page, in points from its upper left corner."""
 
-    page: int = described("From 0.")
+    page: int = described("Number of the page, from 0.")
     left: float
     top: float
     right: float
@@ -85,23 +85,23 @@ class Box:
 class Sentence:
     """One sentence of a hit with its scores."""
 
-    start: int = described("Of the document's text; `end` is exclusive.")
+    start: int = described("Offset in the document's text; `end` is exclusive.")
     end: int
     text: str
     score: float
     entity_score: float
     aspect_score: float
-    highlight: bool = described("Whether it is among those that answer.")
-    assertions: list[Assertion] = described("What it says of its mentions of the entity; empty where it has none.")
+    highlight: bool = described("Whether it answers.")
+    assertions: list[Assertion] = described("What it says about its mentions of the entity; empty without a mention.")
     source_ranges: list[tuple[int, int]] = described(
-        "Of a highlighted sentence: where it stands in the decoded original file, half-open."
+        "Of a highlighted sentence: half-open ranges in the decoded original file."
     )
-    boxes: list[Box] = described("Of a highlighted sentence: where it stands on the original's pages.")
+    boxes: list[Box] = described("Of a highlighted sentence: boxes on the pages of the original.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """One reason of a hit's score."""
+    """One reason for the score of a hit."""
 
     name: str
     words: str = described("The reason in words.", examples=["the title names what was asked about"])
@@ -112,52 +112,50 @@ class Evidence:
 class Hit:
     """A passage that may answer."""
 
-    rank: int = described("From 1, over all pages.")
+    rank: int = described("Rank from 1, over all pages.")
     index: str
     passage_id: str
     doc_id: str
-    title: str = described("Of the document; in a book of many articles, of the article.")
-    book: str = described("The document's title, where `title` is an article's; else empty.")
+    title: str = described("Title of the document; in a book of many articles, of the article.")
+    book: str = described("Title of the document, where `title` is that of an article; else empty.")
     heading: str
     above: list[str] = described("The headings above its own, outermost first.")
-    file: str = described("The file's name below what was indexed; empty where the document is of none.")
-    place: str = described(
-        "Where in the file it answers; empty where that is not known.", examples=["page 3", "line 12"]
-    )
+    file: str = described("Name of the file below the indexed path; empty for a document that is not from a file.")
+    place: str = described("Where in the file the answer is; empty where unknown.", examples=["page 3", "line 12"])
     source: str
     url: str
-    date: str = described("Of the document, where its metadata has one; else empty.")
+    date: str = described("Date of the document; empty where its metadata has none.")
     metadata: dict[str, str]
     text: str
-    start: int = described("Of the passage in the document's text; `end` is exclusive.")
+    start: int = described("Offset of the passage in the document's text; `end` is exclusive.")
     end: int
-    excerpt: tuple[int, int] = described("The stretch around the highlighted sentences: of the document's text.")
+    excerpt: tuple[int, int] = described("Range of the document's text around the highlighted sentences.")
     highlights: list[tuple[int, int]] = described(
-        "The sentences that answer, a list with its lead-in: of the document's text, in order."
+        "Ranges of the document's text that answer, in order; a list is highlighted with its introduction."
     )
     sentences: list[Sentence]
-    score: float = described("The sum of all evidence, which compares between questions and indexes.")
-    probability: float | None = described("That the passage answers; null where the model alone scored.")
-    evidence: list[Evidence] = described("What the score is made of, most first.")
-    original: str | None = described("The media type of the original file, where it is kept.")
+    score: float = described("The sum of all evidence, comparable between questions and indexes.")
+    probability: float | None = described("Probability that the passage answers; null where only the model scores.")
+    evidence: list[Evidence] = described("The summands of the score, largest first.")
+    original: str | None = described("Media type of the original file; null where the file is not kept.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NothingHere:
-    """Whether nothing was found that answers."""
+    """Whether nothing that was found answers."""
 
-    flag: bool = described("Never set where some documents were not searched: these may answer.")
+    flag: bool = described("Never set where some documents were not searched, as these may answer.")
     sentence: str = described("For people; empty where something answers.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotSearched:
-    """Documents of an index that were not searched, since some of its servers are away."""
+    """Documents of an index that were not searched because some of its servers do not answer."""
 
     index: str
     shares: list[int] = described("Numbers of these servers, from 1.")
     of_shares: int
-    documents: int = described("How many were not searched.")
+    documents: int = described("Number of documents that were not searched.")
     of_documents: int
     sentence: str = described("For people.")
 
@@ -169,42 +167,42 @@ class SearchAnswer:
     understood: Understood
     hits: list[Hit]
     nothing_here: NothingHere
-    not_searched: list[NotSearched] = described("Tell people first where it is not empty.")
+    not_searched: list[NotSearched] = described("If not empty, show this to people first.")
     more: bool = described("Whether there are hits beyond this page.")
     offset: int
-    indexes: list[str] = described("Which were asked.")
-    milliseconds: float = described("What it took here.")
+    indexes: list[str] = described("Names of the indexes that were searched.")
+    milliseconds: float = described("Time that the search took in the service.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PatientSentence:
-    """A sentence that was found of a patient."""
+    """A sentence that was found for a patient."""
 
     doc_id: str
     passage_id: str
     title: str
-    date: str = described("Of the document; empty where it has none.")
+    date: str = described("Date of the document; empty where it has none.")
     heading: str
     file: str
-    place: str = described("Where in the file the passage answers; empty where that is not known.")
-    start: int = described("Of the document's text; `end` is exclusive.")
+    place: str = described("Where in the file the answer is; empty where unknown.")
+    start: int = described("Offset in the document's text; `end` is exclusive.")
     end: int
     text: str
-    assertions: list[Assertion] = described("What it says of the entity; empty where it does not mention it.")
+    assertions: list[Assertion] = described("What it says about the entity; empty without a mention.")
     score: float
-    probability: float | None = described("That its passage answers.")
+    probability: float | None = described("Probability that its passage answers.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PatientHits:
-    """What was found of one patient."""
+    """The sentences that were found for one patient."""
 
-    patient: str = described("As the field `patient` of the documents has it.")
-    documents: int = described("In how many documents.")
-    counts: dict[Assertion, int] = described("How many sentences say which of the entity.")
+    patient: str = described("Value of the field `patient` of the documents.")
+    documents: int = described("Number of documents.")
+    counts: dict[Assertion, int] = described("Number of sentences by what they say about the entity.")
     first: str = described("The earliest date; empty where no document has one.")
     last: str
-    sentences: list[PatientSentence] = described("In the order of the documents' dates; those without one last.")
+    sentences: list[PatientSentence] = described("Ordered by date; those of documents without a date are last.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,19 +211,19 @@ class PatientList:
 
     understood: Understood
     patients: list[PatientHits]
-    more: bool = described("Whether there are passages beyond those that were looked at.")
+    more: bool = described("Whether there are further passages that were not checked.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Health:
-    """How the service is."""
+    """Status of the service."""
 
     status: Literal["alive", "ready"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Version:
-    """Which version answers."""
+    """Versions of the service and its API."""
 
     auscult: str
     api: str
@@ -236,11 +234,11 @@ class Index:
     """An index that is served."""
 
     name: str
-    generation: int = described("Grows with every change.")
+    generation: int = described("Number that grows with every change.")
     documents: int
     passages: int
     sentences: int
-    model: str = described("The encoder whose vectors it holds.")
+    model: str = described("Name of the encoder of its vectors.")
     created: str = described("When this generation was published, ISO 8601.")
 
 
@@ -258,10 +256,10 @@ class DocumentSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentList:
-    """A page of documents, the last that were added first."""
+    """A page of documents, last added first."""
 
     documents: list[DocumentSummary]
-    total: int = described("How many there are, all told.")
+    total: int = described("Number of all documents.")
     offset: int
 
 
@@ -274,7 +272,7 @@ class PassageOf:
     above: list[str] = described("The headings above its own, outermost first.")
     start: int
     end: int
-    sentences: list[tuple[int, int]] = described("Of the document's text, half-open.")
+    sentences: list[tuple[int, int]] = described("Half-open ranges of the document's text.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -283,8 +281,8 @@ class OriginalFile:
 
     name: str
     media_type: str
-    encoding: str = described("That a text source was decoded by; empty for others.")
-    pages: list[tuple[float, float]] = described("Widths and heights in points; empty for sources of text.")
+    encoding: str = described("Encoding of a text file; empty for others.")
+    pages: list[tuple[float, float]] = described("Widths and heights in points; empty for files without pages.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -300,7 +298,7 @@ class DocumentWhole(DocumentSummary):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacesOf:
-    """Where a stretch of a document's text stands in its original."""
+    """Where a range of a document's text is in its original file."""
 
     start: int
     end: int
@@ -310,27 +308,27 @@ class PlacesOf:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldValues:
-    """A field that documents have, and how many have which value."""
+    """A field of documents, with the number of documents by value."""
 
     field: str
-    values: dict[str, int] = described("The commonest, most first.")
-    distinct: int = described("How many values there are.")
+    values: dict[str, int] = described("The most frequent values, most frequent first.")
+    distinct: int = described("Number of different values.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurvePassage:
-    """A passage on the sentence axis."""
+    """A passage of a document, by the numbers of its sentences."""
 
     passage_id: str
     heading: str
     first: int = described("Number of its first sentence, from 0.")
-    last: int = described("One past its last.")
+    last: int = described("One past the number of its last sentence.")
     score: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurveSentence:
-    """A sentence's place and scores."""
+    """Range and scores of a sentence."""
 
     start: int
     end: int
@@ -341,23 +339,23 @@ class CurveSentence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curves:
-    """How every sentence of a document answers."""
+    """How well every sentence of a document answers."""
 
     understood: Understood
     doc_id: str
     title: str
     passages: list[CurvePassage]
     sentences: list[CurveSentence]
-    best: int | None = described("Number of the best passage; null where no sentence is.")
+    best: int | None = described("Number of the best passage; null for a document without sentences.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityCompletion:
-    """A name that goes on from what was typed."""
+    """A name that completes what was typed."""
 
-    name: str = described("The preferred name, or a document's title.")
-    matched: str = described("The name or synonym that holds what was typed.")
-    code: str = described("The concept's identifier; empty for a title alone.")
+    name: str = described("The preferred name, or the title of a document.")
+    matched: str = described("The name or synonym that matches what was typed.")
+    code: str = described("Identifier of the concept; empty for a title.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -365,15 +363,15 @@ class EntityCompletions:
     """Names, best first."""
 
     entities: list[EntityCompletion]
-    complete: bool = described("False while names are still being gathered after a start.")
+    complete: bool = described("False while the service is still building its names after a start.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AspectCompletion:
-    """An aspect that goes on from what was typed."""
+    """An aspect that completes what was typed."""
 
     aspect: str
-    example: str = described("A question that asks for it.")
+    example: str = described("An example question with this aspect.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -385,7 +383,7 @@ class AspectCompletions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkippedFile:
-    """A file that could not be read, or of which documents were left out."""
+    """A file that could not be read, or some of whose documents were left out."""
 
     name: str
     reason: str
@@ -393,27 +391,27 @@ class SkippedFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobTold:
-    """An upload, and what became of it."""
+    """An upload with its progress and result."""
 
     job_id: str
     index: str
     caller: str
     access: str = described(
-        "The groups that see its documents; empty for everybody who may ask the index, unless a document "
+        "The groups that see its documents; empty for everybody who may search the index, unless a document "
         "names groups of its own."
     )
     standing: Literal["waiting", "reading", "done", "failed", "interrupted"] = described(
-        "`interrupted`: the service was stopped first, and nothing is in the index."
+        "`interrupted`: the service was stopped before the end, and none of the documents is in the index."
     )
     created: str
-    finished: str = described("Empty while it is at work.")
+    finished: str = described("Empty until it has ended.")
     files: int
-    read: int = described("Files that have been read so far.")
-    documents: int = described("Documents that these held.")
+    read: int = described("Number of files that have been read so far.")
+    documents: int = described("Number of documents in these files.")
     new: int
-    changed: int = described("Documents that replaced others of the same name and groups, of those you see.")
+    changed: int = described("Number of documents that replaced one with the same name and groups that you see.")
     unchanged: int
-    doc_ids: list[str] = described("Of its documents.")
+    doc_ids: list[str] = described("Ids of its documents.")
     skipped: list[SkippedFile]
     error: str
     remedy: str
@@ -421,35 +419,35 @@ class JobTold:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobList:
-    """Jobs, the last one first."""
+    """Jobs, newest first."""
 
     jobs: list[JobTold]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Removed:
-    """A document that is found no more."""
+    """A document that was removed."""
 
     doc_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """That a judgement is kept."""
+    """The receipt for a stored judgement."""
 
-    query_id: str = described("The same for all judgements of one question.")
+    query_id: str = described("Id that all judgements of one question share.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpanTold:
-    """A stretch of sentences of a document."""
+    """A span of sentences of a document."""
 
     doc_id: str
-    start: int = described("Of the document's text; `end` is exclusive.")
+    start: int = described("Offset in the document's text; `end` is exclusive.")
     end: int
     first: int = described("Number of its first sentence, from 0.")
-    last: int = described("One past its last sentence.")
-    score: float = described("The mean of its sentences' scores.")
+    last: int = described("One past the number of its last sentence.")
+    score: float = described("Mean of the scores of its sentences.")
     text: str
     source_ranges: list[tuple[int, int]]
     boxes: list[Box]
@@ -457,21 +455,21 @@ class SpanTold:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoverageCell:
-    """What is known of an aspect of an entity."""
+    """How well an aspect of an entity is answered."""
 
     word: Literal["answers", "may answer", "no answer"]
-    probability: float = described("That the passage answers; 0 where there is none.")
-    doc_id: str = described("Of the best passage about the entity; empty where there is none.")
+    probability: float = described("Probability that the passage answers; 0 without a passage.")
+    doc_id: str = described("Document of the best passage about the entity; empty without a passage.")
     passage_id: str
     title: str
     heading: str
-    note: str = described("That what was found first is about something similar; else empty.")
-    similar: str = described("The title of that; else empty.")
+    note: str = described("Sentence that the best passage is about a similar entity; else empty.")
+    similar: str = described("Title of that passage's document; else empty.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoverageTold:
-    """A table: a row an entity, a cell an aspect."""
+    """A table with a row for each entity and a cell for each aspect."""
 
     entities: list[Understood]
     aspects: list[str]

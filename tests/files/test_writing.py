@@ -120,7 +120,7 @@ def test_a_place_below_a_file_is_refused(kind: str, tmp_path: Path):
         _write(kind, tmp_path / "letter.txt" / "place", "new")
 
 
-def test_a_file_is_not_written_over_a_folder_nor_a_folder_over_a_file(tmp_path: Path):
+def test_files_and_folders_do_not_replace_each_other(tmp_path: Path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "file").write_text("mine")
     before = _everything(tmp_path)
@@ -145,7 +145,7 @@ def test_a_new_folder_holds_nothing_of_the_old_one(tmp_path: Path):
     assert _everything(tmp_path) == {"place": None, "place/new": ""}
 
 
-def test_a_file_that_is_whole_is_moved_over_an_old_one_and_into_a_new_folder(tmp_path: Path):
+def test_a_complete_file_replaces_an_old_one(tmp_path: Path):
     for place in (tmp_path / "new" / "file", tmp_path / "new" / "file"):
         (tmp_path / "whole").write_text("whole")
         put_file(tmp_path / "whole", place)

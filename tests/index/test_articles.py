@@ -151,7 +151,7 @@ def test_articles_stay_right_with_additions_and_removals(whole: Searcher, tmp_pa
             assert ours == theirs
 
 
-def test_an_index_of_an_earlier_format_is_refused_until_its_words_are_derived_again(tmp_path: Path) -> None:
+def test_an_old_format_is_refused_until_repaired(tmp_path: Path) -> None:
     folder = tmp_path / "index"
     expected = build(folder, EVERYTHING).search("visiting hours", 9)
     (database,) = folder.rglob("index.sqlite")

@@ -181,9 +181,7 @@ def test_a_flipped_byte_never_changes_an_answer(folder: Path, tmp_path: Path) ->
     assert refused["index.sqlite"] > 30, "most of it are texts and vectors"
 
 
-def test_damage_of_an_index_with_a_log_never_brings_an_older_generation_back(
-    live: tuple[Path, list[Path]], tmp_path: Path
-) -> None:
+def test_damage_never_brings_an_older_generation_back(live: tuple[Path, list[Path]], tmp_path: Path) -> None:
     folder, others = live
     chance = random.Random(12)
     copy = tmp_path / "copy"
@@ -255,7 +253,7 @@ def test_current_tells_the_last_generation(live: tuple[Path, list[Path]], tmp_pa
     assert PassageIndex.open(copy).manifest.generation == 4
 
 
-def test_an_index_of_format_4_is_refused_until_its_words_are_derived_again(folder: Path, tmp_path: Path) -> None:
+def test_format_4_is_refused_until_repaired(folder: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(folder, copy)
     expected = answers(copy)

@@ -121,7 +121,7 @@ def test_an_index_reads_its_knowledge_from_its_file(tmp_path: Path) -> None:
     reader.verify()
 
 
-def test_another_knowledge_base_replaces_the_file_and_an_update_without_one_keeps_it(tmp_path: Path) -> None:
+def test_an_update_keeps_or_replaces_the_knowledge_base(tmp_path: Path) -> None:
     index = built(tmp_path / "index")
     first = knowledge_file(index)
     with IndexUpdate(index, ENCODER) as update:

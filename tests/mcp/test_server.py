@@ -146,7 +146,7 @@ def test_mistakes_are_tool_errors_of_one_sentence(
     talk(make_server(library), wrong)
 
 
-def test_a_fault_of_ours_tells_its_place_and_nothing_of_what_was_asked(
+def test_an_internal_error_tells_its_place_without_the_question(
     library: Library, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(*_: object) -> None:

@@ -68,7 +68,7 @@ def test_a_searchs_sentences_can_be_cited_word_for_word(library: Library) -> Non
     }
 
 
-def test_a_search_says_what_sentences_say_of_the_entity_and_leaves_others_out(tmp_path: Path) -> None:
+def test_a_search_filters_by_assertions(tmp_path: Path) -> None:
     notes = [("one", "The patient has gout."), ("two", "The patient denies gout. He sleeps well.")]
     documents = [
         build_document(doc_id=each, title="Note", sections=[Section("History", text, each)]) for each, text in notes

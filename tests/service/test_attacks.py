@@ -119,7 +119,7 @@ def test_bodies_beyond_the_limit_are_refused_with_and_without_a_length(tmp_path:
         assert answer.status_code == 200
 
 
-def test_more_requests_than_a_caller_may_send_are_told_when_to_come_again(tmp_path: Path) -> None:
+def test_excess_requests_are_told_when_to_retry(tmp_path: Path) -> None:
     with guarded(tmp_path, limits=Limits(per_minute=10)) as service:
         answers = [service.client.get("/api/v1/version", headers=service.headers("read")) for _ in range(15)]
         # A slow machine gives one back in six seconds.

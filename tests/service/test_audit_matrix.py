@@ -79,9 +79,7 @@ def test_hostile_lines_are_no_records(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("key", [None, KEY], ids=["chained", "sealed"])
-def test_an_accepted_loss_is_the_first_record_of_a_log_that_goes_on(
-    tmp_path: Path, key: bytes | None, auscult: Command
-) -> None:
+def test_an_accepted_loss_is_recorded_first(tmp_path: Path, key: bytes | None, auscult: Command) -> None:
     place = made(tmp_path / "log", key)
     (tmp_path / "key").write_bytes(KEY)
     options = [*(["--key", str(tmp_path / "key")] if key else []), "--counter", str(place.counter)]
@@ -116,9 +114,7 @@ def test_an_accepted_loss_is_the_first_record_of_a_log_that_goes_on(
     assert place.verify_says()
 
 
-def test_a_forged_number_that_no_head_can_follow_is_told_before_anything_is_moved(
-    tmp_path: Path, auscult: Command
-) -> None:
+def test_a_forged_last_number_is_refused_before_any_move(tmp_path: Path, auscult: Command) -> None:
     place = made(tmp_path / "log", None)
     head_of(place.log).write_text(json.dumps({"seq": 2**53 - 1, "hash": "0" * 64, "at": ""}))
     options = ["--counter", str(place.counter)]
@@ -153,7 +149,7 @@ def test_a_head_that_was_kept_shows_what_was_put_back(tmp_path: Path, auscult: C
     assert auscult("audit", "verify", str(place.log), "--head", "{").code == 2
 
 
-def test_a_log_whose_counter_is_missing_or_of_another_key_is_not_gone_on_with(tmp_path: Path) -> None:
+def test_a_log_without_its_own_counter_is_refused(tmp_path: Path) -> None:
     place = made(tmp_path / "log", KEY)
     place.counter.unlink()
     assert "counter" in place.start_says()

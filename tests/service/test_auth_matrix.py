@@ -236,7 +236,7 @@ def test_the_log_of_all_this_is_whole(service: Guarded) -> None:
     assert not [key for key in service.keys.values() if key in shown]
 
 
-def test_an_admin_of_some_indexes_or_groups_is_told_figures_of_these_alone(tmp_path: Path) -> None:
+def test_a_restricted_admin_sees_only_own_figures(tmp_path: Path) -> None:
     with guarded(tmp_path) as service:
         for caller, index in (("admin", "main"), ("elsewhere", "other")):
             service.client.get("/api/v1/search", params={"q": "gout", "index": index}, headers=service.headers(caller))

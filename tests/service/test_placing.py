@@ -90,14 +90,14 @@ def test_what_two_callers_share_has_one_document(folder: Path) -> None:
     assert (by_admin, report.changed) == (by_key, 1)
 
 
-def test_who_sees_a_document_stays_when_one_of_its_name_is_for_others(folder: Path) -> None:
+def test_an_upload_leaves_others_documents_of_its_name_alone(folder: Path) -> None:
     report, (doc_id,), _ = upload(folder, None, NOBODY, [note()])
     assert (report.new, report.changed) == (1, 0)
     assert held(folder)["note.md"] == ("Hidden.", "ward-4")
     assert held(folder)[doc_id][1] == ""
 
 
-def test_a_name_that_looks_like_anothers_id_gets_an_id_of_its_own(folder: Path) -> None:
+def test_a_name_equal_to_an_id_gets_another_id(folder: Path) -> None:
     _, (doc_id,), _ = upload(folder, NOBODY, NOBODY, [note()])
     report, ids, _ = upload(folder, NOBODY, NOBODY, [note("One."), note("Two.", doc_id=doc_id)])
     assert len({*ids}) == 2
@@ -170,7 +170,7 @@ def test_a_group_whose_name_would_be_two_cannot_be_written() -> None:
     assert not can_be_written([" ward-a"])
 
 
-def test_a_hidden_document_of_the_same_text_is_not_told_and_one_that_is_seen_is(folder: Path) -> None:
+def test_a_duplicate_is_reported_only_if_visible_to_the_sender(folder: Path) -> None:
     ward_4, everybody = note("The same."), note("The same.", doc_id="seen.md")
     _, (hidden,), _ = upload(folder, WARD_4, WARD_4, [ward_4])
     for caller, groups in ((NOBODY, NOBODY), (frozenset({"ward-5"}), frozenset({"ward-5"}))):

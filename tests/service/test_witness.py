@@ -31,7 +31,7 @@ def script(place: Path, text: str) -> str:
     return f"| {sys.executable} '{place / 'told.py'}' '{place / 'got it; $(ls)'}'"
 
 
-def test_a_file_gets_the_head_at_the_start_at_an_interval_and_at_the_end(tmp_path: Path) -> None:
+def test_a_file_gets_heads_at_start_interval_and_end(tmp_path: Path) -> None:
     place = tmp_path / "heads.jsonl"
     log = AuditLog(tmp_path / "audit.jsonl", witness=Witness(str(place), 0.05))
     until(lambda: place.stat().st_size > 0)
@@ -55,7 +55,7 @@ def test_a_command_gets_the_head_on_its_standard_input_without_a_shell(tmp_path:
     assert json.loads(lines[-1])["hash"] == json.loads((tmp_path / "audit.jsonl.head").read_text())["hash"]
 
 
-def test_a_command_that_does_not_end_is_ended_with_what_it_has_started(tmp_path: Path) -> None:
+def test_a_hanging_command_is_killed_with_its_children(tmp_path: Path) -> None:
     to = script(
         tmp_path,
         "import subprocess, sys, time, pathlib\n"
@@ -74,9 +74,7 @@ def test_a_command_that_does_not_end_is_ended_with_what_it_has_started(tmp_path:
     until(lambda: not Path(f"/proc/{child}").exists() or "Z" in Path(f"/proc/{child}/stat").read_text().split()[2])
 
 
-def test_health_and_the_log_tell_that_a_witness_fails_and_answers_go_on(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_failing_witness_is_reported_and_answers_continue(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     flag = tmp_path / "works"
     to = script(tmp_path, f"import sys, pathlib\nsys.exit(0 if pathlib.Path({str(flag)!r}).exists() else 7)")
     with guarded(tmp_path, access=AccessOptions(witness=to, witness_seconds=0.05)) as service:
@@ -110,9 +108,7 @@ def test_half_a_head_of_a_full_disk_does_not_stay(tmp_path: Path, monkeypatch: p
     assert read_kept(place)[-1].head.seq == 0
 
 
-def test_half_a_head_that_stays_in_a_file_that_can_only_grow_stops_nobody(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_torn_head_in_an_append_only_file_is_harmless(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = tmp_path / "heads.jsonl"
     AuditLog(tmp_path / "audit.jsonl", witness=Witness(str(place), 3600)).close()
 

@@ -16,7 +16,7 @@ from auscult.documents import Document, check_document
 from auscult.errors import CorpusMissingError, DataError, IndexFolderError
 from auscult.interfaces import Corpus
 from auscult.readers.records.rows import Columns
-from auscult.sources.file_records import FileRecord, Index, Said, others
+from auscult.sources.file_records import FileDocument, FileRecord, Index, others
 from auscult.sources.files import Choices, FilesCorpus
 from auscult.sources.gathering import Gathered, Gathering
 from auscult.sources.opening import opens_as_files
@@ -238,9 +238,7 @@ class Held:
         (lambda folder: os.utime(folder / "c.txt", (1, 1)), 0),
     ],
 )
-def test_what_changed_is_read_and_the_index_is_that_of_a_new_build(
-    tmp_path: Path, change: Change, read_again: int
-) -> None:
+def test_an_update_reads_changes_and_equals_a_rebuild(tmp_path: Path, change: Change, read_again: int) -> None:
     folder = tmp_path / "in"
     put(
         folder,
@@ -264,7 +262,7 @@ def test_what_changed_is_read_and_the_index_is_that_of_a_new_build(
     assert held.told == fresh.told
 
 
-def test_files_are_read_again_where_a_document_was_removed_or_they_are_read_otherwise(tmp_path: Path) -> None:
+def test_files_are_reread_after_removals_and_changed_options(tmp_path: Path) -> None:
     put(tmp_path / "in", {"a.txt": "One.", "b.txt": "Two."})
     corpus = FilesCorpus(tmp_path / "in")
     held = Held()
@@ -279,7 +277,7 @@ def test_files_are_read_again_where_a_document_was_removed_or_they_are_read_othe
     assert {told["access"] for _, told in held.told.values()} == {"x"}
 
 
-def test_a_file_that_cannot_be_read_any_more_keeps_what_was_read_of_it(tmp_path: Path) -> None:
+def test_an_unreadable_file_keeps_its_documents(tmp_path: Path) -> None:
     put(tmp_path / "in", {"a.txt": "One.", "b.txt": "Two."})
     corpus = FilesCorpus(tmp_path / "in")
     held = Held()
@@ -307,7 +305,7 @@ def test_a_file_that_is_gone_stays_known_until_it_is_pruned(tmp_path: Path) -> N
     assert corpus.report.unchanged == 2
 
 
-def test_a_second_folder_with_the_same_names_gets_ids_of_its_own_and_keeps_them(tmp_path: Path) -> None:
+def test_a_second_folder_with_equal_names_keeps_own_ids(tmp_path: Path) -> None:
     put(tmp_path, {"a/n.txt": "One.", "b/n.txt": "Two."})
     held = Held()
     for name in ("a", "b", "a", "b"):
@@ -317,12 +315,19 @@ def test_a_second_folder_with_the_same_names_gets_ids_of_its_own_and_keeps_them(
 
 
 def test_of_several_places_the_first_is_the_document() -> None:
-    said = [Said("a", "a.txt", "x"), Said("b", "b.txt", "y"), Said("c", "c.txt", "x"), Said("d", "d.txt", "x")]
+    said = [
+        FileDocument("a", "a.txt", "x"),
+        FileDocument("b", "b.txt", "y"),
+        FileDocument("c", "c.txt", "x"),
+        FileDocument("d", "d.txt", "x"),
+    ]
     assert others((each, "") for each in said) == {"a": ("c.txt", "d.txt"), "b": (), "c": None, "d": None}
 
 
 def test_a_record_comes_back_and_a_damaged_one_is_told() -> None:
-    record = FileRecord(digest="d", stem="s", said=(Said("a", "b", "c"),), problem=("k", "e", "g", "r"), remarks=("m",))
+    record = FileRecord(
+        digest="d", stem="s", said=(FileDocument("a", "b", "c"),), problem=("k", "e", "g", "r"), remarks=("m",)
+    )
     assert FileRecord.from_json(record.to_json()) == record
     for content in ("", "{}", '["d"]', '["d", "s", [["a"]], [], []]'):
         with pytest.raises(IndexFolderError):

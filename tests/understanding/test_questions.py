@@ -118,7 +118,7 @@ def test_the_asked_entity_is_read_not_the_longest(
     assert (about(reading), reading.aspects) == (entity, aspects)
 
 
-def test_what_is_only_told_counts_less_than_what_an_aspect_is_asked_of(parser: QuestionParser) -> None:
+def test_the_entity_of_an_aspect_counts_more_than_others(parser: QuestionParser) -> None:
     reading = parser.read("After a heart attack, are there known treatment options for leukemia")
     assert [(each.words, each.likelihood) for each in reading.entities] == [("heart attack", 0.5), ("leukemia", 1)]
 
@@ -172,7 +172,7 @@ def test_an_identifier_becomes_the_preferred_name(parser: QuestionParser) -> Non
         read(parser, "DOID:123456", ("treatment",))
 
 
-def test_a_word_of_a_question_that_looks_like_an_identifier_is_a_word(parser: QuestionParser) -> None:
+def test_a_question_word_like_an_identifier_is_a_word(parser: QuestionParser) -> None:
     understood = read(parser, text="What is EURON:roblis?")
     assert (understood.query.text, understood.query.entity_id, understood.match) == ("What is EURON:roblis?", "", None)
 

@@ -1,4 +1,4 @@
-"""A typed client of a served index (`auscult serve`). It knows the HTTP API and its records alone.
+"""A typed client for a served index (`auscult serve`). It depends only on the HTTP API and its records.
 
     from auscult.client import Client
 
@@ -30,19 +30,19 @@ from auscult.schema import SearchAnswer as Answer
 _API: Final = "/api/v1"
 _ENDED: Final = frozenset({"done", "failed", "interrupted"})
 Where = Mapping[str, str | Sequence[str] | Mapping[str, str]]
-"""By field a value, several of which one has to be there, or a range {"from": ..., "to": ...}."""
-Made = TypeVar("Made")
+"""By field a value, a list of values of which one must match, or a range {"from": ..., "to": ...}."""
+Record = TypeVar("Record")
 
 
 class ServiceError(Exception):
-    """A service did not do what was asked, or could not be reached.
+    """A service refused a request, or could not be reached.
 
     Attributes:
-        status: Of HTTP; 0 where no answer came.
-        code: A word that programs tell it by.
+        status: HTTP status; 0 where there was no answer.
+        code: A word by which programs recognise the error.
         message: What was expected, and what came.
         remedy: What to do about it.
-        request_id: By which the service's log knows the request; empty where no answer came.
+        request_id: Id of the request in the log of the service; empty where there was no answer.
     """
 
     def __init__(self, status: int, code: str, message: str, remedy: str, request_id: str = "") -> None:
@@ -52,14 +52,14 @@ class ServiceError(Exception):
 
 
 class Client:
-    """A service that `auscult serve` runs.
+    """A client for one service.
 
     Args:
-        url: Its address: "http://127.0.0.1:8470".
-        key: That it was given; empty where it asks for none.
+        url: Address of the service, such as "http://127.0.0.1:8470".
+        key: Key for the service; empty for a service without keys.
         timeout: Seconds that an answer may take.
-        purpose: What for, where the service's audit log asks.
-        verify: Whether certificates are checked, or the path of one that is trusted (PEM).
+        purpose: Purpose of the requests, for the audit log of the service.
+        verify: Whether to check TLS certificates, or the path of a certificate to trust (PEM).
 
     Raises:
         ModuleNotFoundError: The extra `client` is not installed.
@@ -98,23 +98,23 @@ class Client:
         """Search for the passages that answer, best first.
 
         Args:
-            question: In words.
-            entity: In place of the question's.
-            aspects: In place of the question's.
-            index: One index or several; the service's first where none is named.
-            k: Hits of a page.
-            offset: How many hits stand before it.
-            where: Only documents whose fields agree.
-            group_by: A hit for every "passage", "document", or value of a field.
-            score: By all evidence ("fused"), or by the model's vectors alone ("model").
-            rerank: First hits that are read once more, together with the question.
-            assertions: Leave out hits that mention the entity and say none of these of it.
-            conversation: Earlier questions, the first one first; what this one lacks is taken from them.
+            question: The question in words.
+            entity: The entity; replaces that of the question.
+            aspects: The aspects; replace those of the question.
+            index: One index or several; by default the first of the service.
+            k: Number of hits.
+            offset: Number of hits to skip.
+            where: Only documents whose fields match.
+            group_by: One hit for every "passage", "document", or value of a field.
+            score: By all evidence ("fused"), or by the model's vectors only ("model").
+            rerank: Number of first hits to score again together with the question.
+            assertions: Leave out hits that mention the entity with none of these assertions.
+            conversation: Earlier questions, oldest first; what this one lacks is taken from them.
 
         Raises:
-            ServiceError: The service refuses, or cannot be reached.
+            ServiceError: The service refuses the request, or cannot be reached.
         """
-        asked = {
+        body = {
             "question": question,
             "entity": entity,
             "aspects": [*aspects],
@@ -128,14 +128,14 @@ class Client:
             "assertions": [*assertions],
             "conversation": [*conversation],
         }
-        return made(Answer, self._ask("POST", "/search", json=asked))
+        return to_record(Answer, self._ask("POST", "/search", json=body))
 
     def explain(
         self, question: str = "", *, entity: str = "", aspects: Sequence[str] = (), doc_id: str = "", index: str = ""
     ) -> Curves:
-        """Return how every sentence of a document answers; of the best hit's where none is named."""
-        asked = {"question": question, "entity": entity, "aspects": [*aspects], "doc_id": doc_id}
-        return made(Curves, self._ask("POST", "/explain", json=asked | ({"index": index} if index else {})))
+        """Return how well every sentence of a document answers; by default, of the document of the best hit."""
+        body = {"question": question, "entity": entity, "aspects": [*aspects], "doc_id": doc_id}
+        return to_record(Curves, self._ask("POST", "/explain", json=body | ({"index": index} if index else {})))
 
     def patients(
         self,
@@ -147,82 +147,85 @@ class Client:
         where: Where | None = None,
         assertions: Sequence[Assertion] = (),
     ) -> PatientList:
-        """Return what is found of each patient, in the order of time; arguments as for `search`.
+        """Return the sentences found for each patient, ordered by date; arguments as for `search`.
 
         Raises:
-            ServiceError: The service refuses, no document names a patient, or it cannot be reached.
+            ServiceError: The service refuses the request or cannot be reached, or no document names a patient.
         """
-        asked = {
+        body = {
             "question": question,
             "entity": entity,
             "aspects": [*aspects],
             "where": _conditions(where),
             "assertions": [*assertions],
-            **_given(index=index),
+            **_non_empty(index=index),
         }
-        return made(PatientList, self._ask("POST", "/patients", json=asked))
+        return to_record(PatientList, self._ask("POST", "/patients", json=body))
 
     def document(self, doc_id: str, *, index: str = "") -> Document:
         """Return a document with its text."""
-        return made(Document, self._ask("GET", _of(doc_id), params=_given(index=index)))
+        return to_record(Document, self._ask("GET", _document_path(doc_id), params=_non_empty(index=index)))
 
     def original(self, doc_id: str, *, index: str = "") -> bytes:
         """Return the file that a document was read from."""
-        return bytes(self._answer("GET", f"{_of(doc_id)}/original", params=_given(index=index)).content)
+        return bytes(self._answer("GET", f"{_document_path(doc_id)}/original", params=_non_empty(index=index)).content)
 
     def documents(self, *, index: str = "", where: Sequence[str] = (), k: int = 50, offset: int = 0) -> DocumentList:
-        """List a page of documents, the last that were added first; `where` as "source=NHS" or "date=2019..2021"."""
-        params = {**_given(index=index), "k": k, "offset": offset, "where": [*where]}
-        return made(DocumentList, self._ask("GET", "/documents", params=params))
+        """List documents, last added first; `where` as "source=NHS" or "date=2019..2021"."""
+        params = {**_non_empty(index=index), "k": k, "offset": offset, "where": [*where]}
+        return to_record(DocumentList, self._ask("GET", "/documents", params=params))
 
     def entities(self, prefix: str, *, index: str = "", limit: int = 10) -> list[Completion]:
-        """Return names one of whose words begins so."""
-        params = {**_given(index=index), "prefix": prefix, "limit": limit}
-        return [made(Completion, each) for each in self._ask("GET", "/entities", params=params)["entities"]]
+        """Return names with a word that begins with the prefix."""
+        params = {**_non_empty(index=index), "prefix": prefix, "limit": limit}
+        return [to_record(Completion, each) for each in self._ask("GET", "/entities", params=params)["entities"]]
 
     def aspects(self, prefix: str = "", *, index: str = "") -> list[str]:
-        """Return aspects one of whose words begins so; with an index its own first, behind an entity, too."""
-        params = {**_given(index=index), "prefix": prefix}
+        """Return aspects with a word that begins with the prefix.
+
+        With an index, aspects that it has headings for come first, and the prefix may begin with an entity.
+        """
+        params = {**_non_empty(index=index), "prefix": prefix}
         return [str(each["aspect"]) for each in self._ask("GET", "/aspects", params=params)["aspects"]]
 
     def fields(self, *, index: str = "") -> dict[str, dict[str, int]]:
-        """Return the fields to filter by, with how many documents have which value."""
-        told = self._ask("GET", "/fields", params=_given(index=index))["fields"]
-        return {each["field"]: each["values"] for each in told}
+        """Return the fields to filter by, with the number of documents for each value."""
+        values = self._ask("GET", "/fields", params=_non_empty(index=index))["fields"]
+        return {field["field"]: field["values"] for field in values}
 
     def indexes(self) -> list[Index]:
-        """Return the indexes that may be asked."""
-        return [made(Index, each) for each in self._ask("GET", "/indexes")]
+        """Return the indexes that may be searched."""
+        return [to_record(Index, each) for each in self._ask("GET", "/indexes")]
 
     def upload(self, *paths: str | Path, index: str = "", access: str = "", wait: float = 600.0) -> Job:
-        """Add files to an index, and wait until they are found.
+        """Add files to an index, and wait until they can be searched.
 
         Args:
-            paths: Of files; of a folder all files in it.
-            index: The service's first where none is named.
-            access: Groups that see them, between commas; empty for the key's own group, or for everybody who may ask
-                the index.
-            wait: Seconds to wait for the end; 0 not to wait.
+            paths: Files; of a folder, all files in it.
+            index: Name of the index; by default the first of the service.
+            access: Groups that see the documents, separated by commas; empty for the key's own group, or without one
+                for everybody who may search the index.
+            wait: Seconds to wait for the end; 0 to return at once.
 
         Raises:
-            ServiceError: The service refuses, or it takes longer.
+            ServiceError: The service refuses the files, or the job takes longer.
             OSError: A file cannot be read.
         """
         with ExitStack() as opened:
             files = [("files", (path.name, opened.enter_context(path.open("rb")))) for path in _files(paths)]
-            data = _given(index=index, access=access)
-            job = made(Job, self._ask("POST", "/documents", files=files, data=data))
+            data = _non_empty(index=index, access=access)
+            job = to_record(Job, self._ask("POST", "/documents", files=files, data=data))
         return self.wait(job, wait) if wait else job
 
     def job(self, job_id: str) -> Job:
-        """Return how far an upload is."""
-        return made(Job, self._ask("GET", f"/jobs/{quote(job_id, safe='')}"))
+        """Return the progress of an upload."""
+        return to_record(Job, self._ask("GET", f"/jobs/{quote(job_id, safe='')}"))
 
     def wait(self, job: Job, seconds: float = 600.0) -> Job:
-        """Wait until an upload has ended, and return it.
+        """Wait until an upload has ended, and return its job.
 
         Raises:
-            ServiceError: It takes longer.
+            ServiceError: The upload takes longer.
         """
         until, pause = time.monotonic() + seconds, 0.05
         while job.standing not in _ENDED:
@@ -236,7 +239,7 @@ class Client:
 
     def remove(self, doc_id: str, *, index: str = "") -> None:
         """Remove a document."""
-        self._ask("DELETE", _of(doc_id), params=_given(index=index))
+        self._ask("DELETE", _document_path(doc_id), params=_non_empty(index=index))
 
     def feedback(
         self,
@@ -250,8 +253,8 @@ class Client:
         span: tuple[int, int] | None = None,
         index: str = "",
     ) -> str:
-        """Say whether a hit answers: 0 no, 1 to 3 yes, and how well; the question's id."""
-        said = {
+        """Store a judgement of a hit: 0 for no answer, 1 to 3 for how well it answers. Return the question's id."""
+        body = {
             "doc_id": doc_id,
             "passage_id": passage_id,
             "relevance": relevance,
@@ -259,12 +262,12 @@ class Client:
             "entity": entity,
             "aspects": [*aspects],
             "span": span,
-            **_given(index=index),
+            **_non_empty(index=index),
         }
-        return str(self._ask("POST", "/feedback", json=said)["query_id"])
+        return str(self._ask("POST", "/feedback", json=body)["query_id"])
 
     def is_ready(self) -> bool:
-        """Whether the service has all its indexes open."""
+        """Return whether the service has opened all its indexes."""
         try:
             self._ask("GET", "/ready")
         except ServiceError:
@@ -272,7 +275,7 @@ class Client:
         return True
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Close the connections."""
         self._http.close()
 
     def __enter__(self) -> Self:
@@ -293,18 +296,24 @@ class Client:
         if answer.is_success:
             return answer
         try:
-            told = answer.json()["error"]
-            raise ServiceError(answer.status_code, told["code"], told["message"], told["remedy"], told["request_id"])
+            error_body = answer.json()["error"]
+            raise ServiceError(
+                answer.status_code,
+                error_body["code"],
+                error_body["message"],
+                error_body["remedy"],
+                error_body["request_id"],
+            )
         except (ValueError, KeyError, TypeError) as error:
             message = f"expected an answer of Auscult, got status {answer.status_code} of something else"
             raise ServiceError(answer.status_code, "strange", message, "check the address") from error
 
 
-def _of(doc_id: str) -> str:
+def _document_path(doc_id: str) -> str:
     return f"/documents/{quote(doc_id, safe='/')}"
 
 
-def _given(**named: str) -> dict[str, str]:
+def _non_empty(**named: str) -> dict[str, str]:
     return {name: value for name, value in named.items() if value}
 
 
@@ -315,37 +324,37 @@ def _files(paths: Sequence[str | Path]) -> Iterator[Path]:
 
 def _conditions(where: Where | None) -> dict[str, Any]:
     return {
-        field: [*one] if isinstance(one, Sequence) and not isinstance(one, str) else one
-        for field, one in (where or {}).items()
+        field: [*value] if isinstance(value, Sequence) and not isinstance(value, str) else value
+        for field, value in (where or {}).items()
     }
 
 
-def made(kind: type[Made], told: Any) -> Made:
-    """Return a record of what was answered; fields that a newer service adds are passed over.
+def to_record(kind: type[Record], content: Any) -> Record:
+    """Convert the JSON of an answer to a record. Unknown fields, which a newer service may add, are ignored.
 
     Raises:
         KeyError: A field is missing.
-        TypeError: What was answered is of another shape.
+        TypeError: A value has the wrong type.
     """
-    record: Made = _value(kind, told)
+    record: Record = _value(kind, content)
     return record
 
 
 _hints = cache(get_type_hints)
 
 
-def _value(kind: Any, told: Any) -> Any:
+def _value(kind: Any, content: Any) -> Any:
     if is_dataclass(kind):
         hints = _hints(kind)  # type: ignore[arg-type]
-        return kind(**{each.name: _value(hints[each.name], told[each.name]) for each in fields(kind)})  # type: ignore[operator]
+        return kind(**{field.name: _value(hints[field.name], content[field.name]) for field in fields(kind)})  # type: ignore[operator]
     origin, inner = get_origin(kind), get_args(kind)
     if origin is list:
-        return [_value(inner[0], each) for each in told]
+        return [_value(inner[0], item) for item in content]
     if origin is tuple:
-        return tuple(_value(one, each) for one, each in zip(inner, told, strict=True))
+        return tuple(_value(one, item) for one, item in zip(inner, content, strict=True))
     if origin in (Union, types.UnionType):
-        return None if told is None else _value(inner[0], told)
-    return told
+        return None if content is None else _value(inner[0], content)
+    return content
 
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Entities and aspects: taxonomies, names, identifiers, mention linking, completion, headings."""
+"""Handle entities and aspects: taxonomies, names, identifiers, mention linking, completion and headings."""
 
 from auscult.concepts.aspects import document_aspects, normalise_heading
 from auscult.concepts.autocomplete import Autocomplete, Completion

@@ -1,4 +1,4 @@
-"""Aspects from section headings, with the preprocessing of arnold2020 section 3.2.
+"""Derive aspects from section headings, with the preprocessing of arnold2020 section 3.2.
 
 "We apply moderate preprocessing (lowercase, remove punctuation, split at 'and|&')": "Signs and symptoms" is
 the two aspects "signs" and "symptoms". The lead of an article ("Abstract") and an unmarked first passage are
@@ -14,13 +14,13 @@ from auscult.documents import Document
 INFORMATION = "information"
 _LEADS = frozenset({"", "abstract", "summary", "overview", "introduction", "lead"})
 _SPLIT = re.compile(r"\band\b|&")
-# An apostrophe joins ("Crohn's" -> "crohns"); other punctuation parts words.
+# Apostrophes are removed ("Crohn's" -> "crohns"); other punctuation separates words.
 _APOSTROPHE = re.compile(r"['\u2019]")
 _PUNCTUATION = re.compile(r"[\W_]+")
 
 
 def normalise_heading(heading: str) -> tuple[str, ...]:
-    """The aspects of a heading: lower case, no punctuation, split at "and" and "&".
+    """Return the aspects of a heading: lower case, no punctuation, split at "and" and "&".
 
     Args:
         heading: As the author wrote it, or an aspect of a query ("frequency and epidemiology").
@@ -37,7 +37,7 @@ def normalise_heading(heading: str) -> tuple[str, ...]:
 
 
 def document_aspects(document: Document) -> tuple[tuple[str, ...], ...]:
-    """The aspects of every passage, in order; empty for an unmarked passage that is not the lead."""
+    """Return the aspects of every passage, in order; empty for a passage without a heading that is not the lead."""
     return tuple(
         normalise_heading(passage.heading) if passage.heading.strip() or number == 0 else ()
         for number, passage in enumerate(document.passages)

@@ -1,4 +1,4 @@
-"""Names that begin as a person types: a sorted array of every word start, searched by bisection.
+"""Complete names as a person types, by bisection in a sorted array of all positions where a word begins.
 
 "infarct" completes to "myocardial infarction", because each name is entered once for every word it has. The
 array holds offsets into one long text, so 480,000 entries take a few megabytes.
@@ -22,7 +22,7 @@ _SUSCEPTIBILITY = "susceptibility"
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """A concept with a name that goes on from a prefix.
+    """A concept that has a name with the typed prefix.
 
     Attributes:
         concept_id: Primary identifier.
@@ -69,14 +69,14 @@ class Autocomplete:
         self._ranks = np.array(ranks, dtype=np.int32)[order]
 
     def complete(self, prefix: str, limit: int = 10) -> list[Completion]:
-        """Concepts one of whose names, or one of whose names' words, begins with the prefix.
+        """Return concepts that have a name, or a word in a name, that begins with the prefix.
 
         Order: whole names equal to the prefix, preferred names that begin with it, synonyms that do, then
         names with an inner word that does; shorter names first. Case, accents and punctuation don't matter.
 
         Args:
-            prefix: What was typed so far; a blank prefix completes to nothing.
-            limit: At most so many concepts, each once.
+            prefix: The text typed so far; a blank prefix has no completions.
+            limit: Maximum number of concepts; each appears once.
         """
         typed = " ".join(fold(prefix).split())[:40]
         if not typed or limit < 1:
@@ -91,26 +91,26 @@ class Autocomplete:
         low = bisect_left(entries, typed, key=head)
         high = bisect_right(entries, typed, lo=low, key=head)
         ranks = self._ranks[low:high].copy()
-        # A whole name that is the prefix and no more beats everything.
+        # A name that equals the prefix comes first.
         ranks[(ranks % 1000 == width) & (ranks < 2000)] -= 2000
         wanted = min(len(ranks), 8 * limit)
         while True:
             best = np.argpartition(ranks, wanted - 1)[:wanted] if wanted < len(ranks) else np.arange(len(ranks))
             best = best[np.lexsort((best, ranks[best]))]
-            found = self._distinct(self._owners[low:high][best], limit)
-            if len(found) == limit or wanted >= len(ranks):
-                return found
+            completions = self._distinct(self._owners[low:high][best], limit)
+            if len(completions) == limit or wanted >= len(ranks):
+                return completions
             wanted = min(len(ranks), 8 * wanted)
 
     def _distinct(self, owners: np.typing.NDArray[np.int32], limit: int) -> list[Completion]:
-        found: dict[str, Completion] = {}
+        completions: dict[str, Completion] = {}
         for owner in owners:
             concept_id, matched = self._names[owner]
-            if concept_id not in found:
-                found[concept_id] = Completion(concept_id, self.knowledge_base.concepts[concept_id].name, matched)
-                if len(found) == limit:
+            if concept_id not in completions:
+                completions[concept_id] = Completion(concept_id, self.knowledge_base.concepts[concept_id].name, matched)
+                if len(completions) == limit:
                     break
-        return list(found.values())
+        return list(completions.values())
 
 
 def _kind(at_start: bool, preferred: bool) -> int:

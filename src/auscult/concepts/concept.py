@@ -1,4 +1,4 @@
-"""One concept of a taxonomy: a disease, a symptom or a code, its names, and who stands above whom."""
+"""Define the concepts of a taxonomy (diseases, symptoms, codes), their names and their hierarchy."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class Concept:
         name: Preferred name.
         synonyms: Other names, without the preferred one, no two alike but for case.
         definition: One or two sentences; empty where the source has none.
-        xrefs: Identifiers of the same thing elsewhere, canonical form (see `identifiers`), also the primary
-            identifiers of records that were merged into this one.
+        xrefs: Identifiers of the same concept in other vocabularies, in canonical form (see `identifiers`), and the
+            primary identifiers of records that were merged into this one.
         parents: Primary identifiers of the is_a parents.
-        source: Where it comes from ("DO", "Mondo"); "DO|Mondo" after a merge.
+        source: The vocabulary ("DO", "Mondo"); "DO|Mondo" after a merge.
     """
 
     concept_id: str
@@ -39,22 +39,22 @@ class Concept:
 
 
 def distinct_names(names: tuple[str, ...], preferred: str) -> tuple[str, ...]:
-    """Drop blanks, the preferred name and repeats that differ in case or outer white space only."""
+    """Drop blank names, the preferred name, and repeats that differ only in case or surrounding white space."""
     seen = {preferred.strip().casefold(), ""}
-    kept = []
+    distinct = []
     for name in names:
         key = name.strip().casefold()
         if key not in seen:
             seen.add(key)
-            kept.append(name.strip())
-    return tuple(kept)
+            distinct.append(name.strip())
+    return tuple(distinct)
 
 
 class Hierarchy:
-    """Is_a relations: a directed graph of parents; merged taxonomies may hold cycles, and nothing here minds.
+    """A directed graph of is_a relations. It may contain cycles, as merged taxonomies do.
 
     Args:
-        parents: Node -> its parents, for every node; parents that are no nodes are left out.
+        parents: Parents of every node; parents that are not nodes themselves are ignored.
     """
 
     def __init__(self, parents: Mapping[str, tuple[str, ...]]) -> None:
@@ -85,7 +85,7 @@ class Hierarchy:
         return frozenset(s for parent in self.parents(node) for s in self.children(parent)) - {node}
 
     def relation(self, first: str, second: str) -> Relation:
-        """What the second node is to the first; the closer relation where several hold."""
+        """Return the relation of the second node to the first; of several, the closest."""
         if first == second:
             return "same"
         if second in self.ancestors(first):
@@ -96,10 +96,10 @@ class Hierarchy:
 
 
 def _closure(start: str, step: Callable[[str], tuple[str, ...]]) -> frozenset[str]:
-    found: set[str] = set()
+    reached: set[str] = set()
     pending = [start]
     while pending:
-        fresh = set(step(pending.pop())) - found
-        found |= fresh
+        fresh = set(step(pending.pop())) - reached
+        reached |= fresh
         pending.extend(fresh)
-    return frozenset(found - {start})
+    return frozenset(reached - {start})

@@ -1,12 +1,12 @@
-"""Names that a misspelt name may have meant: a bigram index picks candidates, edit similarity ranks them.
+"""Find the names that a misspelt name may stand for: a bigram index picks candidates, edit similarity ranks them.
 
-Both sides are compared as they sound ("siroris" and "cirrhosis", "newmonia" and "pneumonia" become alike), in
-both word orders. A candidate is refused when a number, a letter or a contrary word tells it apart: "spastic
-paraplegia 8" has no fuzzy match "spastic paraplegia 11", "hypothyroidism" none "hyperthyroidism". A word that
-occurs in several names is taken to be spelt as meant, so "bowel cancer" is not "bone cancer" with slips.
+Names are compared by their sound ("siroris" and "cirrhosis", "newmonia" and "pneumonia" become similar) and in both
+word orders. A candidate is rejected if it differs in a number, a letter or a word of opposite meaning: "spastic
+paraplegia 8" does not match "spastic paraplegia 11", nor "hypothyroidism" "hyperthyroidism". A word that occurs
+in several names is assumed to be correct, so "bowel cancer" is not read as a misspelt "bone cancer".
 
 Cost: one sparse count over the bigrams' postings and a few hundred edit similarities, a few milliseconds for
-100,000 names. `distinct`, at the end, says which names that look alike are different things.
+100,000 names. `distinct`, at the end, tells which similar names belong to different things.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rapidfuzz.distance import OSA
 
 from auscult.concepts.names import GENERIC_WORDS, content_key
 
-# Of one line, a name can be only one.
+# Words that exclude each other, one group a line.
 _CONTRASTS = tuple(
     frozenset(line.split())
     for line in """
@@ -62,15 +62,15 @@ _PREFIX_CONTRASTS = (("hypo", "hyper"), ("micro", "macro"), ("brady", "tachy"), 
 
 
 def designators(key: str) -> tuple[str, ...]:
-    """The numbers and letters that tell siblings apart, sorted: ("11",) of "spastic paraplegia type 11".
+    """Return the sorted numbers and letters that distinguish siblings: ("11",) for "spastic paraplegia type 11".
 
-    Any word with a digit and any single letter counts, so a name may never be matched to one with others.
+    They are all words with a digit and all single letters. Two names match only if theirs are equal.
     """
     return tuple(sorted(word for word in key.split() if len(word) == 1 or any(char.isdigit() for char in word)))
 
 
 def contrasts(key: str) -> frozenset[tuple[int, str]]:
-    """The words of a key that exclude others: (group, member) pairs such as hypo/hyper or acute/chronic."""
+    """Return the (group, member) pairs of a key's words that exclude others, such as hypo/hyper or acute/chronic."""
     words = key.split()
     found = {(_CONTRAST_OF[word], word) for word in words if word in _CONTRAST_OF}
     for number, pair in enumerate(_PREFIX_CONTRASTS, start=len(_CONTRASTS)):
@@ -79,7 +79,7 @@ def contrasts(key: str) -> frozenset[tuple[int, str]]:
 
 
 def contradict(first: frozenset[tuple[int, str]], second: frozenset[tuple[int, str]]) -> bool:
-    """Whether two sets of contrasts speak of one group but share no member of it."""
+    """Return whether two sets of contrasts have a group in common, but no member of it."""
     groups = {group for group, _ in first} & {group for group, _ in second}
     return any(not {m for g, m in first if g == group} & {m for g, m in second if g == group} for group in groups)
 
@@ -97,7 +97,7 @@ _SOUND_OF = dict(_SOUNDS)
 _SOUND = re.compile("|".join(sorted(_SOUND_OF, key=len, reverse=True)))
 _SILENT = re.compile(r"^(?:pn|ps|pt|kn|gn|mn)")
 _DOUBLE = re.compile(r"([a-z])\1+")
-# A word in so many names is no slip of the pen.
+# A word that occurs in so many names is not a misspelling.
 _ESTABLISHED = 3
 _ALPHABET = 37  # blank, a-z, 0-9
 _CODES = np.full(128, 0, dtype=np.int64)
@@ -111,18 +111,18 @@ IntArray = npt.NDArray[np.int64]
 
 
 def edits(first: str, second: str) -> int:
-    """How many letters are changed, lost, added or swapped with their neighbour between two words."""
+    """Return how many letters have to be changed, removed, added or swapped to turn one word into the other."""
     return OSA.distance(first, second)
 
 
 def nearest(word: str, others: Iterable[str], most: int, limit: int = 50) -> list[tuple[str, int]]:
-    """Words that are at most so many `edits` away, with how many, nearest first."""
+    """Return words that are at most `most` edits away, with their number of edits, nearest first."""
     near = ((OSA.distance(word, other, score_cutoff=most), other) for other in others)
     return [(other, distance) for distance, other in sorted(pair for pair in near if pair[0] <= most)[:limit]]
 
 
 def sound(key: str) -> str:
-    """A rough English pronunciation of a normalised name, for comparison only."""
+    """Return a rough English pronunciation of a normalised name, for comparison only."""
     return " ".join(map(_sound_of_word, key.split()))
 
 
@@ -136,7 +136,7 @@ class FuzzyNames:
     """An index over normalised names.
 
     Args:
-        keys: What `normalise_name` returned, distinct.
+        keys: Distinct names, as `normalise_name` returns them.
         candidates: How many names with the most bigrams in common are compared in full.
     """
 
@@ -150,7 +150,7 @@ class FuzzyNames:
         self._vocabulary = {word for word, count in counts.items() if count >= _ESTABLISHED and len(word) > 2}
 
     def search(self, key: str, limit: int = 5, cutoff: float = 0.8) -> list[tuple[str, float]]:
-        """Names like `key`, best first, as (name, similarity); similarities lie in [cutoff, 1]."""
+        """Return names similar to `key`, best first, as (name, similarity); similarities lie in [cutoff, 1]."""
         spoken = sound(content_key(key))
         if len(spoken) < 3 or not self.keys:
             return []
@@ -160,19 +160,19 @@ class FuzzyNames:
         wanted, excluded = designators(key), contrasts(key)
         words = content_key(key).split()
         meant = [word for word in words if word in self._vocabulary and word not in GENERIC_WORDS]
-        found: list[tuple[str, float]] = []
+        matches: list[tuple[str, float]] = []
         for position in order:
-            if scores[position] < cutoff or len(found) == limit:
+            if scores[position] < cutoff or len(matches) == limit:
                 break
             name = self.keys[ids[position]]
             if designators(name) != wanted or contradict(excluded, contrasts(name)):
                 continue
             if all(_has_word(word, name) for word in meant) and _words_agree(spoken, self._sounds[ids[position]]):
-                found.append((name, float(scores[position])))
-        return found
+                matches.append((name, float(scores[position])))
+        return matches
 
     def _similarities(self, key: str, spoken: str, ids: IntArray) -> FloatArray:
-        """How alike each candidate sounds (0.6), is written (0.2), and is in consonants alone (0.2)."""
+        """Return each candidate's similarity: of sound (weight 0.6), of spelling (0.2) and of consonants (0.2)."""
         sounds = [self._sounds[i] for i in ids]
         alike = _likeness(spoken, sounds)
         written = _likeness(content_key(key), [self.keys[i] for i in ids])
@@ -181,7 +181,7 @@ class FuzzyNames:
         return total
 
     def _nearest(self, spoken: str) -> IntArray:
-        """Ids of the names with the highest Dice overlap of bigrams."""
+        """Return the ids of the names with the highest Dice overlap of bigrams."""
         grams = np.unique(_bigrams(spoken))
         pieces = [self._postings[self._starts[gram] : self._starts[gram + 1]] for gram in grams]
         shared = np.bincount(np.concatenate(pieces), minlength=len(self.keys))
@@ -197,7 +197,7 @@ def _bigrams(text: str) -> IntArray:
 
 
 def _postings(texts: Sequence[str]) -> tuple[IntArray, npt.NDArray[np.int32]]:
-    """Per bigram the ascending ids of the texts that hold it: (offsets, ids)."""
+    """Return (offsets, ids): for each bigram, the ascending ids of the texts that contain it."""
     joined = "".join(f" {text} " for text in texts)
     lengths = np.array([len(text) + 2 for text in texts], dtype=np.int64)
     codes = _CODES[np.frombuffer(joined.encode("ascii", "replace"), dtype=np.uint8)]
@@ -212,7 +212,7 @@ def _postings(texts: Sequence[str]) -> tuple[IntArray, npt.NDArray[np.int32]]:
 
 
 def _likeness(query: str, names: list[str]) -> FloatArray:
-    """Edit similarity to each name, as written or with both sides' words sorted, whichever is higher."""
+    """Return the edit similarity to each name, as written or with the words of both sorted, whichever is higher."""
     similarity = OSA.normalized_similarity
     in_order = process.cdist([query], names, scorer=similarity, dtype=np.float32)[0]
     names_sorted = [_in_order(name) for name in names]
@@ -226,12 +226,12 @@ def _in_order(text: str) -> str:
 
 
 def _has_word(word: str, name: str) -> bool:
-    """Whether a name holds a word but for an ending ("neurone" and "neuron"), alone or in a longer one."""
+    """Return whether a name contains a word, perhaps with another ending ("neurone") or inside a longer word."""
     return word in name or any(fuzz.ratio(word, other) >= 92 for other in name.split())
 
 
 def _words_agree(first: str, second: str) -> bool:
-    """Whether every word of either side has a like one on the other (or is part of a joined one)."""
+    """Return whether every word of each side has a similar word on the other, or is part of a compound there."""
     for words, other in ((first.split(), second), (second.split(), first)):
         others = other.split()
         joined = other.replace(" ", "")

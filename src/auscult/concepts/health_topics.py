@@ -1,11 +1,11 @@
-"""Names of medicines, vaccines, herbs, tests and operations: what MedlinePlus has pages of, and everyday names.
+"""Add the medicines, vaccines, herbs, tests and operations of MedlinePlus, and their everyday names.
 
-MedQuAD (benabacha2019) publishes the questions and names of MedlinePlus' drugs, herbs and encyclopedia under CC BY 4.0
-and withholds their answers. Taxonomies of diseases have none of these, and people ask for them. Left out are titles of
-leaflets, which name nothing ("Type 2 diabetes - self-care"), and what the knowledge base has already.
+People ask about these, but taxonomies of diseases do not have them. MedQuAD (benabacha2019) publishes the questions and
+names of MedlinePlus' drugs, herbs and encyclopedia under CC BY 4.0, without the answers. Titles of leaflets that name
+nothing ("Type 2 diabetes - self-care") are left out, and so is what the knowledge base already has.
 
-A medicine is one concept whatever its form is ("Timolol Oral", "Timolol Ophthalmic"). Brand names and names of other
-countries are no part of these data: `concepts/medicine_names.tsv` lists common ones, written for this package.
+All forms of a medicine ("Timolol Oral", "Timolol Ophthalmic") are one concept. The data have no brand names and no
+names used in other countries; `concepts/medicine_names.tsv`, written for this package, lists common ones.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ENCYCLOPEDIA = "10_MPlus_ADAM_QA"
 _COLLECTIONS = (_ENCYCLOPEDIA, "11_MPlusDrugs_QA", "12_MPlusHerbsSupplements_QA")
 _MOST_WORDS = 5
 _BRACKETS = re.compile(r"\s*\(([^()]*)\)")
-# What a medicine is given as.
+# The forms in which medicines are given.
 _FORM = re.compile(
     r"\s+(?:(?:oral|nasal|topical|transdermal|vaginal|rectal|subcutaneous|intravenous|intravesical|eye|ear) )?"
     r"(?:injection|inhalation|ophthalmic|otic|oral|topical|nasal spray|nasal gel|nasal|transdermal(?: patch)?|patch|"
@@ -42,10 +42,10 @@ _LEAFLET = re.compile(
 
 
 def with_health_topics(knowledge_base: KnowledgeBase, path: Path | str) -> KnowledgeBase:
-    """A knowledge base and the topics that it does not have yet, which stand behind its own concepts.
+    """Return a knowledge base with the health topics that it lacks, added after its own concepts.
 
     Args:
-        knowledge_base: To be added to; a topic of which it knows the title or the identifier is left out.
+        knowledge_base: The knowledge base; topics whose title or identifier it has are left out.
         path: JSON lines: `doc_id`, `collection`, `title`, `umls_cuis`, `synonyms`.
 
     Raises:
@@ -77,7 +77,7 @@ def _topics(path: Path) -> Iterator[Concept]:
         bare = _FORM.sub("", name)
         others = (*_BRACKETS.findall(title), *record.texts("synonyms"))
         if record.text("collection") == _ENCYCLOPEDIA:
-            # Single words there are of wide use ("adult", "oil"), but for those in capitals ("ECG").
+            # Single words among the synonyms are too general ("adult", "oil"), except those in capitals ("ECG").
             others = tuple(each for each in others if " " in each or each.isupper())
         yield Concept(
             concept_id=f"MEDQUAD:{record.text('doc_id')}",

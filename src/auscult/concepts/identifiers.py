@@ -1,7 +1,7 @@
-"""One spelling for identifiers: `UMLS_CUI:C0017661`, `umls:c0017661` and `C0017661` are all `UMLS:C0017661`.
+"""Normalise identifiers: `UMLS_CUI:C0017661`, `umls:c0017661` and `C0017661` all become `UMLS:C0017661`.
 
 Canonical prefixes: DOID, MONDO, SYMP, HP, UMLS, MESH, ICD9, ICD10, ICD11, OMIM, OMIMPS, ORPHANET, GARD, NCIT;
-any other prefix is kept in upper case. A Wikidata identifier stays bare ("Q12152"). ICD-10, ICD-10-CM and
+any other prefix is kept in upper case. A Wikidata identifier has no prefix ("Q12152"). ICD-10, ICD-10-CM and
 ICD-10-WHO share the prefix ICD10: people rarely say which edition they mean, and the categories agree.
 """
 
@@ -32,7 +32,7 @@ _NUMERIC = frozenset({"DOID", "MONDO", "SYMP", "HP", "OMIM", "OMIMPS", "ORPHANET
 
 
 def normalise_identifier(text: str) -> str | None:
-    """The canonical form of an identifier, or None when the text is not one.
+    """Return the canonical form of an identifier, or None if the text is not an identifier.
 
     Args:
         text: "UMLS_CUI:C0017661", "icd-10 n028", "doid:2986", "q12152", a Wikidata or OBO address, ...
@@ -56,12 +56,12 @@ def normalise_identifier(text: str) -> str | None:
 
 
 def normalise_identifiers(texts: list[str]) -> tuple[str, ...]:
-    """Canonical forms in order, without repeats; texts that are not identifiers are left out."""
+    """Return the canonical forms in order, without repeats; texts that are not identifiers are left out."""
     return tuple(dict.fromkeys(filter(None, map(normalise_identifier, filter(None, texts)))))
 
 
 def icd10_code(code: str) -> str:
-    """An ICD-10 code with its dot: "n028" becomes "N02.8"."""
+    """Return an ICD-10 code with its dot: "n028" becomes "N02.8"."""
     bare = code.upper().replace(".", "")
     return f"{bare[:3]}.{bare[3:]}" if len(bare) > 3 else bare
 

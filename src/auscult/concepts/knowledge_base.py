@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from auscult.documents import Document
 
 PREPARED = "entities.tsv.gz"
-"""The file that tells a folder of prepared taxonomies (`KnowledgeBase.from_folder`)."""
+"""The file by which a folder of prepared taxonomies is recognised (`KnowledgeBase.from_folder`)."""
 
 Brought = Mapping[str, tuple[str, ...] | None]
-"""What documents have changed; see `KnowledgeBase`."""
+"""Changes that documents made to concepts; see `KnowledgeBase`."""
 _NOTHING: Brought = MappingProxyType({})
 _TABLES = (PREPARED, "triples.tsv.gz", "icd10cm_2018_categories.tsv.gz")
 _SUPPLEMENTS = ("HumanDO_2016-06-17.obo.gz",)
@@ -34,14 +34,14 @@ _SUPPLEMENTS = ("HumanDO_2016-06-17.obo.gz",)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lookups:
-    """What the names, identifiers and words of a knowledge base lead to.
+    """Lookup tables of a knowledge base.
 
     Attributes:
-        names: Concept ids by normalised name, those first whose preferred name it is.
-        citing: Ids of the concepts that have an identifier among their cross-references, by that identifier.
-        reordered: Normalised names by their words in any order (`names.order_free_key`).
-        short: The same, without words such as "disease" (`names.short_key`).
-        words: How many times each word stands in the normalised names.
+        names: Concept ids by normalised name; concepts with it as their preferred name come first.
+        citing: By identifier, the ids of the concepts that have it among their cross-references.
+        reordered: Normalised names by `names.order_free_key`.
+        short: Normalised names by `names.short_key`.
+        words: How many times each word occurs in the normalised names.
     """
 
     names: Mapping[str, tuple[str, ...]]
@@ -55,15 +55,15 @@ class KnowledgeBase:
     """Concepts with their names, identifiers and is_a relations; immutable.
 
     Args:
-        concepts: Distinct by `concept_id`, in order of trust: of two concepts with one name the first is
+        concepts: Concepts with distinct `concept_id`, most trusted first: of two concepts with one name the first is
             preferred. A mapping by `concept_id` is used as it is.
-        codes: Entries of a code list (ICD-10-CM), reached by identifier only: their titles are no names
-            people use, so they take no part in name lookup, linking and completion.
-        counts: What merging did, for reports.
-        names: The `name_index` of the concepts, where it is at hand.
-        brought: What documents have changed (`with_documents`): by identifier of a concept, its cross-references
-            before, None where it was not there; None where that is not known.
-        lookups: Of the concepts, where they are at hand.
+        codes: Entries of a code list (ICD-10-CM), found by identifier only. People do not use their titles as names,
+            so name lookup, linking and completion ignore them.
+        counts: Counts of the merging, for reports.
+        names: The `name_index` of the concepts, if already computed.
+        brought: Changes that documents made (`with_documents`): by concept, its cross-references before the change,
+            or None for a new concept. The whole is None if the changes are not known.
+        lookups: The lookup tables of the concepts, if already computed.
     """
 
     def __init__(
@@ -110,13 +110,13 @@ class KnowledgeBase:
 
     @classmethod
     def from_folder(cls, folder: Path | str) -> KnowledgeBase:
-        """The Disease and Symptom Ontologies, Mondo and ICD-10-CM from a folder of their prepared files.
+        """Read the Disease and Symptom Ontologies, Mondo and ICD-10-CM from a folder of their prepared files.
 
         Everyday terms that none of them has ("piles", "bowel cancer") are added from `lay_terms.tsv`, a short
         list written for this package.
 
         Args:
-            folder: Holds entities.tsv.gz, triples.tsv.gz, and where present the ICD-10-CM table and an older
+            folder: A folder with entities.tsv.gz and triples.tsv.gz, and optionally the ICD-10-CM table and an older
                 release of the Disease Ontology (`kg/` under `AUSCULT_DATA`).
 
         Raises:
@@ -140,11 +140,11 @@ class KnowledgeBase:
 
     @classmethod
     def from_bytes(cls, data: bytes, where: str) -> KnowledgeBase:
-        """Read what `save` wrote.
+        """Read the content of a file that `save` wrote.
 
         Args:
-            data: The file's content.
-            where: It was, for errors: "in the index at FOLDER".
+            data: The content.
+            where: Where the file was, for error messages: "in the index at FOLDER".
 
         Raises:
             DataError: It is damaged, or of another format or version.
@@ -160,7 +160,7 @@ class KnowledgeBase:
         write_concepts(Path(path), self._stored)
 
     def to_bytes(self) -> bytes:
-        """What `save` writes, for `from_bytes`."""
+        """Return the content that `save` writes, for `from_bytes`."""
         return pack_concepts(self._stored)
 
     @property
@@ -168,11 +168,11 @@ class KnowledgeBase:
         return Stored(self.concepts.values(), self.codes.values(), self.name_index, self.brought)
 
     def with_documents(self, documents: Iterable[Document]) -> KnowledgeBase:
-        """This knowledge base and the entities that documents are about.
+        """Return this knowledge base extended by the entities that documents are about.
 
-        A document with identifiers (`entity_ids`) whose title is the preferred name of a concept lends it
-        those identifiers; any other titled document with identifiers becomes a concept of its own, so that
-        "Q…" or "UMLS:C…" finds what a collection covers though no taxonomy has it.
+        If the title of a document with identifiers (`entity_ids`) is the preferred name of a concept, the concept gets
+        those identifiers. Any other titled document with identifiers becomes a new concept, so that "Q…" or "UMLS:C…"
+        finds entities of the collection that no taxonomy has.
         """
         concepts, names = dict(self.concepts.items()), dict(self.name_index.items())
         brought: dict[str, tuple[str, ...] | None] = dict(self.brought or {})
@@ -181,7 +181,7 @@ class KnowledgeBase:
             key = normalise_name(document.title)
             if not identifiers or not key:
                 continue
-            # Concepts of which it is the preferred name stand first.
+            # Concepts with it as their preferred name come first.
             named = next(iter(names.get(key, ())), None)
             if named is not None and normalise_name(concepts[named].name) != key:
                 named = None
@@ -197,15 +197,15 @@ class KnowledgeBase:
                 brought[record.concept_id] = None
                 concepts[record.concept_id] = replace(record, xrefs=tuple(dict.fromkeys(identifiers[1:])))
                 names[key] = (record.concept_id, *names.get(key, ()))
-        told = None if self.brought is None else brought
-        return KnowledgeBase(concepts.values(), self.codes.values(), self.counts, names, told)
+        known_changes = None if self.brought is None else brought
+        return KnowledgeBase(concepts.values(), self.codes.values(), self.counts, names, known_changes)
 
     @cached_property
     def vocabulary(self) -> KnowledgeBase:
-        """This knowledge base as it was before any `with_documents`; itself where that has brought nothing.
+        """Return this knowledge base without the changes of `with_documents`.
 
         Raises:
-            QueryError: It is not known what documents have brought.
+            QueryError: The changes that documents made are not known.
         """
         if self.brought is None:
             remedy = "build it again with this version"
@@ -232,18 +232,18 @@ class KnowledgeBase:
         return concept_id in self.concepts
 
     def get(self, concept_id: str) -> Concept | None:
-        """The concept or code with this primary identifier, in canonical form."""
+        """Return the concept or code with this primary identifier, which must be in canonical form."""
         return self.concepts.get(concept_id) or self.codes.get(concept_id)
 
     def by_identifier(self, identifier: str) -> tuple[Concept, ...]:
-        """Concepts that an identifier of any vocabulary stands for, best first.
+        """Return the concepts for an identifier of any vocabulary, best first.
 
-        Own identifiers come before cross-references, those before entries of a code list. Of several concepts
-        that cite one code, one that is an ancestor of the others comes first, then one with fewer codes of
-        that kind.
+        Concepts with it as their own identifier come first, then those that cite it, then entries of a code list. Of
+        several concepts that cite a code, an ancestor of the others comes first, then those with fewer codes of that
+        kind.
 
         Args:
-            identifier: In any spelling that `normalise_identifier` understands.
+            identifier: The identifier in any spelling that `normalise_identifier` understands.
         """
         canonical = normalise_identifier(identifier)
         if not canonical:
@@ -265,16 +265,16 @@ class KnowledgeBase:
         return tuple(concept for concept in (own, *citing, code) if concept)
 
     def lookup(self, identifier: str) -> Concept | None:
-        """The best concept for an identifier of any vocabulary, or None."""
+        """Return the best concept for an identifier of any vocabulary, or None."""
         return next(iter(self.by_identifier(identifier)), None)
 
     def by_name(self, name: str) -> tuple[Concept, ...]:
-        """Concepts with this name or synonym but for spelling (`normalise_name`), preferred names first."""
-        return tuple(self.concepts[found] for found in self.name_index.get(normalise_name(name), ()))
+        """Return concepts with this name or synonym in any spelling (`normalise_name`), preferred names first."""
+        return tuple(self.concepts[concept_id] for concept_id in self.name_index.get(normalise_name(name), ()))
 
     @cached_property
     def name_index(self) -> Mapping[str, tuple[str, ...]]:
-        """Normalised name -> concept ids, those first whose preferred name it is."""
+        """Concept ids by normalised name; concepts with it as their preferred name come first."""
         if self._lookups is not None:
             return self._lookups.names
         if self._names is not None:
@@ -290,12 +290,12 @@ class KnowledgeBase:
 
     @property
     def reordered(self) -> Mapping[str, tuple[str, ...]]:
-        """Normalised names by their words in any order (`names.order_free_key`)."""
+        """Normalised names by `names.order_free_key`."""
         return self._looser[0] if self._lookups is None else self._lookups.reordered
 
     @property
     def short(self) -> Mapping[str, tuple[str, ...]]:
-        """Normalised names by their words in any order, without words such as "disease" (`names.short_key`)."""
+        """Normalised names by `names.short_key`."""
         return self._looser[1] if self._lookups is None else self._lookups.short
 
     @cached_property
@@ -306,26 +306,26 @@ class KnowledgeBase:
 
     @cached_property
     def words(self) -> Mapping[str, int]:
-        """How many times each word stands in the normalised names."""
+        """How many times each word occurs in the normalised names."""
         return count_words(self.name_index) if self._lookups is None else self._lookups.words
 
     @property
     def lookups(self) -> Lookups:
-        """All lookups at once, to be kept with the concepts."""
+        """Return all lookup tables, to be saved with the concepts."""
         return Lookups(
             names=self.name_index, citing=self._citing, reordered=self.reordered, short=self.short, words=self.words
         )
 
     @cached_property
     def names_by_beginning(self) -> Mapping[str, tuple[str, ...]]:
-        """The normalised names by the first three letters of their first word, or all of a shorter one."""
+        """Normalised names by the first three letters of their first word, or the whole word if it is shorter."""
         names: dict[str, list[str]] = {}
         for key in self.name_index:
             names.setdefault(key.partition(" ")[0][:3], []).append(key)
         return {beginning: tuple(keys) for beginning, keys in names.items()}
 
     def descriptions(self, concept_id: str) -> tuple[str, ...]:
-        """All texts that describe a concept: name, synonyms, definition (D_E of arnold2020 Eq. 1 and 5).
+        """Return all texts that describe a concept: name, synonyms, definition (D_E of arnold2020 Eq. 1 and 5).
 
         Raises:
             QueryError: No concept has this primary identifier.
@@ -340,11 +340,11 @@ class KnowledgeBase:
         return Hierarchy({node.concept_id: node.parents for node in nodes})
 
     def relation(self, first: str, second: str) -> Relation:
-        """What the second concept is to the first (the classes of arnold2020 section 5.4).
+        """Return the relation of the second concept to the first (the classes of arnold2020 section 5.4).
 
         Args:
-            first: Any identifier of the reference concept (of the query).
-            second: Any identifier of the compared concept (of the passage found).
+            first: Any identifier of the reference concept, that of the query.
+            second: Any identifier of the compared concept, that of the passage.
 
         Returns:
             "ancestor" when `second` is more general than `first`, "descendant" when more specific.
@@ -373,7 +373,7 @@ class KnowledgeBase:
 
 
 def _by_id(concepts: Iterable[Concept] | Mapping[str, Concept]) -> Mapping[str, Concept]:
-    """Return concepts by their ids; a mapping as it is."""
+    """Return concepts by their ids; a mapping is returned as it is."""
     if isinstance(concepts, Mapping):
         return concepts
     return MappingProxyType({concept.concept_id: concept for concept in concepts})

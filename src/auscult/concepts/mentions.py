@@ -1,17 +1,15 @@
-"""Where running text names a concept: every name and synonym at once, longest first.
+"""Find mentions of concepts in running text: all names and synonyms at once, the longest first.
 
-This is the one file that imports the automaton (`ahocorasick_rs`).
+Only this file imports the automaton (`ahocorasick_rs`).
 
-The text is folded without changing its length (case, accents, punctuation to blanks), so offsets stay true,
-and an Aho-Corasick automaton finds all names in one pass: the cost does not depend on how many names there
-are (about 10 MB/s for 200,000 of them, all steps counted). What a person would not take for a mention is left
-out:
+The text is folded (case, accents, punctuation to blanks) without changing its length, so that offsets stay valid.
+An Aho-Corasick automaton finds all names in one pass; the cost does not depend on the number of names (about 10 MB/s
+with 200,000 of them, including all steps). These rules exclude what a person would not regard as a mention:
 
-- acronyms (up to six capitals and digits) match only as they are written; those of two letters never, those
-  of three only in a text that also has a full name of the same concept;
-- a name of several concepts, none of which it is the preferred name of, counts only when one of them is an
-  ancestor of the others;
-- words of `GENERIC`, which name classes rather than things ("disease", "syndrome"), and names of two letters.
+- Acronyms (up to six capitals and digits) match only in capitals; those of two letters never match, those of three
+  only in a text that also has a full name of the concept.
+- A name shared by several concepts and preferred by none counts only if one of them is an ancestor of the others.
+- Words of `GENERIC`, which name a class of things ("disease", "syndrome"), and names of two letters never count.
 """
 
 from __future__ import annotations
@@ -37,28 +35,28 @@ _ACCENTS = {
 
 
 class NameAutomaton:
-    """Finds folded patterns as whole words.
+    """Automaton that finds folded patterns as whole words.
 
     Args:
-        patterns: What `fold` returned, words one blank apart, none empty.
+        patterns: Texts folded by `fold`, with single blanks between words; none is empty.
     """
 
     def __init__(self, patterns: Iterable[str]) -> None:
         self._automaton = AhoCorasick([f" {pattern} " for pattern in patterns], store_patterns=False)
 
     def find(self, text: str) -> list[tuple[int, int, int]]:
-        """(start, -end, number of the pattern) of every match, overlapping ones too.
+        """Return all matches, overlapping ones included.
 
         Returns:
-            In order of the start, longest first where two start together.
+            (start, -end, number of the pattern) of each match, by start; of matches with one start the longest first.
         """
-        found = self._automaton.find_matches_as_indexes(f" {fold(text)} ", overlapping=True)
+        matches = self._automaton.find_matches_as_indexes(f" {fold(text)} ", overlapping=True)
         # Patterns carry a blank at both ends, and so does the folded text: offsets shift by one and then cancel.
-        return sorted((start, -(end - 2), index) for index, start, end in found)
+        return sorted((start, -(end - 2), index) for index, start, end in matches)
 
 
 def fold(text: str) -> str:
-    """Lower case, no accents, blanks for everything but letters and digits; the length never changes."""
+    """Return the text in lower case, without accents, with blanks for punctuation; the length stays the same."""
     lower = text.lower()
     if len(lower) != len(text):
         lower = "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
@@ -68,10 +66,10 @@ def fold(text: str) -> str:
 
 
 def single_blanks(text: str) -> tuple[str, Sequence[int]]:
-    """A text with one blank for each run of blanks and line breaks, and where each of its letters was.
+    """Replace each run of blanks and line breaks by one blank.
 
     Returns:
-        The text, and for each place in it, its end included, the place in the original.
+        The new text, and for each offset in it, including its end, the offset in the original.
     """
     if _RUN.search(text) is None:
         return text, range(len(text) + 1)
@@ -84,8 +82,8 @@ def single_blanks(text: str) -> tuple[str, Sequence[int]]:
     return _RUN.sub(" ", text), places
 
 
-# Class words, qualities, and synonyms that everyday text uses for something else (a taxonomy's "soft" is an
-# acronym in lower case). Found by reading what was linked most often in encyclopedia and patient pages.
+# Words for classes and qualities, and synonyms that mean something else in everyday text (a taxonomy's "soft" is an
+# acronym in lower case). Collected from the most frequent links in encyclopedia and patient pages.
 _CLASSES = (
     "disease diseases disorder disorders syndrome syndromes symptom symptoms sign signs condition "
     "illness disability abnormality deficiency lesion lesions infection infections infectious "
@@ -105,7 +103,7 @@ GENERIC = frozenset(
 )  # fmt: skip
 _INITIALS = re.compile(r"(?<![^\W_])[^\W_]")
 _BLANKS = re.compile(r" +")
-# What taxonomies put in brackets behind a name.
+# Qualifiers that taxonomies add in brackets after a name.
 _BRACKETED = "disease|disorder|finding|morphologic abnormality|ambiguous|qualifier value|type"
 _QUALIFIER = re.compile(rf"\s*[(\[](?:{_BRACKETED})[)\]]$", re.IGNORECASE)
 _QUALIFYING_WORDS = frozenset(re.split(r"[| ]", _BRACKETED))
@@ -132,18 +130,18 @@ class _Entry:
 
 
 class MentionLinker:
-    """Dictionary matching of all names of a knowledge base.
+    """Linker that finds all names of a knowledge base in texts.
 
     Args:
-        knowledge_base: Whose concepts to find (entries of code lists take no part).
-        skip: Names (any case) that are never mentions.
-        concepts: Only these of its concepts; all where not given.
+        knowledge_base: The concepts to find; entries of code lists are ignored.
+        skip: Names, in any case, that are never mentions.
+        concepts: The concepts to find, if not all.
     """
 
     def __init__(
         self, knowledge_base: KnowledgeBase, skip: Iterable[str] = GENERIC, concepts: Iterable[Concept] | None = None
     ) -> None:
-        # By folded pattern, with plurals, possessives and British spellings: what it may mean, how it must be written.
+        # By folded pattern (with plurals, possessives and British spellings): its concepts, and its required spellings.
         meanings: dict[str, dict[str, Concept]] = {}
         written: dict[str, set[str] | None] = {}
         for concept in knowledge_base if concepts is None else concepts:
@@ -171,35 +169,35 @@ class MentionLinker:
 
     @classmethod
     def of_short_text(cls, knowledge_base: KnowledgeBase, text: str) -> MentionLinker:
-        """A linker that finds in this text what one of all names finds.
+        """Return a linker for one text, which finds the same mentions in it as the full linker.
 
-        Built from the few names whose words begin like words of the text, which takes milliseconds where all names
-        take seconds.
+        It has only the names whose words begin like words of the text. Building it takes milliseconds instead of
+        seconds.
         """
         words = normalise_name(text).split()
         beginnings = {word[:length] for word in words for length in range(1, len(word) + 1)} | _QUALIFYING_WORDS
 
         def occurs(word: str) -> bool:
-            # The last two letters are what plurals and British spelling change.
+            # Plurals and British spelling change at most the last two letters.
             return word in beginnings or (len(word) > 3 and word[: max(3, len(word) - 2)] in beginnings)
 
-        found = {
+        candidates = {
             concept_id: knowledge_base.concepts[concept_id]
             for beginning in {beginning[:3] for beginning in beginnings}
             for key in knowledge_base.names_by_beginning.get(beginning, ())
             if all(map(occurs, key.split()))
             for concept_id in knowledge_base.name_index[key]
         }
-        return cls(knowledge_base, concepts=found.values())
+        return cls(knowledge_base, concepts=candidates.values())
 
     def link_text(self, text: str) -> list[Mention]:
-        """Mentions in order, without overlap, longest first where two start together.
+        """Return the mentions of a text in order, without overlap; of mentions with one start the longest is kept.
 
         Args:
-            text: Any text; nothing is assumed about its language or cleanliness.
+            text: Any text.
 
         Returns:
-            Mentions whose range slices back: `text[m.start:m.end] == m.name`.
+            Mentions with `text[m.start:m.end] == m.name`.
         """
         mentions: list[Mention] = []
         unsupported: list[Mention] = []
@@ -223,11 +221,11 @@ class MentionLinker:
 
 
 def is_acronym(name: str, names: Sequence[str]) -> bool:
-    """Whether a name is one only as it is written: up to six capitals and digits, or initials of another name.
+    """Return whether a name is an acronym: up to six capitals and digits, or the initials of another name.
 
     Args:
         name: One of the names.
-        names: All names of the thing, the preferred one first.
+        names: All names of the concept, the preferred one first.
     """
     if _ACRONYM.match(name):
         return True
@@ -238,16 +236,16 @@ def is_acronym(name: str, names: Sequence[str]) -> bool:
     others = [other.lower() for other in names if len(other) > len(name)]
     if short in map("".join, map(_INITIALS.findall, others)):
         return True
-    # A word that another name starts with or has in it ("lupus", "polio") is none.
+    # A word at the beginning of another name or inside it ("lupus", "polio") is not an acronym.
     if any(map(re.compile(rf"(?<!\S){short}").search, others)):
         return False
-    # The letters stand in this order in another name that begins with the first.
+    # An acronym's letters occur in this order in another name that begins with the first of them.
     in_order = short[0] + "".join(f"[^{letter}]*{letter}" for letter in short[1:])
     return any(map(re.compile(in_order).match, others))
 
 
 def _surfaces(name: str) -> Iterator[str]:
-    """The ways a name is written in running text."""
+    """Yield the spellings of a name in running text."""
     for variant in spelling_variants(name):
         yield variant
         plural = _plural(variant)
@@ -268,7 +266,7 @@ def _plural(name: str) -> str:
 
 
 def _unambiguous(knowledge_base: KnowledgeBase, pattern: str, concepts: list[Concept]) -> str | None:
-    """The concept a name means: the one it is the preferred name of, else the one above all others."""
+    """Return the concept that a name means: the one with it as preferred name, else the ancestor of all others."""
     if len(concepts) == 1:
         return concepts[0].concept_id
     key = normalise_name(pattern)

@@ -1,18 +1,19 @@
-"""Records of several vocabularies that describe one thing become one concept: one name, one thing.
+"""Merge records of several vocabularies that describe the same thing into one concept.
 
-Three rules, each as careful as its evidence:
+There are three rules:
 
-1. Same identifier: always merged; the first record's name and definition stand.
-2. Cross-reference: a record that cites the primary identifier of another vocabulary's record ("DOID:5844" in
-   a Mondo row) joins it. If it cites several, it joins the one it shares a name with, or none: Mondo's
-   "cancer" cites three DOIDs, and joining all would make one thing of three.
-3. Same preferred name in two vocabularies, neither of which is in the other's concept already.
+1. Records with the same identifier are always merged; the name and definition of the first are kept.
+2. A record that cites the primary identifier of another vocabulary's record ("DOID:5844" in a Mondo row) is merged
+   with it. If it cites several, it is merged with the one that shares a name with it, if any: Mondo's "cancer" cites
+   three DOIDs, which must stay three concepts.
+3. Records of two vocabularies with the same preferred name are merged, unless either concept already has a record of
+   the other's vocabulary.
 
-Only identifiers of taxonomies that give one identifier to one disease are followed. UMLS, ICD-10 and MeSH
-codes are shared by many concepts and never merge anything.
+Only taxonomies that give each disease one identifier are followed. UMLS, ICD-10 and MeSH codes are shared by many
+concepts and never cause a merge.
 
-At last, a synonym that turns round the preferred name of another concept is given to that one: taxonomies lend rare
-diseases the inverted titles of common ones ("diabetes mellitus, type 2" to a form of MODY).
+In the end, a synonym that is the preferred name of another concept in a different word order moves to that concept:
+taxonomies give rare diseases the inverted titles of common ones ("diabetes mellitus, type 2" for a form of MODY).
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ EQUIVALENCE_PREFIXES = ("DOID", "MONDO")
 
 @dataclass(frozen=True, slots=True)
 class MergeCounts:
-    """How many records came in, how many concepts went out, and which rule merged the rest."""
+    """The numbers of records read, of concepts made of them, and of merges by each rule."""
 
     records: int = 0
     concepts: int = 0
@@ -40,17 +41,16 @@ class MergeCounts:
 def merge(
     records: Iterable[Concept], equivalence_prefixes: tuple[str, ...] = EQUIVALENCE_PREFIXES, by_name: bool = True
 ) -> tuple[list[Concept], MergeCounts]:
-    """Merge records; earlier ones lend identifier, preferred name and definition.
+    """Merge records; identifier, preferred name and definition come from the earliest.
 
     Args:
-        records: In order of trust.
-        equivalence_prefixes: Vocabularies whose identifiers in a record's xrefs mean "the same thing"; empty
-            turns rule 2 off.
+        records: The records, most trusted first.
+        equivalence_prefixes: Vocabularies whose identifiers among a record's xrefs mean the same thing; without any,
+            rule 2 is off.
         by_name: Whether rule 3 applies.
 
     Returns:
-        Concepts in order of first appearance, parents rewritten to the concepts that are left, and the
-        counts.
+        Concepts in order of first appearance, with parents replaced by the merged concepts, and the counts.
     """
     by_id: dict[str, Concept] = {}
     total = 0
@@ -77,14 +77,13 @@ def merge(
 
 
 def merge_by_reference(records: Iterable[Concept]) -> tuple[list[Concept], dict[str, str]]:
-    """Merge records by rule 2 alone, for whoever keeps records of their own.
+    """Merge records by rule 2 alone.
 
     Args:
-        records: Each identifier once.
+        records: Records with distinct identifiers.
 
     Returns:
-        Concepts as `merge` gives them; and by the identifier of a record that joined another, the identifier that
-        stands for both.
+        Concepts as `merge` gives them, and for each record that was merged into another, the identifier of both.
     """
     by_id = {record.concept_id: record for record in records}
     target_of, _ = _by_reference(by_id, EQUIVALENCE_PREFIXES)
@@ -93,7 +92,7 @@ def merge_by_reference(records: Iterable[Concept]) -> tuple[list[Concept], dict[
 
 
 def join(first: Concept, second: Concept) -> Concept:
-    """Both records as one: identifier, name and definition of the first where it has them."""
+    """Merge two records; identifier, name and definition come from the first if it has them."""
     other_id = () if second.concept_id == first.concept_id else (second.concept_id,)
     return replace(
         first,
@@ -108,7 +107,7 @@ def join(first: Concept, second: Concept) -> Concept:
 def _by_reference(
     by_id: Mapping[str, Concept], prefixes: tuple[str, ...]
 ) -> tuple[dict[str, str], dict[str, set[str]]]:
-    """Which record joins which by rule 2, and the sources of what each has become: no two of one source become one."""
+    """Return which records rule 2 merges, and the sources of each result; no result has a source twice."""
     target_of: dict[str, str] = {}
     sources = {identifier: {concept.source} for identifier, concept in by_id.items()}
     for identifier, concept in by_id.items():
@@ -126,7 +125,7 @@ def _final(identifier: str, target_of: Mapping[str, str]) -> str:
 
 
 def _cited(concept: Concept, by_id: Mapping[str, Concept], prefixes: tuple[str, ...]) -> str | None:
-    """The one record a concept declares itself equal to, if that is beyond doubt."""
+    """Return the record that a concept declares itself equal to, if there is exactly one."""
     cited = [
         by_id[xref]
         for xref in concept.xrefs
@@ -145,7 +144,7 @@ def _collapse(by_id: dict[str, Concept], target_of: dict[str, str]) -> list[Conc
     for identifier in target_of:
         target = _final(identifier, target_of)
         merged[target] = join(merged[target], by_id[identifier])
-    # A parent may be named by an alternative identifier of the concept that took it in.
+    # A parent may have been merged into a concept with another identifier.
     return [
         replace(
             concept,
@@ -156,33 +155,33 @@ def _collapse(by_id: dict[str, Concept], target_of: dict[str, str]) -> list[Conc
 
 
 def _give_back(concepts: list[Concept]) -> list[Concept]:
-    """Synonyms that are another concept's preferred name but for the order of words go from one to the other."""
+    """Move synonyms that are another concept's preferred name in a different word order to that concept."""
     owners: dict[str, list[Concept]] = {}
     for concept in concepts:
         owners.setdefault(_unordered(concept.name), []).append(concept)
     given: dict[str, list[str]] = {}
-    kept = []
+    reduced = []
     for concept in concepts:
-        own, synonyms = _unordered(concept.name), []
+        own_key, synonyms = _unordered(concept.name), []
         for name in concept.synonyms:
             key = _unordered(name)
-            owner = owners.get(key, []) if key != own else []
-            # Where the words stand in the same order, both have the name, and which one is meant is decided in use.
+            owner = owners.get(key, []) if key != own_key else []
+            # With the same word order both concepts keep the name, and the lookup decides which one is meant.
             if len(owner) == 1 and normalise_name(owner[0].name) != normalise_name(name):
                 given.setdefault(owner[0].concept_id, []).append(name)
             else:
                 synonyms.append(name)
-        kept.append(replace(concept, synonyms=tuple(synonyms)) if len(synonyms) < len(concept.synonyms) else concept)
+        reduced.append(replace(concept, synonyms=tuple(synonyms)) if len(synonyms) < len(concept.synonyms) else concept)
     return [
         replace(concept, synonyms=distinct_names((*concept.synonyms, *more), concept.name))
         if (more := given.get(concept.concept_id))
         else concept
-        for concept in kept
+        for concept in reduced
     ]
 
 
 def _unordered(name: str) -> str:
-    """The same for two names that differ in order alone; of two with several numbers each, never the same."""
+    """Return a key that is equal for names that differ only in word order; names with several numbers keep theirs."""
     key = normalise_name(name)
     numbers = sum(any(map(str.isdigit, word)) for word in key.split())
     return order_free_key(key) if numbers < 2 else key

@@ -1,8 +1,8 @@
-"""Names of one thing in different spellings: British or American, folded to keys that compare; and function words.
+"""Fold names to keys that are equal for different spellings, list their spellings, and list function words.
 
-Names are folded to keys, from strict to loose: `normalise_name` drops what does not change the meaning (case,
-accents, punctuation, possessives, plurals, and what `documents.word_forms` gives one form), `order_free_key` also
-word order, `short_key` also words such as "disease".
+There are three keys, from strict to loose: `normalise_name` removes what does not change the meaning (case, accents,
+punctuation, possessives, plurals, and the variants of `documents.word_forms`), `order_free_key` also the word order,
+and `short_key` also words such as "disease".
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from auscult.documents.word_forms import ROMAN_LETTERS, SERIES, TOKEN, american,
 
 _WORD = re.compile(r"[^\W_]+")
 _OWNER = re.compile(r"(?<=[a-zA-Z])['\u2019]s\b|(?<=s)['\u2019](?= )")
-# American -> British where the word says which letter was lost; each on its own, so that one rule cannot undo
-# another.
+# American -> British, for words that show which letter was dropped. Each rule is applied by itself, so that none
+# undoes another.
 _TO_BRITISH = tuple(
     (re.compile(american, re.IGNORECASE), british)
     for american, british in (
@@ -48,14 +48,14 @@ _NUMBERED = re.compile(r"(?<=\btype )(?:[1-9]|I{1,3}|I?V|VI{1,3}|IX)(?![\w.])", 
 
 
 def spelling_variants(name: str) -> tuple[str, ...]:
-    """The ways a name is spelt in running text: British or American, possessive or not, "type 2" or "II".
+    """Return the spellings of a name in running text: British or American, possessive or not, "type 2" or "II".
 
     Args:
         name: "Alzheimer's disease", "leukemia".
 
     Returns:
-        The name first; letters that change come out in lower case: ("Alzheimer's disease", "Alzheimer disease",
-        "Alzheimers disease"), ("leukemia", "leukaemia").
+        The name itself, then its variants, whose changed letters are in lower case: ("Alzheimer's disease",
+        "Alzheimer disease", "Alzheimers disease"), ("leukemia", "leukaemia").
     """
     number = _NUMBERED.search(name)
     variants = [*dict.fromkeys((name, _WORD.sub(_in_american, name)))]
@@ -71,15 +71,15 @@ def spelling_variants(name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(variants))
 
 
-def _in_american(found: re.Match[str]) -> str:
-    word = found.group().lower()
+def _in_american(match: re.Match[str]) -> str:
+    word = match.group().lower()
     spelt = american(word)
-    return found.group() if spelt == word else spelt
+    return match.group() if spelt == word else spelt
 
 
 _POSSESSIVE = re.compile(r"['\u2019\u02bc`](?:s\b)?")
 _FILLERS = frozenset(["of", "the", "in", "and", "with", "to", "due", "by", "type", "on", "or", "for", "from"])
-# Words that people leave out: "Crohn's", "diabetes type 2".
+# Words that people often omit: "Crohn's", "diabetes type 2".
 GENERIC_WORDS = frozenset({"disease", "disorder", "syndrome", "mellitus", "hereditary", "familial"})
 _IRREGULAR = {
     "eyes": "eye", "ears": "ear", "legs": "leg", "arms": "arm", "gums": "gum",
@@ -87,10 +87,10 @@ _IRREGULAR = {
 }  # fmt: skip
 
 
-# A question's words are folded again and again while it is read.
+# The words of a question are folded many times while it is parsed.
 @lru_cache(maxsize=1 << 12)
 def normalise_name(name: str) -> str:
-    """Fold a name to a key: two spellings of one name have one key.
+    """Fold a name to a key that is equal for all its spellings.
 
     Args:
         name: As written: "Crohn's Disease", "haemophilia A", "leukaemias", "glycogen storage disease type
@@ -110,42 +110,42 @@ def normalise_name(name: str) -> str:
 
 
 def content_key(key: str) -> str:
-    """A normalised name without its small words: "cancer of the breast" becomes "cancer breast"."""
+    """Return a normalised name without small words: "cancer of the breast" becomes "cancer breast"."""
     return " ".join(word for word in key.split() if word not in _FILLERS)
 
 
 def order_free_key(key: str) -> str:
-    """A key that word order and small words do not change: "leukemia acute" and "acute leukemia" share one.
+    """Return a key that ignores word order and small words: equal for "leukemia acute" and "acute leukemia".
 
     Args:
-        key: What `normalise_name` returned.
+        key: A name as `normalise_name` returns it.
     """
     return " ".join(sorted([word for word in key.split() if word not in _FILLERS]))
 
 
 def short_key(key: str) -> str:
-    """An order-free key that also lacks words such as "disease": "crohn" of "crohn disease".
+    """Return an order-free key without words such as "disease": "crohn" for "crohn disease".
 
-    Empty when too little is left to name anything (fewer than four letters).
+    It is empty if fewer than four letters would be left.
     """
     return shortened(order_free_key(key))
 
 
 def shortened(ordered: str) -> str:
-    """Return the `short_key` of what `order_free_key` returned."""
+    """Return the `short_key` for a key of `order_free_key`."""
     short = " ".join([word for word in ordered.split() if word not in GENERIC_WORDS])
     return short if sum(map(str.isalpha, short)) >= 4 else ""
 
 
 @cache
 def abbreviations() -> Mapping[str, str]:
-    """Normalised abbreviation -> identifier of what it stands for."""
+    """Return the identifiers of abbreviated concepts by normalised abbreviation."""
     return MappingProxyType({normalise_name(row["abbreviation"]): row["concept"] for row in _rows()})
 
 
 @cache
 def abbreviated_names() -> Mapping[str, str]:
-    """Normalised abbreviation -> normalised name of what it stands for."""
+    """Return the normalised full names by normalised abbreviation."""
     return MappingProxyType({normalise_name(row["abbreviation"]): normalise_name(row["name"]) for row in _rows()})
 
 
@@ -178,5 +178,5 @@ FUNCTION_WORDS = frozenset({
     "whose", "will", "with", "would", "you", "your", "yours", "yourself",
 })
 # fmt: on
-"""English words that say little alone. Words that turn a meaning round or ask for something are not among them: "not",
-"no", "without", "before", "how", "why", "when"."""
+"""English words with little meaning of their own. Negations and question words are not among them: "not", "no",
+"without", "before", "how", "why", "when"."""

@@ -1,7 +1,7 @@
-"""OBO 1.2 and 1.4 files (Disease Ontology, Symptom Ontology, Mondo, HPO) as concepts.
+"""Read concepts from OBO 1.2 and 1.4 files (Disease Ontology, Symptom Ontology, Mondo, HPO).
 
-A reader of its own because fastobo, pronto and obonet all stop at stanzas that real releases contain (the
-Disease Ontology of June 2016 among them), and because a malformed line has to be named.
+The package has its own reader because fastobo, pronto and obonet all fail on stanzas of real releases (such as the
+Disease Ontology of June 2016), and because errors have to name the malformed line.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ _QUOTED = re.compile(rf'^"({_TEXT})"\s*(.*)$')
 _ESCAPE = re.compile(r"\\(.)")
 _QUOTE = rf'"{_TEXT}"'
 _MODIFIERS = rf"\{{(?:[^{{}}\"=]+=(?:{_QUOTE}|[^\"}}])*)?\}}\s*"
-# What ends a line, modifiers and a comment, and what only seems to: escaped or within quotes.
+# Modifiers and comments at the end of a line, and the same characters escaped or within quotes.
 _MARK = re.compile(rf"\\.|{_QUOTE}|(?=[{{!])(?P<trailing>(?:{_MODIFIERS})?(?:(?<!\S)!(?P<comment>.*))?$)")
-# Licences of these vocabularies restrict copies of their codes.
+# The licences of these vocabularies restrict copying their codes.
 _RESTRICTED = re.compile(r"^(SNOMED|SCTID|MEDDRA)", re.IGNORECASE)
 _SCOPES = frozenset({"EXACT", "NARROW", "RELATED"})
 
 
 class Occurrence(NamedTuple):
-    """A tag's value, unescaped nowhere.
+    """A tag's value, still with its escapes.
 
     Attributes:
-        line: Where it stands.
-        value: Without modifiers and comment.
-        comment: What is said behind "!".
+        line: Number of its line.
+        value: The value without modifiers and comment.
+        comment: The comment after "!".
     """
 
     line: int
@@ -99,10 +99,10 @@ def read_stanzas(path: Path) -> Iterator[tuple[str, int, Stanza]]:
 
 
 def _whole_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Lines without blanks around them, with the number of their first one where a backslash continues them."""
+    """Yield stripped lines with their numbers; lines continued with a backslash are joined under the first number."""
     first, begun = 0, ""
     for number, line in read_lines(path):
-        # Where a line goes on behind a blank, its own would be a second one.
+        # The joint has a blank already, so the next line's own blanks are removed.
         text = begun + (line.strip() if begun[-1:] in ("", " ") else line.rstrip())
         first = first if begun else number
         begun = text[:-1] if _continues(text) else ""
@@ -113,13 +113,13 @@ def _whole_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _continues(text: str) -> bool:
-    """Whether a line ends with a backslash that is not itself behind one; comments are not continued."""
+    """Return whether a line ends with an unescaped backslash; comments are not continued."""
     backslashes = len(text) - len(text.rstrip("\\"))
     return backslashes % 2 == 1 and not text.startswith("!")
 
 
 def _without_trailing(text: str) -> tuple[str, str]:
-    """A line without the modifiers and the comment that end it, and the comment."""
+    """Return a line without the modifiers and the comment at its end, and the comment."""
     if "!" not in text and not text.endswith("}"):
         return text, ""
     for mark in _MARK.finditer(text):
@@ -152,7 +152,7 @@ def _concept(path: Path, line_number: int, stanza: Stanza, source: str, scopes: 
 
 
 def read_synonyms(path: Path, stanza: Stanza, scopes: Collection[str] = _SCOPES) -> list[str]:
-    """The synonyms of a stanza whose scope counts.
+    """Return the synonyms of a stanza that have one of the scopes.
 
     Raises:
         DataError: A synonym is not in double quotes.
@@ -162,19 +162,19 @@ def read_synonyms(path: Path, stanza: Stanza, scopes: Collection[str] = _SCOPES)
 
 
 def is_obsolete(stanza: Stanza) -> bool:
-    """Whether a stanza says so of what it describes."""
+    """Return whether a stanza is marked as obsolete."""
     return any(each.value == "true" for each in stanza.get("is_obsolete", []))
 
 
-def _quoted(path: Path, found: Occurrence) -> tuple[str, str]:
-    match = _QUOTED.match(found.value)
+def _quoted(path: Path, occurrence: Occurrence) -> tuple[str, str]:
+    match = _QUOTED.match(occurrence.value)
     if not match:
-        raise _malformed(path, found.line, "a text in double quotes", found.value)
+        raise _malformed(path, occurrence.line, "a text in double quotes", occurrence.value)
     return unescape(match.group(1)).strip(), match.group(2)
 
 
 def unescape(value: str) -> str:
-    """A value without its backslashes."""
+    """Return a value without escapes."""
     return _ESCAPE.sub(lambda match: {"n": "\n", "t": "\t", "W": " "}.get(match.group(1), match.group(1)), value)
 
 

@@ -1,4 +1,4 @@
-"""Opening a knowledge base by catalogue name, folder or files: the one place where it is decided what is meant."""
+"""Open a knowledge base by catalogue name, folder or files."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from auscult.errors import ConfigError, CorpusMissingError, DataError
 
 DEFAULT = "knowledge-base"
 TOPICS = "health-topics"
-"""Medicines, herbs, tests and operations: what questions are about besides (see `health_topics`)."""
-ACCEPTED = "a data set, a file of `auscult concepts build`, taxonomies (.obo, .tsv), or a folder of these"
-"""What `open_knowledge_base` takes, in the words of the command line's help."""
+"""Catalogue name of the medicines, herbs, tests and operations that questions are also about (`health_topics`)."""
+ACCEPTED = "a data set's name, a file made by `auscult concepts build`, taxonomies (.obo, .tsv), or a folder of them"
+"""The values that `open_knowledge_base` accepts, worded for the command line's help."""
 
 _SAVED = ".jsonl.gz"
 _TAXONOMIES = (".obo", ".obo.gz", ".tsv", ".tsv.gz")
@@ -52,9 +52,9 @@ def open_knowledge_base(spec: str | Path | Sequence[str | Path] = DEFAULT) -> Kn
 
 
 def open_for_questions() -> KnowledgeBase:
-    """What questions are read with where nothing else is named: the default and, where they are there, the topics.
+    """Open the knowledge base that questions are read with by default: the standard one and, if present, the topics.
 
-    Models learn from the default alone: what it names in texts is what their labels are made of.
+    Models are trained with the standard one alone, whose mentions in texts make their labels.
 
     Raises:
         CorpusMissingError: The default is not on this machine.
@@ -69,7 +69,7 @@ def default_is_here() -> bool:
 
 
 def find_for_questions() -> KnowledgeBase | None:
-    """The same; None where the default is not on this machine, and names go by their words alone."""
+    """Open the same; return None if it is not on this machine, so that names are matched by their words alone."""
     try:
         return open_for_questions()
     except CorpusMissingError:
@@ -77,20 +77,20 @@ def find_for_questions() -> KnowledgeBase | None:
 
 
 def named_or_found(named: str | Path | Sequence[str | Path] | None) -> KnowledgeBase | None:
-    """Open what a user names, or else what questions are read with; None where that is not on this machine.
+    """Open the knowledge base that a user names, or else the default one for questions, if it is on this machine.
 
     Args:
-        named: As `open_knowledge_base` takes it; None or empty for the default.
+        named: A value for `open_knowledge_base`; None or empty for the default.
     """
     return open_knowledge_base(named) if named else find_for_questions()
 
 
 def open_named(named: str | Path | Sequence[str | Path] | None, how: str) -> KnowledgeBase:
-    """What a user names, or else the catalogue's knowledge base; where that is missing, its error says how to name one.
+    """Open the knowledge base that a user names, or else the catalogue's; if that is missing, say how to name one.
 
     Args:
-        named: As `open_knowledge_base` takes it; None for the default.
-        how: To name another, as an imperative clause: "pass --kb with a taxonomy".
+        named: A value for `open_knowledge_base`; None for the default.
+        how: How to name another, as an imperative clause: "pass --kb with a taxonomy".
 
     Raises:
         CorpusMissingError, ConfigError, DataError: See `open_knowledge_base`.
@@ -122,14 +122,14 @@ def _place(spec: str | Path) -> Path:
 def _open_folder(folder: Path) -> KnowledgeBase:
     if (folder / PREPARED).is_file():
         return KnowledgeBase.from_folder(folder)
-    found = sorted(path for path in folder.iterdir() if path.is_file() and path.name.endswith(_TAXONOMIES))
-    if not found:
+    taxonomies = sorted(path for path in folder.iterdir() if path.is_file() and path.name.endswith(_TAXONOMIES))
+    if not taxonomies:
         raise DataError(
             f"taxonomies ({', '.join(_TAXONOMIES)}) in the folder {folder}",
             "none",
             f"name their folder, or give '{DEFAULT}' (see: auscult data show {DEFAULT})",
         )
-    return KnowledgeBase.from_files(found)
+    return KnowledgeBase.from_files(taxonomies)
 
 
 def _files_only(places: Sequence[Path]) -> Sequence[Path]:

@@ -1,4 +1,4 @@
-"""Taxonomy files of every kind, told apart by name and columns, as one stream of records.
+"""Read taxonomy files of every kind; the kind is recognised by the file's name and columns.
 
 OBO files are read by `obo`. Tables (UTF-8, first line names the columns, `|` separates several values in one column):
 
@@ -32,7 +32,7 @@ def read_taxonomies(
 
     Args:
         paths: `.obo[.gz]` files and `.tsv[.gz]` tables (entities, triples, codes).
-        supplements: More of them, of which only records with an identifier known from `paths` are kept.
+        supplements: Further files, of which only records with an identifier known from `paths` are kept.
 
     Returns:
         (concepts, codes), in the order of the files; is_a triples have become `Concept.parents`.
@@ -60,7 +60,7 @@ def read_taxonomies(
 
 
 def existing(path: Path) -> Path:
-    """The path, if it is a file.
+    """Return the path if it is a file.
 
     Raises:
         DataError: It is not.
@@ -71,7 +71,7 @@ def existing(path: Path) -> Path:
 
 
 def _read_into(path: Path, records: list[Concept], parents: dict[str, list[str]], codes: list[Concept]) -> None:
-    """Read one file by its kind and add what it holds."""
+    """Read one file by its kind and add its records."""
     name = existing(path).name.removesuffix(".gz")
     if name.endswith(".obo"):
         records.extend(read_obo(path))
@@ -91,7 +91,7 @@ def _read_into(path: Path, records: list[Concept], parents: dict[str, list[str]]
 
 
 def tsv_columns(path: Path) -> tuple[str, ...]:
-    """The column names of a `.tsv` or `.tsv.gz` file.
+    """Return the column names of a `.tsv` or `.tsv.gz` file.
 
     Raises:
         DataError: The file is empty, cannot be read, or is not UTF-8 text.
@@ -102,7 +102,7 @@ def tsv_columns(path: Path) -> tuple[str, ...]:
 
 
 def read_entities(path: Path) -> Iterator[Concept]:
-    """Concepts of an entities table, in file order and without parents.
+    """Yield the concepts of an entities table, in file order and without parents.
 
     Raises:
         DataError: A row has another number of columns, or no id or name; names file and line.
@@ -123,7 +123,7 @@ def read_entities(path: Path) -> Iterator[Concept]:
 
 
 def read_parents(path: Path) -> dict[str, list[str]]:
-    """Child id -> parent ids, of the `is_a` rows of a triples table whose object has an id.
+    """Return parent ids by child id, from the `is_a` rows of a triples table whose object has an id.
 
     Raises:
         DataError: A row has another number of columns; names file and line.
@@ -137,7 +137,7 @@ def read_parents(path: Path) -> dict[str, list[str]]:
 
 
 def read_codes(path: Path) -> Iterator[Concept]:
-    """ICD-10 categories as concepts "ICD10:N02.8"; the parent is the nearest shorter code of the table.
+    """Yield ICD-10 categories as concepts "ICD10:N02.8"; the parent is the nearest shorter code of the table.
 
     Raises:
         DataError: A row has another number of columns; names file and line.
@@ -161,7 +161,7 @@ def _body(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[int, list[str]
 
 
 def read_rows(path: Path, width: int | None) -> Iterator[tuple[int, list[str]]]:
-    """(line number, cells) of every line that is not empty, the first among them.
+    """Yield (line number, cells) of every line that is not empty, including the first.
 
     Args:
         path: `.tsv` or `.tsv.gz`.

@@ -1,4 +1,4 @@
-"""What a person typed, resolved to concepts: by identifier, name, synonym, or in spite of a misspelling."""
+"""Resolve what a person typed to concepts: by identifier, name or synonym, and despite misspellings."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ MatchKind = Literal["identifier", "name", "synonym", "fuzzy"]
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """One reading of what was typed.
+    """A concept that a typed text may stand for.
 
     Attributes:
-        concept: The concept it may stand for.
-        matched_name: The name or identifier of that concept that was matched.
-        kind: How it was matched.
+        concept: The concept.
+        matched_name: The name or identifier of the concept that matches the text.
+        kind: How it matches.
         score: 1 for an exact match, less for another word order, a wider code or a misspelling; in (0, 1].
     """
 
@@ -34,11 +34,11 @@ class Match:
 
 
 class EntityResolver:
-    """Resolves identifiers, names and misspellings; building the fuzzy part waits until it is needed.
+    """Resolver of identifiers, names and misspellings. The index for misspellings is built when first needed.
 
     Args:
-        knowledge_base: What to resolve to.
-        cutoff: Least similarity of a fuzzy match, in (0, 1].
+        knowledge_base: The knowledge base with the concepts.
+        cutoff: Minimum similarity of a fuzzy match, in (0, 1].
     """
 
     def __init__(self, knowledge_base: KnowledgeBase, cutoff: float = 0.8) -> None:
@@ -46,15 +46,15 @@ class EntityResolver:
         self._cutoff = cutoff
 
     def resolve(self, text: str, limit: int = 5, *, fuzzy: bool = True) -> list[Match]:
-        """Readings of a text, best first; empty when nothing comes close.
+        """Return the matches of a text, best first; empty if nothing is similar.
 
-        Identifiers are tried first, then common abbreviations (`abbreviations`) followed by exact names and synonyms
-        (but for spelling, `normalise_name`), then the same words in another order or without words such as "disease",
-        and only when all of these fail, similar names.
+        Identifiers are tried first, then common abbreviations (`abbreviations`), exact names and synonyms (compared by
+        `normalise_name`), then the same words in another order or without words such as "disease". Similar names are
+        only tried if all of these fail.
 
         Args:
             text: "DOID:2986", "ICD-10 N02.8", "MI", "heart attack", "leukemia, acute", "alzhimers".
-            limit: At most so many matches.
+            limit: Maximum number of matches.
             fuzzy: Whether similar names count.
         """
         identifier = normalise_identifier(text)
@@ -75,24 +75,24 @@ class EntityResolver:
             (self.knowledge_base.reordered, order_free_key(key), 0.98),
             (self.knowledge_base.short, short_key(key), 0.95),
         ):
-            found = [match for other in groups.get(looser, ()) for match in self._of_key(other, score)]
-            if found:
-                return _distinct(sorted(found, key=lambda match: match.kind != "name"))[:limit]
+            reordered = [match for other in groups.get(looser, ()) for match in self._of_key(other, score)]
+            if reordered:
+                return _distinct(sorted(reordered, key=lambda match: match.kind != "name"))[:limit]
         return self._fuzzy_matches(key, limit) if fuzzy else []
 
     def best(self, text: str) -> Match | None:
-        """The first of `resolve`, or None."""
+        """Return the first match of `resolve`, or None."""
         return next(iter(self.resolve(text, limit=1)), None)
 
     def _fuzzy_matches(self, key: str, limit: int) -> list[Match]:
-        found: list[Match] = []
+        matches: list[Match] = []
         for name, score in self._fuzzy.search(key, limit=4 * limit, cutoff=self._cutoff):
             exact = self._of_key(name, 1.0) or [
                 match for other in self.knowledge_base.short.get(name, ()) for match in self._of_key(other, 1.0)
             ]
             exact.sort(key=lambda match: match.kind != "name")
-            found += [Match(match.concept, match.matched_name, "fuzzy", round(score, 4)) for match in exact]
-        return _distinct(found)[:limit]
+            matches += [Match(match.concept, match.matched_name, "fuzzy", round(score, 4)) for match in exact]
+        return _distinct(matches)[:limit]
 
     def _by_identifier(self, identifier: str) -> Iterator[Match]:
         for concept in self.knowledge_base.by_identifier(identifier):
@@ -101,7 +101,7 @@ class EntityResolver:
                 for named in self.knowledge_base.by_name(concept.name):
                     yield Match(named, concept.name, "identifier", 0.95)
             yield Match(concept, identifier, "identifier", 1.0)
-        # An ICD-10 code that nothing cites still lies in its category.
+        # An ICD-10 code that no concept cites still belongs to its category.
         prefix, _, code = identifier.partition(":")
         while prefix == "ICD10" and len(code) > 3:
             code = code[:-1].rstrip(".")
@@ -109,7 +109,7 @@ class EntityResolver:
                 yield Match(concept, f"ICD10:{code}", "identifier", 0.9)
 
     def _of_key(self, key: str, score: float) -> list[Match]:
-        """Return the concepts with a name of this key."""
+        """Return matches for the concepts that have a name with this key."""
         matches = []
         for concept_id in self.knowledge_base.name_index.get(key, ()):
             concept = self.knowledge_base.concepts[concept_id]
@@ -125,12 +125,12 @@ class EntityResolver:
     @cached_property
     def _fuzzy(self) -> FuzzyNames:
         keys = dict.fromkeys((*self.knowledge_base.name_index, *self.knowledge_base.short))
-        # Acronyms and other words of up to four letters are one slip away from everything.
+        # Acronyms and other words of up to four letters are too similar to one another.
         return FuzzyNames([key for key in keys if len(key) > 4])
 
 
 def _distinct(matches: list[Match]) -> list[Match]:
-    """The first match of every concept, in order."""
+    """Return the first match of every concept, in order."""
     first: dict[str, Match] = {}
     for match in matches:
         first.setdefault(match.concept.concept_id, match)

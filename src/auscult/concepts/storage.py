@@ -1,11 +1,10 @@
-"""A knowledge base as one gzip-compressed file of four lines of JSON, byte for byte the same for the same content.
+"""Store a knowledge base as one gzip-compressed file of four lines of JSON; equal content gives equal bytes.
 
-1. A header: the format, and which concepts documents brought or lent identifiers (`KnowledgeBase.brought`).
+1. A header: the format, and the changes that documents made (`KnowledgeBase.brought`).
 2. The concepts, in order: `[id, name, [synonyms], definition, [xrefs], [parents], source]` each.
-3. The entries of code lists, which are reached by their identifiers only, likewise.
-4. The names, normalised (`names.normalise_name`), each with the numbers of the concepts that it stands for: folding
-   100,000 names anew would take a second whenever a question is asked. Whoever changes how names are folded, changes
-   `VERSION`: of a file of the version before, they are folded anew.
+3. The entries of code lists, which are found by their identifiers only, in the same form.
+4. The normalised names (`names.normalise_name`), each with the numbers of its concepts, as folding 100,000 names takes
+   a second. A change to `normalise_name` needs a new `VERSION`: the names of a file of another version are not used.
 """
 
 from __future__ import annotations
@@ -28,14 +27,13 @@ _READ = (2, VERSION)
 
 
 class Stored(NamedTuple):
-    """What a file holds.
+    """The content of a file.
 
     Attributes:
-        concepts: In order of trust.
+        concepts: Concepts, most trusted first.
         codes: Entries of code lists.
-        names: Normalised names, with identifiers of concepts; see `KnowledgeBase.name_index`. None where they have to
-            be folded anew.
-        brought: What documents have changed; None in a file of before that was kept.
+        names: Concept ids by normalised name, see `KnowledgeBase.name_index`; None if they have to be computed again.
+        brought: Changes that documents made; None in old files without this field.
     """
 
     concepts: Iterable[Concept]
@@ -45,7 +43,7 @@ class Stored(NamedTuple):
 
 
 def write_concepts(path: Path, stored: Stored) -> None:
-    """Write a file whole or not at all: a kill leaves the old one.
+    """Write a file atomically; a killed process leaves the old one.
 
     Raises:
         DataError: The place cannot be written to.
@@ -55,7 +53,7 @@ def write_concepts(path: Path, stored: Stored) -> None:
 
 
 def pack_concepts(stored: Stored) -> bytes:
-    """What `write_concepts` writes."""
+    """Return the content that `write_concepts` writes."""
     concepts = [*stored.concepts]
     numbers = {concept.concept_id: number for number, concept in enumerate(concepts)}
     lines = (
@@ -69,7 +67,7 @@ def pack_concepts(stored: Stored) -> bytes:
 
 
 def read_concepts(path: Path) -> Stored:
-    """What a file holds that `write_concepts` wrote.
+    """Read a file that `write_concepts` wrote.
 
     Raises:
         DataError: The file is absent, damaged, or of another format or version.
@@ -81,30 +79,39 @@ def read_concepts(path: Path) -> Stored:
 
 
 def parse_concepts(data: bytes, where: str, remedy: str) -> Stored:
-    """What `write_concepts` wrote.
+    """Parse the content of a file that `write_concepts` wrote.
 
     Args:
-        data: The file's content.
-        where: Of the file, for errors: "at FILE".
-        remedy: What to do where it is damaged.
+        data: The content.
+        where: Where the file is, for error messages: "at FILE".
+        remedy: What to do if it is damaged.
 
     Raises:
         DataError: It is damaged, or of another format or version.
     """
-    # A hundred thousand small lists at once, none of them garbage: the collector would search them again and again.
+    # Parsing makes a hundred thousand small lists, which the garbage collector would search repeatedly.
     collecting = gc.isenabled()
     gc.disable()
     try:
         header, *lines = gzip.decompress(data).decode("utf-8", "surrogatepass").split("\n")
-        told = json.loads(header or "null")
-        if not isinstance(told, dict) or told.get("format") != FORMAT or told.get("version") not in _READ:
+        header_fields = json.loads(header or "null")
+        if (
+            not isinstance(header_fields, dict)
+            or header_fields.get("format") != FORMAT
+            or header_fields.get("version") not in _READ
+        ):
             raise DataError(f"a knowledge base of version {VERSION} {where}", header[:80], remedy)
         concepts, codes, numbers, _ = map(json.loads, [*lines[:-1], "null"])
         known = [concept_from_fields(*fields) for fields in concepts]
         ids = [concept.concept_id for concept in known]
-        names = {name: tuple([ids[number] for number in each]) for name, each in numbers.items()}
-        kept = names if told["version"] == VERSION else None
-        return Stored(known, [concept_from_fields(*fields) for fields in codes], kept, _brought(told.get("brought")))
+        names = {name: tuple([ids[number] for number in numbers_of_name]) for name, numbers_of_name in numbers.items()}
+        current_names = names if header_fields["version"] == VERSION else None
+        return Stored(
+            known,
+            [concept_from_fields(*fields) for fields in codes],
+            current_names,
+            _brought(header_fields.get("brought")),
+        )
     except (
         ValueError, TypeError, IndexError, AttributeError, RecursionError, EOFError, gzip.BadGzipFile, zlib.error,
     ) as error:  # fmt: skip
@@ -114,14 +121,14 @@ def parse_concepts(data: bytes, where: str, remedy: str) -> Stored:
             gc.enable()
 
 
-def _brought(told: Mapping[str, list[str] | None] | None) -> dict[str, tuple[str, ...] | None] | None:
-    if told is None:
+def _brought(brought: Mapping[str, list[str] | None] | None) -> dict[str, tuple[str, ...] | None] | None:
+    if brought is None:
         return None
-    return {concept_id: None if xrefs is None else tuple(xrefs) for concept_id, xrefs in told.items()}
+    return {concept_id: None if xrefs is None else tuple(xrefs) for concept_id, xrefs in brought.items()}
 
 
 def concept_to_fields(concept: Concept) -> list[object]:
-    """Return a concept as it is written."""
+    """Return the fields of a concept as they are written."""
     return [
         concept.concept_id,
         concept.name,
@@ -136,5 +143,5 @@ def concept_to_fields(concept: Concept) -> list[object]:
 def concept_from_fields(
     identifier: str, name: str, synonyms: list[str], definition: str, xrefs: list[str], parents: list[str], source: str
 ) -> Concept:
-    """Return a concept as it was written."""
+    """Return the concept of written fields."""
     return Concept(identifier, name, tuple(synonyms), definition, tuple(xrefs), tuple(parents), source)

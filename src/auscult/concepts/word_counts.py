@@ -1,4 +1,4 @@
-"""How many times each word stands in names: counted, read from an index, or the sum of several such counts."""
+"""Count how many times each word occurs in names, and add up several such counts."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import ItemsView, Iterable, Iterator, Mapping, Sequence
 
 
 def count_words(names: Iterable[str]) -> Counter[str]:
-    """Return how many times each word stands in normalised names."""
+    """Return how many times each word occurs in normalised names."""
     return Counter(word for name in names for word in name.split())
 
 
 class SummedCounts(Mapping[str, int]):
-    """The sum of several counts, none of which is copied.
+    """A mapping that adds up several counts without copying them.
 
     Args:
-        parts: What is counted in each; every count is at least 1.
+        parts: The counts, each at least 1.
     """
 
     def __init__(self, parts: Sequence[Mapping[str, int]]) -> None:
@@ -39,7 +39,7 @@ class SummedCounts(Mapping[str, int]):
         return iter(dict.fromkeys(word for part in self._parts for word in part))
 
     def items(self) -> ItemsView[str, int]:
-        """Return all words with their counts, added up at once."""
+        """Return all words with their summed counts."""
         total: Counter[str] = Counter()
         for part in self._parts:
             total.update(dict(part.items()))

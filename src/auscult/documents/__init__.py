@@ -1,4 +1,4 @@
-"""Documents, passages and sentences, with character offsets into the untouched text."""
+"""Represent documents, passages and sentences, with character offsets into the original text."""
 
 from auscult.documents.building import Section, build_document, segment_passage
 from auscult.documents.document import Document, Passage, Sentence, check_document

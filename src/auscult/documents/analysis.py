@@ -1,9 +1,9 @@
-"""Text analysis for term-based models: from running text to index terms, as Lucene's analysers do it.
+"""Turn running text into index terms for term-based models, like Lucene's analysers.
 
-The published term-based figures (arnold2020, Table 3) were made with Lucene's ICU tokenizer and ICU folding,
-without stop words or stemming; those are the defaults here. Departure: a term is a maximal run of letters and
-digits, so "Alzheimer's" is two terms and "1.5" is two, where ICU keeps each whole; keeping apostrophes
-moves no measure of BM25 on MedQuAD by 0.1 point.
+The published term-based figures (arnold2020, Table 3) were measured with Lucene's ICU tokenizer and ICU folding,
+without stop words or stemming; these are the defaults here. Departure: a term is a maximal run of letters and
+digits, so "Alzheimer's" and "1.5" are two terms each, which ICU does not split. Keeping apostrophes changes no measure
+of BM25 on MedQuAD by 0.1 point.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _english_stemmer() -> Stemmer.Stemmer:
 
 
 def fold(text: str) -> str:
-    """Lower-case text and strip accents, so that "Sjögren" and "sjogren" are one term.
+    """Convert text to lower case and strip accents, so that "Sjögren" and "sjogren" are one term.
 
     Letters without an ASCII form (Greek, Cyrillic) are kept, lower-cased.
 
@@ -63,12 +63,12 @@ def fold(text: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analyzer:
-    """Turns text into index terms; call it with a text.
+    """Callable that turns a text into index terms.
 
     Attributes:
-        stop_words: Leave out Lucene's English stop words.
-        stemming: Reduce words with the Snowball English stemmer.
-        normal_form: Give words that are spelt in several ways in one (`word_forms`); it comes before stemming.
+        stop_words: Whether to leave out Lucene's English stop words.
+        stemming: Whether to reduce words with the Snowball English stemmer.
+        normal_form: Whether to give all spellings of a word one form (`word_forms`), before stemming.
     """
 
     stop_words: bool = False
@@ -76,7 +76,7 @@ class Analyzer:
     normal_form: bool = False
 
     def __call__(self, text: str) -> list[str]:
-        """Index terms of a text, in order, with repeats."""
+        """Return the index terms of a text, in order, with repeats."""
         if self.normal_form:
             return _normal_terms(self, spelt_out(fold(text)))
         terms = _TERM.findall(fold(text))
@@ -85,9 +85,9 @@ class Analyzer:
         return self._stemmed(terms)
 
     def holding(self, terms: Collection[str]) -> Callable[[str], frozenset[str]]:
-        """What says which of some index terms a text holds: what its own terms have in common with them.
+        """Return a function that tells which of some index terms a text contains.
 
-        What it said of the last texts it knows, also where it is asked for with the same terms again.
+        It remembers its results for the last texts, even if it is requested again with the same terms.
         """
         return _holding(self, frozenset(terms))
 
@@ -95,19 +95,19 @@ class Analyzer:
         return cast("list[str]", _english_stemmer().stemWords(words)) if self.stemming else words
 
 
-# Stands behind what is a number only where a word of a series stands before it.
+# A mark after Roman numerals that count as numbers only behind a word of a series.
 _MAYBE = "\0"
 _BY_CONTEXT = frozenset((*ROMAN_LETTERS, *ROMAN_LETTERS.values()))
 _MOST_KNOWN = 1 << 17
 
 
 class _Known(dict[str, str]):
-    """The terms of each token that was met, joined by blanks: of a large collection most tokens are among them."""
+    """A cache of tokens' terms, joined by blanks; in a large collection most tokens are repeats."""
 
     def __init__(self, analyzer: Analyzer) -> None:
         super().__init__()
         self._left_out = ENGLISH_STOP_WORDS if analyzer.stop_words else frozenset()
-        # No word is stemmed twice, so that the stemmer has to remember none.
+        # No word is stemmed twice, so the stemmer needs no cache of its own.
         self._stem = Stemmer.Stemmer("english", 0).stemWord if analyzer.stemming else None
         series = "|".join(sorted({self[word] for word in SERIES}))
         self.of_piece = lru_cache(maxsize=1 << 15)(self._of_piece)
@@ -121,11 +121,11 @@ class _Known(dict[str, str]):
             # The stemmer makes "diagnos" of "diagnoses", and leaves "diagnosis".
             words = [self._stem(f"{word[:-2]}es" if word.endswith("sis") else word) for word in words]
         terms = " ".join(words)
-        self[token] = found = terms + _MAYBE if token in ROMAN_LETTERS else terms
-        return found
+        self[token] = stored = terms + _MAYBE if token in ROMAN_LETTERS else terms
+        return stored
 
     def _of_piece(self, piece: str) -> tuple[str, ...]:
-        """The terms of what stands between two blanks."""
+        """Return the terms of a piece of text between two blanks."""
         return tuple(" ".join(map(self.__getitem__, TOKEN.findall(piece))).split())
 
 
@@ -142,8 +142,8 @@ def _normal_terms(analyzer: Analyzer, text: str) -> list[str]:
     return terms.split()
 
 
-def _numbered(found: re.Match[str]) -> str:
-    series, letter = found.groups()
+def _numbered(match: re.Match[str]) -> str:
+    series, letter = match.groups()
     return f"{series} {ROMAN_LETTERS[letter]}" if series else letter
 
 
@@ -158,7 +158,7 @@ def _holding(analyzer: Analyzer, wanted: frozenset[str]) -> Callable[[str], froz
     def held(text: str) -> frozenset[str]:
         folded = spelt_out(fold(text))
         here = [part for part in parts if part in folded]
-        # Most sentences have nothing of a question.
+        # Most sentences have no word in common with the question.
         if not here:
             return frozenset()
         return wanted.intersection(chain.from_iterable(map(known.of_piece, _pieces_with(here, folded))))
@@ -167,16 +167,16 @@ def _holding(analyzer: Analyzer, wanted: frozenset[str]) -> Callable[[str], froz
 
 
 def _pieces_with(parts: Sequence[str], text: str) -> Collection[str]:
-    """Return what stands between two blanks of a text, of which no token goes over any, and has one of some parts."""
+    """Return the pieces of a text, split at blanks, that contain one of some parts; no token of it may span a blank."""
     pieces = text.split()
     if "" in parts:
         return pieces
     text = f" {' '.join(pieces)} "
-    found = set()
+    pieces_found = set()
     for part in parts:
         at = text.find(part)
         while at >= 0:
             end = text.index(" ", at)
-            found.add(text[text.rindex(" ", 0, at) + 1 : end])
+            pieces_found.add(text[text.rindex(" ", 0, at) + 1 : end])
             at = text.find(part, end)
-    return found
+    return pieces_found

@@ -1,4 +1,4 @@
-"""Documents from sections: concatenation, offsets, paragraphs and sentences in one place."""
+"""Build documents from sections: join their texts, and compute offsets, paragraphs and sentences."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _ENDS = "\n.!?;:…。！？"
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section as a corpus gives it.
+    """A section of a document in a corpus.
 
     Attributes:
-        heading: As written; empty when there is none.
-        text: Untouched.
-        passage_id: Unique in the corpus; empty for `<doc_id>#<n>`, n counted from 1.
-        aspect: The corpus' own normalised aspect label, where it has one.
-        start: Where it stands in the document's text; None where that text is put together from the sections.
+        heading: The heading as written; empty if there is none.
+        text: The original text.
+        passage_id: Identifier, unique in the corpus; empty for `<doc_id>#<n>`, n counted from 1.
+        aspect: The corpus' own normalised aspect label, if it has one.
+        start: Offset in the document's text; None if that text is made by joining the sections.
         above: The headings above its own, outermost first.
     """
 
@@ -44,11 +44,11 @@ def segment_passage(text: str, start: int, end: int, splitter: SentenceSplitter 
         text: The document's text.
         start: Offset of the passage in it.
         end: One past its last character.
-        splitter: Finds the sentences inside a paragraph; the default splitter when not given.
+        splitter: Splitter of paragraphs into sentences, if not the default one.
 
     Returns:
-        Sentences in order whose ranges, in offsets of `text`, hold every non-space character of the passage
-        exactly once; none for a passage without visible characters.
+        Sentences in order. Their ranges, in offsets of `text`, contain every non-space character of the passage
+        exactly once.
     """
     split = (splitter or default_splitter()).split
     passage = text if start == 0 and end == len(text) else text[start:end]
@@ -73,17 +73,17 @@ def segment_passage(text: str, start: int, end: int, splitter: SentenceSplitter 
 
 
 def check_sentences(text: str, where: str, splitter: SentenceSplitter | None = None) -> None:
-    """Check that a document has no more sentences than it may.
+    """Check that a document does not have too many sentences.
 
-    Only texts with more ends of lines and of sentences than that are split.
+    Only texts with more line ends and punctuation than the limit are split for this.
 
     Args:
         text: The document's text.
-        where: It stands, for the error.
-        splitter: As for `segment_passage`.
+        where: Where it is, for the error message.
+        splitter: Splitter as for `segment_passage`.
 
     Raises:
-        TooLargeError: It has more.
+        TooLargeError: It has too many.
     """
     most = limits().sentences
     ends = sum(map(text.count, _ENDS))
@@ -107,29 +107,29 @@ def build_document(
 ) -> Document:
     """Build a document whose passages are its sections.
 
-    Its text is their concatenation, or `text`, where the sections say at which offset of it they start.
+    Its text is the sections' texts joined, or `text`, if the sections have offsets in it.
 
     Args:
-        doc_id: Unique in the corpus.
-        title: What the document is about; may be empty.
-        sections: In order. One without words becomes a passage without sentences.
+        doc_id: Identifier, unique in the corpus.
+        title: The title; may be empty.
+        sections: The sections in order. One without words becomes a passage without sentences.
         source: The publisher or collection.
-        url: Where a reader finds the original.
+        url: Address of the original.
         entity_ids: Identifiers of the title's entity.
         metadata: Further fields, as strings; copied.
-        splitter: Finds sentences; the default splitter when not given.
-        separator: Put between section texts. Passage ranges leave it out.
-        text: The whole text, untouched, that the sections were found in: with headings, and all else between them.
-        original: The file that it was read from.
+        splitter: Splitter of paragraphs into sentences, if not the default one.
+        separator: Text between sections, which belongs to no passage.
+        text: The whole original text that the sections were found in, including headings and all else between them.
+        original: The file that the document was read from.
 
     Returns:
-        The document; every offset slices back to the sections' untouched text.
+        The document; the range of every passage is the original text of its section.
     """
     chosen = splitter or default_splitter()
     sections = tuple(sections)
     given = text is not None
     text = separator.join(section.text for section in sections) if text is None else text
-    # Of a text that was wrapped at a fixed width, sentences are looked for as if it were not: no offset changes.
+    # Find sentences as if the text were not wrapped at a fixed width; offsets do not change.
     readable = unwrapped(text) if given else text
     passages: list[Passage] = []
     start = 0

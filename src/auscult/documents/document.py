@@ -1,4 +1,4 @@
-"""Document, passage and sentence: frozen records whose offsets slice back to the untouched text, and their check."""
+"""Define documents, passages and sentences as frozen records with offsets into the original text; check them."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A half-open character range of `Document.text`, with its place in the layout.
+    """A half-open character range of `Document.text`, with its place in paragraphs and lists.
 
     Attributes:
         start: Offset of the first character in the document text.
         end: One past the last character.
-        begins_paragraph: Whether it is the first of its paragraph or list item.
-        ends_paragraph: Whether it is the last.
+        begins_paragraph: Whether it is the first sentence of its paragraph (or list item).
+        ends_paragraph: Whether it is the last sentence of its paragraph (or list item).
         list_item: Whether it is part of a list item.
     """
 
@@ -36,12 +36,13 @@ class Passage:
     """A section, answer or other part of a document: the unit that is retrieved.
 
     Attributes:
-        passage_id: Unique in its corpus.
-        heading: Its heading, as written; empty if it has none.
+        passage_id: Identifier, unique in its corpus.
+        heading: The author's heading as written; empty if there is none.
         start: Offset in the document text; end is exclusive.
-        aspect: The corpus's own aspect label, if any. For training and evaluation, never shown to a model that ranks.
-        sentences: In order, inside [start, end). Empty for a passage without words.
-        above: Headings above its own, outermost first.
+        aspect: The corpus' own normalised aspect label, if it has one. It is used as a training label and for
+            evaluation by aspect, and never given to a model that ranks.
+        sentences: Sentences in order, inside [start, end). Empty for a passage without words.
+        above: The headings above its own, outermost first; empty if there are none.
     """
 
     passage_id: str
@@ -55,18 +56,18 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One document: the text as it came, its passages, and where it is from.
+    """A document: the original text, its passages, and its origin.
 
     Attributes:
-        doc_id: Unique in its corpus.
-        title: Its title, as written; may be empty.
-        text: The unchanged text that all offsets refer to.
-        passages: In order, non-overlapping.
+        doc_id: Identifier, unique in its corpus.
+        title: The author's title; may be empty.
+        text: The original text that every offset refers to.
+        passages: Passages in order, without overlap.
         source: The publisher or collection ("GARD", "NHS", ...).
         url: Address of the original; may be empty.
-        entity_ids: Identifiers of the title's entity ("UMLS:C0017661", "Q1234").
-        metadata: Further fields, as strings.
-        original: The file that it was read from, if kept; ignored by equality.
+        entity_ids: Identifiers of the title's entity ("UMLS:C0017661", "Q1234"); may be empty.
+        metadata: Further fields of the corpus, as strings.
+        original: The file that it was read from, if that is kept; ignored when documents are compared.
     """
 
     doc_id: str
@@ -80,36 +81,36 @@ class Document:
     original: Original | None = field(default=None, compare=False, repr=False)
 
     def __reduce__(self) -> tuple[type[Document], tuple[object, ...]]:
-        # A view of a dict travels to no other process.
+        # A view of a dict cannot be pickled for another process.
         values = (getattr(self, each.name) for each in fields(self))
         return Document, tuple(dict(each) if isinstance(each, MappingProxyType) else each for each in values)
 
     @property
     def sentences(self) -> tuple[Sentence, ...]:
-        """All sentences of all passages, in document order."""
+        """Return all sentences of all passages, in document order."""
         return tuple(sentence for passage in self.passages for sentence in passage.sentences)
 
     def slice(self, span: Sentence | Passage) -> str:
-        """The text a sentence or passage covers."""
+        """Return the text of a sentence or passage."""
         return self.text[span.start : span.end]
 
     def without_names(self) -> Document:
-        """The same text, whose offsets stay, with nothing said of it: no title, heading, or what else names it."""
+        """Return the document with the same text and offsets, but without title, headings and other names."""
         passages = tuple(replace(each, heading="", aspect="", above=()) for each in self.passages)
         return replace(self, title="", url="", entity_ids=(), metadata=_NOTHING, passages=passages, original=None)
 
 
 def check_document(document: Document) -> Document:
-    """Check that ids are given and unique, and that all offsets are ordered and inside what holds them.
+    """Check that ids are present and unique, and that ranges are ordered and inside the text or passage around them.
 
     Args:
-        document: Any document; those of `build_document` pass by construction.
+        document: Any document; those of `build_document` are always valid.
 
     Returns:
         The same document.
 
     Raises:
-        DataError: The first broken promise, naming the document and passage.
+        DataError: A check fails; the message names the document and passage.
     """
     if not document.doc_id:
         raise DataError("a document with an id", "an empty doc_id", "give every document a unique id")

@@ -1,17 +1,17 @@
-"""Headings of clinical notes, found by the template styles that their authors follow (grundmann2021 section 3.1).
+"""Find the headings of clinical notes by the template styles that their authors use (grundmann2021 section 3.1).
 
     "Doctors typically write clinical aspects as headings into the document. We extract these terms by matching the
     template style of the documents using regular expressions."
 
-The paper does not print its expressions; these are our own. Styles:
+The paper does not print its expressions; these are our own. They recognise these styles:
 
 - `CHIEF COMPLAINT: Chest pain.`, `Plan:` (a line begins with words and a colon; also numbered, `2. ACTIVITY:`);
 - `PHYSICAL EXAM` or `Hospital Course` alone on a line;
-- `ALLERGIES: None. MEDICATIONS: Aspirin.` (further headings inside a line, behind the end of a sentence).
+- `ALLERGIES: None. MEDICATIONS: Aspirin.` (further headings inside a line, after the end of a sentence).
 
-Words in upper case are a heading by their form. Words in lower case must all be words of headings
-(`note_headings.toml`), else every "Reports the following:" would be one. Parts of an examination ("HEENT:",
-"Lungs:") stay inside their section. Cost: two passes of compiled expressions over the text, linear in its length.
+Words in upper case are a heading by their form. Words in lower case are a heading only if all of them are in
+`note_headings.toml`, so that "Reports the following:" is none. Parts of an examination ("HEENT:", "Lungs:") stay
+inside their section. Cost: two passes of compiled expressions over the text, linear in its length.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from importlib import resources
 
 from auscult.documents.building import Section
 
-# The longest true headings are sentences of about this many characters.
+# The longest real headings are sentences of about this many characters.
 _LONGEST = 80
 
 _NUMBER = r"(?:(?:#{1,6}|(?:\(?\d{1,2}|[IVX]{1,4}|[A-H])[.)])[ \t]+)?"
-# A full stop belongs to a heading only inside an abbreviation ("I.V FLUIDS"), not before a blank.
+# A full stop is part of a heading only inside an abbreviation ("I.V FLUIDS"), not before a blank.
 _CHARACTER = r"(?:[\w '\u2019&/(),#+-]|\.(?=\w))"
 # Words from the beginning of a line to a colon, to a dash between blanks, or to the end of the line.
 _LINE = re.compile(
@@ -42,18 +42,18 @@ _COLON = re.compile(r":(?![\d/])")
 _BEHIND_SENTENCE = re.compile(rf".*[.;!?)\]][ \t]+([A-Z]{_CHARACTER}*?)[ \t]*")
 _UPPER_RUN = re.compile(r"(?<=[^\s:][ \t])[A-Z][A-Z'/&()-]*(?:[ ][A-Z'/&()-]+)*[ \t]?$")
 _VISIBLE = re.compile(r"\S")
-# Lines end so in texts of old systems and of HL7 messages, and pages do.
+# The ends of lines in texts of old systems and in HL7 messages, and the ends of pages.
 _OTHER_ENDS = re.compile(r"\r(?!\n)|[\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 
 @dataclass(frozen=True, slots=True)
 class NoteSection:
-    """A stretch of a note under one heading.
+    """The part of a note under one heading.
 
     Attributes:
-        heading: As written, without number and colon; empty for what stands before the first heading.
-        heading_start: Offset of the heading's first character; `start` where there is no heading.
-        start: Offset of the text under it, behind white space.
+        heading: The heading as written, without number and colon; empty for the text before the first heading.
+        heading_start: Offset of the heading's first character; `start` if there is no heading.
+        start: Offset of the first visible character of the text under it.
         end: One past the text's last visible character; equals `start` for a heading without text.
     """
 
@@ -65,7 +65,7 @@ class NoteSection:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What looks like a heading: its words, and where its number, its words and the text behind it begin."""
+    """A possible heading: its words, and the offsets of its number, its words and the text after it."""
 
     words: str
     outer: int
@@ -78,38 +78,37 @@ def find_sections(text: str) -> list[NoteSection]:
     """Divide a note at its headings.
 
     Args:
-        text: The note, untouched. De-identification placeholders ("[**Name**]", "___") are text as any other.
+        text: The original note. De-identification placeholders ("[**Name**]", "___") are ordinary text.
 
     Returns:
-        Sections in order; the first without heading where text precedes all headings (or there are none). Headings
-        and sections hold every visible character once, except numbers and marks of headings. Nothing for a blank
-        note.
+        Sections in order. The first has no heading if text precedes all headings. Headings and sections contain every
+        visible character once, except numbers and marks of headings.
     """
     text = _OTHER_ENDS.sub("\n", text)
     sections: list[NoteSection] = []
     heading, heading_start, at = "", -1, 0
-    for found in _headings(text):
-        _close(sections, text, heading, heading_start, at, found.outer)
-        heading, heading_start, at = found.words, found.start, found.body
+    for candidate in _headings(text):
+        _close(sections, text, heading, heading_start, at, candidate.outer)
+        heading, heading_start, at = candidate.words, candidate.start, candidate.body
     _close(sections, text, heading, heading_start, at, len(text))
     return sections
 
 
 def note_sections(text: str, *, bare_headings: bool = True) -> list[Section]:
-    """Return the sections of a note as `build_document` takes them together with the whole text.
+    """Return the sections of a note for `build_document`, with offsets in the whole text.
 
     Args:
-        text: The note, untouched.
-        bare_headings: The text of a heading without words below it is the heading itself ("NO KNOWN DRUG
-            ALLERGIES"). Otherwise it has none, as the passages of judged collections are fixed.
+        text: The original note.
+        bare_headings: Whether the text of a heading without words below it is the heading itself ("NO KNOWN DRUG
+            ALLERGIES"). If not, it has no text, as in judged collections, whose passages must not change.
     """
     sections = []
-    for found in find_sections(text):
-        start, end = found.start, found.end
-        if bare_headings and found.heading and not any(map(str.isalnum, text[start:end])):
-            end = end if end > start else found.heading_start + len(found.heading)
-            start = found.heading_start
-        sections.append(Section(found.heading, text[start:end], start=start))
+    for section in find_sections(text):
+        start, end = section.start, section.end
+        if bare_headings and section.heading and not any(map(str.isalnum, text[start:end])):
+            end = end if end > start else section.heading_start + len(section.heading)
+            start = section.heading_start
+        sections.append(Section(section.heading, text[start:end], start=start))
     return sections
 
 
@@ -122,12 +121,12 @@ def _close(sections: list[NoteSection], text: str, heading: str, heading_start: 
 
 
 def _headings(text: str) -> Iterator[_Found]:
-    """Accepted headings in order; none begins before the text of the one before it."""
+    """Yield accepted headings in order; each begins after the previous one has ended."""
     last: _Found | None = None
-    for found in sorted(_candidates(text), key=lambda each: each.start):
-        if (last is None or found.outer >= last.body) and _accept(found, last, text):
-            last = found
-            yield found
+    for candidate in sorted(_candidates(text), key=lambda span: span.start):
+        if (last is None or candidate.outer >= last.body) and _accept(candidate, last, text):
+            last = candidate
+            yield candidate
 
 
 def _candidates(text: str) -> Iterator[_Found]:
@@ -135,7 +134,7 @@ def _candidates(text: str) -> Iterator[_Found]:
         words = match[2].rstrip()
         yield _Found(words, match.start(1), match.start(2), match.end(), match[3] or match[4] or "")
     for colon in _COLON.finditer(text):
-        # Looking back no further than a heading is long keeps a note of one line linear.
+        # Looking back at most the length of a heading keeps the cost linear for a note of one line.
         at = max(colon.start() - _LONGEST, 0)
         at = text.rfind("\n", at, colon.start()) + 1 or at
         found = _inside(text[at : colon.start()], at)
@@ -144,7 +143,7 @@ def _candidates(text: str) -> Iterator[_Found]:
 
 
 def _inside(before: str, at: int) -> _Found | None:
-    """A heading inside a line; `before` is what stands before its colon, from offset `at` on."""
+    """Return a heading inside a line; `before` is the text before its colon, from offset `at` on."""
     if match := _BEHIND_SENTENCE.fullmatch(before):
         words, start = match[1], at + match.start(1)
     elif match := _UPPER_RUN.search(before):
@@ -156,22 +155,22 @@ def _inside(before: str, at: int) -> _Found | None:
     return _Found(words, start, start, at + len(before) + 1, "inside") if words else None
 
 
-def _accept(found: _Found, last: _Found | None, text: str) -> bool:
-    words = examine(found.words)
+def _accept(candidate: _Found, last: _Found | None, text: str) -> bool:
+    words = examine(candidate.words)
     if words is None or not (words.known or words.formed):
         return False
-    if found.mark in (":", "inside"):
+    if candidate.mark in (":", "inside"):
         return True
-    if found.mark:
+    if candidate.mark:
         return words.upper and words.known
-    # Alone on its line: little tells a heading from a line of text.
-    if not (_after_blank(text, found.outer) or (words.known and words.upper)):
+    # Alone on its line, a heading is hard to distinguish from a line of text.
+    if not (_after_blank(text, candidate.outer) or (words.known and words.upper)):
         return False
-    return words.known or last is None or _VISIBLE.search(text, last.body, found.outer) is not None
+    return words.known or last is None or _VISIBLE.search(text, last.body, candidate.outer) is not None
 
 
 def _after_blank(text: str, at: int) -> bool:
-    """Whether what begins a line stands behind an empty line, or begins the text."""
+    """Return whether a line follows an empty line or begins the text."""
     before = text[max(at - 200, 0) : at].rstrip(" \t\r").removesuffix("\n").rstrip(" \t\r")
     return not before or before.endswith("\n")
 
@@ -185,14 +184,14 @@ _OPENINGS = frozenset({"a", "all", "any", "at", "by", "for", "from", "in", "is",
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What is known of a heading's words.
+    """Properties of the words of a possible heading.
 
     Attributes:
-        upper: Upper case throughout.
-        formed: A heading by its form: upper case, and more than abbreviations and numerals, which laboratory values
-            ("HDL") and cranial nerves ("III, IV, VI") are.
-        known: Made of words of headings only, in any case.
-        inner: A part of an examination or a list, which stays inside its section.
+        upper: Whether they are in upper case.
+        formed: Whether they are a heading by their form: in upper case, and more than abbreviations and numerals,
+            which may be laboratory values ("HDL") or cranial nerves ("III, IV, VI").
+        known: Whether all of them, in any case, are words of headings.
+        inner: Whether they are part of an examination or a list, which stays inside its section.
     """
 
     upper: bool
@@ -210,13 +209,13 @@ class _Vocabulary:
 
 
 def examine(words: str) -> Words | None:
-    """Look at the words of what may be a heading.
+    """Examine the words of a possible heading.
 
     Args:
-        words: Without number and colon.
+        words: The words without number and colon.
 
     Returns:
-        What is known of them; None where they are none or too many.
+        Their properties; None if there are no words or too many.
     """
     lower = words.lower()
     split = lower.split()
@@ -235,13 +234,13 @@ def examine(words: str) -> Words | None:
 
 
 def known_end(run: str) -> str:
-    """The longest end of a run of upper-case words that is a known heading ("NKDA MEDICATIONS"); else empty."""
+    """Return the longest known heading at the end of upper-case words ("NKDA MEDICATIONS"); empty if there is none."""
     for word in re.finditer(r"[A-Z][^ ]*", run):
         rest = run[word.start() :]
-        found = examine(rest)
-        if found and found.inner:
+        examined = examine(rest)
+        if examined and examined.inner:
             break
-        if found and found.known and word[0].lower() not in _OPENINGS:
+        if examined and examined.known and word[0].lower() not in _OPENINGS:
             return rest
     return ""
 

@@ -1,8 +1,8 @@
-"""What a document was read from: the file itself, and where in it each piece of the document's text stands.
+"""Keep the file that a document was read from, and map the document's text to places in the file.
 
-A text source (HTML, XML, Markdown, a note) is decoded into characters, and runs say which characters of the text are
-which of it. A page description (PDF) has words with boxes on pages. Either way a highlight goes back to what a person
-knows: a range of the source, or boxes on a page.
+A text source (HTML, XML, Markdown, a note) is decoded into characters, and runs map characters of the text to these. A
+page description (PDF) has words with boxes on pages. A highlight can thus be shown in the file that the user knows: as
+a range of the source, or as boxes on a page.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ class Box(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Original:
-    """A document's source.
+    """The source of a document.
 
     Attributes:
-        name: Of the file, as a person knows it ("guidelines/gout.pdf", "notes.zip/note-3.txt").
-        media_type: "application/pdf", "text/html", ...
-        content: The bytes that were read.
-        encoding: That text sources were decoded by; empty for others.
-        runs: Of text sources, (runs,) of `RUN`.
-        words: Of page descriptions, (words,) of `WORD`.
-        pages: Their pages' widths and heights in points, one a page.
+        name: The file's name as users know it ("guidelines/gout.pdf", "notes.zip/note-3.txt").
+        media_type: Media type: "application/pdf", "text/html", ...
+        content: The bytes of the file.
+        encoding: The encoding of a text source; empty for others.
+        runs: The runs of a text source, (runs,) of `RUN`.
+        words: The words of a page description, (words,) of `WORD`.
+        pages: Width and height in points of each page of a page description.
     """
 
     name: str
@@ -64,44 +64,49 @@ class Original:
     pages: Sequence[tuple[float, float]] = ()
 
     def source_ranges(self, start: int, end: int) -> list[tuple[int, int]]:
-        """Where characters [start, end) of the text stand in the decoded source: half-open ranges, in order.
+        """Return the half-open ranges of the decoded source for characters [start, end) of the text, in order.
 
-        Neighbours with nothing between them are one. Empty for a source of pages.
+        Adjacent ranges are joined. The list is empty for a source of pages.
         """
         first = int(np.searchsorted(self.runs["end"], start, "right"))
         last = int(np.searchsorted(self.runs["start"], end, "left"))
-        found: list[tuple[int, int]] = []
+        ranges: list[tuple[int, int]] = []
         for begin, stop, source_begin, source_stop in self.runs[first:last].tolist():
             if stop - begin == source_stop - source_begin:
                 source_begin += max(0, start - begin)
                 source_stop -= max(0, stop - end)
-            if found and found[-1][1] == source_begin:
-                found[-1] = (found[-1][0], source_stop)
+            if ranges and ranges[-1][1] == source_begin:
+                ranges[-1] = (ranges[-1][0], source_stop)
             else:
-                found.append((source_begin, source_stop))
-        return found
+                ranges.append((source_begin, source_stop))
+        return ranges
 
     def boxes(self, start: int, end: int) -> list[Box]:
-        """Where characters [start, end) of the text stand on pages: a box a line. Empty for a source of characters."""
+        """Return one box per line for characters [start, end) of the text; none for a source without pages."""
         first = int(np.searchsorted(self.words["end"], start, "right"))
         last = int(np.searchsorted(self.words["start"], end, "left"))
-        found: list[Box] = []
+        boxes: list[Box] = []
         for _, _, page, left, top, right, bottom in self.words[first:last].tolist():
             word = Box(page, left, top, right, bottom)
-            if found and _one_line(found[-1], word):
-                line = found[-1]
-                found[-1] = Box(
+            if boxes and _one_line(boxes[-1], word):
+                line = boxes[-1]
+                boxes[-1] = Box(
                     page, min(line.left, left), min(line.top, top), max(line.right, right), max(line.bottom, bottom)
                 )
             else:
-                found.append(word)
-        return found
+                boxes.append(word)
+        return boxes
 
     def to_bytes(self) -> bytes:
-        """All of it but the content, compressed, as `from_bytes` reads it."""
-        told = {"name": self.name, "media_type": self.media_type, "encoding": self.encoding, "pages": list(self.pages)}
+        """Return everything but the content, compressed, for `from_bytes`."""
+        fields = {
+            "name": self.name,
+            "media_type": self.media_type,
+            "encoding": self.encoding,
+            "pages": list(self.pages),
+        }
         buffer = io.BytesIO()
-        head = json.dumps(told).encode()
+        head = json.dumps(fields).encode()
         buffer.write(len(head).to_bytes(8, "little") + head)
         for rows in (self.runs, self.words):
             buffer.write(len(rows).to_bytes(8, "little") + rows.tobytes())
@@ -109,21 +114,21 @@ class Original:
 
     @classmethod
     def from_bytes(cls, layout: bytes, content: bytes) -> Original:
-        """What `to_bytes` wrote, with its content."""
-        held = zlib.decompress(layout)
-        place = 8 + int.from_bytes(held[:8], "little")
-        told = json.loads(held[8:place])
+        """Restore an original from the bytes of `to_bytes` and its content."""
+        layout_bytes = zlib.decompress(layout)
+        place = 8 + int.from_bytes(layout_bytes[:8], "little")
+        fields = json.loads(layout_bytes[8:place])
         arrays = []
         for dtype in (RUN, WORD):
-            number = int.from_bytes(held[place : place + 8], "little")
-            arrays.append(np.frombuffer(held, dtype, number, place + 8))
+            number = int.from_bytes(layout_bytes[place : place + 8], "little")
+            arrays.append(np.frombuffer(layout_bytes, dtype, number, place + 8))
             place += 8 + number * dtype.itemsize
-        pages = tuple((width, height) for width, height in told["pages"])
+        pages = tuple((width, height) for width, height in fields["pages"])
         return cls(
-            name=told["name"],
-            media_type=told["media_type"],
+            name=fields["name"],
+            media_type=fields["media_type"],
             content=content,
-            encoding=told["encoding"],
+            encoding=fields["encoding"],
             runs=arrays[0],
             words=arrays[1],
             pages=pages,
@@ -131,7 +136,7 @@ class Original:
 
 
 def _one_line(line: Box, word: Box) -> bool:
-    """Whether a word goes on with a line: on its page, at its height, not before its beginning."""
+    """Return whether a word belongs to a line: it is on its page, at its height, and not left of its beginning."""
     shared = min(line.bottom, word.bottom) - max(line.top, word.top)
     least = min(line.bottom - line.top, word.bottom - word.top)
     return line.page == word.page and shared >= _SAME_LINE * least and word.left >= line.left

@@ -1,4 +1,4 @@
-"""What scorers and indexes keep of a collection: one row a passage, where it stands, and the mean of its sentences."""
+"""Number the passages of a collection for scorers and indexes, and compute their vectors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from auscult.interfaces import DocumentEncoder, EncodedDocument, ExpandsTexts, F
 
 
 def distinct_passages(documents: Iterable[Document]) -> Iterator[tuple[Document, Passage]]:
-    """Every passage of a collection with its document, in a stream.
+    """Yield every passage of a collection with its document.
 
     Raises:
         DataError: A passage id occurs twice.
@@ -32,12 +32,12 @@ def distinct_passages(documents: Iterable[Document]) -> Iterator[tuple[Document,
 
 
 def rows_of(positions: dict[str, int], passage_ids: Sequence[str], name: str) -> npt.NDArray[np.int64]:
-    """The rows of some passages, int64, (passages,).
+    """Return the rows of some passages, int64, (passages,).
 
     Args:
-        positions: Passage id to row; empty before a collection was prepared.
-        passage_ids: Which, in any order.
-        name: Of the scorer, for messages.
+        positions: Rows by passage id; empty before a collection was prepared.
+        passage_ids: Ids of the passages, in any order.
+        name: Name of the scorer, for error messages.
 
     Raises:
         ModelError: No collection was prepared.
@@ -54,9 +54,9 @@ def rows_of(positions: dict[str, int], passage_ids: Sequence[str], name: str) ->
 
 
 def encode_passages(encoder: DocumentEncoder, documents: Sequence[Document]) -> list[EncodedDocument]:
-    """Return what an encoder makes of each document.
+    """Return an encoder's vectors for each document.
 
-    Passages are placed by the encoder itself where it can (`PassageEncoder`), else by the mean of their sentences.
+    A passage's vector comes from the encoder itself if it has one (`PassageEncoder`), else it is its sentences' mean.
 
     Raises:
         ModelError: The encoder returned a wrong number of sentence vectors.
@@ -86,9 +86,9 @@ def _checked(encoder: DocumentEncoder, document: Document, vectors: FloatArray) 
 
 
 def passage_means(passages: Sequence[Passage], vectors: FloatArray) -> FloatArray:
-    """The mean of each passage's unit sentence vectors, shape (passages, dim), not normalised again.
+    """Return the mean of each passage's unit sentence vectors, shape (passages, dim), not normalised again.
 
-    The inner product of a query with it *is* the passage's mean sentence cosine (arnold2020 Eq. 14). A passage
+    The inner product of a query with it is the passage's mean sentence cosine (arnold2020 Eq. 14). A passage
     without sentences gets zeros; search leaves it out.
     """
     means = np.zeros((len(passages), vectors.shape[1]), np.float32)

@@ -1,23 +1,21 @@
-"""Paragraphs, list items and sentences of a text.
+"""Split text into paragraphs, list items and sentences.
 
-How the default was chosen is told in docs/explanation/sentence-splitting.md.
+docs/explanation/sentence-splitting.md tells how the default splitter was chosen.
 
-Sentence starts are put right where health text differs from what a general splitter expects. These are three small
-rules, written on text that the gold set of docs/explanation/sentence-splitting.md does not contain:
+Three rules correct sentence starts where health text differs from what a general splitter expects. They were written
+on text that is not in the gold set of docs/explanation/sentence-splitting.md:
 
-1. join: no sentence begins behind "Dr.", "vs." or "e.g.", none behind "p.o.", "q.8h." or "spp." when a small
-   letter or a figure follows, none behind "No." or "Fig." when a figure follows, none behind "Vit." when a letter
-   follows, and none inside "?UTI";
-2. shift: closing quotes and brackets stay with the sentence they end, opening ones go to the one they begin;
-3. split: a full stop behind a plain word of four letters or more, a blank and a capital end a sentence, also
-   inside quotes and brackets and where an apostrophe was taken for an opening quote; so does one behind how often
-   or how long a medicine is taken ("b.i.d. Stop aspirin.", "in 2 wks. He").
+1. join: no sentence begins after "Dr.", "vs." or "e.g."; after "p.o.", "q.8h." or "spp." if a lower-case letter or a
+   figure follows; after "No." or "Fig." if a figure follows; after "Vit." if a letter follows; or inside "?UTI";
+2. shift: closing quotes and brackets stay with the sentence that they end, opening ones with the one that they begin;
+3. split: a full stop ends a sentence between a plain word of four letters or more and a blank with a capital, even
+   inside quotes and brackets and where an apostrophe looks like an opening quote. A full stop also ends a sentence
+   after the frequency or duration of a medication ("b.i.d. Stop aspirin.", "in 2 wks. He").
 
-Paragraphs and list items are the frame inside which sentences are looked for.
-A line break always ends a sentence. Health pages and clinical notes end headings, list items and table rows
-without a full stop, so a splitter that may look across line breaks glues them to what follows; cutting there
-first is both safer and faster than any statistics. Text that was wrapped at a fixed width, as MIMIC-III's notes
-are, would be cut in pieces: `unwrapped` reads it as if it were not.
+Sentences are searched within paragraphs and list items, so a line break always ends a sentence. In health pages and
+clinical notes, headings, list items and table rows end without a full stop, and a splitter that looks across line
+breaks joins them with the text below. Cutting there first is safer and faster than any statistics. Text wrapped
+at a fixed width, like MIMIC-III's notes, would be cut into pieces: `unwrapped` joins its lines first.
 """
 
 from __future__ import annotations
@@ -50,10 +48,10 @@ class Paragraph:
     """One line of text without its surrounding white space.
 
     Attributes:
-        start: Offset of the first visible character (of the list marker, where there is one).
-        body: Offset behind the list marker; equals `start` where there is none.
+        start: Offset of the first visible character (of the list marker, if there is one).
+        body: Offset after the list marker; equals `start` if there is none.
         end: One past the last visible character.
-        list_item: Begins with a list marker.
+        list_item: Whether it begins with a list marker.
     """
 
     start: int
@@ -63,13 +61,13 @@ class Paragraph:
 
 
 def paragraphs(text: str) -> Iterator[Paragraph]:
-    """Every line with visible characters, in order.
+    """Yield every line with visible characters, in order.
 
     Args:
         text: Any text.
 
     Yields:
-        Non-overlapping paragraphs that together hold every non-space character of the text.
+        Paragraphs without overlap that together contain every non-space character of the text.
     """
     for line in _LINE.finditer(text):
         content = line.group()
@@ -89,9 +87,9 @@ def unwrapped(text: str) -> str:
         text: Any text.
 
     Returns:
-        A text of the same length in which a line break inside a wrapped paragraph is a blank; `text` itself where
-        it does not look wrapped: no line is longer than 100 characters, and at least a fifth of the lines
-        with words (three or more) end at most 20 characters before the longest.
+        The text with blanks for the line breaks inside wrapped paragraphs, or unchanged if it is not wrapped. A text
+        counts as wrapped if no line is longer than 100 characters, and at least a fifth of the lines with words (and
+        at least three of them) end at most 20 characters before the longest.
     """
     lines = _ENDED_LINE.findall(text)
     widths = [len(line.rstrip()) for line in lines]
@@ -106,26 +104,26 @@ def unwrapped(text: str) -> str:
     return "".join(joined)
 
 
-# Never at the end of a sentence, whatever follows.
+# Abbreviations that never end a sentence.
 _BEFORE_ANYTHING = re.compile(
     r"(?<!\w)(?:Drs?|Mrs?|Ms|Prof|St|[Ee]\.g|[Ii]\.e|cf|viz|vs|subsp|[Aa]pprox|Tab|Cap|Inj|Syr|Susp|Rx|Dx|Hx)\.$"
 )
-# Not at the end of a sentence when a small letter, a figure or a bracket follows.
+# Abbreviations that end no sentence if a lower-case letter, a figure or a bracket follows.
 _BEFORE_SMALL = re.compile(
     r"(?<!\w)(?:(?:[A-Za-z]{1,2}\.)+[A-Za-z]|q\.? ?\d[\d-]*h?|al|ca|c|q|(?i:spp|tabs?|caps?|susp|inj"
     r"|hrs?|min|wks?|yrs?|mos?|resp|temp|wt|ht|dept|max|est|etc|incl|esp|vit|staph|strep|hep))\.[\"”)]?$"
 )
-# Not at the end of a sentence when a figure follows.
+# Abbreviations that end no sentence if a figure follows.
 _BEFORE_FIGURE = re.compile(
     r"(?<!\w)(?:[Nn]os?|[Ff]igs?|[Vv]ol|pp?|[Tt]emp|[Rr]esp|[Ss]ect?|[Cc]h|[Ee]qs?|[Rr]ef|para)\.$"
 )
-# Not at the end of a sentence when one letter follows, perhaps with a number: "Vit. B12", "Strep. A".
+# Abbreviations that end no sentence if a single letter follows, perhaps with a number: "Vit. B12", "Strep. A".
 _BEFORE_LETTER = re.compile(r"(?<!\w)(?:[Vv]it|[Hh]ep|[Ss]trep|[Ii]nfl|[Gg]rp?)\.$")
 _LETTER = re.compile(r"[A-Z]\d{0,2}(?![\w.])")
-# "p53" begins a sentence, other than "x3" and "q6h", which go on.
+# "x3" and "q6h" continue a sentence; "p53" may begin one.
 _CONTINUES = re.compile(r"(?![a-pr-wyz]{1,3}\d{2})[a-z0-9(%$<>=~+/]")
-# At the end of a sentence when a word with a capital follows: how often, how long, how much, and by which way behind a
-# dose; a letter behind what letters tell apart ("kappa B").
+# Ends of a sentence if a capitalised word follows: frequencies, durations, amounts, routes after a dose, and letters
+# after a word for a lettered series ("kappa B").
 _HOW_OFTEN = r"(?:q|b\.i|t\.i|q\.i|q\.o|q\.h|q\.a|q\.p)\.[dhms]|q\.? ?\d[\d-]*\.? ?h|(?:h\.s|a\.c|p\.c|n\.p\.o)"
 _BY_WHICH_WAY = r"p\.o|p\.r|i\.v|i\.m|s\.c|s\.l|p\.r\.n"
 _LETTERED = "alpha|beta|gamma|delta|kappa|lambda|hepatitis|vitamin|type|group|class|factor|stage|grade|influenza"
@@ -144,9 +142,9 @@ _LOOK_BACK = 16
 
 
 def _joins(text: str, end: int, start: int) -> bool:
-    """Whether the words before `end` and from `start` belong to one sentence."""
+    """Return whether the text before `end` and the text from `start` belong to one sentence."""
     before = text[max(0, end - _LOOK_BACK) : end]
-    if end == start:  # nothing between them: only a query in front of a word ("?UTI") is joined
+    if end == start:  # Nothing is between them: only a question mark in front of a word ("?UTI") is joined.
         return before.endswith("?") and (len(before) == 1 or before[-2] in " /(:")
     if before[-1] not in '."”)':
         return False
@@ -170,7 +168,7 @@ def repair(text: str, starts: Iterable[int]) -> list[int]:
     Returns:
         Corrected offsets, ascending, without repeats.
     """
-    kept: set[int] = set()
+    corrected: set[int] = set()
     for start in starts:
         if not 0 < start < len(text):
             continue
@@ -186,12 +184,12 @@ def repair(text: str, starts: Iterable[int]) -> list[int]:
         while end and text[end - 1].isspace():
             end -= 1
         if start < len(text) and end and not _joins(text, end, start):
-            kept.add(start)
+            corrected.add(start)
     for obvious in _PLAIN_END.finditer(text):
         if not _SHORTENED.match(text, obvious.start()):
-            kept.add(obvious.end())
-    kept.update(end.end() for end in _ENDS.finditer(text))
-    return sorted(kept)
+            corrected.add(obvious.end())
+    corrected.update(end.end() for end in _ENDS.finditer(text))
+    return sorted(corrected)
 
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -200,7 +198,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 def ranges_from_starts(text: str, starts: Iterable[int]) -> list[tuple[int, int]]:
     """Turn sentence starts into ranges that cover every non-space character once.
 
-    Whatever a library returns, what comes out of here keeps the `SentenceSplitter` contract.
+    The result meets the contract of `SentenceSplitter`, whatever a library returns.
 
     Args:
         text: The text that was split.
@@ -221,29 +219,29 @@ def ranges_from_starts(text: str, starts: Iterable[int]) -> list[tuple[int, int]
 
 
 def plain_characters(text: str) -> str:
-    """The text with half surrogate pairs, which compiled libraries refuse, replaced; the length stays."""
+    """Replace unpaired surrogates, which compiled libraries reject; the length stays the same."""
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
 class LineSplitter:
-    """Takes each paragraph for one sentence: for text that has one sentence, or one phrase, a line."""
+    """Splitter that returns each paragraph as one sentence, for text with one sentence or phrase per line."""
 
     name = "line"
 
     def split(self, text: str) -> list[tuple[int, int]]:
-        """One range over all visible characters, or none."""
+        """Return one range over all visible characters, or none."""
         return ranges_from_starts(text, ())
 
 
 class SentencexSplitter:
-    """The rules of Wikimedia's sentencex (its English set), with or without the repairs for health text.
+    """Splitter with the English rules of Wikimedia's sentencex, with or without the repairs for health text.
 
     Args:
-        repairs: Apply `repair` to what the library finds.
+        repairs: Whether to apply `repair` to the library's sentence starts.
     """
 
     def __init__(self, *, repairs: bool = True) -> None:
-        # Imported when first used: those who never split a text do not pay for it.
+        # Imported on first use, so that programs that never split a text start faster.
         from sentencex import segment  # type: ignore[import-untyped]  # compiled, without stubs
 
         self.name = "sentencex+repair" if repairs else "sentencex"
@@ -251,7 +249,7 @@ class SentencexSplitter:
         self._repairs = repairs
 
     def split(self, text: str) -> list[tuple[int, int]]:
-        """Sentence ranges of one paragraph."""
+        """Return the sentence ranges of one paragraph."""
         starts: list[int] = []
         at = 0
         for piece in self._pieces(text):
@@ -263,7 +261,7 @@ class SentencexSplitter:
         try:
             return self._segment("en", text)
         except UnicodeEncodeError:
-            # Half a surrogate pair is no character to a compiled library; a stand-in of equal length is.
+            # A compiled library rejects unpaired surrogates, but accepts replacements of equal length.
             return self._segment("en", plain_characters(text))
 
 
@@ -278,5 +276,5 @@ SPLITTERS: Mapping[str, Callable[[], SentenceSplitter]] = MappingProxyType(
 
 @cache
 def default_splitter() -> SentenceSplitter:
-    """The splitter used where none is named, "sentencex+repair"; made once per process."""
+    """Return the default splitter, "sentencex+repair"; it is created once per process."""
     return SentencexSplitter()

@@ -1,16 +1,16 @@
-"""One normal form of words, for names, questions and texts alike: who looks for "haemophilia" finds "hemophilia".
+"""Give the spellings of a word one normal form in names, questions and texts: "haemophilia" finds "hemophilia".
 
-Words that mean the same are spelt in one way:
+These spellings become equal:
 
     spelling      American: "anaemia" anemia, "tumour" tumor, "randomised" randomized, "centre" center
     plurals       those that no stemmer knows: "vertebrae" vertebra, "bacteria" bacterium, "teeth" tooth
-    hyphens       two words: "x-ray" and "xray" are x, ray; `compounds.txt` has the words that are written in both ways
+    hyphens       two words: "x-ray" and "xray" are x, ray; `compounds.txt` lists the words that are written both ways
     Greek letters by name: "\u03b2-blocker" beta, blocker; "\u03b11", "alpha1" and "alpha-1" alpha, 1
-    possessives   without: "Crohn's" crohn
+    possessives   removed: "Crohn's" crohn
 
-A rule for all of "ae" and "oe" would change "aerobic" and "shoes": the digraphs are changed in roots alone. Of the
-words that the lists of SCOWL (wordlist.aspell.net) have as British alone, `benchmarks/word_forms.py` counts how many
-come out as American ones, and of the words that both have how many are changed.
+A rule for every "ae" and "oe" would change "aerobic" and "shoes", so the digraphs are only changed in listed roots.
+`benchmarks/word_forms.py` measures the rules on the word lists of SCOWL (wordlist.aspell.net): how many purely British
+words become American ones, and how many words of both varieties are changed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _ROOTS: Final = {
     "instalment": "installment", "judgement": "judgment",
 }  # fmt: skip
 _ROOT: Final = re.compile("|".join(sorted(_ROOTS, key=len, reverse=True)))
-# Letters that a word has, what is British of it, and the American for that.
+# Letters of a word, their British part, and the American form of that part.
 _ENDINGS: Final = tuple(
     (letters, re.compile(pattern), american)
     for letters, pattern, american in (
@@ -57,13 +57,13 @@ _ENDINGS: Final = tuple(
         ("grey", r"^grey(?=s?$|ish$|ing$|ed$)", "gray"),
         ("mould", r"mould(?=s?$|y$|ed$|ing$)", "mold"),
         ("disk", r"^disk(?=s?$)", "disc"),
-        # Not "exercise", "supervise", "surprise", "promise", which are so in both.
+        # Not "exercise", "supervise", "surprise", "promise", which are spelt so in both.
         ("is", r"^(?!.*(?:promis|premis|treatis|chemis))([a-z]{2,}(?:[aeiouy]l|ll|[aeiou]n|gn|[aeou]r|metr|[aeiou]t|pt"
          r"|[aeiouy]m|id|rd|[aeio]g|rg|th|ic|[ae]s)|ion)is(?=e[srd]?$|ers$|ing$|ations?$|able$)", r"\1iz"),
         ("lys", r"^([a-z]{2,}ly)s(?=ed?$|ers?$|ing$)", r"\1z"),
     )
 )  # fmt: skip
-# What the tables above may have put into a word.
+# Results of the tables above.
 _PUT_IN: Final = tuple(
     re.compile(f"(?=({american}))")
     for american in (
@@ -90,22 +90,22 @@ _GREEK: Final = {
     "\u03c4": "tau", "\u03c5": "upsilon", "\u03c6": "phi", "\u03c7": "chi", "\u03c8": "psi", "\u03c9": "omega",
 }  # fmt: skip
 _MICRO: Final = re.compile("\u03bc(?=(?:g|l|m|s|v|w|iu|mol|ci|kat)\\b)")
-# One or two Greek letters stand for themselves; more are a word.
+# One or two Greek letters are symbols; more are a word.
 _LETTERS: Final = re.compile("(?<![\u03b1-\u03c9])[\u03b1-\u03c9]{1,2}(?![\u03b1-\u03c9])")
 _NUMBERED: Final = re.compile(r"^(alpha|beta|gamma|delta|epsilon|kappa|lambda|omega)(\d+)$")
 _SHORT_CODE: Final = re.compile(r"^[a-z]{1,2}-\d{1,3}$")
 _MARKS: Final = str.maketrans({"\u2010": "-", "\u2011": "-", "\u2019": "'", "\u02bc": "'"})
 
 TOKEN: Final = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
-"""A word of a text that `spelt_out` was asked of, with what hyphens and apostrophes join to it."""
+"""A word of a text returned by `spelt_out`, with the parts that hyphens and apostrophes join to it."""
 ROMAN: Final = {
     "ii": "2", "iii": "3", "vi": "6", "vii": "7", "viii": "8", "ix": "9", "xi": "11", "xii": "12", "xiii": "13",
     "xiv": "14", "xv": "15", "xvi": "16", "xvii": "17", "xviii": "18", "xix": "19", "xx": "20",
 }  # fmt: skip
-"""Roman numbers that are no words."""
+"""Roman numerals that are not English words."""
 _WORDS: Final = _PLURALS | ROMAN
 ROMAN_LETTERS: Final = {"i": "1", "iv": "4", "v": "5", "x": "10"}
-"""Those that mean something else unless they stand behind a word of `SERIES`."""
+"""Roman numerals that are read as such only after a word of `SERIES`."""
 SERIES: Final = (
     "type", "stage", "grade", "class", "group", "phase", "level", "factor", "subtype", "part", "category"
 )  # fmt: skip
@@ -115,11 +115,11 @@ _HYPHENED: Final = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 
 
 def spelt_out(folded: str) -> str:
-    """Return a folded text (`analysis.fold`) with its Greek letters by name, and typewriter hyphens and apostrophes."""
+    """Return a folded text (`analysis.fold`) with names for Greek letters, and ASCII hyphens and apostrophes."""
     if folded.isascii():
         return folded
     plain = _MICRO.sub("u", folded.translate(_MARKS))
-    return _LETTERS.sub(lambda found: "".join(f" {_GREEK.get(each, each)} " for each in found.group()), plain)
+    return _LETTERS.sub(lambda match: "".join(f" {_GREEK.get(letter, letter)} " for letter in match.group()), plain)
 
 
 @lru_cache(maxsize=1 << 15)
@@ -127,7 +127,7 @@ def normal_words(token: str) -> tuple[str, ...]:
     """Return the normal form of a token.
 
     Args:
-        token: What `TOKEN` found in a text that was folded and spelt out: "haemophilia", "x-ray", "crohn's".
+        token: A match of `TOKEN` in a folded and spelt-out text: "haemophilia", "x-ray", "crohn's".
 
     Returns:
         Its words: ("hemophilia",), ("x", "ray"), ("crohn",).
@@ -156,15 +156,15 @@ def _normal(word: str) -> str:
 
 
 def in_one_spelling(text: str) -> str:
-    """Return a text as models are given it: in American spelling, with Greek letters by name and Arabic numbers.
+    """Return a text in the form for models: American spelling, names for Greek letters, and Arabic numerals.
 
-    Words that this does not change stay as they are written; offsets do not.
+    Other words stay as they are; offsets change.
     """
     if not text.isascii():
         plain = _MICRO.sub("u", text.replace("\u00b5", "\u03bc").translate(_MARKS))
-        text = _LETTERS.sub(lambda found: " ".join(_GREEK.get(each, each) for each in found.group()), plain)
-    text = _IN_SERIES.sub(lambda found: f"{found[1]} {ROMAN_LETTERS[found[2].lower()]}", text)
-    return _HYPHENED.sub(lambda found: _respelt(found.group()), text)
+        text = _LETTERS.sub(lambda match: " ".join(_GREEK.get(letter, letter) for letter in match.group()), plain)
+    text = _IN_SERIES.sub(lambda match: f"{match[1]} {ROMAN_LETTERS[match[2].lower()]}", text)
+    return _HYPHENED.sub(lambda match: _respelt(match.group()), text)
 
 
 @lru_cache(maxsize=1 << 15)
@@ -178,8 +178,8 @@ def _respelt(token: str) -> str:
 
 @lru_cache(maxsize=1 << 15)
 def american(word: str) -> str:
-    """Return a folded word in American spelling; most words as they are."""
-    word = _ROOT.sub(lambda found: _ROOTS[found.group()], word)
+    """Return a folded word in American spelling; most words stay the same."""
+    word = _ROOT.sub(lambda match: _ROOTS[match.group()], word)
     for letters, pattern, ending in _ENDINGS:
         if letters in word:
             word = pattern.sub(ending, word)
@@ -188,23 +188,23 @@ def american(word: str) -> str:
 
 @lru_cache(maxsize=1 << 12)
 def written_part(term: str) -> str:
-    """Return the longest part of a word or stem that a text has in any spelling of it; empty where that is not sure.
+    """Return the longest part of a word or stem that all its spellings contain; empty if that is uncertain.
 
     Args:
-        term: In normal form, whose last two letters may have been changed by a stemmer.
+        term: A term in normal form, whose last two letters may have been changed by a stemmer.
     """
     if not term.isalpha() or term in _written_otherwise():
         return ""
     letters = [*term[:-2]]
     for pattern in _PUT_IN:
-        for found in pattern.finditer(term):
-            letters[found.start() : found.end(1)] = " " * len(letters[found.start() : found.end(1)])
+        for match in pattern.finditer(term):
+            letters[match.start() : match.end(1)] = " " * len(letters[match.start() : match.end(1)])
     return max("".join(letters).split(), key=len, default="")
 
 
 @cache
 def _written_otherwise() -> frozenset[str]:
-    """Words without the letters that they are written with, and their beginnings, as a stemmer may leave them."""
+    """Return normal forms that lack letters of other spellings, and their beginnings, as a stemmer may leave them."""
     words = (*_WORDS.values(), *(form for form in compounds().values() if " " not in form))
     stems = (re.sub("y$", "i", word) for word in words)
     return frozenset(form[:length] for form in (*words, *stems) for length in range(1, len(form) + 1))
@@ -212,7 +212,7 @@ def _written_otherwise() -> frozenset[str]:
 
 @cache
 def compounds() -> dict[str, str]:
-    """Return words that are written in two ways, as one word: those to read as two, and those to leave as they are."""
+    """Return compounds by their form as one word, with the form to use: two words, or unchanged."""
     lines = resources.files("auscult.documents").joinpath("compounds.txt").read_text("utf-8").splitlines()
     forms = (line.replace("-", "") + ending for line in lines for ending in ("", "s"))
     return {form.replace(" ", ""): form for form in forms}

@@ -1,4 +1,4 @@
-"""Encoders: what places passages and questions in one space. Torch is imported only by models that need it."""
+"""Encode passages and questions as vectors of one space. Torch is imported only by models that need it."""
 
 from auscult.encoders.folder import HUB, RERANKER, SENTENCE_TRANSFORMER, SHIPPED, model_folder, training_record
 from auscult.encoders.registry import Kind, kind_of, load_model, load_reranker, load_scorer

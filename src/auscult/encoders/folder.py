@@ -1,12 +1,12 @@
-"""A model's folder, whatever its kind: what is said of it in JSON, its arrays, and whether both are whole.
+"""Read and write model folders of any kind: settings in JSON, arrays, and digests that detect damage.
 
-    model.json      "kind" (see `encoders.registry`), settings, a digest of all other files, and "training", the record
+    model.json      "kind" (see `encoders.registry`), settings, a digest of all other files, and the "training" record
     *.safetensors   arrays, nothing pickled
     others          encoders as Hugging Face saves them
 
-The JSON is written last (`files.writing.renewed_folder`): a kill in between leaves a folder that is refused, never
-another model. A fingerprint is a SHA-256 of everything but the training record. This is the only file of the product
-that imports `safetensors`; `auscult_lab.modules.arrays` is the lab's.
+The JSON is written last (`files.writing.renewed_folder`), so a killed process leaves a folder that is rejected, never
+a mixture of two models. A fingerprint is a SHA-256 of everything but the training record. No other file of the product
+imports `safetensors`; the lab has `auscult_lab.modules.arrays`.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ from auscult.files.reading import digest_of_files
 SETTINGS = "model.json"
 REMEDY = "train or copy the model again"
 SENTENCE_TRANSFORMER = "sentence-transformer"
-"""The kind of a bare sentence-transformers folder, which has no `model.json`."""
+"""The kind of a plain sentence-transformers folder, which has no `model.json`."""
 SHIPPED = ("fast", "best", "cdv")
 RERANKER = "reranker"
-"""The folder of the shipped re-ranker, beside the others."""
+"""Name of the shipped re-ranker's folder."""
 HUB = "hf:"
-"""What stands before the name of a model of the Hugging Face hub: no mistyped folder is ever asked for there."""
+"""Prefix for models of the Hugging Face hub, so that a mistyped folder is never requested there."""
 _OF_HUB = ("*.json", "*.safetensors", "*.txt", "*.model", "*.onnx")
 
 
 def model_folder(name_or_path: str | Path) -> Path:
-    """The folder of a shipped model, of one of the Hugging Face hub ("hf:owner/name"), or the given path.
+    """Return the folder of a shipped model or of a model of the Hugging Face hub ("hf:owner/name"), or the given path.
 
-    A model of the hub is fetched where it is not kept yet, its weights as safetensors alone.
+    A model of the hub is downloaded unless it is in the cache; its weights have to be safetensors.
 
     Raises:
-        ModelError: This installation lacks the shipped model, or the hub has none of that name, or cannot be reached.
+        ModelError: This installation lacks the shipped model, or the hub has no such model or cannot be reached.
     """
     name = str(name_or_path)
     if name.startswith(HUB):
@@ -63,13 +63,13 @@ def model_folder(name_or_path: str | Path) -> Path:
 
 def _of_hub(name: str) -> Path:
     telemetry.switch_off()
-    # Only here: it takes a quarter of a second to import.
+    # Imported here because it takes a quarter of a second.
     from huggingface_hub import snapshot_download
 
     try:
         return Path(snapshot_download(name, allow_patterns=[*_OF_HUB]))
     except (OSError, ValueError) as error:
-        # Its errors are of these kinds: no such name, no network, not allowed.
+        # The library's errors for unknown names, a missing network and missing permission.
         remedy = "correct the name, connect to the network, or give a folder"
         raise ModelError(
             f"a model of the Hugging Face hub for '{HUB}{name}'", str(error).split(". ")[0], remedy
@@ -77,10 +77,10 @@ def _of_hub(name: str) -> Path:
 
 
 def read_settings(folder: Path) -> dict[str, Any]:
-    """What `model.json` says; of a bare sentence-transformers folder, only its kind.
+    """Return the content of `model.json`; for a plain sentence-transformers folder, only its kind.
 
     Raises:
-        ModelError: The folder holds no readable model.
+        ModelError: The folder has no readable model.
     """
     described = folder / SETTINGS
     if not described.is_file():
@@ -99,55 +99,55 @@ def read_settings(folder: Path) -> dict[str, Any]:
 
 
 def settings_of(folder: Path, kind: str, version: int) -> dict[str, Any]:
-    """What `model.json` says of a model of one kind and format.
+    """Return the content of `model.json` for a model of a given kind and format.
 
     Raises:
-        ModelError: There is none, or it is of another kind or format.
+        ModelError: There is no model, or it has another kind or format.
     """
     settings = read_settings(folder)
     if settings.get("kind") != kind or settings.get("format") != version:
-        found = f"kind {settings.get('kind')!r}, format {settings.get('format')!r} in {folder}"
-        raise ModelError(f"kind '{kind}', format {version}", found, "update auscult or train the model again")
+        got = f"kind {settings.get('kind')!r}, format {settings.get('format')!r} in {folder}"
+        raise ModelError(f"kind '{kind}', format {version}", got, "update auscult or train the model again")
     return settings
 
 
 def training_record(folder: Path) -> dict[str, object]:
-    """What a model folder says about its training: track, data, seed, hardware, date; empty when it says nothing.
+    """Return the training record of a model: track, data, seed, hardware, date; empty if it has none.
 
     Raises:
-        ModelError: The folder holds no readable model.
+        ModelError: The folder has no readable model.
     """
     record = read_settings(folder).get("training")
     return dict(record) if isinstance(record, dict) else {}
 
 
 def fingerprint_of(settings: Mapping[str, Any]) -> str:
-    """SHA-256 of what `model.json` says but the training record: the digests of all other files are in it."""
-    told = {key: value for key, value in settings.items() if key != "training"}
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+    """Return the SHA-256 of `model.json` without the training record; it includes the digests of all other files."""
+    hashed = {key: value for key, value in settings.items() if key != "training"}
+    return hashlib.sha256(json.dumps(hashed, sort_keys=True).encode()).hexdigest()
 
 
 def digest_of_folders(folder: Path, *names: str) -> str:
-    """SHA-256 over the names and contents of files in a model's folder, and of all files in folders of it."""
-    found: list[Path] = []
+    """Return the SHA-256 of the names and contents of files in a model's folder, and of all files in its subfolders."""
+    files: list[Path] = []
     for name in names:
         place = folder / name
-        found += [each for each in place.rglob("*") if each.is_file()] if place.is_dir() else [place]
-    return digest_of_files(sorted(found), folder)
+        files += [each for each in place.rglob("*") if each.is_file()] if place.is_dir() else [place]
+    return digest_of_files(sorted(files), folder)
 
 
 @contextmanager
 def opening(what: str, folder: Path, remedy: str = REMEDY, also: tuple[type[Exception], ...] = ()) -> Iterator[None]:
-    """Where a model is made of its files: what goes wrong there is the folder's fault.
+    """Context that turns errors while a model is opened into a `ModelError` about its folder.
 
     Args:
-        what: Is opened.
-        folder: Of it.
-        remedy: What to do.
-        also: Errors that are the folder's fault besides those of files and of missing or strange values.
+        what: What is opened.
+        folder: Folder of the model.
+        remedy: What to do about an error.
+        also: Further classes of errors, besides those of files and of missing or invalid values.
 
     Raises:
-        ModelError: A file is missing or damaged, or tells of a model that there is not.
+        ModelError: A file is missing or damaged, or describes an impossible model.
     """
     from safetensors import SafetensorError
 
@@ -172,10 +172,10 @@ def read_numbers(path: Path) -> dict[str, npt.NDArray[Any]]:
     """Return the arrays of a file by their names."""
     from safetensors.numpy import load_file
 
-    found: dict[str, npt.NDArray[Any]] = load_file(path)
-    return found
+    arrays: dict[str, npt.NDArray[Any]] = load_file(path)
+    return arrays
 
 
 def as_tuples(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings as dataclasses have them: JSON knows no tuples."""
+    """Return settings with tuples for lists, as dataclasses need them."""
     return {key: tuple(value) if isinstance(value, list) else value for key, value in settings.items()}

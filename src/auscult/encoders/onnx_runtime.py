@@ -1,6 +1,6 @@
-"""ONNX Runtime on the processor: opening a file, and rounding one to 8 bits. The only file that imports it.
+"""Run ONNX files on the CPU, and quantise them to 8 bits. Only this file imports ONNX Runtime.
 
-It reports to its maker unless told otherwise before its first import, so every import is by `_runtime`.
+The library sends telemetry unless this is turned off before its first import, so `_runtime` is the only import.
 """
 
 from __future__ import annotations
@@ -13,32 +13,32 @@ from auscult.errors import ModelError, naming_extra
 
 
 def open_session(path: Path, *, threads: int = 0) -> Any:
-    """An ONNX file, ready to run.
+    """Open an ONNX file for inference.
 
     Args:
         path: The file.
-        threads: Of the runtime; 0 for one a core.
+        threads: Threads of the runtime; 0 for one per core.
 
     Raises:
-        ModelError: The file is none, or damaged.
+        ModelError: The file is not an ONNX file, or is damaged.
     """
     onnxruntime = _runtime()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
-    # Processors with AVX2 that have no instruction for 8-bit products add pairs of them up in 16 bits, which overflow:
-    # there the weights are taken without a sign, which is exact and a fifth slower. Others are not touched.
+    # Processors with AVX2 but without an instruction for 8-bit products add pairs of products in 16 bits, which
+    # overflow. This option uses unsigned weights there, which is exact and a fifth slower. Others are unaffected.
     options.add_session_config_entry("session.x64quantprecision", "1")
     try:
-        # The operator that this puts for an addition and a normalisation takes four times as long as the two.
+        # This optimisation replaces an addition and a normalisation by an operator that takes four times as long.
         slow = ["SkipLayerNormFusion"]
         return onnxruntime.InferenceSession(str(path), options, ["CPUExecutionProvider"], disabled_optimizers=slow)
     except Exception as error:
-        # The runtime's errors have no class of their own that is documented.
+        # The runtime has no documented error class.
         raise ModelError("an ONNX file of a transformer", f"{path} ({error})", "export or copy it again") from error
 
 
 def quantise(path: Path, smaller: Path) -> None:
-    """Write a file once more with 8-bit linear layers; activations are rounded while it runs (zafrir2019).
+    """Write a copy of a file with 8-bit linear layers; activations are quantised at run time (zafrir2019).
 
     Raises:
         MissingExtraError: The package is not installed.
@@ -52,10 +52,10 @@ def quantise(path: Path, smaller: Path) -> None:
 def _runtime() -> Any:
     """Import ONNX Runtime, without its telemetry."""
     telemetry.switch_off()
-    # Only here: few commands run a transformer.
+    # Imported here because few commands run a transformer.
     import onnxruntime
 
-    # For a program that has imported it before, and for versions that do not read the variable. Old ones lack the call.
+    # For programs that imported it before, and versions that ignore the variable. Old versions lack this function.
     if disable := getattr(onnxruntime, "disable_telemetry_events", None):
         disable()
     return onnxruntime

@@ -1,7 +1,7 @@
-"""Every kind of saved model: what it is, and what opens it.
+"""Register the kinds of saved models, and open models of any kind.
 
-The general encoder and the re-ranker are here; other kinds are entry points of the group `auscult.models`. `load_model`
-opens what places passages and queries in one space, for an index; `load_scorer` opens what scores pairs.
+The general encoder and the re-ranker are built in; other kinds are entry points of the group `auscult.models`.
+`load_model` opens models that encode passages and queries for an index; `load_scorer` opens models that score pairs.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class View(Protocol):
-    """Shows how a model reads a passage, in the terminal, as JSON or as a picture."""
+    """Function that shows how a model reads a passage, in the terminal, as JSON or as a picture."""
 
     def __call__(
         self,
@@ -36,16 +36,16 @@ class View(Protocol):
         figure: Path | None,
         as_json: bool,
     ) -> None:
-        """Print it, and draw it where `figure` names a file.
+        """Print how the model reads the passage, and draw it if `figure` names a file.
 
         Args:
-            model: Its folder.
+            model: Folder of the model.
             query: Entity and aspects, or a question in words.
             document: The document of the passage.
-            passage: What the model reads.
-            layers: "last" or "mean", or empty for the default; refused by a model without layers to choose.
-            figure: A picture to draw besides; None for none.
-            as_json: Print one JSON object.
+            passage: The passage.
+            layers: "last" or "mean", or empty for the default; an error for a model without a choice of layers.
+            figure: File of a picture to draw; None for none.
+            as_json: Whether to print one JSON object.
         """
         ...
 
@@ -55,14 +55,14 @@ class Kind:
     """A kind of saved model.
 
     Attributes:
-        name: The `kind` in its `model.json`.
-        encoder: Opens the model to encode an index; None for a model without vectors. Of CAPR's architectures only a
-            bi-encoder has them, which is known when it is opened.
-        scorer: Opens the model to score passages, with its transformers at a precision; None for a model that is
-            evaluated by its vectors.
-        view: Shows how the model reads a passage; None for a model without such a view.
-        reads_words: Whether it is a ranker of words, without transformer and precision.
-        told: Whether its folder says what it was trained on.
+        name: The `kind` in `model.json`.
+        encoder: Function that opens the model to encode an index; None for a model without vectors. Of CAPR's
+            architectures only a bi-encoder has vectors, which is checked when it is opened.
+        scorer: Function that opens the model to score passages, with its transformers at a precision; None for a model
+            that is evaluated by its vectors.
+        view: Function that shows how the model reads a passage; None for a model without such a view.
+        reads_words: Whether the model is a ranker of words, without transformer and precision.
+        told: Whether the model's folder has a training record.
     """
 
     name: str
@@ -87,7 +87,7 @@ _GROUP: Final = "auscult.models"
 
 
 def kinds() -> Mapping[str, Kind]:
-    """Return every kind of model by name, those of all extensions included."""
+    """Return every kind of model by name, including those of all extensions."""
     return {**BUILT_IN, **{name: load(_GROUP, name) for name in entries(_GROUP)}}
 
 
@@ -95,7 +95,7 @@ def kind_of(name_or_path: str) -> Kind:
     """Return the kind of a saved model.
 
     Raises:
-        ModelError: There is no such model, its folder is damaged, or no installed package knows its kind.
+        ModelError: There is no such model, its folder is damaged, or no installed package provides its kind.
     """
     folder = model_folder(name_or_path)
     name = str(read_settings(folder).get("kind"))
@@ -109,7 +109,7 @@ def kind_of(name_or_path: str) -> Kind:
 
 
 def load_model(name_or_path: str) -> DocumentEncoder:
-    """Open a model that places passages and queries in one space.
+    """Open a model that encodes passages and queries in one space.
 
     Args:
         name_or_path: The name of a shipped model ("fast", "best", "cdv"), or a model folder.
@@ -126,14 +126,14 @@ def load_model(name_or_path: str) -> DocumentEncoder:
 
 
 def load_scorer(name_or_path: str, *, precision: Precision = "float32") -> Scorer:
-    """Open a model that scores passages by itself.
+    """Open a model that scores passages itself.
 
     Args:
         name_or_path: The folder of a neural ranker, of an architecture of CAPR, or of sentence-transformers.
-        precision: For the model's transformers; a ranker of words has none and ignores it.
+        precision: Precision of the model's transformers; a ranker of words has none and ignores it.
 
     Raises:
-        ModelError: There is none, or its folder is damaged.
+        ModelError: There is no such model, or its folder is damaged.
         MissingExtraError: A package that it needs is not installed.
     """
     kind, folder = kind_of(name_or_path), model_folder(name_or_path)
@@ -144,13 +144,13 @@ def load_scorer(name_or_path: str, *, precision: Precision = "float32") -> Score
 
 
 def load_reranker(name_or_path: str = RERANKER) -> Reranker:
-    """Open what reads the first hits of a search once more, with the question.
+    """Open a re-ranker, which reads the first hits of a search again, together with the question.
 
     Args:
         name_or_path: A re-ranker's folder; the shipped one by default.
 
     Raises:
-        ModelError: There is none, or its folder is damaged.
+        ModelError: There is no such model, or its folder is damaged.
     """
     from auscult.encoders.reranker import load as load_folder
 

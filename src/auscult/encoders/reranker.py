@@ -1,13 +1,13 @@
-"""The re-ranker: a small transformer that reads a question and a passage together, for the first hits of a search.
+"""Re-rank the first hits of a search with a small transformer that reads question and passage together.
 
     [CLS] question [SEP] title > heading. passage [SEP]  →  transformer (ONNX, 8 bits)  →  token states h
     score = w · h_CLS + b + s · cos(mean of h over the question, mean of h over the passage)
 
-sigmoid(score) is how probable it is that the passage answers. The cosine is how a sentence encoder compares two texts:
-training begins with it and has little to unlearn. A question is cut after 48 tokens, title and heading after 24,
-and the passage where the window is full.
+sigmoid(score) is the probability that the passage answers. The cosine is how the pretrained sentence encoder compares
+texts, so training starts from a good comparison. A question is cut after 48 tokens, title and heading after 24, and the
+passage when the window is full.
 
-Cost: a reading of some 200 tokens for each passage; no torch.
+Cost: one pass over some 200 tokens for each passage; no torch.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ QUESTION_TOKENS, LABEL_TOKENS = 48, 24
 
 
 class Pair(NamedTuple):
-    """Tokens of a question and a passage, as they are read.
+    """The tokens of a question and a passage, as the transformer reads them.
 
     Attributes:
-        ids: All, with marks.
-        asked: How many are the question's; they follow the first mark.
+        ids: All tokens, including special ones.
+        asked: Number of tokens of the question, which follow the first special token.
     """
 
     ids: list[int]
@@ -54,37 +54,37 @@ class Pair(NamedTuple):
 
 
 def label(title: str, heading: str) -> str:
-    """What is shown of a passage's place before its text; empty where it has neither."""
-    told = " > ".join(filter(None, (title.strip(), heading.strip())))
-    return f"{told}." if told else ""
+    """Return the title and heading that are read before a passage; empty if it has neither."""
+    words = " > ".join(filter(None, (title.strip(), heading.strip())))
+    return f"{words}." if words else ""
 
 
-def pair(marks: tuple[int, int], question: list[int], told: list[int], text: list[int], window: int) -> Pair:
-    """Put a question and a passage together.
+def pair(marks: tuple[int, int], question: list[int], label_tokens: list[int], text: list[int], window: int) -> Pair:
+    """Join the tokens of a question and a passage.
 
     Args:
-        marks: Tokens at the beginning, and after the question and at the end.
-        question: Its tokens.
-        told: Tokens of title and heading (`label`).
-        text: Tokens of the passage, from where it is to be read.
-        window: How many tokens there may be.
+        marks: Special tokens: for the beginning, and for the ends of question and passage.
+        question: Tokens of the question.
+        label_tokens: Tokens of title and heading (`label`).
+        text: Tokens of the passage, from the place where reading begins.
+        window: Maximum number of tokens.
     """
     first, last = marks
     question = question[:QUESTION_TOKENS]
-    before = [first, *question, last, *told[:LABEL_TOKENS]]
+    before = [first, *question, last, *label_tokens[:LABEL_TOKENS]]
     return Pair([*before, *text[: window - len(before) - 1], last], len(question))
 
 
 class Reranker:
-    """Reads pairs.
+    """Model that scores how well passages answer a question.
 
     Args:
         transformer: A BERT (`general.bert_onnx`).
-        tokenizer: Of the `tokenizers` library.
-        head: "weight" (dim,), "bias" () and "scale" (), as above.
-        name: Shown in tables.
-        window: Tokens of a question and a passage that are read; of a longer passage, the first.
-        weights: How much the probability counts beside the other evidence (`search.reranking`), by the kind of query.
+        tokenizer: Tokenizer of the `tokenizers` library.
+        head: Arrays "weight" (dim,), "bias" () and "scale" (), for w, b and s above.
+        name: Name in tables.
+        window: Maximum number of tokens of a question and a passage; the end of a longer passage is not read.
+        weights: Weight of the probability beside the other evidence (`search.reranking`), by the kind of query.
         fingerprint: Hash of weights and configuration.
     """
 
@@ -109,16 +109,19 @@ class Reranker:
         self._marks: tuple[int, int] = tuple(tokenizer.encode("").ids)
 
     def score(self, question: str, passages: Sequence[tuple[str, str]]) -> FloatArray:
-        """How well passages answer, (passages,): log odds.
+        """Return the log odds that passages answer a question, (passages,).
 
         Args:
-            question: In words.
-            passages: What is shown before each (`label`), and its text from where it is to be read.
+            question: The question in words.
+            passages: The label of each passage (`label`), and its text from the place where reading begins.
         """
-        asked, *told = self._tokens([question, *(text for each in passages for text in each)])
-        pairs = [pair(self._marks, asked, *each, self.window) for each in zip(told[::2], told[1::2], strict=True)]
+        question_tokens, *passage_tokens = self._tokens([question, *(text for passage in passages for text in passage)])
+        pairs = [
+            pair(self._marks, question_tokens, *texts, self.window)
+            for texts in zip(passage_tokens[::2], passage_tokens[1::2], strict=True)
+        ]
         scores = np.zeros(len(pairs), np.float32)
-        for row, states in self._transformer.states([each.ids for each in pairs]):
+        for row, states in self._transformer.states([tokens.ids for tokens in pairs]):
             scores[row] = self._score(states, pairs[row].asked)
         return scores
 
@@ -126,13 +129,13 @@ class Reranker:
         texts = [text[:MOST_CHARACTERS] for text in texts]
         return [each.ids for each in self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
 
-    def _score(self, states: FloatArray, asked: int) -> float:
-        """Of one pair, by the states of its tokens, (tokens, dim)."""
-        # Directions of sums are those of means.
-        sums = np.stack([states[1 : 1 + asked].sum(axis=0), states[1 + asked :].sum(axis=0)])
+    def _score(self, states: FloatArray, question_tokens: int) -> float:
+        """Return the score of a pair from the states of its tokens, (tokens, dim)."""
+        # Sums have the same cosine as means.
+        sums = np.stack([states[1 : 1 + question_tokens].sum(axis=0), states[1 + question_tokens :].sum(axis=0)])
         question, passage = unit(sums)
-        found = states[0] @ self._head["weight"] + self._head["bias"] + self._head["scale"] * (question @ passage)
-        return float(found.item())
+        score = states[0] @ self._head["weight"] + self._head["bias"] + self._head["scale"] * (question @ passage)
+        return float(score.item())
 
 
 def save(
@@ -145,16 +148,16 @@ def save(
     transformer: bytes,
     training: Mapping[str, object] | None = None,
 ) -> None:
-    """Write a re-ranker's folder, or replace the one in it; its weights are not fitted yet.
+    """Write a re-ranker's folder, or replace the model in it. Its weights have to be fitted afterwards.
 
     Args:
-        folder: Where to.
-        head: As `Reranker` takes it.
-        name: As tables call it.
-        window: As `Reranker` takes it.
-        tokenizer: Content of its file.
-        transformer: Content of its ONNX file.
-        training: How it was trained, for the record.
+        folder: The folder.
+        head: The `head` of `Reranker`.
+        name: Name in tables.
+        window: The `window` of `Reranker`.
+        tokenizer: Content of the tokenizer's file.
+        transformer: Content of the ONNX file.
+        training: The training record.
 
     Raises:
         DataError: The place cannot be written to.
@@ -169,12 +172,12 @@ def save(
 
 
 def set_weights(folder: Path, weights: Mapping[str, float], training: Mapping[str, object]) -> None:
-    """Give a saved re-ranker its weights.
+    """Set the weights of a saved re-ranker.
 
     Args:
-        folder: Of the re-ranker.
-        weights: As `Reranker` takes them.
-        training: How they were fitted, for the record.
+        folder: Folder of the re-ranker.
+        weights: The `weights` of `Reranker`.
+        training: Record of how they were fitted.
 
     Raises:
         ModelError: There is no such model.

@@ -1,1 +1,1 @@
-"""Files, whatever they hold: written whole or not at all, told apart by digests, unpacked, read by lines and rows."""
+"""Handle files of any content: atomic writing, digests, unpacking, and reading by lines and rows."""

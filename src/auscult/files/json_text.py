@@ -1,7 +1,7 @@
-"""JSON that somebody wrote: text that is nested without end is malformed, like any other that cannot be parsed.
+"""Parse JSON from outside, and reject deeply nested text as malformed.
 
-Python's parser raises RecursionError there, which nobody expects of a file, and code that walks through the value
-would raise it later on.
+Python's parser raises RecursionError for such text, which callers do not expect, and code that walks through the value
+may raise it later.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-#: Levels of arrays and objects. What this package writes has at most ten.
+#: Maximum number of nested arrays and objects. JSON written by this package has at most ten.
 MOST_LEVELS: Final = 100
 
 
@@ -17,12 +17,12 @@ def parse_json(text: str | bytes, **hooks: Any) -> Any:
     """Parse JSON of at most 100 levels.
 
     Args:
-        text: To parse; bytes are UTF-8, UTF-16 or UTF-32.
-        hooks: Of `json.loads`.
+        text: The text; bytes are UTF-8, UTF-16 or UTF-32.
+        hooks: Hooks for `json.loads`.
 
     Raises:
-        json.JSONDecodeError: It is malformed, or nested more deeply.
-        UnicodeDecodeError: Bytes in none of these encodings.
+        json.JSONDecodeError: The text is malformed, or nested more deeply.
+        UnicodeDecodeError: The bytes are in none of these encodings.
     """
     try:
         value = json.loads(text, **hooks)
@@ -34,17 +34,17 @@ def parse_json(text: str | bytes, **hooks: Any) -> Any:
 
 
 def nested_more_than(levels: int, value: Any) -> bool:
-    """Whether lists and dicts stand within each other on more levels.
+    """Return whether lists and dicts are nested in more levels.
 
-    One that stands in several places of a level is looked into once: YAML's aliases would double it at each.
+    An object that occurs several times on a level is examined once, as YAML's aliases could double it on every level.
     """
     level = [value] if isinstance(value, dict | list) else []
     for _ in range(levels):
         if not level:
             return False
         inner: dict[int, Any] = {}
-        for each in level:
-            members = each.values() if isinstance(each, dict) else each
+        for container in level:
+            members = container.values() if isinstance(container, dict) else container
             for member in members:
                 if isinstance(member, dict | list):
                     inner[id(member)] = member

@@ -1,6 +1,6 @@
-"""How much is taken in: what is larger is a mistake, or was made to harm, and becomes one sentence.
+"""Limit the size of input. Larger input is a mistake or an attack, and gives an error message of one sentence.
 
-`AUSCULT_LIMITS` sets others than those of `Limits`: "line=1GB, word=1MB".
+The environment variable `AUSCULT_LIMITS` changes the defaults of `Limits`: "line=1GB, word=1MB".
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ _SET = re.compile(r"\s*(?P<name>\w+)\s*=\s*(?P<number>\d+(?:\.\d+)?)\s*(?P<size>
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The most that is taken in.
+    """Upper limits of input size.
 
     Attributes:
         line: Bytes of a line.
         file: Bytes of a file, unpacked.
         document: Characters of a document.
         sentences: Sentences of a document, which are encoded together: 100,000 take 1.2 to 1.8 GB.
-        word: Characters without white space between them: a model may read each of them with each.
-        memory: Bytes that indexing may take, looked at before and after each batch; 0 for all that there are.
+        word: Characters of a word; the cost of a model may grow with the square of its length.
+        memory: Bytes of memory for indexing, checked before and after each batch; 0 for no limit.
         source: Bytes of a file that is read as a whole (PDF, HTML, a note ...), unpacked.
-        seconds: That reading such a file may take.
-        scan: Seconds that recognising a scanned page may take; after one that took longer, the others of its file are
-            left as they are. 0 recognises none.
-        reading: Bytes of memory that the process takes which reads it.
-        drafts: Bytes that are made of one file.
-        archive: Bytes of all that an archive holds, unpacked.
-        ratio: How many times as large as it was packed a member of an archive may be; of small ones this is not asked.
+        seconds: Seconds for reading such a file.
+        scan: Seconds for recognising the text of a scanned page. After a page that takes longer, the rest of the file
+            is not recognised. 0 turns recognition off.
+        reading: Bytes of memory for the process that reads the file.
+        drafts: Bytes of the documents made from one file.
+        archive: Bytes of all files in an archive, unpacked.
+        ratio: Compression ratio of a file in an archive; small files are not checked.
         members: Files in an archive.
     """
 
@@ -59,13 +59,13 @@ class Limits:
 
 
 class TooLargeError(DataError):
-    """Something is larger than a limit.
+    """The input is larger than a limit.
 
     Args:
-        name: Of the limit.
-        what: Is limited, as a noun phrase: "a line of".
-        unit: That it is counted in.
-        where: It stands.
+        name: Name of the limit.
+        what: The thing that is limited, as a noun phrase: "a line of".
+        unit: Unit of the limit.
+        where: Place of the input, for the message.
     """
 
     def __init__(self, name: str, what: str, unit: str, where: str) -> None:
@@ -76,56 +76,56 @@ class TooLargeError(DataError):
 
 
 def limits() -> Limits:
-    """Return the limits that hold.
+    """Return the limits in force.
 
     Raises:
-        ConfigError: The variable says what is no limit.
+        ConfigError: The environment variable has an invalid value.
     """
     return _read(os.environ.get(VARIABLE, ""))
 
 
 @cache
-def _read(told: str) -> Limits:
-    found = Limits()
-    known = [each.name for each in fields(Limits)]
-    for part in filter(str.strip, told.split(",")):
+def _read(setting: str) -> Limits:
+    changed = Limits()
+    known = [field.name for field in fields(Limits)]
+    for part in filter(str.strip, setting.split(",")):
         match = _SET.fullmatch(part)
         if match is None or match["name"] not in known:
             expected = f"limits such as 'line=1GB, word=1MB' in {VARIABLE} ({', '.join(known)})"
             raise ConfigError(expected, f"'{part.strip()}'", "correct the variable")
         number = int(float(match["number"]) * _SIZES[match["size"].upper()])
-        found = replace(found, **{match["name"]: number})
-    return found
+        changed = replace(changed, **{match["name"]: number})
+    return changed
 
 
 def check_texts(texts: Iterable[str], where: str) -> None:
     """Check that a document and its words are not too long.
 
     Args:
-        texts: Its parts.
-        where: It stands, for the error.
+        texts: The texts of the document.
+        where: Its place, for the error message.
 
     Raises:
-        TooLargeError: One is.
+        TooLargeError: The document or a word is too long.
     """
     most = limits()
-    told = [*texts]
-    if sum(map(len, told)) > most.document:
+    parts = [*texts]
+    if sum(map(len, parts)) > most.document:
         raise TooLargeError("document", "a document of", "characters", where)
-    for text in told:
-        # Most texts are shorter than the longest word may be.
+    for text in parts:
+        # Most texts are shorter than the limit for a word.
         if len(text) > most.word and max(map(len, text.split()), default=0) > most.word:
             raise TooLargeError("word", "words of", "characters", where)
 
 
 def check_memory(documents: Sequence[str] = ()) -> None:
-    """Check that this process has not taken more memory than it may.
+    """Check that this process has not used more memory than allowed.
 
     Args:
-        documents: Ids of those that were read last.
+        documents: Ids of the documents that were read last.
 
     Raises:
-        DataError: It has.
+        DataError: It has used more.
     """
     most = limits().memory
     if most and (taken := peak_memory()) > most:
@@ -135,6 +135,6 @@ def check_memory(documents: Sequence[str] = ()) -> None:
 
 
 def peak_memory() -> int:
-    """Return the most bytes of memory that this process has held."""
+    """Return the peak memory of this process in bytes."""
     # ru_maxrss is in KiB on Linux and in bytes on macOS.
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)

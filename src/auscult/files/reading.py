@@ -1,7 +1,6 @@
-"""Reading files, plain or compressed: their bytes, digests, lines, and rows of separated values.
+"""Read files, plain or compressed: their bytes, digests, lines, and rows of separated values.
 
-Whatever keeps a file from being read becomes one sentence. Gzip files that are written here are the same, byte for
-byte, for the same content.
+If a file cannot be read, the error says so in one sentence. Gzip files written here have equal bytes for equal content.
 """
 
 from __future__ import annotations
@@ -22,19 +21,19 @@ from auscult.errors import DataError
 from auscult.files.limits import TooLargeError, limits
 
 Unpacked = gzip.GzipFile | bz2.BZ2File | io.BufferedReader
-"""Bytes to read, whatever they are packed in."""
+"""A stream of a file's unpacked bytes."""
 
 GZIP = b"\x1f\x8b"
-"""What a gzip file begins with."""
+"""The first bytes of a gzip file."""
 _BZIP2 = b"BZh"
 
 
 def open_unpacked(path: Path, *, bzip2: bool = False) -> Unpacked:
-    """Open a file, unpacked where its content is gzip-compressed; for the caller to close.
+    """Open a file and unpack it if its content is gzip-compressed; the caller has to close it.
 
     Args:
-        path: The file, whatever it is called.
-        bzip2: Unpack that too. Not for plain text, which may begin like a file that is packed so.
+        path: The file, with any name.
+        bzip2: Whether to unpack bzip2 too. Not for plain text, which may begin like such a file.
 
     Raises:
         OSError: It cannot be opened.
@@ -47,10 +46,10 @@ def open_unpacked(path: Path, *, bzip2: bool = False) -> Unpacked:
 
 
 def open_as_named(path: Path) -> Unpacked:
-    """Open a file, unpacked where its name ends in `.gz` or `.bz2`; for the caller to close.
+    """Open a file and unpack it if its name ends in `.gz` or `.bz2`; the caller has to close it.
 
     Raises:
-        OSError: It cannot be opened. One that is not what its name says gives an error when it is read.
+        OSError: It cannot be opened. A file whose content does not match its name raises an error when it is read.
     """
     if path.suffix == ".gz":
         return gzip.open(path, "rb")
@@ -59,11 +58,11 @@ def open_as_named(path: Path) -> Unpacked:
 
 @contextmanager
 def packing(path: Path, level: int = 9) -> Iterator[gzip.GzipFile]:
-    """Write a gzip file; with neither name nor time in its head, so that equal content gives equal files.
+    """Write a gzip file without name and time in its header, so that equal content gives equal files.
 
     Args:
-        path: The file; see `writing` for how to write it whole.
-        level: 1 is fast, 9 small.
+        path: The file; see `writing` for atomic writing.
+        level: Compression level from 1 (fast) to 9 (small).
 
     Raises:
         OSError: It cannot be written.
@@ -86,7 +85,7 @@ def digest_of_file(path: Path) -> str:
 
 
 def digest_of_unpacked(path: Path) -> str:
-    """Return the digest of what a gzip file holds, in hexadecimal: the same however it was compressed.
+    """Return the digest of a gzip file's unpacked content, in hexadecimal.
 
     Raises:
         OSError, EOFError, zlib.error: It cannot be read, is no gzip file, or is cut short.
@@ -102,8 +101,8 @@ def digest_of_files(files: Iterable[Path], folder: Path) -> str:
     """Return the digest of the names and bytes of files, in hexadecimal.
 
     Args:
-        files: In the order that counts.
-        folder: Names count from here.
+        files: The files, whose order matters.
+        folder: Folder that the names are relative to.
 
     Raises:
         OSError: One cannot be read.
@@ -126,9 +125,9 @@ class NotUtf8Error(DataError):
     """A line of a file is not UTF-8.
 
     Attributes:
-        line: Counted from 1.
-        byte: The first that is wrong.
-        position: Its place in the line, counted from 0.
+        line: Line number, from 1.
+        byte: The first invalid byte.
+        position: Its position in the line, from 0.
     """
 
     def __init__(self, path: Path, line: int, error: UnicodeDecodeError) -> None:
@@ -137,14 +136,14 @@ class NotUtf8Error(DataError):
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    r"""Stream the lines of a UTF-8 file, of which one is in memory at a time.
+    r"""Yield the lines of a UTF-8 file, with one in memory at a time.
 
     Args:
-        path: Unpacked where its name ends in `.gz` or `.bz2`. A byte order mark is left out. Only "\n" and "\r\n" end a
-            line: texts may hold other characters that count as line breaks elsewhere.
+        path: The file, which is unpacked if its name ends in `.gz` or `.bz2`. A byte order mark is ignored. Only "\n"
+            and "\r\n" end a line, as texts may contain other characters that are line breaks elsewhere.
 
     Yields:
-        (number, line), the first being 1, without the characters that end it.
+        (number, line), numbered from 1, without the line break.
 
     Raises:
         NotUtf8Error: A line is not UTF-8.
@@ -159,7 +158,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
     except (EOFError, zlib.error) as error:
         raise _damaged(path, number, error) from error
     except OSError as error:
-        # Of what is wrong in a file, and not with it, the system knows no number.
+        # The system's errors have a number; those about the content of a file do not.
         raise (_damaged(path, number, error) if error.errno is None else unreadable(path, error)) from error
 
 
@@ -173,12 +172,12 @@ def lines_within(stream: Unpacked, path: Path) -> Iterator[bytes]:
 
 
 def limited_lines(readline: Callable[[int], AnyStr], path: Path, unit: str) -> Iterator[AnyStr]:
-    """Yield what a function reads, a line at a time, within the limits; see `lines_within`.
+    """Yield the lines that a function returns, within the limits; see `lines_within`.
 
     Args:
-        readline: Returns the next line, at most so long.
-        path: Of the file, for messages.
-        unit: What lines are counted in: "bytes" or "characters".
+        readline: Function that returns the next line, up to a maximum length.
+        path: Path of the file, for messages.
+        unit: Unit of the lines' lengths: "bytes" or "characters".
     """
     most = limits()
     number = size = 0
@@ -200,7 +199,7 @@ def decoded(stream: Unpacked, path: Path) -> Iterator[tuple[int, str]]:
         NotUtf8Error: A line is not UTF-8.
         TooLargeError: A line or the file is too large.
     """
-    # Line by line: a reader of text decodes by the block, and cannot tell where in it a bad byte is.
+    # Decode line by line: a text reader decodes whole blocks and cannot tell the line of an invalid byte.
     for number, line in enumerate(lines_within(stream, path), 1):
         try:
             yield number, (line.removeprefix(codecs.BOM_UTF8) if number == 1 else line).decode("utf-8")
@@ -209,11 +208,11 @@ def decoded(stream: Unpacked, path: Path) -> Iterator[tuple[int, str]]:
 
 
 def unreadable(path: Path, error: OSError) -> DataError:
-    """Return the error for a file or folder that the system does not let us read, which it names.
+    """Return an error for a file or folder that the system cannot read; the message names it.
 
     Args:
-        path: What was to be read.
-        error: What the system said, perhaps of a file in it.
+        path: The file or folder.
+        error: The system's error, perhaps about a file in the folder.
     """
     remedy = next((said for kind, said in _REMEDIES.items() if isinstance(error, kind)), "check the path and the disk")
     place = error.filename or path
@@ -225,32 +224,32 @@ def _damaged(path: Path, number: int, error: Exception) -> DataError:
 
 
 def separator_of(line: str, among: str) -> str:
-    """Return the separator that a table's first line has most of; the first where it has none."""
+    """Return the most frequent separator in a table's first line; the first separator if it has none."""
     return max(among, key=line.count)
 
 
 def read_cells(lines: Iterable[str], separator: str, *, longest: int) -> Iterator[tuple[int, list[str]]]:
-    r"""Stream the rows of a table, empty ones too; quotes must be closed.
+    r"""Yield the rows of a table, including empty ones; quotes must be closed.
 
     Args:
-        lines: Of the table, with their ends ("\n" or "\r\n").
-        separator: Between cells; one character.
-        longest: Characters of a cell. A quote that is never closed would else read a file to its end as one cell.
+        lines: The lines of the table, with their line breaks ("\n" or "\r\n").
+        separator: Character between cells.
+        longest: Maximum characters of a cell. Otherwise an unclosed quote would make the rest of a file one cell.
 
     Yields:
-        (last line of the row, counted from 1; cells).
+        (number of the row's last line, from 1; cells).
 
     Raises:
-        csv.Error: A quote is not closed or stands where none may, or a cell is too long.
+        csv.Error: A quote is not closed or is misplaced, or a cell is too long.
     """
     rows = csv.reader(lines, strict=True, delimiter=separator)
-    # The limit is one for the whole process: it holds while a row of this table is read, and no longer.
+    # The limit applies to the whole process, so it is set only while a row of this table is read.
     while (cells := _within(longest, rows)) is not None:
         yield rows.line_num, cells
 
 
 def _within(longest: int, rows: Iterator[list[str]]) -> list[str] | None:
-    """Return the next row; None behind the last."""
+    """Return the next row; None after the last."""
     others = csv.field_size_limit(longest)
     try:
         return next(rows, None)

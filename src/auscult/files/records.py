@@ -1,4 +1,4 @@
-"""The one reader of JSON lines: streams records and names, or skips and counts, those that are bad."""
+"""Read JSON lines as records; raise an error for invalid ones, or skip and count them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PROBE = 4096
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 LEAVE_OUT = "or leave it out (--skip-bad; 'skip_bad: true' of a corpus in an experiment file)"
 REMEDY = f"correct it, {LEAVE_OUT}"
-# What files of other kinds begin with.
+# The first bytes of files of other kinds.
 _OTHERS = {
     b"%PDF": "a PDF",
     b"PK\x03\x04": "a zip archive, as files of office programs are",
@@ -33,12 +33,12 @@ _ONE_A_LINE = "one JSON object a line, not an array or an object over several li
 
 
 class RecordError(DataError):
-    """One line of a file does not hold a usable record.
+    """A line of a file does not contain a usable record.
 
     Args:
-        kind: What is wrong, in two or three words; what is counted under `skip_bad`.
-        expected: What would have been right.
-        got: What was found, with file and line.
+        kind: The kind of error in two or three words; errors are counted by kind under `skip_bad`.
+        expected: The expected content.
+        got: The actual content, with file and line.
         remedy: What to do about it.
     """
 
@@ -57,12 +57,12 @@ class _RepeatedNameError(Exception):
 
 @dataclass(slots=True)
 class BadRecords:
-    """What was skipped, by kind.
+    """Counts and examples of skipped records, by kind of error.
 
     Attributes:
-        counts: Records skipped of each kind.
-        examples: The first few messages of each kind.
-        keep: How many messages are kept of each.
+        counts: Number of skipped records of each kind.
+        examples: The first messages of each kind.
+        keep: Maximum number of messages of each kind.
     """
 
     counts: Counter[str] = field(default_factory=Counter)
@@ -71,7 +71,7 @@ class BadRecords:
 
     @property
     def total(self) -> int:
-        """Records skipped, of all kinds."""
+        """Return the number of skipped records."""
         return self.counts.total()
 
     def add(self, error: RecordError) -> None:
@@ -79,44 +79,44 @@ class BadRecords:
         self.count(error.kind, error.got)
 
     def count(self, kind: str, which: str) -> None:
-        """Count something that was left out, by its kind; `which` says what and where."""
+        """Count a skipped item by its kind; `which` describes it and its place."""
         self.counts[kind] += 1
-        kept = self.examples.setdefault(kind, [])
-        if len(kept) < self.keep:
-            kept.append(which)
+        examples = self.examples.setdefault(kind, [])
+        if len(examples) < self.keep:
+            examples.append(which)
 
     def lines(self) -> list[str]:
-        """Return one line a kind, for a person: the count, the kind, the first place."""
+        """Return one readable line for each kind: the count, the kind and the first place."""
         return [f"{n} x {kind}, first: {self.examples[kind][0]}" for kind, n in self.counts.most_common()]
 
 
 def left_out(corpus: object) -> list[str]:
-    """Return what a corpus has skipped so far, one line a kind; nothing for one that keeps no count."""
+    """Return one line for each kind of records that a corpus has skipped so far; none if it does not count them."""
     bad = getattr(corpus, "bad", None)
     return bad.lines() if isinstance(bad, BadRecords) else []
 
 
-def reject(kind: str, where: str, expected: str, found: str, remedy: str = REMEDY) -> NoReturn:
+def reject(kind: str, where: str, expected: str, got: str, remedy: str = REMEDY) -> NoReturn:
     """Raise a `RecordError` in the words that all readers share.
 
     Args:
-        kind: What is counted under `skip_bad`.
+        kind: Kind of error, for the count under `skip_bad`.
         where: File and line.
-        expected: What would have been right, as a noun phrase.
-        found: What is there instead, as a noun phrase.
-        remedy: What to do about it; leaving it out is one where not given.
+        expected: The expected content, as a noun phrase.
+        got: The actual content, as a noun phrase.
+        remedy: What to do about it; by default, to correct the record or leave it out.
 
     Raises:
         RecordError: Always.
     """
-    raise RecordError(kind, expected, f"{found} ({where})", remedy)
+    raise RecordError(kind, expected, f"{got} ({where})", remedy)
 
 
 def check_id(identifier: str, where: str) -> str:
-    """Return an id that other files, terminals and databases can hold too.
+    """Return an id if other files, terminals and databases can represent it.
 
     Raises:
-        RecordError: A control character is in it.
+        RecordError: It contains a control character.
     """
     if _CONTROL.search(identifier):
         reject("unusable id", where, "an id without control characters", repr(identifier))
@@ -125,10 +125,10 @@ def check_id(identifier: str, where: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One JSON object of a file, and where it stands.
+    """A JSON object of a file, with its place.
 
     Attributes:
-        line: Counted from 1.
+        line: Line number, from 1.
     """
 
     path: Path
@@ -145,7 +145,7 @@ class Record:
 
         Args:
             name: The field.
-            default: Taken where the field is absent or null; without one the field is required.
+            default: Value if the field is absent or null; without a default the field is required.
 
         Returns:
             The string.
@@ -163,10 +163,10 @@ class Record:
         return value
 
     def records(self, name: str) -> list[Record]:
-        """Return a required field that holds a list of objects.
+        """Return a required field with a list of objects.
 
         Raises:
-            RecordError: The field is missing, not a list, or holds something else than objects.
+            RecordError: The field is missing, not a list, or contains anything but objects.
         """
         value = self.fields.get(name)
         if value is None:
@@ -176,7 +176,7 @@ class Record:
         return [type(self)(self.path, self.line, item) for item in value]
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """Return an optional field that holds a list of strings; empty where it is absent or null.
+        """Return an optional field with a list of strings; empty if it is absent or null.
 
         Raises:
             RecordError: The field is not a list of strings.
@@ -190,15 +190,15 @@ class Record:
 
 
 def read_records(path: Path | str, *, skip_bad: bool = False, report: BadRecords | None = None) -> Iterator[Record]:
-    """Stream the objects of a JSON lines file, plain or gzip-compressed (told by content, not by name).
+    """Yield the objects of a JSON lines file, plain or gzip-compressed (recognised by content, not by name).
 
-    Only one line is in memory at a time. Empty lines are passed over; a byte order mark is ignored.
+    Only one line is in memory at a time. Empty lines and a byte order mark are ignored.
 
     Args:
         path: The file.
-        skip_bad: Leave bad lines out instead of raising. Behind damage to the file itself (binary content, a
-            truncated gzip stream) or too large a line nothing more is read.
-        report: Where skipped lines are counted.
+        skip_bad: Whether to skip invalid lines instead of raising. Nothing is read after damage to the file itself
+            (binary content, a truncated gzip stream) or after a line that is too large.
+        report: Counter of skipped lines.
 
     Yields:
         Records in file order.
@@ -221,8 +221,8 @@ def read_records(path: Path | str, *, skip_bad: bool = False, report: BadRecords
                 if fields is not None:
                     yield Record(path, number, fields)
     except (EOFError, gzip.BadGzipFile, zlib.error) as damage:
-        found = f"a damaged one: {damage} ({path}, line {number + 1})"
-        error = RecordError("damaged file", "a whole gzip stream", found, "fetch the file again")
+        got = f"a damaged one: {damage} ({path}, line {number + 1})"
+        error = RecordError("damaged file", "a whole gzip stream", got, "fetch the file again")
         settle(error, skip_bad, report)
     except _BinaryFileError as binary:
         settle(binary, skip_bad, report)
@@ -231,12 +231,12 @@ def read_records(path: Path | str, *, skip_bad: bool = False, report: BadRecords
 
 
 def too_large(error: TooLargeError) -> RecordError:
-    """Return the error of a record that is too large, which may be left out."""
+    """Return an error for a record that is too large, which can be skipped."""
     return RecordError(f"{error.name} too large", error.expected, error.got, f"{error.remedy}, {LEAVE_OUT}")
 
 
 def settle(error: RecordError, skip_bad: bool, report: BadRecords | None) -> None:
-    """Raise an error, or count it where bad records are left out."""
+    """Raise an error, or count it if invalid records are skipped."""
     if not skip_bad:
         raise error
     if report is not None:
@@ -245,8 +245,8 @@ def settle(error: RecordError, skip_bad: bool, report: BadRecords | None) -> Non
 
 def _open(path: Path) -> Unpacked:
     if not path.is_file():
-        found = "a folder" if path.is_dir() else "no such file"
-        raise CorpusMissingError(f"a JSON lines file at {path}", found, "correct the path")
+        got = "a folder" if path.is_dir() else "no such file"
+        raise CorpusMissingError(f"a JSON lines file at {path}", got, "correct the path")
     try:
         stream = open_unpacked(path)
     except PermissionError as error:
@@ -258,20 +258,20 @@ def _open(path: Path) -> Unpacked:
         remedy = "write its text into a text file (*.txt), and name the folder of such files"
         raise _BinaryFileError("file of another kind", "JSON lines in UTF-8", f"{kind} ({path}, line 1)", remedy)
     if b"\x00" in head:
-        # An image or UTF-16: one word about the file, not one about each of its thousand "lines".
+        # An image or UTF-16: one error about the file instead of one for each of its thousand "lines".
         stream.close()
-        found = f"binary content ({path}, line 1)"
-        raise _BinaryFileError("binary file", "JSON lines in UTF-8", found, "unpack or convert the file")
+        got = f"binary content ({path}, line 1)"
+        raise _BinaryFileError("binary file", "JSON lines in UTF-8", got, "unpack or convert the file")
     return stream
 
 
 def _each_once(fields: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Make an object whose names are all different: of two values one would be lost without a word."""
-    found = dict(fields)
-    if len(found) != len(fields):
+    """Make an object of fields with distinct names; otherwise a value would be lost silently."""
+    record = dict(fields)
+    if len(record) != len(fields):
         names = [name for name, _ in fields]
         raise _RepeatedNameError(max(names, key=names.count))
-    return found
+    return record
 
 
 def _parse(line: bytes, where: str) -> dict[str, Any] | None:
@@ -281,7 +281,7 @@ def _parse(line: bytes, where: str) -> dict[str, Any] | None:
     try:
         value = json.loads(line.decode("utf-8"), object_pairs_hook=_each_once)
         if rb"\ud" in line or rb"\uD" in line:
-            # Half a surrogate pair passes JSON but can never be written out again.
+            # JSON allows unpaired surrogates, but they cannot be written as UTF-8.
             json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeDecodeError as error:
         reject("invalid UTF-8", where, "text in UTF-8", f"byte 0x{line[error.start]:02x} at position {error.start}")
@@ -292,7 +292,7 @@ def _parse(line: bytes, where: str) -> dict[str, Any] | None:
     except RecursionError:
         reject("malformed JSON", where, "a JSON object", "brackets nested too deeply")
     except json.JSONDecodeError as error:
-        # Where the line is good as far as it goes, it is the beginning of something longer.
+        # A line that is valid up to its end is the beginning of something longer.
         begun = error.pos >= len(error.doc.rstrip()) and error.doc.lstrip().startswith(("[", "{"))
         expected = _ONE_A_LINE if begun else "a JSON object"
         reject("malformed JSON", where, expected, f"malformed JSON: {error}")
@@ -305,6 +305,6 @@ def _parse(line: bytes, where: str) -> dict[str, Any] | None:
 
 
 def read_many(paths: Iterable[Path], *, skip_bad: bool = False, report: BadRecords | None = None) -> Iterator[Record]:
-    """Stream the records of several files, one file after the other; see `read_records`."""
+    """Yield the records of several files, one file after the other; see `read_records`."""
     for path in paths:
         yield from read_records(path, skip_bad=skip_bad, report=report)

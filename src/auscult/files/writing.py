@@ -1,8 +1,8 @@
-"""Files and folders that appear whole or not at all, and whether and under what name they can be written.
+"""Write files and folders atomically, and check whether and under what name they can be written.
 
-Each is written to a temporary neighbour and then renamed. Whatever ends the writing before that, an error or an
-interrupt, leaves what was there as it was and takes the neighbour away; only a killed process leaves a neighbour, which
-the next writing takes for its own. What the system refuses is told as an error that names the place and the cause.
+Each is written under a temporary name beside its place and then renamed. An error or an interrupt before that removes
+the temporary file and leaves the old one unchanged. Only a killed process leaves a temporary file, which the next
+writing replaces. If the system refuses to write, the error names the place and the cause.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from auscult.errors import DataError
 
 @contextmanager
 def whole_or_nothing(path: Path) -> Iterator[Path]:
-    """Write beside a file and put it in place at the end; an error leaves the old file as it was.
+    """Write a temporary file and put it in place at the end; an error leaves the old file unchanged.
 
     Args:
-        path: Where the file will be; missing folders are made.
+        path: The final path; missing folders are created.
 
     Yields:
-        Where to write to.
+        The path to write to.
 
     Raises:
         DataError: The place cannot be written to.
@@ -44,9 +44,9 @@ def whole_or_nothing(path: Path) -> Iterator[Path]:
 
 
 def put_file(fresh: Path, path: Path) -> None:
-    """Move a file that is whole to its place on the same disk, instead of one that may be there.
+    """Move a complete file to its place on the same disk, replacing one that may be there.
 
-    For what is not written at once, such as a download that is taken up again; all else is `whole_or_nothing`'s.
+    It is for files that are written in several runs, such as a resumed download; for others use `whole_or_nothing`.
 
     Raises:
         DataError: The place cannot be written to.
@@ -57,12 +57,12 @@ def put_file(fresh: Path, path: Path) -> None:
 
 
 def partial_of(path: Path) -> Path:
-    """Return where a file or folder is until it is whole; a killed process leaves it there."""
+    """Return the temporary path of an incomplete file or folder, where a killed process leaves it."""
     return path.with_name(path.name + ".part")
 
 
 def write_text(path: Path, content: str) -> None:
-    """Write a text in UTF-8; whole or not at all.
+    """Write a text in UTF-8, atomically.
 
     Raises:
         DataError: The place cannot be written to.
@@ -72,7 +72,7 @@ def write_text(path: Path, content: str) -> None:
 
 
 def write_json(path: Path, content: Any) -> None:
-    """Write a record, or a list of them, as JSON; whole or not at all.
+    """Write a record, or a list of records, as JSON, atomically.
 
     Raises:
         DataError: The place cannot be written to.
@@ -82,10 +82,10 @@ def write_json(path: Path, content: Any) -> None:
 
 @contextmanager
 def whole_folder(path: Path) -> Iterator[Path]:
-    """Write a folder beside its place and put it there at the end, instead of one that may be there.
+    """Write a temporary folder and put it in place at the end, replacing one that may be there.
 
     Args:
-        path: Where the folder will be; the folders above it are made.
+        path: The final path; missing parent folders are created.
 
     Yields:
         The new folder, empty.
@@ -105,7 +105,7 @@ def whole_folder(path: Path) -> Iterator[Path]:
 
 
 def put_folder(fresh: Path, path: Path) -> None:
-    """Move a folder to a place on the same disk; one that is there gives way, and stays where the move fails.
+    """Move a folder to a place on the same disk; it replaces one that is there, which stays if the move fails.
 
     Raises:
         DataError: The place cannot be written to.
@@ -125,15 +125,15 @@ def put_folder(fresh: Path, path: Path) -> None:
 
 @contextmanager
 def renewed_folder(path: Path, *, last: str = "", without: Sequence[str] = ()) -> Iterator[Path]:
-    """Write files and folders into a folder at once, instead of those of the same names; others in it stay.
+    """Write files and folders into a folder, replacing those of the same names; others in it stay.
 
-    They are moved there one by one: a process that is killed in between leaves old ones beside new ones. Where `last`
-    holds digests of the others, such a mix is told from a whole folder.
+    They are moved there one by one at the end, so a killed process may leave old ones beside new ones. If `last`
+    contains digests of the others, readers can detect such a mix.
 
     Args:
-        path: The folder, made when missing.
-        last: The file that is moved after all others.
-        without: Names that the folder shall not have any more, where they are not written anew.
+        path: The folder, created if missing.
+        last: Name of the file that is moved after all others.
+        without: Names to remove from the folder, unless they are written again.
 
     Yields:
         An empty folder to write to.
@@ -151,7 +151,7 @@ def renewed_folder(path: Path, *, last: str = "", without: Sequence[str] = ()) -
             names = {each.name for each in fresh.iterdir()} | {*without}
             for name in sorted(names, key=lambda name: (name == last, name)):
                 new, old = fresh / name, path / name
-                # Only a file gives way to a file in one step.
+                # Only a file can replace a file in one step.
                 if old.exists() and not (old.is_file() and new.is_file()):
                     old.rename(stale / name)
                 if new.exists():
@@ -159,10 +159,10 @@ def renewed_folder(path: Path, *, last: str = "", without: Sequence[str] = ()) -
 
 
 def check_file(path: Path) -> None:
-    """Check that a file could be written there, before the work is done. Makes nothing.
+    """Check that a file can be written, before the work is done. Nothing is created.
 
     Raises:
-        DataError: It is a folder, or lies where nothing can be written.
+        DataError: The path is a folder, or its place is not writable.
     """
     if path.is_dir():
         raise DataError("a file to write", f"{path}, which is a folder", "name a file in it")
@@ -170,10 +170,10 @@ def check_file(path: Path) -> None:
 
 
 def check_folder(path: Path) -> None:
-    """Check that files could be written into a folder, which need not exist yet. Makes nothing.
+    """Check that files can be written into a folder, which need not exist yet. Nothing is created.
 
     Raises:
-        DataError: It, or the nearest folder above it that exists, is none or cannot be written to.
+        DataError: It, or its nearest existing parent, is not a folder or is not writable.
     """
     nearest = next(place for place in (path, *path.absolute().parents) if place.exists())
     if not nearest.is_dir():
@@ -183,7 +183,7 @@ def check_folder(path: Path) -> None:
 
 
 def file_name(label: str) -> str:
-    """Return a label as part of a file's name: lower case, letters, digits and "+-." kept, "_" for the rest."""
+    """Return a label as part of a file name: lower-case letters, digits and "+-." stay, the rest becomes "_"."""
     return re.sub(r"(?:[^\w+\-.]|_)+", "_", label.lower()).strip("_")
 
 

@@ -1,4 +1,4 @@
-"""Documents, passages, words and vectors at rest: an embedded index that is searched while it is written."""
+"""The index: documents, passages, words and vectors on disk. It can be searched while it is written."""
 
 from auscult.index.fields import ANY, Between, Where
 from auscult.index.manifest import Counts, Manifest, ModelRecord

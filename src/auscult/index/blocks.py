@@ -1,12 +1,12 @@
-"""Named arrays in one file whose every block is checked when it is read for the first time in a process.
+"""Named arrays in one file. Every block of it is checked when it is first read in a process.
 
     array, array, …        each at a multiple of 64 bytes
-    table                  JSON: every array's type, shape and place, and what the writer adds
-    checksums              CRC-32 of every block of what stands before, uint32
+    table                  JSON: type, shape and position of every array, and the writer's notes
+    checksums              CRC-32 of every block of arrays and table, uint32
     end                    bytes of the table, bytes of the checksums (int64 each), and a CRC-32 of both
 
-What a file may not hold without being noticed is then a flipped byte, not another whole file: who opens it says which
-end it must have.
+The checksums detect changed bytes, but not another complete file. Against that, the checksum at the end must be given
+to open a file.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ import numpy.typing as npt
 
 from auscult.errors import IndexFolderError
 
-#: A query reads a few of these of the words, and all of the vectors.
+#: A query reads a few blocks of the words, and all blocks of the vectors.
 BLOCK: Final = 1 << 16
-"""Bytes that have one checksum."""
+"""Bytes of a block, which has one checksum."""
 _ALIGNMENT: Final = 64
 _END: Final = struct.Struct("<qqI")
 REPAIR: Final = "mend it with: auscult verify INDEX --repair"
@@ -36,7 +36,7 @@ Buffer = bytes | memoryview
 
 
 class BlockWriter:
-    """Writes a file of arrays, one after the other; an array may come in pieces of rows."""
+    """Writes arrays to a file, one after the other. An array may be appended in pieces."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -47,13 +47,13 @@ class BlockWriter:
         self._size = 0
 
     def begin(self, name: str, dtype: npt.DTypeLike, width: int | None = None) -> None:
-        """Begin an array of so many columns (None for a vector); what is appended until the next one is of it."""
+        """Begin an array with some columns (None for a vector). `append` adds rows to it until the next one begins."""
         self._write(bytes(-self._size % _ALIGNMENT))
         self._table[name] = (np.dtype(dtype).str, [0] if width is None else [0, width], self._size)
         self._name = name
 
     def append(self, rows: npt.NDArray[Any]) -> None:
-        """Append rows to the array that was begun; they are cast to its type."""
+        """Append rows to the current array; they are cast to its type."""
         dtype, shape, _ = self._table[self._name]
         shape[0] += len(rows)
         self._write(np.ascontiguousarray(rows, dtype=dtype).tobytes())
@@ -64,7 +64,7 @@ class BlockWriter:
         self.append(array)
 
     def close(self, notes: Mapping[str, Any]) -> int:
-        """Write the table with notes, sync, and return the checksum that tells this file from others."""
+        """Write the table with notes, sync, and return the checksum at the end, which identifies the file."""
         table = json.dumps({"arrays": self._table, "notes": notes}).encode("ascii")
         self._write(table)
         if self._open:
@@ -78,7 +78,7 @@ class BlockWriter:
         return total
 
     def discard(self) -> None:
-        """Close without finishing."""
+        """Close the file without completing it."""
         self._file.close()
 
     def _write(self, data: bytes) -> None:
@@ -94,18 +94,18 @@ class BlockWriter:
 
 
 class BlockFile:
-    """A file that `BlockWriter` wrote, memory-mapped; opening reads its table.
+    """A file of `BlockWriter`, memory-mapped. Opening it reads its table only.
 
     Args:
-        end: What `BlockWriter.close` returned.
+        end: The checksum that `BlockWriter.close` returned.
 
     Attributes:
-        notes: What the writer added.
-        size: In bytes.
+        notes: The writer's notes.
+        size: Size in bytes.
 
     Raises:
-        FileNotFoundError: It is not there.
-        IndexFolderError: It is damaged, or another one.
+        FileNotFoundError: The file does not exist.
+        IndexFolderError: The file is damaged, or is another one.
     """
 
     def __init__(self, path: Path, end: int) -> None:
@@ -118,14 +118,14 @@ class BlockFile:
         self._begin(end)
 
     def _begin(self, end: int) -> None:
-        """Read checksums and table of a file of which path and size are known."""
+        """Read checksums and table of a file whose path and size are known."""
         table, sums, total = _END.unpack(self._unchecked(self.size - _END.size, self.size))
-        # Sizes are believed once their checksum is right, which covers them.
-        held = self._unchecked(max(0, self.size - _END.size - max(sums, 0)), self.size - _END.size)
-        if total != end or zlib.crc32(struct.pack("<qq", table, sums), zlib.crc32(held)) != total:
+        # The sizes are covered by the checksum, which is checked below.
+        checksums = self._unchecked(max(0, self.size - _END.size - max(sums, 0)), self.size - _END.size)
+        if total != end or zlib.crc32(struct.pack("<qq", table, sums), zlib.crc32(checksums)) != total:
             raise self._damaged(self.size - _END.size, "checksums of other content")
         self._size = self.size - _END.size - sums
-        self._sums = np.frombuffer(held, "<u4")
+        self._sums = np.frombuffer(checksums, "<u4")
         self._checked = bytearray(len(self._sums))
         described = json.loads(bytes(self._bytes(self._size - table, self._size)))
         self._arrays: dict[str, tuple[np.dtype[Any], list[int], int]] = {
@@ -150,10 +150,10 @@ class BlockFile:
         return self._arrays[name][1][1]
 
     def array(self, name: str, first: int = 0, last: int | None = None) -> npt.NDArray[Any]:
-        """Return rows of an array as a view, after checking the blocks that hold them.
+        """Return rows of an array as a view, after checking their blocks.
 
         Raises:
-            IndexFolderError: A block is not what was written.
+            IndexFolderError: A block is damaged.
         """
         dtype, shape, begin = self._arrays[name]
         rows = max(0, (shape[0] if last is None else last) - first)
@@ -162,10 +162,10 @@ class BlockFile:
         return np.frombuffer(self._bytes(at, at + size), dtype, rows * width).reshape([rows, *shape[1:]])
 
     def rows(self, name: str, numbers: npt.NDArray[np.integer]) -> npt.NDArray[Any]:
-        """Return some rows of an array of two dimensions, after checking the blocks that hold them and no others.
+        """Return some rows of an array of two dimensions, after checking their blocks and no others.
 
         Raises:
-            IndexFolderError: A block is not what was written.
+            IndexFolderError: A block is damaged.
         """
         dtype, (count, width), begin = self._arrays[name]
         size = width * dtype.itemsize
@@ -175,13 +175,13 @@ class BlockFile:
         needed[at // BLOCK] = needed[(at + size - 1) // BLOCK] = True
         for block in np.flatnonzero(needed > np.frombuffer(self._checked, np.uint8)).tolist():
             self._check(block * BLOCK, (block + 1) * BLOCK)
-        found: npt.NDArray[Any] = np.frombuffer(self._content, dtype, count * width, begin).reshape(count, width)[
+        selected: npt.NDArray[Any] = np.frombuffer(self._content, dtype, count * width, begin).reshape(count, width)[
             numbers
         ]
-        return found
+        return selected
 
     def piece(self, name: str, first: int, last: int) -> bytes:
-        """Return a range of an array of bytes, after checking the blocks that hold it."""
+        """Return a range of an array of bytes, after checking its blocks."""
         begin = self._arrays[name][2]
         return bytes(self._bytes(begin + first, begin + last))
 
@@ -191,10 +191,10 @@ class BlockFile:
         return bytes(self._unchecked(0, self.size))
 
     def verify(self) -> None:
-        """Check every block, whatever was read before.
+        """Check every block, also those that were checked before.
 
         Raises:
-            IndexFolderError: At the first that is not what was written.
+            IndexFolderError: A block is damaged; the error names the first one.
         """
         self._checked = bytearray(len(self._sums))
         self._check(0, self._size)
@@ -203,7 +203,7 @@ class BlockFile:
         return memoryview(self._content)[begin:end]
 
     def _bytes(self, begin: int, end: int) -> Buffer:
-        """Return what stands before the checksums, after checking the blocks that hold it."""
+        """Return bytes before the checksums, after checking their blocks."""
         self._check(begin, end)
         return memoryview(self._content)[begin:end]
 
@@ -224,17 +224,17 @@ class BlockFile:
 
 
 class SortedStrings:
-    """Byte strings in order, at rest: looked up without reading the others.
+    """Sorted byte strings in a file, which are looked up by bisection.
 
     Args:
-        file: That holds them.
-        name: Of their two arrays, as `add_strings` was given it.
+        file: The file with the strings.
+        name: Name that was given to `add_strings`.
     """
 
     def __init__(self, file: BlockFile, name: str) -> None:
         self._file = file
         self._name = f"{name}/bytes"
-        # Each element of an array costs several times as much to read.
+        # An element of a memoryview is read several times as fast as one of an array.
         self._starts = file.array(f"{name}/starts").data
 
     def __len__(self) -> int:
@@ -253,7 +253,7 @@ class SortedStrings:
             if other < string:
                 low = middle + 1
             else:
-                # The last of these is the one at the end of the search.
+                # The last such string is the result of the bisection.
                 high, is_there = middle, other == string
         return low if is_there else None
 
@@ -268,9 +268,9 @@ def add_strings(writer: BlockWriter, name: str, strings: Sequence[bytes]) -> Non
     """Write strings for `SortedStrings`.
 
     Args:
-        writer: Of the file.
-        name: Of the arrays.
-        strings: In order where they are to be looked up.
+        writer: Writer of the file.
+        name: Name of the arrays.
+        strings: The strings; sorted, if they are looked up.
     """
     writer.add(f"{name}/starts", np.cumsum([0, *map(len, strings)]), "<i8")
     writer.add(f"{name}/bytes", np.frombuffer(b"".join(strings), np.uint8), "u1")

@@ -1,12 +1,12 @@
-"""Weighted terms at rest: what a sparse encoder read in the windows of passages, found by term (formal2021).
+"""Weighted terms of passages, from a sparse encoder, as postings by term (formal2021).
 
 expansion/passages   row of each window's passage, int32 (windows,)
 expansion/starts     first posting of each term, and the number of postings, int64 (terms + 1,)
 expansion/windows    window of each posting, in order of terms, int32 (postings,)
 expansion/weights    weight of each posting, in steps of 1/64, uint8 (postings,)
 
-A passage scores by its best window, so that a long one is not found for all it says together. A model that reads no
-terms writes nothing of this. Costs: 5 bytes a posting; a query reads the postings of its own terms.
+A passage scores by its best window, so a long passage has no advantage. A model without terms writes none of these
+arrays. Costs: 5 bytes per posting; a query reads the postings of its own terms.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _PASSAGES, _STARTS, _WINDOWS, _WEIGHTS = (f"expansion/{name}" for name in ("pass
 
 
 def _steps(weights: FloatArray) -> npt.NDArray[np.uint8]:
-    """Return weights in whole steps; none becomes nothing."""
+    """Return weights in whole steps of at least 1."""
     steps: npt.NDArray[np.uint8] = np.clip(np.rint(weights / _STEP), 1, _MOST).astype(np.uint8)
     return steps
 
 
 def to_bytes(expansion: Expansion) -> list[bytes]:
-    """Return what the store keeps of each passage: sizes of its windows, their terms and weights."""
+    """Return the bytes that the store has for each passage: sizes of its windows, their terms and weights."""
     packed = []
     first = 0
     steps = _steps(expansion.weights)
@@ -46,7 +46,7 @@ def to_bytes(expansion: Expansion) -> list[bytes]:
 
 
 def from_bytes(packed: Sequence[bytes]) -> Expansion:
-    """Return the terms of passages as the store keeps them."""
+    """Return the terms of passages from the bytes in the store."""
     windows: list[int] = []
     sizes, terms, weights = [], [], []
     for content in packed:
@@ -65,7 +65,7 @@ def from_bytes(packed: Sequence[bytes]) -> Expansion:
 
 
 class ExpansionWriter:
-    """Gathers the postings of a segment; memory: 8 bytes a posting."""
+    """Collects the postings of a segment. Memory: 8 bytes per posting."""
 
     def __init__(self) -> None:
         self._passages: list[npt.NDArray[np.int32]] = []
@@ -75,18 +75,18 @@ class ExpansionWriter:
         self._count = 0
 
     def add(self, expansion: Expansion, first: int) -> None:
-        """Add the terms of passages, of which the first has this row."""
+        """Add the terms of passages; `first` is the row of the first passage."""
         rows = np.repeat(np.arange(first, first + len(expansion.windows)), expansion.windows)
         windows = np.repeat(np.arange(len(rows)), np.diff(expansion.starts))
         self._append(rows, windows, expansion.terms, _steps(expansion.weights))
 
     def take(self, file: BlockFile, living: npt.NDArray[np.bool_], first: int) -> None:
-        """Add what is still there of another segment.
+        """Add the terms of another segment, without deleted passages.
 
         Args:
-            file: Of that segment.
-            living: Which of its passages are still there, (passages,).
-            first: Row of the first of these here.
+            file: File of that segment.
+            living: Which of its passages were not deleted, (passages,).
+            first: Row of the first of them in this segment.
         """
         if _STARTS not in file:
             return
@@ -113,7 +113,7 @@ class ExpansionWriter:
         self._count += len(rows)
 
     def write(self, file: BlockWriter) -> None:
-        """Write the arrays; nothing where no passage was expanded."""
+        """Write the arrays; nothing if no passage has terms."""
         if not self._passages:
             return
         terms = np.concatenate(self._terms)
@@ -129,12 +129,12 @@ class Expansions:
     """The weighted terms of a generation.
 
     Args:
-        segments: Of each, in order: its file and how many passages it has.
+        segments: File and number of passages of each segment, in order.
     """
 
     def __init__(self, segments: Sequence[tuple[BlockFile, int]]) -> None:
         self._segments = segments
-        # Of each segment, where the windows of each passage begin.
+        # By segment, the first window of each passage.
         self._begins: dict[int, npt.NDArray[np.int64]] = {}
 
     def scores(self, terms: npt.NDArray[np.integer], weights: FloatArray) -> FloatArray:
@@ -142,10 +142,10 @@ class Expansions:
 
         Args:
             terms: Numbers of the query's terms.
-            weights: Of these, (terms,).
+            weights: Their weights, (terms,).
         """
-        found = (self._of(number, terms, weights) for number in range(len(self._segments)))
-        return np.concatenate([np.zeros(0, np.float32), *found])
+        segment_scores = (self._of(number, terms, weights) for number in range(len(self._segments)))
+        return np.concatenate([np.zeros(0, np.float32), *segment_scores])
 
     def _of(self, number: int, terms: npt.NDArray[np.integer], weights: FloatArray) -> FloatArray:
         file, passages = self._segments[number]
@@ -160,7 +160,7 @@ class Expansions:
                 steps = file.array(_WEIGHTS, first, last)
                 by_window[file.array(_WINDOWS, first, last)] += steps * np.float32(weight * _STEP)
         if len(rows):
-            # Windows stand in the order of their passages.
+            # Windows are in the order of their passages.
             if number not in self._begins:
                 self._begins[number] = np.flatnonzero(np.diff(rows, prepend=-1))
             begins = self._begins[number]

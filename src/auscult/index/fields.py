@@ -1,8 +1,8 @@
-"""What documents say of themselves besides their text, at rest: by field, the values and who has which.
+"""Metadata fields of documents: for each field its values, and which document has which.
 
-One field, `access`, names who may see a document: one group, or several between commas, one of which suffices. A
-document without it, or with nothing but blanks, is seen by everybody who may search the index. Hidden documents are
-treated as removed ones are.
+The field `access` names who may see a document: one group, or several separated by commas, of which one suffices. A
+document with an empty field or without it is visible to everybody who may search the index. Hidden documents are
+treated like deleted ones.
 """
 
 from __future__ import annotations
@@ -23,26 +23,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """Values from a first to a last one, in the order of text, which dates as in "2024-05-31" have too.
+    """Values between two bounds, both included, in the order of text. Dates are written "2024-05-31".
 
-    A bound stands for all that begins with it: up to "2024-05" is up to the end of May. An empty one bounds nothing.
+    An upper bound includes all values that begin with it: up to "2024-05" is up to the end of May. An empty string is
+    no bound.
     """
 
     first: str = ""
     last: str = ""
 
     def holds(self, value: str) -> bool:
-        """Whether a value is among them."""
+        """Return whether a value is within the bounds."""
         return self.first <= value and (not self.last or value[: len(self.last)] <= self.last)
 
 
 Where = Mapping[str, str | Sequence[str] | Between]
-"""By field, the value that a document has to have, one of several, or one between two; all fields have to agree."""
+"""By field, the value that a document must have, a list of values of which one must match, or bounds. All fields must
+match."""
 ANY: Final[Where] = MappingProxyType({})
 """Every document."""
 
 SOURCE: Final = "source"
-"""The field that holds a document's source; every other one is of its metadata."""
+"""The field with a document's source; all others are from its metadata."""
 
 
 def fields_of(source: str, metadata: Mapping[str, str]) -> dict[str, str]:
@@ -51,10 +53,10 @@ def fields_of(source: str, metadata: Mapping[str, str]) -> dict[str, str]:
 
 
 def write_fields(writer: BlockWriter, documents: Sequence[Mapping[str, str]]) -> list[str]:
-    """Put the fields of documents into a segment.
+    """Write the fields of documents to a segment.
 
     Returns:
-        Their names, in the order in which they are numbered.
+        The names of the fields, in the order of their numbers.
     """
     names = list(dict.fromkeys(name for document in documents for name in document))
     for number, name in enumerate(names):
@@ -70,8 +72,8 @@ class Column:
     """One field of a segment's documents.
 
     Attributes:
-        values: The distinct ones.
-        rows: Number of each document's value, (documents,); -1 where it has none.
+        values: The distinct values.
+        rows: Number of each document's value, (documents,); -1 for a document without the field.
     """
 
     def __init__(self, file: BlockFile, name: str) -> None:
@@ -91,20 +93,20 @@ ACCESS: Final = "access"
 
 
 def groups_in(value: str) -> frozenset[str]:
-    """Return the groups that a document's field names: "ward 3, cardiology"."""
+    """Return the groups in the field `access` of a document, such as "ward 3, cardiology"."""
     return frozenset(name for each in value.split(",") if (name := each.strip()))
 
 
 def is_open_to(value: str, groups: Collection[str]) -> bool:
-    """Whether somebody of these groups may see a document with this field."""
-    # A comma without a name is a mistake, and is read as the narrower of what it may mean.
+    """Return whether some groups may see a document with this field `access`."""
+    # A comma without a name is a mistake. It names no group, so nobody sees the document, which is the safe reading.
     return not value.strip() or not groups_in(value).isdisjoint(groups)
 
 
 def seen(segment: Segment, groups: Collection[str]) -> Segment:
-    """Return a segment without the documents that these groups may not see; itself where that is none."""
+    """Return a segment without the documents that these groups may not see; the same segment if there are none."""
     column = Column(segment.file, ACCESS)
-    # The last is for -1, of documents without the field.
+    # The last one is for -1: documents without the field.
     is_open = np.array([*(is_open_to(value, groups) for value in column.values), True])
     visible: npt.NDArray[np.bool_] = is_open[column.rows]
     return segment if visible[segment.living].all() else segment.without(~visible)

@@ -1,16 +1,16 @@
-"""The knowledge base of an index at rest: concepts, and what names, identifiers and words lead to, looked up by key.
+"""The file of an index's knowledge base, in which concepts are looked up by identifier, name and word.
 
-The store has the knowledge base in one piece (`concepts.storage`), which is the source of truth. Reading all of it, and
-deriving from it what questions are read with, took a second of each start for 30,000 concepts; here a question reads a
-few of them. One file, `knowledge-…`, that is never changed; another knowledge base gets another file.
+The store has the complete knowledge base (`concepts.storage`), from which this file is derived. Loading all of it at
+each start took a second for 30,000 concepts; with this file a question reads only a few of them. The file,
+`knowledge-…`, never changes; another knowledge base gets another file.
 
 concepts, codes    by identifier, in order: the fields of `concepts.storage`, as JSON
-names, citing      concepts, by normalised name and by cross-reference
-reordered, short   names, by their words in any order (`concepts.knowledge_base.Lookups`)
-words/counts       how many times each word stands in names, int32 (words,)
+names, citing      concepts by normalised name and by cross-reference
+reordered, short   names by their words in any order (`concepts.knowledge_base.Lookups`)
+words/counts       how often each word occurs in names, int32 (words,)
 brought            what documents have changed (`KnowledgeBase.brought`), as JSON; the notes say whether that is known
 
-Concepts and names that a key leads to are places in their sorted keys: NAME/starts, int64 (keys + 1,), and NAME/places,
+References to concepts and names are positions in their sorted keys: NAME/starts, int64 (keys + 1,), and NAME/places,
 int32.
 """
 
@@ -38,19 +38,21 @@ def write_knowledge(path: Path, known: KnowledgeBase) -> KnowledgeRecord:
     """Write a knowledge base to a new file, and sync it.
 
     Raises:
-        OSError: The disk refuses.
+        OSError: The file cannot be written.
     """
     writer = BlockWriter(path)
     try:
         lookups = known.lookups
-        concepts = _add_texts(writer, "concepts", {key: _to_text(each) for key, each in known.concepts.items()})
-        _add_texts(writer, "codes", {key: _to_text(each) for key, each in known.codes.items()})
+        concepts = _add_texts(writer, "concepts", {key: _to_text(concept) for key, concept in known.concepts.items()})
+        _add_texts(writer, "codes", {key: _to_text(concept) for key, concept in known.codes.items()})
         names = _add_leads(writer, "names", lookups.names, concepts, ranked=True)
         _add_leads(writer, "citing", lookups.citing, concepts)
         _add_leads(writer, "reordered", lookups.reordered, names)
         _add_leads(writer, "short", lookups.short, names)
         add_counts(writer, _WORDS, lookups.words)
-        _add_texts(writer, "brought", {key: json.dumps(each) for key, each in (known.brought or {}).items()})
+        _add_texts(
+            writer, "brought", {key: json.dumps(references) for key, references in (known.brought or {}).items()}
+        )
         return KnowledgeRecord(path.name, writer.close({_KNOWS_BROUGHT: known.brought is not None}))
     except BaseException:
         writer.discard()
@@ -59,7 +61,7 @@ def write_knowledge(path: Path, known: KnowledgeBase) -> KnowledgeRecord:
 
 
 def open_knowledge(file: BlockFile) -> KnowledgeBase:
-    """Return a knowledge base that `write_knowledge` wrote; a damaged part is noticed when it is read first."""
+    """Open a knowledge base that `write_knowledge` wrote. Damage is detected when a part is first read."""
     concepts = _texts(file, "concepts", _concept)
     names = _leads(file, "names", concepts)
     return KnowledgeBase(
@@ -77,7 +79,7 @@ def open_knowledge(file: BlockFile) -> KnowledgeBase:
 
 
 def _add_texts(writer: BlockWriter, name: str, texts: Mapping[str, str]) -> dict[str, int]:
-    """Write texts by key, and return the place of each key."""
+    """Write texts by key, and return the position of each key."""
     keys, values = [*texts], [*texts.values()]
     order = add_keys(writer, name, keys)
     add_texts(writer, f"{name}/values", [values[number] for number in order])
@@ -97,14 +99,14 @@ def _add_leads(
     *,
     ranked: bool = False,
 ) -> dict[str, int]:
-    """Write which keys of another mapping each key leads to, and return the place of each key.
+    """Write for each key its keys in another mapping, and return the position of each key.
 
     Args:
-        writer: Of the file.
-        name: Of the arrays.
-        leads_to: By key.
-        places: Of the other mapping's keys.
-        ranked: Whether the order of the keys is kept.
+        writer: Writer of the file.
+        name: Name of the arrays.
+        leads_to: By key, its keys in the other mapping.
+        places: Positions of the other mapping's keys.
+        ranked: Whether to keep the order of the keys.
     """
     keys, values = [*leads_to], [*leads_to.values()]
     order = add_keys(writer, name, keys, ranked=ranked)
@@ -133,5 +135,5 @@ def _concept(text: str) -> Concept:
 
 
 def _cross_references(text: str) -> tuple[str, ...] | None:
-    found: list[str] | None = json.loads(text)
-    return None if found is None else tuple(found)
+    references: list[str] | None = json.loads(text)
+    return None if references is None else tuple(references)

@@ -1,7 +1,7 @@
-"""Checking the write-ahead log: whether what a reader sees now would be found again by the next process.
+"""Check the write-ahead log of the database: whether the next process would still find all commits.
 
-While somebody has the database open, SQLite finds pages of the log by a table in memory and does not check them. The
-next process that opens it alone replays the log, as far as the checksums of its frames are right, and drops the rest.
+While the database is open, SQLite finds pages of the log by a table in memory and does not check them. The next process
+that opens the database replays the log up to the first frame with a wrong checksum, and drops the rest.
 Format: https://www.sqlite.org/fileformat2.html#walformat
 """
 
@@ -48,7 +48,7 @@ def check_log(database: Path) -> None:
         finally:
             store.close()
         replayed = replayed_log(log.read_bytes())
-        # Every commit writes the manifest, so that a log with any commit has one.
+        # Every commit writes the manifest, so a log with a commit has one.
         if marker in replayed or (not replayed and _is_in_database(database, marker)):
             return
     remedy = "write the index anew with auscult optimize, before the processes that have it open end"
@@ -93,13 +93,13 @@ def _powers(pairs: int) -> list[tuple[int, int, int]]:
 
 
 def _following(sums: tuple[int, int], pairs: int, term: tuple[int, int]) -> tuple[int, int]:
-    """Return the checksum behind some pairs of words, from the one before them and what they add."""
+    """Return the checksum after some pairs of words, from the one before and the term of the pairs (`_terms`)."""
     a, b, c = _powers(pairs)[pairs]
     return (a * sums[0] + b * sums[1] + term[0]) & 0xFFFFFFFF, (b * sums[0] + c * sums[1] + term[1]) & 0xFFFFFFFF
 
 
 def _terms(words: npt.NDArray[np.uint32]) -> list[tuple[int, int]]:
-    """Return what each row adds to the checksum before it.
+    """Return the term that each row adds to the checksum.
 
     SQLite adds two words at a time: s0 += x0 + s1, then s1 += x1 + s0. That is a product with ((1, 1), (1, 2)), and
     (x0, x0 + x1) added; a row is then a sum of such products, which NumPy computes for all rows at once.
@@ -114,8 +114,8 @@ def _terms(words: npt.NDArray[np.uint32]) -> list[tuple[int, int]]:
 
 
 def _is_in_database(database: Path, marker: bytes) -> bool:
-    """Whether the manifest is in the database file itself."""
-    # Through SQLite: closing a descriptor of our own would end the locks that this process holds on the file.
+    """Return whether the manifest is in the database file itself."""
+    # Through SQLite: closing another descriptor of the file would release this process' locks on it.
     name = f"file:{quote(str(database.absolute()))}?mode=ro&immutable=1"
     with closing(sqlite3.connect(name, uri=True)) as connection:
         try:

@@ -1,6 +1,6 @@
-"""The manifest: what a generation holds, which model made it, and of which segments it is made.
+"""The manifest of a generation: its counts, its model and its segments.
 
-The names of files, record types and the version of the format stand here too (docs/reference/index-format.md).
+The names of files, the record types and the version of the format are here, too (docs/reference/index-format.md).
 """
 
 from __future__ import annotations
@@ -40,12 +40,14 @@ LIST_ITEM: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class ModelRecord:
-    """The encoder whose vectors an index holds.
+    """The encoder of an index's vectors.
 
     Attributes:
-        fingerprint: Hash of its weights and configuration; another model's queries are refused.
+        name: Its name.
+        fingerprint: Hash of its weights and configuration; queries of other models are refused.
+        dim: Dimension of its vectors.
         parts: Columns of each part, as (first, one past the last).
-        path: What `load_model` takes to load it again: a catalogue name or an absolute folder.
+        path: Argument for `load_model`: the name of a shipped model or an absolute folder.
     """
 
     name: str
@@ -64,7 +66,7 @@ class ModelRecord:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many documents, passages and sentences there are."""
+    """Numbers of documents, passages and sentences."""
 
     documents: int
     passages: int
@@ -85,13 +87,14 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class SegmentRecord:
-    """One file of derived data.
+    """A segment: one file of derived data.
 
     Attributes:
+        name: Name of the file.
         end: The checksum at its end.
         first: Key of its first document.
-        last: Key of its last one.
-        documents: How many there are, removed ones too.
+        last: Key of its last document.
+        documents: Number of its documents, including deleted ones.
     """
 
     name: str
@@ -106,6 +109,7 @@ class KnowledgeRecord:
     """The file of the knowledge base (`index.knowledge`).
 
     Attributes:
+        name: Name of the file.
         end: The checksum at its end.
     """
 
@@ -115,10 +119,10 @@ class KnowledgeRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Numbers:
-    """Where an index, or a part of one that others are written beside, begins to count.
+    """The first numbers of an index, or of a part of one whose other parts are written in parallel.
 
     Attributes:
-        identity: Of the index (`Manifest.identity`).
+        identity: Identity of the index (`Manifest.identity`).
         document: Key of its first document.
         passage: Key of its first passage.
         segment: Number of its first segment.
@@ -132,29 +136,29 @@ class Numbers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """Everything a reader checks before it trusts a generation.
+    """The description of a generation, which a reader checks before it uses it.
 
     Attributes:
-        auscult_version: The version that wrote it.
-        created: UTC, ISO 8601.
-        corpus: Name of the corpus the documents came from.
-        model: Whose vectors these are.
+        auscult_version: Version of auscult that wrote it.
+        created: Time in UTC, ISO 8601.
+        corpus: Name of the corpus of the documents.
+        model: The encoder of the vectors.
         generation: Its number; every commit adds one.
-        counts: Without what was removed.
-        segments: In the order of their documents.
-        removed: Keys of documents that segments still hold.
+        counts: Counts without deleted documents.
+        segments: The segments, in the order of their documents.
+        removed: Keys of deleted documents that are still in segments.
         next_document: Key of the next document.
         next_passage: Key of the next passage.
         next_segment: Number of the next segment, or file of a knowledge base.
-        known: Documents with a key below it are in the knowledge base.
-        identity: By chance, of the build that keys were given in: a key of another one means something else.
-        before: Checksum of the manifest before it (`Store.checksum`), empty for the first; None in an index of format
+        known: Documents with smaller keys are in the knowledge base.
+        identity: Random id of the build that gave the keys; the same key means something else in another build.
+        before: Checksum of the previous manifest (`Store.checksum`), empty for the first; None in an index of format
             4, whose CURRENT names no generation.
-        bound: Whether checksums of rows begin with `identity`, so that no row of another index is taken for one of
-            this; not in an index that format 4 built.
-        knowledge: Checksum of the knowledge base's row, 0 where there is none; None in an index of format 4.
-        format_version: That its segments have.
-        knowledge_file: Of the knowledge base; None where there is none, and in an index that an earlier version wrote.
+        bound: Whether the checksums of rows begin with `identity`, so that a row of another index is recognised; false
+            in an index that format 4 built.
+        knowledge: Checksum of the knowledge base's row, 0 without one; None in an index of format 4.
+        format_version: Format of its segments.
+        knowledge_file: File of the knowledge base; None without one, and in an index of an earlier version.
     """
 
     auscult_version: str
@@ -193,10 +197,10 @@ class Manifest:
 
     @classmethod
     def parse(cls, content: str, where: str) -> Manifest:
-        """Read what `to_json` wrote.
+        """Parse the JSON of `to_json`.
 
         Raises:
-            IndexFolderError: It is of another format, or no manifest.
+            IndexFolderError: It has another format, or is not a manifest.
         """
         try:
             data: dict[str, Any] = parse_json(content)

@@ -1,7 +1,7 @@
-"""Mappings from text at rest: a key is looked up without reading the others, its value made when it is asked for.
+"""Mappings in a file, with text as keys. Keys are looked up by bisection, and values are created on access.
 
-NAME/keys/…    the keys, sorted, as `blocks.add_strings` writes them
-NAME/ranks     of each key, its place in the order in which they were given, int32 (keys,); absent where that is theirs
+NAME/keys/…    the sorted keys, as `blocks.add_strings` writes them
+NAME/ranks     position of each key in the original order, int32 (keys,); absent if that is not kept
 """
 
 from __future__ import annotations
@@ -15,19 +15,17 @@ import numpy as np
 from auscult.index.blocks import BlockFile, BlockWriter, SortedStrings, add_strings
 
 Value = TypeVar("Value")
-#: Keys of which the place is kept in memory, of each mapping.
+#: Number of keys of each mapping whose positions are cached.
 _KEPT: Final = 4096
 
 
 class StoredMapping(Mapping[str, Value], Generic[Value]):
-    """A mapping whose keys `add_keys` wrote.
-
-    Iterating over all of it reads all of it.
+    """A mapping with keys of `add_keys`. Iterating over it reads all of it.
 
     Args:
-        file: That holds it.
-        name: Of its arrays.
-        value: Returns the value of a key by the key's place in sorted order.
+        file: The file with the mapping.
+        name: Name of its arrays.
+        value: Returns the value of a key by the position of the key in sorted order.
     """
 
     def __init__(self, file: BlockFile, name: str, value: Callable[[int], Value]) -> None:
@@ -41,7 +39,7 @@ class StoredMapping(Mapping[str, Value], Generic[Value]):
         """Return the value of a key.
 
         Raises:
-            KeyError: It is not there.
+            KeyError: There is no such key.
         """
         place = self._place(key)
         if place is None:
@@ -59,7 +57,7 @@ class StoredMapping(Mapping[str, Value], Generic[Value]):
         return (_decoded(keys[place]) for place in self._order())
 
     def key_at(self, place: int) -> str:
-        """Return a key by its place in sorted order."""
+        """Return a key by its position in sorted order."""
         return _decoded(self._keys[place])
 
     def items(self) -> ItemsView[str, Value]:
@@ -75,7 +73,7 @@ class StoredMapping(Mapping[str, Value], Generic[Value]):
         return self._keys.find(_encoded(key))
 
     def _order(self) -> Sequence[int]:
-        """Return the places of all keys in the order in which they were given."""
+        """Return the sorted positions of all keys, in the original order of the keys."""
         ranks = f"{self._name}/ranks"
         if ranks not in self._file:
             return range(len(self))
@@ -84,7 +82,7 @@ class StoredMapping(Mapping[str, Value], Generic[Value]):
 
 
 class StoredTexts:
-    """Texts by place, as `add_texts` writes them."""
+    """Texts by number, as `add_texts` writes them."""
 
     def __init__(self, file: BlockFile, name: str) -> None:
         self._texts = SortedStrings(file, name)
@@ -97,13 +95,13 @@ def add_keys(writer: BlockWriter, name: str, keys: Sequence[str], *, ranked: boo
     """Write the keys of a mapping.
 
     Args:
-        writer: Of the file.
-        name: Of the arrays.
-        keys: Distinct.
-        ranked: Whether their order is kept, too.
+        writer: Writer of the file.
+        name: Name of the arrays.
+        keys: Distinct keys.
+        ranked: Whether to keep their order.
 
     Returns:
-        For each place in sorted order, the number of its key in the order given: values are written in this order.
+        For each position in sorted order, the number of the key in `keys`. Values must be written in this order.
     """
     encoded = [*map(_encoded, keys)]
     order = sorted(range(len(encoded)), key=encoded.__getitem__)
@@ -119,14 +117,14 @@ def add_texts(writer: BlockWriter, name: str, texts: Sequence[str]) -> None:
 
 
 def add_counts(writer: BlockWriter, name: str, counts: Mapping[str, int]) -> None:
-    """Write how many times each word stands somewhere."""
+    """Write counts of words."""
     words = [*counts.items()]
     order = add_keys(writer, name, [word for word, _ in words], ranked=False)
     writer.add(f"{name}/counts", np.array([words[number][1] for number in order], np.int64), "<i4")
 
 
 def open_counts(file: BlockFile, name: str) -> StoredMapping[int]:
-    """Return what `add_counts` wrote."""
+    """Open the counts that `add_counts` wrote."""
     counts = file.array(f"{name}/counts")
     return StoredMapping(file, name, lambda place: int(counts[place]))
 

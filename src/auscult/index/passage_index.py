@@ -1,4 +1,4 @@
-"""Exact search over passage vectors: the k best rows, in an order that never depends on how scores were computed."""
+"""Exact search over passage vectors. The order of the k best rows does not depend on how scores are computed."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from auscult.index.fields import ANY, Between, Where
 from auscult.index.reader import GenerationReader, open_current
 from auscult.interfaces import DocumentEncoder, FloatArray
 
-#: Filters whose passages are kept in memory.
+#: Number of filters whose passages are cached.
 _KEPT = 64
-#: Values of a field that an error names.
+#: Number of values of a field that an error lists.
 _NAMED = 12
 GroupBy = str
-"""What a hit stands for: a "passage", a "document", or all documents that have one value of the field of this name."""
+"""What gives one hit: each "passage", each "document", or each value of the field of this name."""
 RowArray = npt.NDArray[np.int64]
 ScoreArray = npt.NDArray[np.float64]
 _Filters = frozenset[tuple[str, Between | frozenset[str]]]
 
 
 class PassageIndex:
-    """An opened index: exact nearest passages by one matrix-vector product, and what it takes to show them.
+    """An opened index, which finds the exact nearest passages by one matrix-vector product.
 
-    Costs, for P passages of dim d: 4·P·d bytes are read per query (16,407 passages × 256: 17 MB). An opened
-    index is a snapshot: it goes on answering from its generation while a writer publishes the next one.
+    Costs, for P passages of dim d: 4·P·d bytes are read per query (16,407 passages × 256: 17 MB). An opened index is a
+    snapshot: it answers from its generation also when a writer has published the next one.
     """
 
     def __init__(self, reader: GenerationReader) -> None:
@@ -41,14 +41,14 @@ class PassageIndex:
         """Open an index folder.
 
         Raises:
-            IndexFolderError: The folder holds no index, a damaged one, or one of a newer format.
+            IndexFolderError: The folder has no index, a damaged one, or one of a newer format.
         """
         return cls(open_current(Path(folder)))
 
     def seen_by(self, groups: Collection[str]) -> PassageIndex:
-        """Return the index as these groups may see it (`GenerationReader.seen_by`); itself, where nothing is hidden."""
+        """Return the index as these groups see it (`GenerationReader.seen_by`); the same one if nothing is hidden."""
         reader = self.reader.seen_by(groups)
-        # Always one that looks for itself: a server would propose what is hidden, too.
+        # Always a plain `PassageIndex`, as a server would propose hidden passages, too.
         return self if reader is self.reader else PassageIndex(reader)
 
     def check_model(self, encoder: DocumentEncoder) -> None:
@@ -60,7 +60,7 @@ class PassageIndex:
         check_fingerprint(self.reader, encoder)
 
     def verify(self) -> None:
-        """Check everything that is stored; raises IndexFolderError at the first thing that is not what was written."""
+        """Check everything that is stored; raise IndexFolderError for the first damage."""
         self.reader.verify()
 
     def search(
@@ -76,29 +76,29 @@ class PassageIndex:
 
         Args:
             query_vector: Shape (dim,), unit length.
-            k: How many, at least 1.
-            group_by: "document" gives each document's best passage only, the name of a field the best passage of each
-                of its values; documents that do not have the field are one group.
+            k: Number of passages, at least 1.
+            group_by: "document" gives only the best passage of each document; the name of a field gives the best
+                passage of each of its values, with documents without the field as one group.
             where: Only documents whose fields (`index.fields`) have these values; empty for all.
             documents: Only documents with these ids; empty for all.
 
         Returns:
-            Passage rows and scores, best first, ties in row order; fewer than k only where fewer passages are
-            eligible. Passages without sentences have no score and are never returned.
+            Passage rows and scores, best first, ties in row order; fewer than k if fewer passages are eligible.
+            Passages without sentences have no score and are never returned.
 
         Raises:
-            QueryError: k, the grouping, a field, a value or a document id is not one of this index'.
-            ModelError: The vector has another length than the index' vectors.
+            QueryError: `k` is below 1, or the grouping, a field, a value or a document id is not in this index.
+            ModelError: The dimension of the vector differs from that of the index.
         """
         query = self._checked(query_vector, k)
         scores = self._eligible(self.reader.passage_vectors @ query, where, documents)
         return select(self.reader.passage_vectors, query, scores, k, self._groups(group_by))
 
     def proposed(self, direction: FloatArray, where: Where = ANY, documents: Sequence[str] = ()) -> RowArray | None:
-        """Return rows of the passages that a server finds nearest to a direction, rising; None without one, as here.
+        """Return the sorted rows of the passages that a server finds nearest to a direction; None without a server.
 
         Args:
-            direction: That a large product with says much for a passage, (dim,).
+            direction: Vector whose products with passages are large for good ones, (dim,).
             where: As in `search`.
             documents: As in `search`.
         """
@@ -114,7 +114,7 @@ class PassageIndex:
         documents: Sequence[str] = (),
         rows: RowArray | None = None,
     ) -> tuple[RowArray, ScoreArray]:
-        """Return the k best passages by given scores, (passages,) or those of candidates; else as `search`."""
+        """Return the k best passages by given scores, of all passages or of the candidates `rows`; else as `search`."""
         _check_options(k)
         if rows is not None:
             groups = self._groups(group_by)
@@ -124,14 +124,14 @@ class PassageIndex:
         return take_best(eligible, k, self._groups(group_by))
 
     def counts(self, field: str) -> dict[str, int]:
-        """Count the documents that have each value of a field (`index.fields`), most first.
+        """Count the documents by value of a field (`index.fields`), most frequent first.
 
         Raises:
             QueryError: No document has the field.
         """
         values, having = self._values(field)
         counts = np.bincount(having[having >= 0], minlength=len(values)).tolist()
-        return dict(sorted(zip(values, counts, strict=True), key=lambda each: -each[1]))
+        return dict(sorted(zip(values, counts, strict=True), key=lambda pair: -pair[1]))
 
     def _checked(self, query_vector: FloatArray, k: int) -> FloatArray:
         _check_options(k)
@@ -141,14 +141,14 @@ class PassageIndex:
         return np.asarray(query_vector, dtype=np.float32)
 
     def _eligible(self, scores: FloatArray, where: Where, documents: Sequence[str]) -> FloatArray:
-        """Return the scores, minus infinity for passages that are not to be returned; changed in place."""
+        """Set the scores of passages that must not be returned to minus infinity, in place, and return them."""
         if where or documents:
             scores[~self._allowed(where, frozenset(documents))] = -np.inf
         scores[self.reader.wordless] = -np.inf
         return scores
 
     def _groups(self, group_by: GroupBy) -> npt.NDArray[np.integer] | None:
-        """Return the group of each passage; None where each is its own."""
+        """Return the group of each passage; None where each passage is a group."""
         if group_by == "passage":
             return None
         owners = self.reader.passage_documents
@@ -162,23 +162,23 @@ class PassageIndex:
         return self.reader.values(field)
 
     def documents_where(self, where: Where = ANY) -> RowArray:
-        """Return rows of the documents whose fields have these values, rising.
+        """Return the sorted rows of the documents whose fields have these values.
 
         Raises:
-            QueryError: A field or a value is not one of this index'.
+            QueryError: A field or a value is not in this index.
         """
         return np.flatnonzero(self._chosen(_key_of(where), frozenset()))
 
     def _allowed(self, where: Where, documents: frozenset[str]) -> npt.NDArray[np.bool_]:
-        asked = _key_of(where), documents
-        if asked not in self._filters:
+        key = _key_of(where), documents
+        if key not in self._filters:
             if len(self._filters) >= _KEPT:
                 self._filters.clear()
-            self._filters[asked] = self._chosen(*asked)[self.reader.passage_documents]
-        return self._filters[asked]
+            self._filters[key] = self._chosen(*key)[self.reader.passage_documents]
+        return self._filters[key]
 
     def _chosen(self, where: _Filters, documents: frozenset[str]) -> npt.NDArray[np.bool_]:
-        """Return which documents are among them."""
+        """Return which documents match, (documents,)."""
         allowed = self.reader.living.copy()
         for field, wanted in where:
             values, having = self._values(field)
@@ -205,13 +205,16 @@ class PassageIndex:
 
 
 def _key_of(where: Where) -> _Filters:
-    """Return filters as a key of what is kept in memory."""
+    """Return filters as a key for the cache."""
     wanted = {field: (value,) if isinstance(value, str) else value for field, value in where.items()}
-    return frozenset((field, each if isinstance(each, Between) else frozenset(each)) for field, each in wanted.items())
+    return frozenset(
+        (field, condition if isinstance(condition, Between) else frozenset(condition))
+        for field, condition in wanted.items()
+    )
 
 
 def check_fingerprint(reader: GenerationReader, encoder: DocumentEncoder) -> None:
-    """Raise IndexFolderError when an encoder is not the one that made a generation."""
+    """Raise IndexFolderError if a generation was built with another encoder."""
     made_with = reader.manifest.model
     if encoder.fingerprint != made_with.fingerprint:
         raise IndexFolderError(
@@ -231,14 +234,14 @@ def select(
     Args:
         vectors: Shape (rows, dim).
         query: Shape (dim,), unit length.
-        rough: Single-precision scores, shape (rows,); -inf for rows that are not to be returned.
-        k: How many, at least 1.
-        groups: Group number per row, from -1; when given, each group gives only its best row.
+        rough: Single-precision scores, shape (rows,); -inf for rows that must not be returned.
+        k: Number of rows, at least 1.
+        groups: Group number per row, from -1; if given, each group gives only its best row.
 
     Returns:
-        Rows and their exact scores, best first; fewer than k where fewer are eligible.
+        Rows and their exact scores, best first; fewer than k if fewer are eligible.
     """
-    # Rounding of a dim-term sum of products of unit vectors, on both sides of the comparison.
+    # Bound on the rounding errors of two sums of dim products of unit vectors.
     margin = 2 * len(query) * float(np.finfo(np.float32).eps)
     rows = _within(rough, k, groups, margin)
     return best_exactly(vectors, query, rows, k, groups)
@@ -248,20 +251,20 @@ def best_exactly(
     vectors: FloatArray, query: FloatArray, rows: RowArray, k: int, groups: npt.NDArray[np.integer] | None = None
 ) -> tuple[RowArray, ScoreArray]:
     """Return the k best of some rows by exact score, otherwise as `select`."""
-    # In double precision, so that equal rows get equal scores wherever they stand. A BLAS product in single precision
-    # does not promise that: it treats the last rows of a block otherwise than the first.
+    # In double precision, so that equal rows get equal scores at any position. A BLAS product in single precision does
+    # not guarantee that, as it computes the last rows of a block differently.
     scores: ScoreArray = np.multiply(vectors[rows], query, dtype=np.float64).sum(axis=1)
     return _ordered(rows, scores, k, groups)
 
 
 def take_best(scores: FloatArray, k: int, groups: npt.NDArray[np.integer] | None = None) -> tuple[RowArray, ScoreArray]:
-    """Return the k best rows by the scores as they are, otherwise as `select`."""
+    """Return the k best rows by given scores, otherwise as `select`."""
     rows = _within(scores, k, groups, 0.0)
     return _ordered(rows, scores[rows].astype(np.float64), k, groups)
 
 
 def _within(scores: FloatArray, k: int, groups: npt.NDArray[np.integer] | None, margin: float) -> RowArray:
-    """Return rows at most a margin below the k-th best, or below the k-th best group's best."""
+    """Return the rows at most a margin below the k-th best row, or the best row of the k-th best group."""
     heads = scores if groups is None else _best_of_groups(scores, groups)
     lowest = -np.inf if k >= len(heads) else float(np.partition(heads, len(heads) - k)[len(heads) - k])
     return np.flatnonzero((scores >= lowest - margin) & (scores > -np.inf))
@@ -289,8 +292,8 @@ def _best_of_groups(scores: FloatArray, groups: npt.NDArray[np.integer]) -> Floa
     changes = np.diff(groups)
     if (changes < 0).any():
         best = np.full(int(groups.max()) + 2, -np.inf, np.float32)
-        # -1, of those that have none, is the last.
+        # Group -1, of documents without the field, is the last element.
         np.maximum.at(best, groups, scores)
         return best
-    found: FloatArray = np.maximum.reduceat(scores, np.flatnonzero(np.r_[True, changes != 0]))
-    return found
+    heads: FloatArray = np.maximum.reduceat(scores, np.flatnonzero(np.r_[True, changes != 0]))
+    return heads

@@ -1,4 +1,4 @@
-"""Opening an index and reading documents, passages and vectors back from it."""
+"""Open an index, and read documents, passages and vectors from it."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ from auscult.index.titles import Titles
 from auscult.index.words import Words
 from auscult.interfaces import FloatArray
 
-#: Passages, and documents without their text, that are kept in memory after they were read: some answers'.
+#: Number of passages, and of documents without their text, that are cached.
 _KEPT = 256
-#: Documents of which it is kept in memory where their text stands in their files.
+#: Number of documents whose original layouts are cached.
 _KEPT_LAYOUTS = 64
 _Read = Callable[[int], StoredDocument]
 
 
 class VectorRows:
-    """Rows of vectors that lie in several files, read as if they were one array; checked when they are read.
+    """Vectors in several files, read as if they were one array, and checked when they are read.
 
     Args:
-        files: One after the other; each holds its rows as "vectors", (rows, dim).
+        files: The files in order; each has its rows as "vectors", (rows, dim).
     """
 
     def __init__(self, files: Sequence[BlockFile]) -> None:
@@ -58,45 +58,45 @@ class VectorRows:
         numbers = np.arange(*rows.indices(len(self))) if isinstance(rows, slice) else np.asarray(rows, np.int64)
         if len(self._files) == 1:
             return self._files[0].rows("vectors", numbers)
-        found = np.empty((len(numbers), self._files[0].width("vectors")), np.float32)
+        vectors = np.empty((len(numbers), self._files[0].width("vectors")), np.float32)
         places = np.searchsorted(self._begins, numbers, "right") - 1
         for place in np.flatnonzero(np.bincount(places)).tolist():
-            here = places == place
-            found[here] = self._files[place].rows("vectors", numbers[here] - self._begins[place])
-        return found
+            inside = places == place
+            vectors[inside] = self._files[place].rows("vectors", numbers[inside] - self._begins[place])
+        return vectors
 
     def products(self, query: FloatArray, columns: tuple[int, int]) -> FloatArray:
         """Return the products of some columns, (first, one past the last), with a query, (rows,)."""
-        # A vector at a time: a thin matrix product is several times as slow.
+        # One query at a time: a product with a thin matrix is several times as slow.
         parts = [file.array("vectors")[:, slice(*columns)] @ query for file in self._files]
-        found: FloatArray = parts[0] if len(parts) == 1 else np.concatenate(parts)
-        return found
+        products: FloatArray = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        return products
 
     def __matmul__(self, query: FloatArray) -> FloatArray:
         return self.products(query, (0, len(query)))
 
 
 class GenerationReader:
-    """One generation: opening reads tables of contents, not text or vectors.
+    """A reader of one generation. Opening it reads tables of contents, but no text or vectors.
 
-    All files are opened at once and the database is seen as it was then, so that a reader keeps its generation whatever
-    a writer does. What it holds is checked when it is read first. Rows number documents and passages over all
-    segments, those that were removed among them.
+    All files are opened at once, and the database is read as of that moment. So a reader keeps its generation whatever
+    a writer does. Data are checked when they are first read. Rows number the documents and passages of all segments,
+    including deleted ones.
 
     Args:
-        path: Of its store's folder.
-        store: Of the texts and vectors, opened.
-        where: The index, for people; None for its folder.
+        path: Folder of its store.
+        store: The opened store with texts and vectors.
+        where: Name of the index, for people; None for its folder.
         opens: Opens the file of a segment.
 
     Attributes:
-        words: Which text holds which word.
-        expansions: Which passage has which weighted term, where the model reads terms.
-        titles: Documents by what they are called.
+        words: The words of all texts.
+        expansions: The weighted terms of passages, where the model has terms.
+        titles: Documents by their names.
 
     Raises:
         IndexFolderError: A file is damaged or of another format, or commits are missing.
-        FileNotFoundError: A file is not there.
+        FileNotFoundError: A file is missing.
     """
 
     def __init__(
@@ -110,7 +110,7 @@ class GenerationReader:
         self.where = str(path.parent) if where is None else where
         self._read_from(store)
         self.close = finalize(self, self.store.close)
-        # Of a view, the reader that keeps the store open.
+        # For a view, the reader that keeps the store open.
         self._whole: GenerationReader | None = None
         manifest, self.checksum = self.store.manifest(), self.store.checksum()
         self.store.row_seed = manifest.row_seed
@@ -120,7 +120,7 @@ class GenerationReader:
                 remedy = "derive the words of its folder again (auscult verify INDEX --repair), and publish that"
             got = f"format {manifest.format_version}"
             raise IndexFolderError(f"an index of format {FORMAT_VERSION} at {self.where}", got, remedy)
-        # Opened with all others, as a later generation may have another. A server has none.
+        # Opened with all other files, as a later generation may have another one. A server has none.
         of_folder = manifest.knowledge_file if where is None else None
         self._knowledge = None if of_folder is None else BlockFile(path / of_folder.name, of_folder.end)
         self._show(manifest, [Segment(path, record, manifest.removed, opens) for record in manifest.segments])
@@ -134,30 +134,31 @@ class GenerationReader:
     def _show(self, manifest: Manifest, segments: list[Segment]) -> None:
         self.manifest = manifest
         self.segments = segments
-        self._documents = [*accumulate((len(each.keys) for each in self.segments), initial=0)]
-        self._passages = np.cumsum([0, *(each.starts[-1] for each in self.segments)])
-        self.words = Words([each.words for each in self.segments])
-        # Of documents of several articles, how many headings above them all articles share.
+        self._documents = [*accumulate((len(segment.keys) for segment in self.segments), initial=0)]
+        self._passages = np.cumsum([0, *(segment.starts[-1] for segment in self.segments)])
+        self.words = Words([segment.words for segment in self.segments])
+        # By document with several articles, the number of headings that all articles share.
         self._shared: dict[int, int | None] = {}
-        self.expansions = Expansions([(each.file, int(each.starts[-1])) for each in self.segments])
-        # What is kept does not hold the reader, so that the database is closed when nobody reads any more.
+        self.expansions = Expansions([(segment.file, int(segment.starts[-1])) for segment in self.segments])
+        # The callback does not refer to the reader, so that the database is closed with the last reference to it.
         self.titles = Titles(
-            [each.file for each in self.segments],
-            [each.living for each in self.segments],
+            [segment.file for segment in self.segments],
+            [segment.living for segment in self.segments],
             partial(_title, self.segments, self.store, self._kept_documents),
         )
 
     def seen_by(self, groups: Collection[str]) -> GenerationReader:
-        """Return what some groups may see: others' documents are as if they had been removed (`index.fields`).
+        """Return a view for some groups, in which other groups' documents look deleted (`index.fields`).
 
-        The view shares files and store with this reader. Its manifest counts what is seen and says nothing of how the
-        rest is stored, and its knowledge base has nothing of any document (`newcomers` are all that are seen).
+        The view shares files and store with this reader. Its manifest counts only visible documents and does not
+        reveal how the others are stored. Its knowledge base has nothing from documents (`newcomers` are all visible
+        ones).
 
         Args:
-            groups: Names; with none, documents that are open to all are seen.
+            groups: Names of groups; without any, only documents without a group are visible.
 
         Returns:
-            This reader, where nothing is hidden.
+            The view; this reader itself if nothing is hidden.
         """
         segments = [seen(each, groups) for each in self.segments]
         if all(ours is theirs for ours, theirs in zip(segments, self.segments, strict=True)):
@@ -165,11 +166,11 @@ class GenerationReader:
         return self._view(segments, self.store.seen_by(groups))
 
     def without(self, hidden: npt.NDArray[np.bool_], store: Store) -> GenerationReader:
-        """Return a view in which some documents are as if they had been removed (`seen_by`).
+        """Return a view in which some documents look deleted (`seen_by`).
 
         Args:
-            hidden: Which, (documents,).
-            store: Of the rows of all others.
+            hidden: Which documents to hide, (documents,).
+            store: A store with the rows of all other documents.
         """
         return self._view(
             [
@@ -188,7 +189,7 @@ class GenerationReader:
             view._kept_documents, view._layouts = self._kept_documents, self._layouts
         else:
             view._read_from(store)
-        counts = sum((each.counts for each in segments), Counts(0, 0, 0))
+        counts = sum((segment.counts for segment in segments), Counts(0, 0, 0))
         manifest = replace(
             self.manifest,
             counts=counts,
@@ -207,17 +208,17 @@ class GenerationReader:
         """Float32, shape (passages, dim): `VectorRows`, read as an array."""
         return VectorRows([each.file for each in self.segments])
 
-    def add_products(self, found: FloatArray, columns: tuple[int, int], query: FloatArray, part: float) -> None:
-        """Add to numbers of passages about the products of their vectors with a query: see `codes.add_products`."""
+    def add_products(self, products: FloatArray, columns: tuple[int, int], query: FloatArray, part: float) -> None:
+        """Add the estimated products of passage vectors with a query to numbers: see `codes.add_products`."""
         for begin, end, segment in zip(self._passages[:-1], self._passages[1:], self.segments, strict=True):
             if has_codes(segment.file):
-                add_products(found[begin:end], segment.file, columns, query, part)
+                add_products(products[begin:end], segment.file, columns, query, part)
             else:
-                found[begin:end] += segment.vectors[:, slice(*columns)] @ query
+                products[begin:end] += segment.vectors[:, slice(*columns)] @ query
 
     @cached_property
     def _starts(self) -> npt.NDArray[np.int64]:
-        """First passage of each document, and one more."""
+        """First passage of each document, and at the end the number of passages."""
         ends = [each.starts[1:] + begin for each, begin in zip(self.segments, self._passages, strict=False)]
         return np.concatenate([np.zeros(1, np.int64), *ends])
 
@@ -228,39 +229,39 @@ class GenerationReader:
 
     @cached_property
     def document_keys(self) -> npt.NDArray[np.int64]:
-        """The store's key of each document, (documents,), rising."""
+        """Key in the store of each document, (documents,), ascending."""
         return np.concatenate([np.zeros(0, np.int64), *(each.keys for each in self.segments)])
 
     @cached_property
     def passage_keys(self) -> npt.NDArray[np.int64]:
-        """The store's key of each passage, (passages,), rising."""
+        """Key in the store of each passage, (passages,), ascending."""
         firsts = np.concatenate([np.zeros(0, np.int64), *(each.firsts for each in self.segments)])
         rows = np.arange(self._starts[-1])
         return (firsts - self._starts[:-1])[self.passage_documents] + rows
 
     @cached_property
     def living(self) -> npt.NDArray[np.bool_]:
-        """Which documents were not removed, shape (documents,)."""
+        """Which documents were not deleted, shape (documents,)."""
         return np.concatenate([each.living for each in self.segments])
 
     @cached_property
     def documents(self) -> npt.NDArray[np.int64]:
-        """Rows of the documents that were not removed."""
+        """Rows of the documents that were not deleted."""
         return np.flatnonzero(self.living)
 
     @cached_property
     def wordless(self) -> npt.NDArray[np.int64]:
-        """Rows of passages that are never found: without a sentence, or removed."""
+        """Rows of passages that are never found: those without a sentence, and deleted ones."""
         sentences = np.concatenate([each.sentences for each in self.segments])
         return np.flatnonzero((sentences == 0) | ~self.living[self.passage_documents])
 
     @cached_property
     def document_rows(self) -> Mapping[str, int]:
-        """Row of every document by its id; read when first asked for."""
+        """Row of every document by its id; computed at the first access."""
         return {self.document_record(row).doc_id: row for row in self.documents.tolist()}
 
     def row_of(self, doc_id: str) -> int | None:
-        """Return a document's row by its id, without reading others; None where no document has it."""
+        """Return the row of a document by its id, without reading others; None for an unknown id."""
         key = self.store.key_of(doc_id)
         place = int(np.searchsorted(self.document_keys, key)) if key is not None else len(self.document_keys)
         if place == len(self.document_keys) or self.document_keys[place] != key or not self.living[place]:
@@ -268,9 +269,9 @@ class GenerationReader:
         return place
 
     def values(self, field: str) -> tuple[list[str], npt.NDArray[np.int32]]:
-        """Return a field's values (`index.fields`) in order, and the number of each document's, -1 for none.
+        """Return the sorted values of a field (`index.fields`), and the number of each document's value; -1 for none.
 
-        Removed documents have none; a value that no document has is left out.
+        Deleted documents have none, and values that only they had are left out.
         """
         columns = [Column(each.file, field) for each in self.segments]
         names = sorted({value for column in columns for value in column.values})
@@ -289,7 +290,7 @@ class GenerationReader:
     def fields(self) -> list[str]:
         """Names of the fields that documents have."""
         names = sorted({name for each in self.segments for name in each.file.notes["fields"]})
-        # Only where some are removed or hidden are there fields that nobody has: their columns are read.
+        # Only after deletions or in a view can a field have no values, so columns are read only then.
         return names if all(each.is_whole for each in self.segments) else [n for n in names if self.values(n)[0]]
 
     def document_record(self, row: int) -> DocumentRecord:
@@ -298,15 +299,15 @@ class GenerationReader:
         return self._document(segment, place).record
 
     def document(self, row: int) -> Document:
-        """Read a whole document, equal to the one that was added; `original` has its file."""
+        """Read a whole document, equal to the one that was added. Its file is read by `original`."""
         segment, place = self._place(row)
         stored = self._document(segment, place)
         passages = [self.stored(passage) for passage in self.passages_of(row)]
         return Document(
             doc_id=stored.record.doc_id,
             title=stored.record.title,
-            text="".join((*(each.before + each.text for each in passages), stored.tail)),
-            passages=tuple(each.passage for each in passages),
+            text="".join((*(passage.before + passage.text for passage in passages), stored.tail)),
+            passages=tuple(passage.passage for passage in passages),
             source=stored.record.source,
             url=stored.record.url,
             entity_ids=stored.record.entity_ids,
@@ -314,19 +315,19 @@ class GenerationReader:
         )
 
     def original(self, row: int) -> Original | None:
-        """Read the file that a document was read from; None where it is not kept."""
+        """Read the file that a document was read from; None where the file is not stored."""
         segment, place = self._place(row)
         return self.store.original(int(segment.keys[place]))
 
     def original_layout(self, row: int) -> Original | None:
-        """Return `original` without its content: where the text stands in it, quickly, again and again."""
+        """Return `original` without its content, which has the positions of the text; cached."""
         segment, place = self._place(row)
         return self._layouts(int(segment.keys[place]))
 
     def article_title(self, row: int) -> str:
-        """Return the heading of the article that a passage is of; empty where its document is one article.
+        """Return the heading of a passage's article; empty where its document is one article.
 
-        It is the outermost heading that articles of the document do not share (`index.articles`).
+        It is the outermost heading that the articles of the document do not share (`index.articles`).
         """
         document = int(self.passage_documents[row])
         rows = self.passages_of(document)
@@ -344,7 +345,7 @@ class GenerationReader:
         return [*filter(None, (*passage.above, passage.heading))]
 
     def newcomers(self) -> Iterator[DocumentRecord]:
-        """Yield the documents that the knowledge base does not know."""
+        """Yield the documents that were added after the knowledge base was written."""
         for row in np.flatnonzero(self.living)[::-1].tolist():
             segment, place = self._place(row)
             if segment.keys[place] < self.manifest.known:
@@ -374,10 +375,10 @@ class GenerationReader:
 
     @property
     def knowledge_base(self) -> bytes | None:
-        """The index' knowledge base as `KnowledgeBase.save` wrote it; None when it has none.
+        """The index' knowledge base as `KnowledgeBase.save` wrote it; None without one.
 
         Raises:
-            IndexFolderError: A view is asked, and the knowledge base does not say what it has of documents.
+            IndexFolderError: This is a view, and the knowledge base does not say what is from documents.
         """
         saved = self.store.knowledge()
         if saved is None or self._whole is None:
@@ -385,12 +386,12 @@ class GenerationReader:
         return vocabulary_of(KnowledgeBase.from_bytes(saved, f"in the index at {self.where}"), self.where).to_bytes()
 
     def known(self) -> KnowledgeBase | None:
-        """Open the index' knowledge base: its file where there is one, else all of what the store has.
+        """Open the index' knowledge base from its file, or without a file from the store; None without one.
 
-        Documents that were added later are not in it (`newcomers`). None where the index has none.
+        Documents that were added later are not in it (`newcomers`).
 
         Raises:
-            IndexFolderError: It is damaged; or a view is asked (`knowledge_base`).
+            IndexFolderError: It is damaged; or this is a view (see `knowledge_base`).
         """
         if self._knowledge is not None:
             return open_knowledge(self._knowledge)
@@ -401,7 +402,7 @@ class GenerationReader:
         """Check all of the store and of every segment.
 
         Raises:
-            IndexFolderError: At the first thing that is not what was written; it names the file and what mends it.
+            IndexFolderError: Something is damaged; the error names the file and how to repair it.
         """
         if self._whole is not None:
             self._whole.verify()
@@ -411,16 +412,16 @@ class GenerationReader:
             pass
         if self._knowledge is not None:
             self._knowledge.verify()
-        held = []
+        keys = []
         for segment in self.segments:
             segment.file.verify()
-            held += segment.keys[segment.living].tolist()
+            keys += segment.keys[segment.living].tolist()
             for place in segment.living_rows.tolist():
                 self._document(segment, place)
-        if held != self.store.keys():
+        if keys != self.store.keys():
             raise IndexFolderError(f"segments of all documents of {self.store.path}", "others", REPAIR)
-        found = Counter(self.store.document(key).passages for key in held)
-        if sum(size * times for size, times in found.items()) != self.manifest.counts.passages:
+        sizes = Counter(self.store.document(key).passages for key in keys)
+        if sum(size * times for size, times in sizes.items()) != self.manifest.counts.passages:
             raise IndexFolderError(f"{self.manifest.counts.passages} passages in {self.path}", "others", REPAIR)
 
     def _document(self, segment: Segment, place: int) -> StoredDocument:
@@ -429,30 +430,30 @@ class GenerationReader:
     def _place(self, row: int) -> tuple[Segment, int]:
         number = bisect_right(self._documents, row) - 1
         if self._whole is not None and not self.living[row]:
-            # Nothing asks for it; should something ever do, it gets nothing.
+            # Hidden documents are never requested; refuse all the same.
             raise IndexError(row)
         return self.segments[number], int(row) - self._documents[number]
 
     def read_ahead(self, rows: npt.NDArray[np.int64]) -> None:
-        """Let a store that is far away read passages at once which are then asked for one by one."""
+        """Let a remote store read passages at once before they are requested one by one."""
         self.store.read_ahead(self.passage_keys[rows].tolist())
 
     def stored(self, row: int) -> StoredPassage:
-        """Return a passage with its text and its sentences' vectors, read once."""
+        """Return a passage with its text and the vectors of its sentences; cached."""
         document = self.passage_documents[row]
         segment, place = self._place(document)
         return self._kept(int(segment.firsts[place]) + int(row) - int(self._starts[document]))
 
 
 def vocabulary_of(known: KnowledgeBase, where: str) -> KnowledgeBase:
-    """Return a knowledge base without what documents brought.
+    """Return a knowledge base without what documents have added.
 
     Args:
-        known: Of an index.
-        where: That index, for people.
+        known: The knowledge base of an index.
+        where: The index, for people.
 
     Raises:
-        IndexFolderError: It does not say what that is: an earlier version wrote it.
+        IndexFolderError: An earlier version wrote it, which does not say what documents have added.
     """
     if known.brought is None:
         remedy = "build the index again with this version"
@@ -466,7 +467,7 @@ def _title(segments: Sequence[Segment], store: Store, read: _Read, number: int, 
 
 
 def _stored_document(store: Store, read: _Read, segment: Segment, place: int) -> StoredDocument:
-    """Read the row of a segment's document; refuse one that another copy of the index wrote under the same key."""
+    """Read the row of a segment's document; refuse one that a diverged copy of the index wrote with the same key."""
     stored = read(int(segment.keys[place]))
     if stored.first != segment.firsts[place]:
         raise store.damaged(f"row {stored.key} of another index in documents")
@@ -477,7 +478,7 @@ def _opened(path: Path, current: Current) -> GenerationReader:
     """Open a store whose generation is the one that CURRENT names, or the next one."""
     store = Store(path / STORE)
     try:
-        # Before the segments: those of an older generation may have been removed.
+        # Check before opening the segments, as those of an older generation may have been deleted.
         current.check(store.manifest(), store.checksum(), store.path)
         return GenerationReader(path, store)
     except BaseException:
@@ -489,7 +490,7 @@ def open_current(folder: Path) -> GenerationReader:
     """Open the last generation of an index folder.
 
     Raises:
-        IndexFolderError: The folder holds no index, or a damaged one.
+        IndexFolderError: The folder has no index, or a damaged one.
     """
     missing: tuple[Path, str | None] | None = None
     while True:
@@ -503,7 +504,7 @@ def open_current(folder: Path) -> GenerationReader:
         try:
             return _opened(store, current)
         except FileNotFoundError as error:
-            # A writer may have removed a segment, or this store, after we had read of it.
+            # A writer may have deleted a segment, or this store, meanwhile: try again.
             name = error.filename
             if missing == (store, name):
                 remedy = REPAIR if Path(name).name != STORE else "put a backup in its place, or build the index again"

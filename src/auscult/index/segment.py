@@ -1,9 +1,9 @@
-"""A segment: what is derived of some documents to find them by, in one file that is never changed.
+"""A segment: the derived data of some documents, for searches, in one file that never changes.
 
 vectors                 float32 (passages, dim)
-keys, firsts, starts    of a document: its key in the store, its first passage's key, its first passage's row here
-sentences               of a passage: how many it has
-codes, words, titles, fields, expansion   see there
+keys, firsts, starts    for each document: its key in the store, the key and the row of its first passage
+sentences               for each passage: the number of its sentences
+codes, words, titles, fields, expansion   see these modules
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from auscult.interfaces import Expansion, FloatArray
 
 
 class SegmentWriter:
-    """Writes a segment; memory grows with the number of words, not with vectors."""
+    """Writes a segment. Its memory grows with the number of words, but not with that of vectors."""
 
     def __init__(self, path: Path, dim: int) -> None:
         self.path = path
@@ -59,12 +59,12 @@ class SegmentWriter:
         """Add a document.
 
         Args:
-            key: Of it.
-            first: Of its first passage.
-            record: What is said of it.
-            passages: Each with its text.
-            vectors: Of them, (passages, dim).
-            expansion: Their terms; None where the model reads none.
+            key: Key of the document.
+            first: Key of its first passage.
+            record: Its title, source and further fields.
+            passages: Its passages with their texts.
+            vectors: Their vectors, (passages, dim).
+            expansion: Their terms; None for a model without terms.
         """
         if expansion is not None:
             self._expansions.add(expansion, self._starts[-1])
@@ -74,7 +74,7 @@ class SegmentWriter:
         self._counter.add(record.title, further_names(record.metadata), passages)
 
     def take(self, segment: Segment) -> None:
-        """Add what is still there of another segment, instead of documents."""
+        """Add the documents of another segment that were not deleted. Cannot be mixed with `add`."""
         begin = len(self._keys)
         rows = segment.living_rows
         living = np.repeat(segment.living, np.diff(segment.starts))
@@ -82,7 +82,9 @@ class SegmentWriter:
         places = {row: begin + place for place, row in enumerate(rows.tolist())}
         columns = {name: Column(segment.file, name) for name in segment.file.notes["fields"]}
         for row in rows.tolist():
-            fields = {name: each.values[each.rows[row]] for name, each in columns.items() if each.rows[row] >= 0}
+            fields = {
+                name: column.values[column.rows[row]] for name, column in columns.items() if column.rows[row] >= 0
+            }
             span = slice(*segment.starts[row : row + 2])
             self._put(int(segment.keys[row]), int(segment.firsts[row]), fields, segment.sentences[span].tolist())
             self._put_vectors(segment.vectors[span])
@@ -90,7 +92,7 @@ class SegmentWriter:
         self._joined.append(segment.words.counted())
 
     def close(self) -> SegmentRecord:
-        """Write what remains; the segment is then whole."""
+        """Complete the segment."""
         file = self._file
         file.add("keys", np.array(self._keys, np.int64), "<i8")
         file.add("firsts", np.array(self._firsts, np.int64), "<i8")
@@ -105,7 +107,7 @@ class SegmentWriter:
         return SegmentRecord(self.path.name, end, first, last, len(self._keys))
 
     def discard(self) -> None:
-        """Close without finishing, and remove the file."""
+        """Close without completing the segment, and delete the file."""
         self._file.discard()
         self.path.unlink(missing_ok=True)
 
@@ -126,12 +128,12 @@ class Segment:
     """An opened segment.
 
     Args:
-        removed: Keys of documents that are there no more.
-        opens: Opens its file, of a path and the checksum at its end.
+        removed: Keys of deleted documents.
+        opens: Opens its file, by path and the checksum at its end.
 
     Raises:
-        FileNotFoundError: It is not there.
-        IndexFolderError: It is damaged, or its words have another normal form (`words.ANALYSIS`).
+        FileNotFoundError: The file does not exist.
+        IndexFolderError: The file is damaged, or its words have another normal form (`words.ANALYSIS`).
     """
 
     def __init__(
@@ -153,30 +155,30 @@ class Segment:
         self._living = ~np.isin(self.keys, gone) if gone else None
 
     def without(self, hidden: npt.NDArray[np.bool_]) -> Segment:
-        """Return the same file, read as if some of its documents, (documents,), were removed."""
-        found = copy(self)
-        found.__dict__.pop("words", None)
-        found._living = self.living & ~hidden
-        return found
+        """Return a view of the segment in which some documents, (documents,), look deleted."""
+        view = copy(self)
+        view.__dict__.pop("words", None)
+        view._living = self.living & ~hidden
+        return view
 
     @property
     def is_whole(self) -> bool:
-        """Whether all of its documents are still there."""
+        """Whether no document was deleted."""
         return self._living is None
 
     @property
     def living(self) -> npt.NDArray[np.bool_]:
-        """Which documents are still there, (documents,)."""
+        """Which documents were not deleted, (documents,)."""
         return np.ones(len(self.keys), bool) if self._living is None else self._living
 
     @property
     def living_rows(self) -> npt.NDArray[np.int64]:
-        """Rows of the documents that are still there."""
+        """Rows of the documents that were not deleted."""
         return np.flatnonzero(self.living)
 
     @property
     def counts(self) -> Counts:
-        """Number of documents, passages and sentences that were not removed."""
+        """Numbers of documents, passages and sentences that were not deleted."""
         sizes = np.diff(self.starts)
         passages = np.repeat(self.living, sizes)
         sentences = int(self.sentences[passages].sum(dtype=np.int64))
@@ -189,29 +191,29 @@ class Segment:
 
     @property
     def sentences(self) -> npt.NDArray[np.int32]:
-        """How many each passage has, (passages,)."""
+        """Number of sentences of each passage, (passages,)."""
         return self.file.array("sentences")
 
     @cached_property
     def words(self) -> WordSegment:
-        """The words of what is still there."""
+        """The words of the documents that were not deleted."""
         passages = None if self._living is None else np.repeat(self._living, np.diff(self.starts))
         return WordSegment(self.file, self._living, passages)
 
 
-#: A segment of at most so many times the documents of all behind it is joined with them: then each is larger than what
-#: follows, there are few, and a document is written again a logarithm of times.
+#: A segment is merged with all segments after it unless it has more than this many times their documents. So there are
+#: few segments, and a document is rewritten only a logarithmic number of times.
 _JOINED = 3
 
 
 def plan(segments: Sequence[tuple[int, int]]) -> list[list[int]]:
-    """Return neighbours that shall be one, by their numbers; one alone that is named once stays as it is.
+    """Return which neighbouring segments to merge, as groups of their numbers.
 
     Args:
-        segments: Of each, in order: how many documents it holds, and how many of them are still there.
+        segments: For each segment in order: the number of its documents, and of those that were not deleted.
 
     Returns:
-        Groups in order. A group of one is to be written again where fewer than half of its documents are still there.
+        Groups in order. A segment that is alone in its group is rewritten only if more than half of it was deleted.
     """
     groups: list[list[int]] = []
     tail: list[int] = []
@@ -227,7 +229,7 @@ def plan(segments: Sequence[tuple[int, int]]) -> list[list[int]]:
 
 
 def merge(segments: Sequence[Segment], path: Path, dim: int) -> SegmentRecord:
-    """Write what is still there of segments into one."""
+    """Merge segments into one, without deleted documents."""
     writer = SegmentWriter(path, dim)
     try:
         for segment in segments:

@@ -1,11 +1,11 @@
-"""Durable files: synced writes, stores published by one atomic rename, and the lock that lets one writer in.
+"""Durable files: synced writes, stores published by one atomic rename, and the lock that admits one writer.
 
-An index folder holds a store, and a small file, CURRENT, that names it and says which generation was committed last. A
-new build fills another store, syncs it, and replaces CURRENT. A change within a store is a transaction of its database;
-CURRENT is replaced after it. Whenever a machine stops, CURRENT names a whole store.
+An index folder has a store and a small file, CURRENT, that names the store and its last committed generation. A new
+build fills another store, syncs it, and replaces CURRENT. A change within a store is a transaction of its database,
+after which CURRENT is replaced. Whenever the machine stops, CURRENT names a complete store.
 
-The database's write-ahead log may hold the last commits alone, and SQLite drops the end of a damaged log without a
-word. A generation is therefore written down a second time, outside the log, before its commit is reported as done.
+The last commits may be only in the database's write-ahead log, and SQLite silently drops the end of a damaged log. So
+the generation is also recorded in CURRENT, outside the log, before its commit is reported as done.
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ class Current:
         return lines + f"sum {zlib.crc32(lines):08x}\n".encode()
 
     def check(self, manifest: Manifest, checksum: str, store: Path) -> None:
-        """Refuse a database whose generation is neither the one that was reported last nor the next one.
+        """Refuse a database whose generation is neither the last reported one nor the next one.
 
-        A writer that was killed after its commit, and before it replaced CURRENT, leaves the next one. Nobody was told
-        of it, and it is whole.
+        A writer that was killed between its commit and the replacement of CURRENT leaves the next one. That generation
+        is complete, but was not reported.
 
         Args:
-            manifest: Read from the database.
-            checksum: Of that manifest.
+            manifest: The manifest in the database.
+            checksum: Checksum of that manifest.
             store: Path of the database, for the error.
 
         Raises:
@@ -74,19 +74,21 @@ class Current:
                     f"the number of the last generation in {store.parent.parent / CURRENT}", "none", _LOST
                 )
         elif checksum != self.checksum and manifest.before != self.checksum:
-            told = f"generation {self.generation} in {store}, the last that {CURRENT} names"
+            expected = f"generation {self.generation} in {store}, the last that {CURRENT} names"
             if manifest.generation < self.generation:
                 remedy = f"put the file {store.name}-wal that belongs to it back, or a backup, or build the index again"
-                raise IndexFolderError(told, f"generation {manifest.generation}, to which commits are missing", remedy)
+                raise IndexFolderError(
+                    expected, f"generation {manifest.generation}, to which commits are missing", remedy
+                )
             remedy = f"{_LOST}; copy an index with: auscult backup"
-            raise IndexFolderError(told, f"another generation, with number {manifest.generation}", remedy)
+            raise IndexFolderError(expected, f"another generation, with number {manifest.generation}", remedy)
 
 
 def read_current(folder: Path) -> Current | None:
     """Read CURRENT; None where no index has been committed yet.
 
     Raises:
-        IndexFolderError: It is damaged, or of a format that cannot be read.
+        IndexFolderError: The file is damaged, or has a format that cannot be read.
     """
     path = folder / CURRENT
     try:
@@ -126,13 +128,15 @@ def current_store(folder: Path) -> Path | None:
 
 
 def _built_by(folder: Path, generation: str) -> str:
-    """Return the command that builds an index of an older format again, as far as the index tells."""
+    """Return the command that builds an index of an older format again, from what its manifest says."""
     corpus, model = "CORPUS", ""
     try:
-        told = parse_json((folder / generation.removesuffix(".added") / "manifest.json").read_text(encoding="utf-8"))
-        corpus, model = str(told["corpus"] or corpus), str(told["model"]["path"])
+        manifest = parse_json(
+            (folder / generation.removesuffix(".added") / "manifest.json").read_text(encoding="utf-8")
+        )
+        corpus, model = str(manifest["corpus"] or corpus), str(manifest["model"]["path"])
     except (OSError, ValueError, KeyError, TypeError):
-        # Damaged, or not of this kind: what is missing is for whoever reads it to fill in.
+        # Without a readable manifest, the command has placeholders.
         pass
     return shlex.join(["auscult", "index", corpus, "--out", str(folder), *(["--model", model] if model else [])])
 
@@ -161,11 +165,11 @@ def sync_tree(path: Path) -> None:
 
 
 def new_store(folder: Path) -> Path:
-    """Make the folder of the store after the live one."""
+    """Create the folder of the next store."""
     try:
         current = current_store(folder)
     except IndexFolderError:
-        # Of an older format, or damaged: it is replaced.
+        # CURRENT is of an older format or damaged; it will be replaced.
         current = None
     match = STORE_NAME.fullmatch(current.name) if current else None
     store = folder / f"store-{int(match.group(1)) + 1 if match else 1:06d}"
@@ -176,20 +180,20 @@ def new_store(folder: Path) -> Path:
 
 
 def publish(folder: Path, store: Path, generation: int, checksum: str) -> None:
-    """Make a finished store the live one: the single moment at which an index that is built changes.
+    """Make a complete store the live one. At this moment readers see the new build.
 
     Args:
-        folder: Of the index.
-        store: Folder of the store, in it.
-        generation: Number of the generation that the store holds.
-        checksum: Of its manifest.
+        folder: The index folder.
+        store: Folder of the store, in the index folder.
+        generation: Number of the store's generation.
+        checksum: Checksum of its manifest.
     """
     sync_tree(store)
     write_current(folder, Current(store.name, generation, checksum))
 
 
 def write_current(folder: Path, current: Current) -> None:
-    """Replace CURRENT and wait until that is on the disk."""
+    """Replace CURRENT, and wait until it is on the disk."""
     draft = folder / _CURRENT_DRAFT
     write_synced(draft, current.to_bytes())
     sync_directory(folder)
@@ -198,11 +202,11 @@ def write_current(folder: Path, current: Current) -> None:
 
 
 def remove_leftovers(folder: Path, keep: Collection[str] | None = None) -> None:
-    """Remove every store but the live one, and what no generation of it needs; other files are never touched.
+    """Delete all stores but the live one, and its files that are no longer needed. Other files are never touched.
 
     Args:
-        folder: Of the index.
-        keep: Names of the live store's segments; None leaves all.
+        folder: The index folder.
+        keep: Names of the files to keep in the live store; None keeps all.
     """
     current = current_store(folder)
     for path in folder.iterdir():
@@ -217,10 +221,10 @@ def remove_leftovers(folder: Path, keep: Collection[str] | None = None) -> None:
 
 
 def prepare_folder(folder: Path) -> None:
-    """Make the index folder; refuse one that holds somebody's other files.
+    """Create the index folder; refuse one with other files.
 
     Raises:
-        IndexFolderError: The path is a file, or a folder with other things in it and no index.
+        IndexFolderError: The path is a file, or a folder with other files and no index.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -240,7 +244,7 @@ def prepare_folder(folder: Path) -> None:
 
 @contextmanager
 def storage_errors(folder: Path) -> Iterator[None]:
-    """Turn a full disk, a missing permission or a failing device into an error the user can act on."""
+    """Turn a full disk, a missing permission or a failing device into an error that says what to do."""
     try:
         yield
     except OSError as error:
@@ -254,7 +258,7 @@ def storage_errors(folder: Path) -> Iterator[None]:
 
 
 def sync_directory(path: Path) -> None:
-    """Sync a folder's entries."""
+    """Sync the entries of a folder."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -263,7 +267,7 @@ def sync_directory(path: Path) -> None:
 
 
 def signs_of_change(folder: Path) -> object:
-    """Return what changes with every commit to an index, without opening anything; None where there is none."""
+    """Return a value that changes with every commit to an index, without opening the index; None without an index."""
     try:
         named = (folder / CURRENT).read_bytes()
         store = folder / named.decode("utf-8", "replace").partition("\n")[0] / STORE
@@ -274,17 +278,16 @@ def signs_of_change(folder: Path) -> object:
 
 
 class FolderLock:
-    """Held by the writer of an index folder.
+    """The lock of the writer of an index folder.
 
-    The kernel owns the lock, so that it ends with its process however that ends: a dead process' lock is
-    taken over at once, and a re-used process number cannot keep one alive. The content only tells people who
-    holds it.
+    The kernel owns the lock, so it always ends with its process. Process numbers do not matter; the content of the
+    file only tells people who has the lock.
 
     Args:
         folder: The index folder; it exists.
 
     Raises:
-        IndexBusyError: Another writer holds the lock.
+        IndexBusyError: Another writer has the lock.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -297,11 +300,11 @@ class FolderLock:
 
     @property
     def held(self) -> bool:
-        """Whether it has not been released."""
+        """Whether the lock has not been released."""
         return self._descriptor >= 0
 
     def release(self) -> None:
-        """Remove the lock file and let the next writer in; harmless when called twice."""
+        """Delete the lock file and release the lock. A second call has no effect."""
         if self.held:
             self._path.unlink(missing_ok=True)
             os.close(self._descriptor)
@@ -315,8 +318,8 @@ class FolderLock:
             except BlockingIOError as error:
                 holder = "another process"
                 with suppress(ValueError, KeyError, TypeError):
-                    told = parse_json(os.pread(descriptor, 4096, 0))
-                    holder = f"pid {told['pid']} on host {told['host']} since {told['since']}"
+                    stored = parse_json(os.pread(descriptor, 4096, 0))
+                    holder = f"pid {stored['pid']} on host {stored['host']} since {stored['since']}"
                 os.close(descriptor)
                 raise IndexBusyError(
                     f"no other writer at {self._path.parent}",
@@ -329,5 +332,5 @@ class FolderLock:
             with suppress(FileNotFoundError):
                 if os.path.samestat(os.fstat(descriptor), self._path.stat()):
                     return descriptor
-            # The holder before us removed the file after we had opened it: nobody else can see this one.
+            # The previous holder deleted the file after it was opened here, so it locks nothing: try again.
             os.close(descriptor)

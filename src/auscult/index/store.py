@@ -1,8 +1,7 @@
-"""The one source of truth of an index: documents, passages, sentences and vectors in an SQLite database.
+"""The source of truth of an index: documents, passages, sentences and vectors in an SQLite database.
 
-What is written is seen with its transaction's commit, or never; a reader sees what was committed when it began. Every
-row carries a CRC-32 of what it holds and of its keys, so that neither a damaged row nor one in another's place is
-taken for what was written.
+Changes become visible with the commit of their transaction; a reader sees the commits up to its opening. Every row has
+a CRC-32 of its values and its key, which detects damaged and misplaced rows.
 """
 
 from __future__ import annotations
@@ -51,13 +50,13 @@ CREATE TABLE passages (
     vector BLOB, vectors BLOB, terms BLOB
 );
 """
-# Which documents were read somewhere, without a look at all of them; an index of before has none.
+# To find documents by origin. Absent in an index of an earlier version.
 _BY_ORIGIN: Final = "CREATE INDEX IF NOT EXISTS documents_by_origin ON documents (origin, doc_id);"
-# Of documents whose file is kept; an index of before has none.
+# Original files of documents. Absent in an index of an earlier version.
 _ORIGINALS: Final = (
     "CREATE TABLE IF NOT EXISTS originals (key INTEGER PRIMARY KEY, sum INTEGER, layout BLOB, content BLOB);"
 )
-# Of the files that documents are from, what saves reading them again; an index of before has none.
+# Records of the files that documents are from, so that they need not be read again. Absent in earlier versions.
 _FILES: Final = (
     "CREATE TABLE IF NOT EXISTS files (key INTEGER PRIMARY KEY, sum INTEGER, origin TEXT, name BLOB, record TEXT);"
 )
@@ -79,7 +78,7 @@ _REMEDY: Final = "put a backup in its place, or build the index again"
 
 @dataclass(frozen=True, slots=True)
 class DocumentRecord:
-    """What an index says about a document without reading its text."""
+    """A document without its text."""
 
     doc_id: str
     title: str
@@ -90,12 +89,14 @@ class DocumentRecord:
 
 
 class StoredDocument(NamedTuple):
-    """A row of the documents.
+    """A row of the table of documents.
 
     Attributes:
-        record: What is said of it.
+        key: Its key.
+        record: Its title, source and further fields.
         first: Key of its first passage.
-        tail: The text behind the last one.
+        passages: Number of its passages.
+        tail: The text after the last passage.
     """
 
     key: int
@@ -106,13 +107,15 @@ class StoredDocument(NamedTuple):
 
 
 class StoredPassage(NamedTuple):
-    """A row of the passages.
+    """A row of the table of passages.
 
     Attributes:
-        before: The text between the passage before it and this one.
-        vector: (dim,).
-        vectors: Of its sentences, half precision, (sentences, dim).
-        terms: Of its windows, as `expansion.to_bytes` packs them; empty for a model that reads none.
+        passage: The passage.
+        before: The text between the previous passage and this one.
+        text: Its text.
+        vector: Its vector, (dim,).
+        vectors: Vectors of its sentences, half precision, (sentences, dim).
+        terms: Terms of its windows, as packed by `expansion.to_bytes`; empty for a model without terms.
     """
 
     passage: Passage
@@ -127,16 +130,16 @@ class Store:
     """An opened database.
 
     Args:
-        mode: "ro" to read, "rw" to write, "rwc" to write a new one.
+        mode: "ro" to read, "rw" to write, "rwc" to create a new one.
 
     Raises:
-        FileNotFoundError: It is not there.
-        IndexFolderError: It is damaged.
+        FileNotFoundError: The database does not exist.
+        IndexFolderError: The database is damaged.
     """
 
     def __init__(self, path: Path, mode: str = "ro") -> None:
         self.path = path
-        # Python hands a connection's prepared statement to two threads at once.
+        # Python may give a connection's prepared statement to two threads at once.
         self._one = threading.Lock()
         self._mode = mode
         self._keeps: bool | None = None
@@ -149,14 +152,14 @@ class Store:
         name = f"file:{quote(str(self.path.absolute()))}?mode={mode}"
         connection = sqlite3.connect(name, uri=True, isolation_level=None, check_same_thread=False, timeout=30)
         if mode == "rwc":
-            # Nobody sees it before it is whole: its commit is the rename that publishes its folder.
+            # A new database needs no journal: it becomes visible only with the rename that publishes its folder.
             connection.executescript("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;")
             connection.executescript(f"{_SCHEMA} {_BY_ORIGIN} {_ORIGINALS}")
         try:
             if mode != "rwc":
                 connection.execute("PRAGMA synchronous=FULL")
             connection.execute("BEGIN" if mode == "ro" else "BEGIN IMMEDIATE")
-            # The transaction begins with the first look.
+            # The transaction begins with the first read.
             connection.execute("SELECT count(*) FROM state").fetchone()
         except sqlite3.OperationalError:
             connection.close()
@@ -164,8 +167,8 @@ class Store:
             read_only = os.statvfs(self.path.parent).f_flag & os.ST_RDONLY
             if mode != "ro" or (log.exists() and not read_only):
                 raise
-            # Where nothing may be written, nothing changes. An immutable database is read without its log, so one with
-            # commits there may not be opened that way.
+            # On a read-only disk nothing can change. SQLite opens an immutable database without its log, so it must
+            # not be opened like that if there are commits in the log.
             if log.exists() and log.stat().st_size:
                 expected = f"an index whose log has been merged, on the read-only disk of {self.path.parent}"
                 remedy = "merge it where it may be written (auscult optimize INDEX), and copy it from there"
@@ -174,25 +177,25 @@ class Store:
         return connection
 
     def seen_by(self, groups: Collection[str]) -> Store:
-        """Return what some groups are shown texts from: this store, whose reader never asks it for others'."""
+        """Return the store for a view of some groups: this one, as the view never requests hidden rows."""
         return self
 
     def read_ahead(self, passages: Sequence[int]) -> None:
-        """Be told the keys of passages that are read next; the file is at hand, and nothing is done."""
+        """Prepare to read passages by their keys. Does nothing here, as the file is local."""
 
     def close(self) -> None:
-        """Give up what has not been committed; harmless when called twice."""
+        """Discard what was not committed, and close. A second call has no effect."""
         self._connection.close()
 
     def commit(self, manifest: Manifest, *, last: bool = False) -> Manifest:
-        """Make what was written the next generation.
+        """Commit the changes as the next generation.
 
         Args:
-            manifest: Of it.
-            last: Of a new database: let it be read by others while it is written from now on.
+            manifest: Its manifest.
+            last: For a new database: allow readers during later writes.
 
         Returns:
-            The manifest as it was written, with the checksums that only the database knows.
+            The manifest as written, with the checksums of the database.
         """
         before = self.checksum() if self._read("SELECT 1 FROM state") else ""
         sums = self._read("SELECT sum FROM knowledge")
@@ -205,8 +208,8 @@ class Store:
         return manifest
 
     def write_through(self) -> None:
-        """Move what was committed from the log into the database and empty the log, as far as readers allow."""
-        # Without waiting for readers: one that stays open would hold up each commit for 30 seconds.
+        """Move commits from the log into the database, and empty the log as far as readers allow."""
+        # Do not wait for readers: an open one would delay each commit by 30 seconds.
         self._write("PRAGMA busy_timeout=0")
         self._write("PRAGMA wal_checkpoint(TRUNCATE)")
 
@@ -216,36 +219,36 @@ class Store:
 
     @cached_property
     def row_seed(self) -> tuple[str, ...]:
-        """Values that checksums of rows begin with (`Manifest.row_seed`); whoever writes a new database sets it."""
+        """Values that checksums of rows begin with (`Manifest.row_seed`); must be set for a new database."""
         return self.manifest().row_seed
 
     def checksum(self) -> str:
         """Return the SHA-256 of the manifest, in hexadecimal digits.
 
-        The manifest has checksums of the segments, which have the keys of all rows, so that it stands for all of them.
+        The manifest has the checksums of the segments, and these have the keys of all rows.
         """
         content = self._content("state", "SELECT sum, content FROM state WHERE id = 1")
         return hashlib.sha256(content.encode()).hexdigest()
 
     def manifest_marker(self) -> bytes:
-        """Return bytes of the manifest's row that no other generation has, as the database's pages hold them."""
+        """Return bytes of the manifest's row, as in the database's pages, that are unique to this generation."""
         row: tuple[int, str] = self._read("SELECT sum, content FROM state WHERE id = 1")[0]
         return marker_of(*row)
 
     def knowledge(self) -> bytes | None:
-        """Return the knowledge base as `KnowledgeBase.save` wrote it; None when there is none."""
+        """Return the knowledge base as `KnowledgeBase.save` wrote it; None without one."""
         sums = self._read("SELECT sum FROM knowledge")
         if self._mode == "ro":
-            told = self.manifest().knowledge
-            if told is not None and told != (sums[0][0] if sums else 0):
+            expected = self.manifest().knowledge
+            if expected is not None and expected != (sums[0][0] if sums else 0):
                 raise self.damaged("the knowledge base of another generation")
         if not sums:
             return None
-        found: bytes = self._content("knowledge", "SELECT sum, content FROM knowledge WHERE id = 1", self.row_seed)
-        return found
+        content: bytes = self._content("knowledge", "SELECT sum, content FROM knowledge WHERE id = 1", self.row_seed)
+        return content
 
     def put_knowledge(self, content: bytes) -> None:
-        """Keep a knowledge base in place of another, of which no byte stays."""
+        """Store a knowledge base. The bytes of the previous one are overwritten."""
         self._write("PRAGMA secure_delete=ON")
         total = knowledge_checksum(self.row_seed, content)
         self._write("INSERT OR REPLACE INTO knowledge VALUES (1, ?, ?)", (total, content))
@@ -254,14 +257,14 @@ class Store:
         """Write a document.
 
         Args:
-            document: Whose ids are not here.
-            key: For it.
+            document: The document, with new ids.
+            key: Key for the document.
             first: Key for its first passage.
             encoded: Its vectors and terms.
             origin: Where it was read.
 
         Raises:
-            DataError: One of its ids is here.
+            DataError: One of its ids is already in the database.
         """
         pieces, tail = _pieces(document)
         vectors, passages, expansion = encoded
@@ -279,7 +282,7 @@ class Store:
                 _sentence_rows(passage.sentences).tobytes(),
                 passages[number].astype(PASSAGE_DTYPE).tobytes(),
                 vectors[begin:end].astype(SENTENCE_DTYPE).tobytes(),
-                # An index of before has no column for terms; its model reads none.
+                # An index of an earlier version has no column for terms; its model has none.
                 *([terms[number]] if self._keeps_terms else []),
             )
             statement = _PASSAGE if self._keeps_terms else _PASSAGE_WITHOUT_TERMS
@@ -291,24 +294,24 @@ class Store:
             self._write("INSERT INTO originals VALUES (?,?,?,?)", (key, _sum(*self.row_seed, key, *kept), *kept))
 
     def delete(self, key: int) -> Counts:
-        """Delete a document, and return the counts of what went with it."""
+        """Delete a document, and return the counts of deleted documents, passages and sentences."""
         document = self.document(key)
         span = (document.first, document.first + document.passages)
         size = SENTENCE_ROW.itemsize
-        held = self._read("SELECT total(length(sentences)) FROM passages WHERE key >= ? AND key < ?", span)
+        sizes = self._read("SELECT total(length(sentences)) FROM passages WHERE key >= ? AND key < ?", span)
         self._write("DELETE FROM passages WHERE key >= ? AND key < ?", span)
         self._write("DELETE FROM documents WHERE key = ?", (key,))
         if self._keeps_originals:
             self._write("DELETE FROM originals WHERE key = ?", (key,))
-        return Counts(1, document.passages, int(held[0][0]) // size)
+        return Counts(1, document.passages, int(sizes[0][0]) // size)
 
     def key_of(self, doc_id: str) -> int | None:
-        """Return a document's key; None where no document has the id."""
-        found = self._read("SELECT key FROM documents WHERE doc_id = ?", (_text(doc_id),))
-        return int(found[0][0]) if found else None
+        """Return the key of a document; None for an unknown id."""
+        rows = self._read("SELECT key FROM documents WHERE doc_id = ?", (_text(doc_id),))
+        return int(rows[0][0]) if rows else None
 
     def hash_of(self, key: int) -> bytes:
-        """Return what `content_hash` said of a document."""
+        """Return the `content_hash` of a document."""
         return bytes(self._row("documents", key)[1])
 
     def keys(self, first: int = 0, last: int = 2**62) -> list[int]:
@@ -316,26 +319,28 @@ class Store:
         return [key for (key,) in self._read("SELECT key FROM documents WHERE key BETWEEN ? AND ?", (first, last))]
 
     def ids_from(self, origin: str) -> list[str]:
-        """Return the ids of the documents that were read somewhere."""
-        found = self._read("SELECT doc_id FROM documents WHERE origin = ? ORDER BY key", (origin,))
-        return [_untext(doc_id) for (doc_id,) in found]
+        """Return the ids of the documents of an origin, in the order of their keys."""
+        rows = self._read("SELECT doc_id FROM documents WHERE origin = ? ORDER BY key", (origin,))
+        return [_untext(doc_id) for (doc_id,) in rows]
 
     def document(self, key: int) -> StoredDocument:
         """Read the row of a document.
 
         Raises:
-            IndexFolderError: The row is damaged, or not there.
+            IndexFolderError: The row is damaged or missing.
         """
         doc_id, _, _, record, tail = self._row("documents", key)
         title, source, url, entity_ids, metadata, first, passages = json.loads(record)
-        found = DocumentRecord(_untext(doc_id), title, source, url, tuple(entity_ids), MappingProxyType(metadata))
-        return StoredDocument(key, found, first, passages, _untext(tail))
+        document_record = DocumentRecord(
+            _untext(doc_id), title, source, url, tuple(entity_ids), MappingProxyType(metadata)
+        )
+        return StoredDocument(key, document_record, first, passages, _untext(tail))
 
     def original(self, key: int) -> Original | None:
-        """Read the file that a document was read from; None where it is not kept.
+        """Read the file that a document was read from; None where it is not stored.
 
         Raises:
-            IndexFolderError: It is damaged.
+            IndexFolderError: The row is damaged.
         """
         row = self._original(key)
         return None if row is None else Original.from_bytes(row[0], zlib.decompress(row[1]))
@@ -352,7 +357,7 @@ class Store:
 
     @property
     def _keeps_originals(self) -> bool:
-        # What a reader sees stays as it is, and a table that is there stays.
+        # Cached: a reader's view does not change, and an existing table stays.
         if not (self._keeps or (self._keeps is False and self._mode == "ro")):
             self._keeps = bool(self._read("SELECT 1 FROM sqlite_master WHERE name = 'originals'"))
         return bool(self._keeps)
@@ -366,10 +371,10 @@ class Store:
         return bool(self._read("SELECT 1 FROM sqlite_master WHERE name = 'files'"))
 
     def whole(self, key: int) -> tuple[Document, EncodedDocument]:
-        """Read a document with its file, and what its encoder made of it.
+        """Read a document with its file, its vectors and its terms.
 
         Raises:
-            IndexFolderError: A row is damaged, or not there.
+            IndexFolderError: A row is damaged or missing.
         """
         stored = self.document(key)
         passages = [self.passage(stored.first + number) for number in range(stored.passages)]
@@ -377,18 +382,18 @@ class Store:
         document = Document(
             doc_id=record.doc_id,
             title=record.title,
-            text="".join((*(each.before + each.text for each in passages), stored.tail)),
-            passages=tuple(each.passage for each in passages),
+            text="".join((*(passage.before + passage.text for passage in passages), stored.tail)),
+            passages=tuple(passage.passage for passage in passages),
             source=record.source,
             url=record.url,
             entity_ids=record.entity_ids,
             metadata=record.metadata,
             original=self.original(key),
         )
-        terms = [each.terms for each in passages]
+        terms = [passage.terms for passage in passages]
         return document, EncodedDocument(
-            np.concatenate([each.vectors for each in passages]).astype(np.float32),
-            np.stack([each.vector for each in passages]),
+            np.concatenate([passage.vectors for passage in passages]).astype(np.float32),
+            np.stack([passage.vector for passage in passages]),
             from_bytes(terms) if any(terms) else None,
         )
 
@@ -396,10 +401,10 @@ class Store:
         """Read the row of a passage.
 
         Raises:
-            IndexFolderError: The row is damaged, or not there.
+            IndexFolderError: The row is damaged or missing.
         """
         passage_id, record, text, sentences, vector, vectors, *terms = self._row("passages", key)
-        # Of a passage without headings above its own nothing is said of them; an index of before says it of none.
+        # `above` is empty for a passage without headings above its own, and in indexes of earlier versions.
         heading, aspect, start, end, gap, *above = json.loads(record)
         rows = np.frombuffer(sentences, SENTENCE_ROW).tolist()
         whole = _untext(text)
@@ -416,10 +421,10 @@ class Store:
         )
 
     def files(self, origin: str) -> dict[str, str]:
-        """Return what is kept of the files that were read somewhere, by their names.
+        """Return the records of the files of an origin, by name.
 
         Raises:
-            IndexFolderError: It is damaged.
+            IndexFolderError: A row is damaged.
         """
         if not self._keeps_files:
             return {}
@@ -428,13 +433,13 @@ class Store:
         return {_untext(name): record for _, name, record in rows}
 
     def file_origins(self) -> list[str]:
-        """Return the places that something is kept of (`files`)."""
+        """Return the origins that have records of files (`files`)."""
         if not self._keeps_files:
             return []
         return [origin for (origin,) in self._read("SELECT DISTINCT origin FROM files ORDER BY origin")]
 
     def put_files(self, origin: str, records: Mapping[str, str]) -> None:
-        """Keep this of the files that were read somewhere, in place of what was kept of them."""
+        """Replace the records of the files of an origin."""
         self._write(_FILES)
         self._write("DELETE FROM files WHERE origin = ?", (origin,))
         first = int(self._read("SELECT coalesce(max(key), 0) + 1 FROM files")[0][0])
@@ -443,14 +448,14 @@ class Store:
             self._write("INSERT INTO files VALUES (?,?,?,?,?)", (key, _sum(*self.row_seed, key, *values), *values))
 
     def verify(self) -> Iterator[None]:
-        """Check the database's structure and then every row, yielding after each.
+        """Check the structure of the database and then every document, yielding after each.
 
         Raises:
-            IndexFolderError: At the first that is not what was written.
+            IndexFolderError: Something is damaged.
         """
-        found = self._read("PRAGMA integrity_check(1)")[0][0]
-        if found != "ok":
-            raise self.damaged(f"'{found}'")
+        result = self._read("PRAGMA integrity_check(1)")[0][0]
+        if result != "ok":
+            raise self.damaged(f"'{result}'")
         self.knowledge()
         yield
         passages = 0
@@ -464,16 +469,16 @@ class Store:
         if self._keeps_files:
             for (key,) in self._read("SELECT key FROM files"):
                 self._row("files", key)
-        held = self._read("SELECT count(*) FROM passages")[0][0]
-        if held != passages:
-            raise self.damaged(f"{held} passages where documents have {passages}")
+        count = self._read("SELECT count(*) FROM passages")[0][0]
+        if count != passages:
+            raise self.damaged(f"{count} passages where documents have {passages}")
 
     def copy_into(self, path: Path, *, compact: bool) -> None:
-        """Write what this reader sees into a new file.
+        """Copy the database as this reader sees it to a new file.
 
         Args:
-            path: Of the file.
-            compact: Leave out the bytes of what was deleted; everybody else's changes are seen then, too.
+            path: The new file.
+            compact: Leave out the bytes of deleted rows. The copy then also has commits since the opening.
         """
         if compact:
             self._write("COMMIT")
@@ -494,37 +499,37 @@ class Store:
             raise DataError(f"every {kind} id once", f"'{name}' a second time", remedy) from error
 
     def row(self, table: str, key: int) -> tuple[int, Sequence[Any]]:
-        """Return the checksum and the values of a row of documents, passages or originals, as they lie here.
+        """Return the checksum and the stored values of a row of documents, passages or originals.
 
         Raises:
-            IndexFolderError: The row is damaged, or not there.
+            IndexFolderError: The row is damaged or missing.
         """
         values = self._row(table, key)
         return _sum(*self.row_seed, int(key), *values), values
 
     def _find(self, table: str, key: int) -> list[Any]:
-        """Return the key, the checksum and the values of a row; an empty list where there is none."""
+        """Return a list with the key, the checksum and the values of a row; an empty list for an unknown key."""
         return self._read(f"SELECT * FROM {table} WHERE key = ?", (int(key),))  # noqa: S608
 
     def _row(self, table: str, key: int) -> Sequence[Any]:
-        found = self._find(table, key)
-        if not found:
+        rows = self._find(table, key)
+        if not rows:
             raise self.damaged(f"no row {key} in {table}")
-        return self._checked(table, key, found[0])
+        return self._checked(table, key, rows[0])
 
-    def _checked(self, table: str, key: int, found: Sequence[Any]) -> Sequence[Any]:
-        """Return the values of a row, of which the key and the checksum come first."""
-        held, checksum = found[:2]
-        values = found[2:]
-        if _sum(*self.row_seed, held, *values) != checksum or held != key:
+    def _checked(self, table: str, key: int, row: Sequence[Any]) -> Sequence[Any]:
+        """Check a row, whose first values are key and checksum, and return its other values."""
+        stored_key, checksum = row[:2]
+        values = row[2:]
+        if _sum(*self.row_seed, stored_key, *values) != checksum or stored_key != key:
             raise self.damaged(f"a damaged row {key} in {table}")
         return values
 
     def _content(self, table: str, statement: str, seed: Sequence[str] = ()) -> Any:
-        found = self._read(statement)
-        if not found or _sum(*seed, 1, found[0][1]) != found[0][0]:
+        rows = self._read(statement)
+        if not rows or _sum(*seed, 1, rows[0][1]) != rows[0][0]:
             raise self.damaged(f"a damaged table '{table}'")
-        return found[0][1]
+        return rows[0][1]
 
     def _read(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
         with self._damage(), self._one:
@@ -541,7 +546,7 @@ class Store:
         except (sqlite3.IntegrityError, sqlite3.ProgrammingError):
             raise
         except (sqlite3.Error, UnicodeDecodeError) as error:
-            # Of the storage's own failures the system's number is not told.
+            # SQLite does not report the system's error number for storage failures.
             code = getattr(error, "sqlite_errorcode", 0) & 0xFF
             if code in _OF_THE_SYSTEM and self._mode == "ro":
                 remedy = f"check the disk and the folder's permissions, or {_REMEDY}"
@@ -551,12 +556,12 @@ class Store:
             raise self.damaged(f"'{error}'") from error
 
     def damaged(self, got: str) -> IndexFolderError:
-        """Return the error of a database that holds something else than was written."""
+        """Return the error for a damaged database."""
         return IndexFolderError(f"what was written to {self.path}", got, _REMEDY)
 
 
 def marker_of(checksum: int, content: str) -> bytes:
-    """Return the bytes that a row of the manifest has in the database's pages, as far as its page holds them."""
+    """Return the first bytes that a row of the manifest has in the pages of the database."""
     return checksum.to_bytes(4, "big").lstrip(b"\0") + content[:200].encode()
 
 
@@ -566,17 +571,17 @@ def knowledge_checksum(row_seed: Sequence[str], content: bytes) -> int:
 
 
 def content_hash(document: Document) -> bytes:
-    """Return the SHA-256 of all that a document says, 32 bytes."""
-    said = hashlib.sha256(_record(document, 0).encode())
+    """Return the SHA-256 of a document with all its fields, 32 bytes."""
+    digest = hashlib.sha256(_record(document, 0).encode())
     for part in (document.doc_id, document.text, *(p.passage_id for p in document.passages)):
         content = _text(part)
-        said.update(len(content).to_bytes(8, "little") + content)
+        digest.update(len(content).to_bytes(8, "little") + content)
     for passage in document.passages:
-        said.update(json.dumps(_said_of(passage)).encode())
-        said.update(_sentence_rows(passage.sentences).tobytes())
+        digest.update(json.dumps(_said_of(passage)).encode())
+        digest.update(_sentence_rows(passage.sentences).tobytes())
     if document.original is not None:
-        said.update(document.original.to_bytes() + hashlib.sha256(document.original.content).digest())
-    return said.digest()
+        digest.update(document.original.to_bytes() + hashlib.sha256(document.original.content).digest())
+    return digest.digest()
 
 
 def _said_of(passage: Passage) -> list[str | int]:
@@ -584,7 +589,7 @@ def _said_of(passage: Passage) -> list[str | int]:
 
 
 def _record(document: Document, first: int) -> str:
-    # ASCII, so that any string survives, even one with half a surrogate pair.
+    # ASCII, so that any string survives, even one with a lone surrogate.
     return json.dumps(
         [
             document.title,
@@ -651,7 +656,7 @@ def _sum(*values: int | str | bytes) -> int:
     total = 0
     for value in values:
         content = value if isinstance(value, bytes) else str(value).encode("utf-8", "surrogatepass")
-        # A flipped bit may make text of bytes.
+        # The type is covered, too, as a flipped bit may turn bytes into text.
         kind = _TYPES[type(value)]
         total = zlib.crc32(content, zlib.crc32(b"%c%d " % (kind, len(content)), total))
     return total

@@ -1,7 +1,7 @@
-"""Documents by what they are called, at rest: names in order, each with its document's row, so that opening reads none.
+"""Names of documents in a segment: sorted, each with the row of its document, so that opening reads none.
 
-A name is a title as `normalise_name` folds it, or the identifier of a document's only entity.
-`subject` says what a document is about, as a knowledge base takes it in.
+A name is a title folded by `normalise_name`, or the identifier of a document's only entity. `subject` reduces a
+document to its entity, for a knowledge base.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from auscult.index.store import DocumentRecord
 _WORDS: Final = "titles/words"
 _HUMP: Final = re.compile(r"(?<=[a-zà-ÿ])(?=[A-ZÀ-Þ])")
 Name = tuple[bytes, int]
-"""A name and the row of the document that has it."""
+"""A name and the row of its document."""
 
 
 def names_of(row: int, title: str, entity_ids: Sequence[str]) -> Iterator[Name]:
-    """Yield what a document is called; of several identifiers it is not said which is its own."""
+    """Yield the names of a document. Several identifiers give none, as any of them may be its own."""
     identifiers = normalise_identifiers(list(entity_ids))
     for name in dict.fromkeys((normalise_name(title), *(identifiers if len(identifiers) == 1 else ()))):
         if name:
@@ -38,7 +38,7 @@ def names_of(row: int, title: str, entity_ids: Sequence[str]) -> Iterator[Name]:
 
 
 def further_names(metadata: Mapping[str, str]) -> str:
-    """Return what else a document is called: names of its patients and authors, its file and the folder of that.
+    """Return further names of a document as one text: its patients and authors, its file and the file's folder.
 
     File names are given as they are and in words: "DischargeLetter.pdf" is "DischargeLetter.pdf Discharge Letter.pdf".
     """
@@ -47,7 +47,7 @@ def further_names(metadata: Mapping[str, str]) -> str:
 
 
 def write_titles(writer: BlockWriter, names: Iterable[Name]) -> None:
-    """Put names into a segment, and how many of them hold each word."""
+    """Write names to a segment, with the number of names that have each word."""
     ordered = sorted(names)
     add_strings(writer, "titles", [name for name, _ in ordered])
     writer.add("titles/rows", np.array([row for _, row in ordered], np.int64), "<i4")
@@ -63,9 +63,9 @@ class Titles(Mapping[str, str]):
     """Titles by name or identifier, each of the first document that has it.
 
     Args:
-        files: Of segments, in the order of their documents.
-        living: Of each segment, which of its documents were not removed.
-        title: Gives the title of a segment's document by its row there.
+        files: Files of the segments, in the order of their documents.
+        living: For each segment, which of its documents were not deleted.
+        title: Returns the title of a document by the number of its segment and its row there.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Titles(Mapping[str, str]):
         """Return the title of the first document of a name.
 
         Raises:
-            KeyError: No document has it.
+            KeyError: No document has the name.
         """
         place = self._place(name)
         if place is None:
@@ -94,7 +94,7 @@ class Titles(Mapping[str, str]):
         return isinstance(name, str) and self._place(name) is not None
 
     def _place(self, name: str) -> tuple[int, int] | None:
-        """Return the segment and the row there of the first document of a name; None where no document has it."""
+        """Return segment and row of the first document with a name; None for an unknown name."""
         sought = _encoded(name)
         for number, (file, names) in enumerate(zip(self._files, self._names, strict=True)):
             place = names.find(sought)
@@ -113,15 +113,15 @@ class Titles(Mapping[str, str]):
 
     @cached_property
     def _all(self) -> dict[str, None]:
-        """Without a look at any document."""
+        """All names in order, without reading documents."""
         return dict.fromkeys(name for number in range(len(self._files)) for name in self._of(number))
 
     @cached_property
     def words(self) -> Mapping[str, int]:
-        """How many times each word stands in the names, of which each counts once.
+        """How often each word occurs in the distinct names.
 
-        Of the first segment the counts are read, where all of its documents are still there. It is the largest
-        (`segment.plan`), so that the names of the others are few.
+        The counts of the first segment are read from it if none of its documents was deleted. It is the largest one
+        (`segment.plan`), so there are few other names to count.
         """
         if not self._files or f"{_WORDS}/counts" not in self._files[0] or not self._living[0].all():
             return count_words(self)
@@ -131,7 +131,7 @@ class Titles(Mapping[str, str]):
         return SummedCounts([open_counts(self._files[0], _WORDS), count_words(further)])
 
     def _of(self, number: int) -> Iterator[str]:
-        """Yield the names of a segment's documents that were not removed."""
+        """Yield the names of a segment's documents that were not deleted."""
         rows, living = self._files[number].array("titles/rows").tolist(), self._living[number]
         return (_decoded(name) for name, row in zip(self._names[number].all(), rows, strict=True) if living[row])
 
@@ -145,10 +145,10 @@ def _decoded(name: bytes) -> str:
 
 
 def subject(document: Document | DocumentRecord, known: KnowledgeBase) -> Document:
-    """Return what a document is about, without its text, by its preferred name where the title is a synonym.
+    """Return a document without its text, titled with the preferred name of its concept if the title is a synonym.
 
-    `with_documents` joins a document to a concept by preferred name only; without this, "Heart attack" would stand
-    beside "myocardial infarction". Of several concepts with the name, one that shares an identifier is meant.
+    `with_documents` matches a document to a concept by preferred name only. Without this, "Heart attack" would become a
+    concept besides "myocardial infarction". Of several concepts with the name, one that shares an identifier is taken.
     """
     named = known.by_name(document.title)
     ids = set(document.entity_ids)
@@ -158,6 +158,6 @@ def subject(document: Document | DocumentRecord, known: KnowledgeBase) -> Docume
 
 
 def with_subjects(known: KnowledgeBase, records: Iterable[DocumentRecord]) -> KnowledgeBase:
-    """Return a knowledge base and what some documents are about; itself where they say nothing of it."""
+    """Return a knowledge base with the entities of some documents; the same one if they have none."""
     subjects = [subject(record, known) for record in records if record.entity_ids]
     return known.with_documents(subjects) if subjects else known

@@ -1,4 +1,4 @@
-"""Keeping an index well: what can be derived is derived again, what was removed is left behind, a copy is put away."""
+"""Maintenance of an index: rewrite it without deleted documents, repair derived data, and make backups."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ from auscult.index.writer import with_knowledge_file
 
 
 def optimize(folder: str | Path) -> Manifest:
-    """Write an index again without what was removed from it: then its bytes are gone, and all is in one segment.
+    """Rewrite the index without deleted documents, in one segment. Their bytes are gone afterwards.
 
-    Takes the space of another index until the end. Readers go on; while one that opened the old one does, its space is
-    not free.
+    It needs the space of a second index until the end. Searches continue meanwhile; the old space becomes free when the
+    last reader of the old index is closed.
 
     Raises:
-        IndexFolderError: There is no index, it is damaged, or a writer is at work.
+        IndexFolderError: There is no index, it is damaged, or another process is writing it.
     """
     with _locked(Path(folder)) as place:
         reader = open_current(place)
@@ -57,7 +57,7 @@ def optimize(folder: str | Path) -> Manifest:
         store = Store(path / STORE, "rw")
         if store.checksum() != checksum:
             raise store.damaged("a copy of another generation")
-        # Where nothing was brought it stays as it is; and where an earlier version wrote it, which did not note what.
+        # Replaced only if documents have added to it, which earlier versions did not record.
         if known is not None and known.brought:
             store.put_knowledge(known.to_bytes())
             manifest = replace(manifest, known=manifest.next_document)
@@ -70,7 +70,7 @@ def optimize(folder: str | Path) -> Manifest:
 
 
 def _known_of_what_is_left(reader: GenerationReader) -> KnowledgeBase | None:
-    """Return the knowledge base without what removed documents brought; None where the index has none."""
+    """Return the knowledge base without what deleted documents have added; None where the index has none."""
     known = _saved_knowledge(reader.store, reader.path)
     if known is None or not known.brought:
         return known
@@ -84,11 +84,11 @@ def _saved_knowledge(store: Store, path: Path) -> KnowledgeBase | None:
 
 
 def backup(folder: str | Path, target: str | Path) -> Manifest:
-    """Copy an index as it is now, whatever a writer does; the copy is an index, and is put back by copying its folder.
+    """Copy an index as it is now, also during writes. The copy is an index; copy its folder back to restore it.
 
     Args:
-        folder: Of the index.
-        target: For the copy: a new folder, or an earlier copy, which it replaces.
+        folder: The index folder.
+        target: A new folder, or one with an earlier copy, which is replaced.
 
     Raises:
         IndexFolderError: There is no index, it is damaged, or the copy cannot be written.
@@ -110,16 +110,16 @@ def backup(folder: str | Path, target: str | Path) -> Manifest:
 
 
 def repair(folder: str | Path) -> list[str]:
-    """Derive again, from the store, every segment that is missing, damaged or of other documents than the store's.
+    """Rebuild from the store every segment that is missing, damaged or does not match the store's documents.
 
-    All segments of an index in an earlier format are derived again. So is the file of the knowledge base where it is
-    missing or damaged, or an earlier version wrote none.
+    All segments of an index in an earlier format are rebuilt. So is the file of the knowledge base if it is missing or
+    damaged, or an earlier version wrote none.
 
     Returns:
-        Names of the segments that were derived again, and of the file of the knowledge base where that was.
+        Names of the rebuilt segments, and of the file of the knowledge base if it was rebuilt.
 
     Raises:
-        IndexFolderError: There is no index, its store is damaged or misses commits, or a writer is at work.
+        IndexFolderError: There is no index, its store is damaged or misses commits, or another process is writing it.
     """
     with _locked(Path(folder)) as place:
         current = read_current(place)
@@ -141,14 +141,20 @@ def repair(folder: str | Path) -> list[str]:
                 fresh = path / f"segment-{manifest.next_segment:06d}"
                 manifest = replace(manifest, next_segment=manifest.next_segment + 1)
                 segments.append(_derive(store, fresh, record, old.model.dim))
-            renewed = [each.name for each, now in zip(old.segments, segments, strict=True) if each != now]
+            renewed = [
+                segment.name
+                for segment, renewed_record in zip(old.segments, segments, strict=True)
+                if segment != renewed_record
+            ]
             manifest, derived = _with_whole_knowledge(store, path, manifest)
             renewed += derived
             if renewed:
                 sync_directory(path)
-                # Of a segment that was derived again, removed documents are gone.
-                kept = [each for each in old.segments if each.name not in renewed]
-                removed = tuple(key for key in old.removed if any(each.first <= key <= each.last for each in kept))
+                # Rebuilt segments have no deleted documents.
+                intact = [segment for segment in old.segments if segment.name not in renewed]
+                removed = tuple(
+                    key for key in old.removed if any(segment.first <= key <= segment.last for segment in intact)
+                )
                 manifest = replace(
                     manifest,
                     generation=old.generation + 1,
@@ -157,9 +163,9 @@ def repair(folder: str | Path) -> list[str]:
                     format_version=FORMAT_VERSION,
                 )
                 manifest = store.commit(manifest)
-            told = Current(current.store, manifest.generation, store.checksum())
-            if told != current:
-                write_current(place, told)
+            new_current = Current(current.store, manifest.generation, store.checksum())
+            if new_current != current:
+                write_current(place, new_current)
             if renewed:
                 store.write_through()
         finally:
@@ -169,10 +175,10 @@ def repair(folder: str | Path) -> list[str]:
 
 
 def _with_whole_knowledge(store: Store, path: Path, manifest: Manifest) -> tuple[Manifest, list[str]]:
-    """Derive the file of the knowledge base again where it is not whole.
+    """Rebuild the file of the knowledge base if it is missing or damaged.
 
     Returns:
-        The manifest with the file, and the name of what was derived again; none where it was whole.
+        The manifest with the file, and the names of rebuilt files.
     """
     known = None if _knowledge_is_whole(store, path, manifest) else _saved_knowledge(store, path)
     if known is None:
@@ -183,7 +189,7 @@ def _with_whole_knowledge(store: Store, path: Path, manifest: Manifest) -> tuple
 
 
 def _knowledge_is_whole(store: Store, path: Path, manifest: Manifest) -> bool:
-    """Return whether the file of the knowledge base is whole, or there is no knowledge base."""
+    """Return whether the file of the knowledge base is intact, or there is no knowledge base."""
     if manifest.knowledge_file is None:
         return store.knowledge() is None
     try:
@@ -201,8 +207,8 @@ def _is_whole(store: Store, path: Path, record: SegmentRecord, manifest: Manifes
         segment.file.verify()
     except (FileNotFoundError, IndexFolderError):
         return False
-    held: list[int] = segment.keys[segment.living].tolist()
-    return held == store.keys(record.first, record.last)
+    keys: list[int] = segment.keys[segment.living].tolist()
+    return keys == store.keys(record.first, record.last)
 
 
 def _derive(store: Store, path: Path, record: SegmentRecord, dim: int) -> SegmentRecord:
@@ -211,10 +217,10 @@ def _derive(store: Store, path: Path, record: SegmentRecord, dim: int) -> Segmen
         for key in store.keys(record.first, record.last):
             document = store.document(key)
             passages = [store.passage(document.first + number) for number in range(document.passages)]
-            texts = [(each.passage, each.text) for each in passages]
-            terms = [each.terms for each in passages]
+            texts = [(passage.passage, passage.text) for passage in passages]
+            terms = [passage.terms for passage in passages]
             expansion = from_bytes(terms) if any(terms) else None
-            vectors = [each.vector for each in passages]
+            vectors = [passage.vector for passage in passages]
             writer.add(key, document.first, document.record, texts, vectors, expansion)
         return replace(writer.close(), first=record.first, last=record.last)
     except BaseException:
@@ -224,7 +230,7 @@ def _derive(store: Store, path: Path, record: SegmentRecord, dim: int) -> Segmen
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[Path]:
-    """Lock an index for one writer, and yield its folder."""
+    """Lock an index folder for one writer, and yield it."""
     if current_store(folder) is None and not folder.is_dir():
         open_current(folder)
     with storage_errors(folder):

@@ -1,21 +1,21 @@
-"""Words at rest: which passage, heading, title and article holds which term, how often.
+"""Words of a segment: how often each term occurs in each passage, heading, title and article.
 
 The format is in docs/reference/index-format.md.
 
-A query's words are scored on an absolute scale, so that scores of different queries and collections compare:
+A query's words are scored on an absolute scale, so that scores are comparable between queries and collections:
 
     coverage(Q, d) = sum over terms t of Q of  idf(t) · tf / (tf + k1 · (1 - b + b · |d| / mean |d|))
                      divided by the sum of idf(t)
 
-which is BM25 (robertson1995) as a share of the most that any text could reach: 0 where no term occurs, and below 1. A
-term that the collection does not hold counts as its rarest would, so that a question about something else covers
-little. Terms are stemmed, without stop words.
+which is BM25 (robertson1995) as a share of the largest possible score: 0 where no term occurs, and below 1. A term that
+the collection lacks counts like its rarest one, so that a question about something else gets low scores. Terms are
+stemmed, without stop words.
 
-An index may hold them in several segments, with texts that were removed: what is counted of the collection is counted
-over all segments and what is still there, so that scores are those of one whole index.
+An index may have several segments with deleted texts. Statistics of the collection are over all segments, without
+deleted texts, so scores equal those of one segment.
 
-Costs, for P passages: some 8 bytes a distinct term of a passage, twice, since articles are counted too; a query reads
-the postings of its terms alone.
+Costs: about 8 bytes per distinct term of a passage, twice, as articles are counted, too. A query reads only the
+postings of its terms.
 """
 
 from __future__ import annotations
@@ -36,36 +36,36 @@ from auscult.interfaces import FloatArray
 
 Field = Literal["text", "heading", "above", "title", "names", "article"]
 FIELDS: Final[tuple[Field, ...]] = ("text", "heading", "above", "title", "names", "article")
-"""Of a passage: text, heading, above (the headings above its own). Of a document: title, names (`titles.further_names`,
-without words of the title). Of an article (`index.articles`): title, names, and headings and text of its passages."""
+"""Fields of a passage: text, heading, above (the headings above its own). Of a document: title, names
+(`titles.further_names`, without words of the title). An article (`index.articles`) has title, names, and the headings
+and text of its passages."""
 OF_PASSAGES: Final = ("text", "heading", "above")
 _MOST: Final = np.iinfo(np.uint16).max
 K1: Final = 1.2
-"""Of BM25, as it is mostly set: a word that stands there again and again counts up to 2.2 times as much as once."""
+"""Saturation of BM25, at its usual value: a frequent word counts up to 2.2 times as much as one that occurs once."""
 _B: Final[Mapping[Field, float]] = {"text": 0.75, "article": 0.75}
-#: Headings, titles and names are short: their length says little.
+#: Headings, titles and names are short, so their length says little.
 _B_SHORT: Final = 0.3
-#: Terms whose place and weight are kept in memory.
+#: Number of terms whose positions and weights are cached.
 _KEPT: Final = 4096
 
 analyse = Analyzer(stop_words=True, stemming=True, normal_form=True)
-"""From text to terms, here and wherever a query is compared with what stands here."""
+"""Convert text to terms, for the index and for queries."""
 
 ANALYSIS: Final = 2
-"""Number of how words and names are folded. Whoever changes that raises it: segments of another one are derived again.
-"""
+"""Version of how words and names are normalised. Raise it with every change; other segments are then rebuilt."""
 
 IntArray = npt.NDArray[np.int64]
 
 
 class Postings(NamedTuple):
-    """The words of a field, a row a term and text, in order.
+    """The postings of a field: one row for each pair of term and text, in order.
 
     Attributes:
         held: Number of the term.
         rows: Number of the text.
-        counts: How often the text holds the term.
-        lengths: Terms of each text, (texts,).
+        counts: How often the term occurs in the text.
+        lengths: Number of terms of each text, (texts,).
     """
 
     held: npt.NDArray[np.integer]
@@ -76,9 +76,11 @@ class Postings(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """The words of some documents, ready to be written or joined with others.
+    """The counted words of some documents.
 
     Attributes:
+        terms: The terms, sorted.
+        fields: Postings by field.
         article_sizes: Number of passages of each article.
     """
 
@@ -88,10 +90,7 @@ class Counted:
 
 
 class WordCounter:
-    """Counts the words of documents as they come.
-
-    Memory: 4 bytes a word.
-    """
+    """Counts the words of documents. Memory: 4 bytes per word."""
 
     def __init__(self) -> None:
         self._terms: dict[str, int] = {}
@@ -102,9 +101,9 @@ class WordCounter:
         """Count a document.
 
         Args:
-            title: Of it.
-            names: What else it is called.
-            passages: Each of its passages with its text, in order.
+            title: Its title.
+            names: Its further names.
+            passages: Its passages with their texts, in order.
         """
         numbers = lru_cache(maxsize=None)(self._numbers)
         words = self._words
@@ -127,12 +126,12 @@ class WordCounter:
             first = last
 
     def counted(self) -> Counted:
-        """Return what was counted, once."""
+        """Return the counts. Can be called only once."""
         coded = [(term.encode("utf-8", "surrogatepass"), number) for term, number in self._terms.items()]
         coded.sort()
         order = np.empty(len(coded), np.int64)
         order[[number for _, number in coded]] = np.arange(len(coded))
-        # A field's words are let go when they are counted.
+        # `pop` frees the words of a field when they are counted.
         fields = {field: _postings(self._words.pop(field), order) for field in FIELDS}
         return Counted([term for term, _ in coded], fields, np.array(self._article_sizes, np.int64))
 
@@ -148,7 +147,7 @@ class WordCounter:
 def _postings(words: Sequence[npt.NDArray[np.int32]], order: IntArray) -> Postings:
     lengths = np.array([len(each) for each in words], np.int64)
     texts = max(len(words), 1)
-    # In place, since these are the largest arrays of a build: 8 bytes a word.
+    # In place, as these are the largest arrays of a build: 8 bytes per word.
     pairs = order[np.concatenate(words)] if words else np.zeros(0, np.int64)
     pairs *= texts
     pairs += np.repeat(np.arange(len(words), dtype=np.int32), lengths)
@@ -162,7 +161,7 @@ def _postings(words: Sequence[npt.NDArray[np.int32]], order: IntArray) -> Postin
 
 
 def joined(parts: Sequence[Counted]) -> Counted:
-    """Join the words of several lots of documents, without terms that none of them holds."""
+    """Merge the words of several sets of documents."""
     if len(parts) == 1:
         return parts[0]
     terms = sorted({term for part in parts for term in part.terms})
@@ -170,21 +169,21 @@ def joined(parts: Sequence[Counted]) -> Counted:
     renamed = [np.array([numbers[term] for term in part.terms], np.int64) for part in parts]
     fields: dict[Field, Postings] = {}
     for field in FIELDS:
-        held, rows, counts, lengths = zip(*(part.fields[field] for part in parts), strict=True)
+        term_numbers, rows, counts, lengths = zip(*(part.fields[field] for part in parts), strict=True)
         begins = np.cumsum([0, *map(len, lengths)])
-        all_held = np.concatenate([name[each] for name, each in zip(renamed, held, strict=True)])
-        all_rows = np.concatenate([each + begin for each, begin in zip(rows, begins, strict=False)])
-        order = np.lexsort((all_rows, all_held))
+        all_terms = np.concatenate([name[term_rows] for name, term_rows in zip(renamed, term_numbers, strict=True)])
+        all_rows = np.concatenate([text_rows + begin for text_rows, begin in zip(rows, begins, strict=False)])
+        order = np.lexsort((all_rows, all_terms))
         fields[field] = Postings(
-            all_held[order], all_rows[order], np.concatenate(counts)[order], np.concatenate(lengths)
+            all_terms[order], all_rows[order], np.concatenate(counts)[order], np.concatenate(lengths)
         )
     return Counted(terms, fields, np.concatenate([part.article_sizes for part in parts]))
 
 
 def write_words(writer: BlockWriter, counted: Counted) -> None:
-    """Put words into a segment."""
-    for field, (held, rows, counts, lengths) in counted.fields.items():
-        writer.add(f"{field}/starts", np.searchsorted(held, np.arange(len(counted.terms) + 1)), "<i8")
+    """Write words to a segment."""
+    for field, (term_numbers, rows, counts, lengths) in counted.fields.items():
+        writer.add(f"{field}/starts", np.searchsorted(term_numbers, np.arange(len(counted.terms) + 1)), "<i8")
         writer.add(f"{field}/rows", rows, "<i4")
         writer.add(f"{field}/counts", np.minimum(counts, _MOST), "<u2")
         writer.add(f"{field}/lengths", lengths, "<i4")
@@ -194,11 +193,12 @@ def write_words(writer: BlockWriter, counted: Counted) -> None:
 
 @dataclass(frozen=True, slots=True)
 class WordSegment:
-    """Where words are.
+    """The words of a segment.
 
     Attributes:
-        documents: Which of its documents are still there, (documents,); None for all.
-        passages: The same of its passages.
+        file: File of the segment.
+        documents: Which of its documents were not deleted, (documents,); None for all.
+        passages: Which of its passages were not deleted, (passages,); None for all.
     """
 
     file: BlockFile
@@ -206,7 +206,7 @@ class WordSegment:
     passages: npt.NDArray[np.bool_] | None
 
     def living(self, field: Field) -> npt.NDArray[np.bool_] | None:
-        """Return which texts of a field were not removed; None for all."""
+        """Return which texts of a field were not deleted; None for all."""
         if field == "article" and self.passages is not None:
             sizes = self.file.array("article/sizes")
             articles: npt.NDArray[np.bool_] = self.passages[np.cumsum(sizes) - sizes]
@@ -214,33 +214,33 @@ class WordSegment:
         return self.passages if field in OF_PASSAGES else self.documents
 
     def counted(self) -> Counted:
-        """Return the words of texts that were not removed."""
+        """Return the words of texts that were not deleted."""
         names = [*SortedStrings(self.file, "terms").all()]
         fields: dict[Field, Postings] = {}
         used = np.zeros(len(names), bool)
         for field in FIELDS:
             starts, lengths = self.file.array(f"{field}/starts"), self.file.array(f"{field}/lengths")
-            held = np.repeat(np.arange(len(names)), np.diff(starts))
+            term_numbers = np.repeat(np.arange(len(names)), np.diff(starts))
             rows, counts = self.file.array(f"{field}/rows"), self.file.array(f"{field}/counts")
             living = self.living(field)
             if living is not None:
                 stays = living[rows]
-                held, counts = held[stays], counts[stays]
+                term_numbers, counts = term_numbers[stays], counts[stays]
                 rows, lengths = (np.cumsum(living) - 1)[rows[stays]], lengths[living]
-            used[held] = True
-            fields[field] = Postings(held, *(each.astype(np.int64) for each in (rows, counts, lengths)))
+            used[term_numbers] = True
+            fields[field] = Postings(term_numbers, *(array.astype(np.int64) for array in (rows, counts, lengths)))
         order = np.cumsum(used) - 1
         terms = [name for name, stays in zip(names, used.tolist(), strict=True) if stays]
         sizes, living = self.file.array("article/sizes"), self.living("article")
         return Counted(
             terms,
-            {field: each._replace(held=order[each.held]) for field, each in fields.items()},
+            {field: postings._replace(held=order[postings.held]) for field, postings in fields.items()},
             (sizes if living is None else sizes[living]).astype(np.int64),
         )
 
 
 class _Term(NamedTuple):
-    """A term of a query: its weight, and for each segment that has it the range of its postings in every field."""
+    """A term of a query: its idf, and for each segment with the term the range of its postings by field."""
 
     idf: float
     places: Sequence[tuple[int, Mapping[Field, tuple[int, int]]]]
@@ -250,7 +250,7 @@ class Words:
     """The words of a generation.
 
     Args:
-        segments: In the order of their documents.
+        segments: The segments, in the order of their documents.
     """
 
     def __init__(self, segments: Sequence[WordSegment]) -> None:
@@ -263,31 +263,31 @@ class Words:
 
     @cached_property
     def articles(self) -> npt.NDArray[np.int32]:
-        """Number of each passage's article, (passages,), as the field counts them; removed ones too."""
+        """Number of each passage's article, (passages,), including deleted ones."""
         sizes = np.concatenate([np.zeros(0, np.int32), *(each.file.array("article/sizes") for each in self._segments)])
         return np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
 
     def coverage(self, terms: Sequence[str], field: Field, k1: float = K1) -> FloatArray:
-        """Return the share of a query's words that each text of a field holds, shape (texts,), in [0, 1).
+        """Return how much of a query's words each text of a field has, shape (texts,), in [0, 1).
 
         Args:
-            terms: Of the query, as `analyse` gives them; repeats count once.
+            terms: Terms of the query, from `analyse`; repeats count once.
             field: One of `FIELDS`.
-            k1: How much it matters how often a word stands there; near 0, that it does says all.
+            k1: Weight of the number of occurrences; near 0, only the first occurrence counts.
         """
         return self.best_coverage([terms], field, k1)
 
     def best_coverage(self, names: Sequence[Sequence[str]], field: Field, k1: float = K1) -> FloatArray:
         """Return the best `coverage` of several names by each text of a field, (texts,).
 
-        The postings of a word that several names have are read once.
+        The postings of a word in several names are read once.
         """
-        distinct = dict.fromkeys(tuple(dict.fromkeys(each)) for each in names)
+        distinct = dict.fromkeys(tuple(dict.fromkeys(name)) for name in names)
         every = dict.fromkeys(term for terms in distinct for term in terms)
         saturated = {term: [*self._saturated(term, field, k1)] for term in every}
 
         def covered(terms: Sequence[str]) -> FloatArray:
-            scores = [np.zeros(len(each), np.float32) for each in self._field_norms(field)]
+            scores = [np.zeros(len(norms), np.float32) for norms in self._field_norms(field)]
             total = sum(self._term(term).idf for term in terms)
             for term in terms:
                 weight = np.float32(self._term(term).idf / total)
@@ -298,25 +298,25 @@ class Words:
         return reduce(np.maximum, map(covered, distinct))
 
     def _saturated(self, term: str, field: Field, k1: float) -> Iterator[tuple[int, npt.NDArray[np.int32], FloatArray]]:
-        """Yield per segment: its number, which of its texts have a term, and BM25's saturated count of it, below 1."""
+        """Yield for each segment its number, its texts with a term, and BM25's saturated count of the term, below 1."""
         norms = self._field_norms(field)
         for number, rows, counts in self._postings(self._term(term), field):
             yield number, rows, np.divide(counts, counts + np.float32(k1) * norms[number][rows], dtype=np.float32)
 
     def likeness(self, terms: Sequence[str], field: Field) -> FloatArray:
-        """Return how far a name and each short text are the same words, shape (texts,), in [0, 1].
+        """Return the similarity of a name to each short text, shape (texts,), in [0, 1].
 
-        The idf of the words in common, divided by that of all words of both (a weighted Jaccard index).
+        It is the idf of the common words, divided by that of all words of both (a weighted Jaccard index).
         """
-        common = [np.zeros(each.file.length(f"{field}/lengths"), np.float32) for each in self._segments]
-        found = [self._term(term) for term in dict.fromkeys(terms)]
-        total = np.float32(sum(term.idf for term in found))
-        for term in found:
+        common = [np.zeros(segment.file.length(f"{field}/lengths"), np.float32) for segment in self._segments]
+        query_terms = [self._term(term) for term in dict.fromkeys(terms)]
+        total = np.float32(sum(term.idf for term in query_terms))
+        for term in query_terms:
             for number, rows, _ in self._postings(term, field):
                 common[number][rows] += np.float32(term.idf)
-        # Most texts have no word of a name: only the others are divided.
-        alike = [np.zeros_like(each) for each in common]
-        for number, rows in ((number, rows) for term in found for number, rows, _ in self._postings(term, field)):
+        # Divide only for texts with a word of the name, as most have none.
+        alike = [np.zeros_like(scores) for scores in common]
+        for number, rows in ((number, rows) for term in query_terms for number, rows, _ in self._postings(term, field)):
             shared = common[number][rows]
             alike[number][rows] = shared / (total + self._weight(field)[number][rows] - shared)
         return _concatenated(alike)
@@ -327,13 +327,13 @@ class Words:
         return reduce(np.maximum, (self.likeness(terms, field) for terms in distinct))
 
     def shares(self, terms: Sequence[str]) -> dict[str, float]:
-        """Return the share of each of a query's words in all of them, by their idf; together 1."""
+        """Return the share of each word of a query by idf; the shares sum to 1."""
         weights = {term: self._term(term).idf for term in terms}
         total = sum(weights.values())
         return {term: weight / total for term, weight in weights.items()}
 
     def holds(self, term: str) -> bool:
-        """Whether any text has a term."""
+        """Return whether any text has a term."""
         for field in FIELDS:
             for number, rows, _ in self._postings(self._term(term), field):
                 living = self._segments[number].living(field)
@@ -342,7 +342,7 @@ class Words:
         return False
 
     def _postings(self, term: _Term, field: Field) -> Iterator[tuple[int, npt.NDArray[np.int32], FloatArray]]:
-        """Yield per segment: its number, which of its texts of a field have a term, and how often."""
+        """Yield for each segment its number, its texts of a field with a term, and the counts of the term."""
         for number, spans in term.places:
             file, (first, last) = self._segments[number].file, spans[field]
             rows = file.array(f"{field}/rows", first, last)
@@ -363,7 +363,7 @@ class Words:
             places.append((number, spans))
             rows, living = segment.file.array("article/rows", *spans["article"]), segment.living("article")
             holders += len(rows) if living is None else int(np.count_nonzero(living[rows]))
-        # An unknown term weighs as the rarest.
+        # An unknown term has the weight of the rarest.
         return _Term(float(_idf(np.array(holders), self._articles)), places)
 
     def _weight(self, field: Field) -> list[FloatArray]:
@@ -372,9 +372,9 @@ class Words:
             weights = []
             for segment, idf in zip(self._segments, self._all_idf, strict=True):
                 file = segment.file
-                each = idf[np.repeat(np.arange(len(idf)), np.diff(file.array(f"{field}/starts")))]
+                weight_of_posting = idf[np.repeat(np.arange(len(idf)), np.diff(file.array(f"{field}/starts")))]
                 texts = file.length(f"{field}/lengths")
-                weights.append(np.bincount(file.array(f"{field}/rows"), each, texts).astype(np.float32))
+                weights.append(np.bincount(file.array(f"{field}/rows"), weight_of_posting, texts).astype(np.float32))
             self._weights[field] = weights
         return self._weights[field]
 
@@ -395,18 +395,18 @@ class Words:
         return [idf[place] for place in places]
 
     def _field_norms(self, field: Field) -> list[FloatArray]:
-        """Return what a text's length makes of its counts, by segment."""
+        """Return BM25's length normalisation of each text of a field, by segment."""
         if field not in self._norms:
-            lengths = [each.file.array(f"{field}/lengths") for each in self._segments]
-            texts = sum(_living_count(each, field) for each in self._segments)
-            living = (each.living(field) for each in self._segments)
+            lengths = [segment.file.array(f"{field}/lengths") for segment in self._segments]
+            texts = sum(_living_count(segment, field) for segment in self._segments)
+            living = (segment.living(field) for segment in self._segments)
             words = sum(
-                int((each if here is None else each[here]).sum(dtype=np.int64))
-                for each, here in zip(lengths, living, strict=True)
+                int((counts if mask is None else counts[mask]).sum(dtype=np.int64))
+                for counts, mask in zip(lengths, living, strict=True)
             )
             mean = max(words / texts, 1.0) if texts else 1.0
             b = _B.get(field, _B_SHORT)
-            self._norms[field] = [(1 - b + b * each / mean).astype(np.float32) for each in lengths]
+            self._norms[field] = [(1 - b + b * counts / mean).astype(np.float32) for counts in lengths]
         return self._norms[field]
 
 
@@ -416,7 +416,7 @@ def _living_count(segment: WordSegment, field: Field) -> int:
 
 
 def _holders(segment: WordSegment) -> IntArray:
-    """Count the articles that were not removed and hold each term."""
+    """Count for each term the articles with it that were not deleted."""
     starts, living = segment.file.array("article/starts"), segment.living("article")
     if living is None:
         whole: IntArray = np.diff(starts)
@@ -431,7 +431,7 @@ def _concatenated(parts: Sequence[FloatArray]) -> FloatArray:
 
 
 def _idf(holders: npt.NDArray[np.integer], size: int) -> npt.NDArray[np.float64]:
-    """Return Lucene's idf: never negative; a term that no article holds counts as one that a single one does."""
-    known = np.maximum(holders, 1)
-    found: npt.NDArray[np.float64] = np.log1p((np.maximum(size, 1) - known + 0.5) / (known + 0.5))
-    return found
+    """Return Lucene's idf, which is never negative. A term in no article counts like one in a single article."""
+    at_least_one = np.maximum(holders, 1)
+    idf: npt.NDArray[np.float64] = np.log1p((np.maximum(size, 1) - at_least_one + 0.5) / (at_least_one + 0.5))
+    return idf

@@ -1,4 +1,4 @@
-"""Building and changing an index, so that a kill at any moment leaves the old generation whole or the new one."""
+"""Build and change an index. A kill at any moment leaves either the old or the new generation, complete."""
 
 from __future__ import annotations
 
@@ -40,16 +40,17 @@ if TYPE_CHECKING:
     from auscult.concepts import KnowledgeBase
     from auscult.documents import Document
 
-#: How far a sentence vector's length may be from one.
+#: Largest deviation of a sentence vector's length from one.
 _UNIT_TOLERANCE = 1e-3
-#: Most keys of passages that a writer leaves out before its own. Two such numbers seldom meet, and 2**63 suffice.
+#: A writer skips a random number of passage keys, up to this, so that diverged copies get different keys. There are
+#: 2**63 keys.
 _MOST_SKIPPED = 2**31
 
 Standing = Literal["new", "changed", "unchanged"]
 
 
 class _Transaction:
-    """What both writers share: the lock, a store that is written, a segment of new documents, and the end."""
+    """The common part of both writers: the lock, the store, a segment for new documents, and closing."""
 
     def __init__(self, folder: str | Path, encoder: DocumentEncoder | None) -> None:
         self.folder = Path(folder)
@@ -63,17 +64,17 @@ class _Transaction:
 
     @property
     def counts(self) -> Counts:
-        """Number of documents, passages and sentences, with what was added so far."""
+        """Numbers of documents, passages and sentences, including what was added so far."""
         return self._manifest.counts
 
     def _begin(self, path: Path, manifest: Manifest, mode: str) -> None:
-        """Open a store to write, with a segment for what is added."""
+        """Open a store for writing, with a segment for new documents."""
         self._store = Store(path / STORE, mode)
         self._store.row_seed = manifest.row_seed
         if mode == "rw":
             if self._store.manifest() != manifest:
                 raise self._store.damaged("another generation than a moment ago")
-            # A copy of the index that is changed, too, gives other keys: none of its rows is taken for one of this.
+            # A copy of the index that is changed as well gets other keys, so their rows cannot be confused.
             manifest = replace(manifest, next_passage=manifest.next_passage + secrets.randbelow(_MOST_SKIPPED))
         self._manifest = replace(manifest, next_segment=manifest.next_segment + 1)
         self._segment = SegmentWriter(path / f"segment-{manifest.next_segment:06d}", manifest.model.dim)
@@ -84,7 +85,7 @@ class _Transaction:
         return self._store, self._segment
 
     def put_files(self, origin: str, records: Mapping[str, str]) -> None:
-        """Keep this of the files that were read somewhere (`Store.put_files`)."""
+        """Replace the records of the files of an origin (`Store.put_files`)."""
         with storage_errors(self.folder):
             self._opened()[0].put_files(origin, records)
 
@@ -99,7 +100,7 @@ class _Transaction:
                     check_vectors(self._manifest.model, document, read.sentences)
                     self._insert(document, read, origin)
         except BaseException:
-            # Part of the batch may be written, and what it replaces deleted: no commit may follow.
+            # The batch may be half-written, and the documents it replaces deleted, so no commit may follow.
             self.close()
             raise
 
@@ -126,10 +127,10 @@ class _Transaction:
         )
 
     def close(self) -> None:
-        """Give up what has not been committed and let the next writer in; harmless when called twice."""
+        """Discard what was not committed, and release the lock. A second call has no effect."""
         if not self._lock.held:
             return
-        # Closing writes what is still in memory, which a full disk refuses; the file is closed all the same.
+        # Closing writes buffered data, which fails on a full disk; the file is closed nevertheless.
         if self._segment is not None:
             with suppress(OSError):
                 self._segment.discard()
@@ -137,11 +138,11 @@ class _Transaction:
             with suppress(OSError, IndexFolderError):
                 self._store.close()
         self._store = self._segment = None
-        # What cannot be removed now (a failing disk may be why we are here) is removed by the next writer.
+        # What cannot be deleted now, for instance on a failing disk, is deleted by the next writer.
         with suppress(OSError, IndexFolderError):
             remove_leftovers(self.folder)
         self._lock.release()
-        # Fails on anything but an empty folder, which a first index that was never committed leaves behind.
+        # Succeeds only for an empty folder, which is left by a first index that was never committed.
         with suppress(OSError):
             self.folder.rmdir()
 
@@ -153,20 +154,20 @@ class _Transaction:
 
 
 class IndexWriter(_Transaction):
-    """Writes an index from nothing, or in place of the one in the folder.
+    """Builds a new index, replacing one that is in the folder.
 
-    Nothing is seen by readers before `commit`. Left without one (an error, a kill), the folder's old index
-    stays; a batch that could not be added closes the writer. Memory holds one batch and the words.
+    Readers see nothing of it before `commit`. Without a commit (after an error or a kill), the old index stays. A batch
+    that cannot be added closes the writer. Memory: one batch and the words.
 
     Args:
-        folder: Made when missing; refused when it holds other files.
-        encoder: Its vectors and fingerprint go into the index.
+        folder: The index folder; created if missing, refused if it has other files.
+        encoder: The encoder for the index.
         corpus: Name of the corpus, for the manifest.
-        model_path: What `load_model` takes to load the encoder again.
-        numbers: Of a part of a larger index; by default those of an index of its own.
+        model_path: Argument for `load_model` to load the encoder again.
+        numbers: First numbers of a part of a larger index; by default those of a separate index.
 
     Raises:
-        IndexFolderError: Another writer is at work, or the folder cannot be written.
+        IndexFolderError: Another process is writing the index, or the folder cannot be written.
     """
 
     def __init__(
@@ -208,21 +209,21 @@ class IndexWriter(_Transaction):
         """Encode and write one batch.
 
         Args:
-            documents: With ids that were not added before.
+            documents: Documents with new ids.
             origin: Where they were read (`IndexUpdate.ids_from`).
 
         Raises:
-            DataError: A document or passage id comes a second time.
-            ModelError: The encoder's vectors are not what it promises.
-            IndexFolderError: The disk refuses.
+            DataError: A document or passage id is not unique.
+            ModelError: The encoder's vectors have a wrong shape or length.
+            IndexFolderError: The index cannot be written.
         """
         self._encode_into(documents, origin)
 
     def commit(self, knowledge_base: KnowledgeBase | None = None) -> Manifest:
-        """Publish what was added as the folder's index, and remove the one it replaces.
+        """Publish the new index, and delete the one that it replaces.
 
         Args:
-            knowledge_base: Copied into the index, to resolve entities at query time.
+            knowledge_base: The knowledge base to copy into the index, which resolves entities in queries.
         """
         store, segment = self._opened()
         with storage_errors(self.folder):
@@ -240,22 +241,22 @@ class IndexWriter(_Transaction):
 
 
 class IndexUpdate(_Transaction):
-    """Adds, deletes and replaces documents of an existing index; readers see all of it or none.
+    """Adds, deletes and replaces documents of an existing index. Readers see either all of it or nothing.
 
-    What is added becomes one more segment, with which small ones before it are joined (`index.segment.plan`). The time
-    that a change takes depends on its size, and on that of the index by its logarithm. A document that could not be
-    added closes the update, and the index stays as it was.
+    New documents become a segment, which is merged with small ones before it (`index.segment.plan`). The time of a
+    change depends on its size, and logarithmically on the size of the index. A document that cannot be added closes the
+    update, and the index stays unchanged.
 
     Args:
-        folder: An index.
-        encoder: Must be the one that made the index; None to delete only.
+        folder: The index folder.
+        encoder: The encoder of the index; None to delete only.
 
     Raises:
-        IndexFolderError: There is no index, its model is another, or another writer is at work.
+        IndexFolderError: There is no index, it has another model, or another process is writing it.
     """
 
     def __init__(self, folder: str | Path, encoder: DocumentEncoder | None = None) -> None:
-        # Before the lock, so that asking for an update of nothing doesn't leave a folder behind.
+        # Before the lock, so that an update of a missing index does not create a folder.
         reader = open_current(Path(folder))
         if encoder is not None:
             check_fingerprint(reader, encoder)
@@ -263,16 +264,16 @@ class IndexUpdate(_Transaction):
         super().__init__(folder, encoder)
         try:
             with storage_errors(self.folder):
-                # Again: it may have been replaced while we waited for the lock.
+                # Again, as it may have been replaced before the lock was acquired.
                 reader = open_current(self.folder)
                 if encoder is not None:
                     check_fingerprint(reader, encoder)
                 self._path, old = reader.path, reader.manifest
-                told = Current(self._path.name, old.generation, reader.checksum)
+                current = Current(self._path.name, old.generation, reader.checksum)
                 reader.close()
-                if read_current(self.folder) != told:
+                if read_current(self.folder) != current:
                     # A writer was killed between its commit and CURRENT.
-                    write_current(self.folder, told)
+                    write_current(self.folder, current)
                 remove_leftovers(self.folder, old.derived_files)
                 self._begin(self._path, old, "rw")
         except BaseException:
@@ -281,7 +282,7 @@ class IndexUpdate(_Transaction):
         self._removed = set(old.removed)
 
     def standing(self, document: Document) -> Standing:
-        """Return whether the index lacks a document, has it, or has another of its id."""
+        """Return whether a document is new, changed or unchanged compared with the index."""
         store, _ = self._opened()
         key = store.key_of(document.doc_id)
         if key is None:
@@ -289,26 +290,26 @@ class IndexUpdate(_Transaction):
         return "unchanged" if store.hash_of(key) == content_hash(document) else "changed"
 
     def holds(self, doc_id: str) -> bool:
-        """Return whether a document has an id."""
+        """Return whether the index has a document with this id."""
         return self._opened()[0].key_of(doc_id) is not None
 
     def files(self, origin: str) -> dict[str, str]:
-        """Return what is kept of the files that were read somewhere (`Store.files`)."""
+        """Return the records of the files of an origin (`Store.files`)."""
         return self._opened()[0].files(origin)
 
     def file_origins(self) -> list[str]:
-        """Return the places that something is kept of (`Store.file_origins`)."""
+        """Return the origins that have records of files (`Store.file_origins`)."""
         return self._opened()[0].file_origins()
 
     def ids_from(self, origin: str) -> list[str]:
-        """Return the ids of the documents that were read somewhere, in the order in which they were added."""
+        """Return the ids of the documents of an origin, in the order in which they were added."""
         return self._opened()[0].ids_from(origin)
 
     def add(self, documents: Sequence[Document], *, origin: str = "") -> None:
         """Encode and add documents whose ids are not in the index.
 
         Raises:
-            DataError: A document id is already there (use `replace`), or a passage id comes a second time.
+            DataError: A document id is already in the index (use `replace`), or a passage id is not unique.
         """
         store, _ = self._opened()
         for document in documents:
@@ -317,7 +318,7 @@ class IndexUpdate(_Transaction):
         self._encode_into(documents, origin)
 
     def delete(self, doc_ids: Iterable[str]) -> None:
-        """Delete documents, all or none.
+        """Delete documents: all of them, or none after an error.
 
         Raises:
             DataError: An id is not in the index.
@@ -330,21 +331,21 @@ class IndexUpdate(_Transaction):
         self._removed.update(keys.values())
 
     def replace(self, documents: Sequence[Document], *, origin: str = "") -> None:
-        """Add documents, in place of those of the same ids where there are any."""
+        """Add documents, replacing those with the same ids."""
         store, _ = self._opened()
         self.delete([document.doc_id for document in documents if store.key_of(document.doc_id) is not None])
         self.add(documents, origin=origin)
 
     def rewrite(self, doc_id: str, change: Callable[[Document], Document], *, origin: str) -> None:
-        """Write a document once more, changed in what is said of it; its text and its vectors stay.
+        """Change the title or metadata of a document without encoding it again.
 
         Args:
-            doc_id: Of a document of the index.
-            change: Returns it as it is to be; with another id it is a copy.
+            doc_id: Id of a document in the index.
+            change: Returns the changed document; with another id, it is added as a copy.
             origin: Where it was read.
 
         Raises:
-            DataError: No document has the id.
+            DataError: The index has no such document.
         """
         key = self._key(doc_id)
         try:
@@ -368,8 +369,8 @@ class IndexUpdate(_Transaction):
         """Publish the changed index.
 
         Args:
-            knowledge_base: In place of the index' own, which stays where none is given and does not know what new
-                documents are about (`GenerationReader.newcomers`).
+            knowledge_base: Replaces the index' own. By default that stays, without the entities of new documents
+                (`GenerationReader.newcomers`).
         """
         store, segment = self._opened()
         with storage_errors(self.folder):
@@ -397,50 +398,50 @@ def settle(
     manifest: Manifest,
     at_hand: Callable[[Segment], Segment] = lambda segment: segment,
 ) -> Manifest:
-    """Join segments as is due, and return the next generation's manifest; its counts are those of the one before.
+    """Merge segments where due, and return the manifest of the next generation, with the counts of the given one.
 
     Args:
-        segments: Of all documents, in order, without those that were removed.
-        removed: Keys of documents that were removed.
-        folder: Where joined segments are written.
-        manifest: Of the generation before.
-        at_hand: Called with each segment that is to be joined; returns one that is read quickly.
+        segments: The segments of all documents, in order.
+        removed: Keys of deleted documents.
+        folder: Folder for merged segments.
+        manifest: The current manifest.
+        at_hand: Called with each segment before it is merged; returns a segment that can be read fast.
     """
-    records, left = [], []
-    for group in plan([(len(each.keys), len(each.living_rows)) for each in segments]):
+    records, kept_arrays = [], []
+    for group in plan([(len(segment.keys), len(segment.living_rows)) for segment in segments]):
         first, *others = (segments[number] for number in group)
         if not others and 2 * len(first.living_rows) >= len(first.keys):
             records.append(first.record)
-            left.append(first.keys)
+            kept_arrays.append(first.keys)
             continue
         path = folder / f"segment-{manifest.next_segment:06d}"
         manifest = replace(manifest, next_segment=manifest.next_segment + 1)
         records.append(merge([*map(at_hand, (first, *others))], path, manifest.model.dim))
-    records = [each for each in records if each.documents] or records[-1:]
-    held = set(np.concatenate([np.zeros(0, np.int64), *left]).tolist())
+    records = [record for record in records if record.documents] or records[-1:]
+    kept_keys = set(np.concatenate([np.zeros(0, np.int64), *kept_arrays]).tolist())
     return replace(
         manifest,
         generation=manifest.generation + 1,
         created=now(),
         segments=tuple(records),
-        removed=tuple(sorted(held.intersection(removed))),
+        removed=tuple(sorted(kept_keys.intersection(removed))),
     )
 
 
 def with_knowledge_file(manifest: Manifest, path: Path, known: KnowledgeBase) -> Manifest:
-    """Write a knowledge base into a store's folder, and return a manifest that names its file.
+    """Write the file of a knowledge base to a store's folder, and return a manifest that names it.
 
     Args:
-        manifest: Of the store.
-        path: Of the folder.
-        known: As the store has it.
+        manifest: The manifest of the store.
+        path: The store's folder.
+        known: The knowledge base that the store has.
     """
     written = write_knowledge(path / f"knowledge-{manifest.next_segment:06d}", known)
     return replace(manifest, knowledge_file=written, next_segment=manifest.next_segment + 1)
 
 
 def check_vectors(model: ModelRecord, document: Document, vectors: FloatArray) -> None:
-    """Refuse sentence vectors of a wrong shape, or that are not of unit length."""
+    """Refuse sentence vectors with a wrong shape or without unit length."""
     expected = (len(document.sentences), model.dim)
     if vectors.shape != expected:
         raise _wrong_vectors(model, document, f"shape {expected}", f"shape {vectors.shape}")
@@ -452,7 +453,7 @@ def check_vectors(model: ModelRecord, document: Document, vectors: FloatArray) -
 
 
 def now() -> str:
-    """Return the time: UTC, ISO 8601."""
+    """Return the current time in UTC, as ISO 8601."""
     return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 

@@ -1,1 +1,1 @@
-"""Answers for language models, over the Model Context Protocol: every sentence with an id that can be cited."""
+"""Tools for language models over the Model Context Protocol. Every sentence has an id that can be cited."""

@@ -1,4 +1,4 @@
-"""What the tools answer: plain records, each sentence with its id. Without slots, in which the SDK sees defaults."""
+"""Records that the tools return. They have no slots, as the SDK would take those for defaults."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from auscult.interfaces import Assertion
 class Sentence:
     """One sentence of a document, as its author wrote it.
 
-    In what a search found, `assertions` are what it says of the entity asked about: that it is so ("affirmed"), is not
-    ("negated"), is of the family, was ("historical"), or only may be ("hypothetical"). Empty where it does not mention
-    the entity.
+    In results of a search, `assertions` are what it says about the entity: that it is present ("affirmed"), absent
+    ("negated"), of a relative ("family"), in the past ("historical"), or only possible ("hypothetical"). The list is
+    empty where the sentence does not mention the entity.
     """
 
     id: str
@@ -23,10 +23,11 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Passage:
-    """A passage that may answer: sentences of it, which of them answer, and how many stand before and behind.
+    """A passage that may answer: some sentences, which of them answer, and how many more are before and after them.
 
-    `above` has the headings above its own, outermost first: they tell what a heading such as "Treatment" is of. In a
-    book of many articles `title` is the article's, and `book` the book's. `place` says where in `file` it answers.
+    `above` has the headings above its own, outermost first: they say what a heading such as "Treatment" is about. In a
+    book of many articles, `title` is that of the article and `book` that of the book. `place` says where in `file` the
+    answer is.
     """
 
     index: str
@@ -52,8 +53,8 @@ class Passage:
 class Found:
     """The answer to a search. Where nothing seems to answer, `nothing_here` says so: tell the user that first.
 
-    `not_searched` says which part of the documents could not be searched; empty where all were. Tell the user that
-    first, too: then nothing is known of what these documents say.
+    `not_searched` says which part of the documents could not be searched; it is empty where all were. Tell the user
+    that first, too: nothing is known about what these documents say.
     """
 
     understood: str
@@ -64,7 +65,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Section:
-    """Sentences that stand under one heading, with the headings above it."""
+    """The sentences under one heading, with the headings above it."""
 
     above: tuple[str, ...]
     heading: str
@@ -89,7 +90,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Citation:
-    """What an id names: the exact sentence, or that it does not exist, and why; `above` has the outer headings."""
+    """The sentence of an id, or why it does not exist; `above` has the headings above its own."""
 
     id: str
     exists: bool
@@ -109,7 +110,7 @@ class Citation:
 
 @dataclass(frozen=True)
 class Citations:
-    """All of them, in the order asked."""
+    """All citations, in the order of the ids."""
 
     all_exist: bool
     citations: list[Citation]
@@ -119,7 +120,7 @@ class Citations:
 class CoverageCell:
     """Whether an aspect of an entity is answered: "answers", "may answer" or "no answer", and the best sentence.
 
-    What was found first, but is about a similar entity, is no answer: `similar` is its title.
+    A best passage that is about a similar entity is no answer; `similar` is its title.
     """
 
     entity: str
@@ -146,7 +147,7 @@ class CoverageTable:
 
 @dataclass(frozen=True)
 class IndexAbout:
-    """An index: how much it holds, and the fields that `where` may name, with their commonest values."""
+    """An index: its size, and the fields that `where` may name, with their most frequent values."""
 
     name: str
     documents: int
@@ -157,6 +158,6 @@ class IndexAbout:
 
 @dataclass(frozen=True)
 class Indexes:
-    """All that can be asked."""
+    """All indexes that can be searched."""
 
     indexes: list[IndexAbout]

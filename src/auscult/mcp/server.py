@@ -1,4 +1,4 @@
-"""The tools of `tools.py` as an MCP server, over the SDK's second version."""
+"""The tools of `tools.py` as an MCP server, with version 2 of the SDK."""
 
 from __future__ import annotations
 
@@ -44,27 +44,29 @@ Words = Annotated[list[str] | None, Field(description="Such as symptoms, treatme
 
 
 class AnswerServer(MCPServer[None]):
-    """A server whose every error is one sentence, and whose log holds nothing of what was asked or found."""
+    """A server whose errors are one sentence each, and whose log has no questions and no text of documents."""
 
     async def run_stdio_async(self) -> None:
-        """Answer on standard input and output; a line that cannot be read is answered, too."""
+        """Serve on standard input and output. A line that is not a message gets an error."""
         async with answering_stdio() as (read, write):
             await self._lowlevel_server.run(read, write, self._lowlevel_server.create_initialization_options())
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
-        """Run a tool; the wrong arguments' names are told, and what they should be."""
+        """Run a tool. An error about arguments names them, and what they should be."""
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
             wrong = error.__cause__
             if not isinstance(wrong, ValidationError):
                 raise
-            told = (f"{'.'.join(map(str, each['loc'])) or 'arguments'}: {each['msg']}" for each in wrong.errors())
-            raise ToolError(f"expected other arguments; {'; '.join(told)}") from None
+            problems = (
+                f"{'.'.join(map(str, problem['loc'])) or 'arguments'}: {problem['msg']}" for problem in wrong.errors()
+            )
+            raise ToolError(f"expected other arguments; {'; '.join(problems)}") from None
 
 
 def make_server(library: Library) -> AnswerServer:
-    """Make a server over some indexes."""
+    """Create a server for some indexes."""
     server = AnswerServer("auscult", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING")
 
     def search(
@@ -132,7 +134,7 @@ def make_server(library: Library) -> AnswerServer:
     for tool in (search, read, cite, coverage, indexes):
         server.add_tool(tool, annotations=_READS_ONLY)
 
-    # A document's id is a key, and no path.
+    # The id of a document is not a path, so it needs no check for one.
     @server.resource(DOCUMENTS, security=ResourceSecurity(exempt_params={"document"}))
     def document(index: str, document: str) -> str:
         """The text of a document."""
@@ -145,7 +147,7 @@ def make_server(library: Library) -> AnswerServer:
 
 
 def serve(library: Library, port: int | None = None) -> None:
-    """Answer until the client is gone: on standard input and output, or over HTTP at a port of this machine alone."""
+    """Serve until the client disconnects: on standard input and output, or over HTTP at a port of this machine only."""
     server = make_server(library)
     if port is None:
         server.run("stdio")
@@ -154,7 +156,7 @@ def serve(library: Library, port: int | None = None) -> None:
 
 
 def _answered(ask: Callable[[], Answer]) -> Answer:
-    """Return an answer, or raise one sentence of what was wrong; of a fault of ours only the place is logged."""
+    """Return an answer, or raise an error of one sentence. For an unexpected exception, only its place is logged."""
     try:
         return ask()
     except AuscultError as error:

@@ -1,7 +1,7 @@
-"""Standard input and output as the SDK has them, but every line that is no message is answered.
+"""Standard input and output as in the SDK, but a line that is not a message is answered with an error.
 
-The SDK drops a line that it cannot read (a lone surrogate, an endless number, a wrong type), and the client waits for
-ever. Here it gets an error of JSON-RPC, with the id that the line has.
+The SDK drops a line that it cannot read (a lone surrogate, an infinite number, a wrong type), and the client waits
+forever. Here the client gets a JSON-RPC error with the id of the line.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _TOKENS: Final = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\]:,]|[^\s{}\[\]:,"]+', re
 
 @asynccontextmanager
 async def answering_stdio() -> AsyncIterator[tuple[Any, Any]]:
-    """Open standard input and output; yields the streams that a server reads and writes."""
-    # As the SDK does it: what else runs in this process finds nothing on standard input.
+    """Open standard input and output, and yield the streams that a server reads and writes."""
+    # As in the SDK: other code in this process reads nothing from standard input.
     with os.fdopen(os.dup(sys.stdin.fileno()), "rb", closefd=False) as wire, open(os.devnull, "rb") as nothing:  # noqa: PTH123
         os.dup2(nothing.fileno(), sys.stdin.fileno())
         lines: Any = _Lines(TextIOWrapper(wire, encoding="utf-8", errors="replace"))
@@ -46,11 +46,11 @@ async def answering_stdio() -> AsyncIterator[tuple[Any, Any]]:
 
 
 class _Lines:
-    """Lines that are messages; others are answered and left out.
+    """Yields the lines that are messages, and answers the others with an error.
 
     Attributes:
-        write: Stream that answers are written to.
-        is_ready: Set when there is such a stream; no line is read before.
+        write: Stream for the errors.
+        is_ready: Set when the stream is there; no line is read before.
     """
 
     def __init__(self, file: TextIOWrapper) -> None:
@@ -72,7 +72,7 @@ class _Lines:
 
 
 def refusal_of(line: str) -> JSONRPCError | None:
-    """Return the answer to a line that is no message; None for one that is, and for an empty one."""
+    """Return the error for a line that is not a message; None for a message and for an empty line."""
     if not line.strip():
         return None
     try:
@@ -81,7 +81,7 @@ def refusal_of(line: str) -> JSONRPCError | None:
         is_json = error.errors(include_input=False)[0]["type"] != "json_invalid"
         return _error(_INVALID_REQUEST if is_json else _PARSE_ERROR, _NO_MESSAGE if is_json else _UNREADABLE, line)
     except ValueError:
-        # What UTF-8 cannot hold.
+        # A lone surrogate, which UTF-8 cannot encode.
         return _error(_PARSE_ERROR, _UNREADABLE, line)
     if isinstance(message, JSONRPCNotification) and _id_token(line):
         return _error(_INVALID_REQUEST, _NO_MESSAGE, line)
@@ -95,10 +95,10 @@ def _error(code: int, message: str, line: str) -> JSONRPCError:
 
 
 def _id_token(line: str) -> str:
-    """Return where the id of a message begins, though the message cannot be parsed; empty where it has none."""
+    """Return the token of a message's id without parsing the message; empty where it has none."""
     depth, before = 0, ("", "")
-    for found in _TOKENS.finditer(line):
-        word = found[0]
+    for match in _TOKENS.finditer(line):
+        word = match[0]
         if depth == 1 and before == ('"id"', ":"):
             return word
         depth += (word in "{[") - (word in "}]")
@@ -107,12 +107,12 @@ def _id_token(line: str) -> str:
 
 
 def _id(token: str) -> int | str | None:
-    """Return an id that can be answered; None, which says that there was none, for any other."""
+    """Return an id that can be sent back; None for any other."""
     if len(token) > _LONGEST_ID:
         return None
     try:
-        found = parse_json(token)
+        value = parse_json(token)
     except ValueError:
         return None
-    usable = type(found) is int or (isinstance(found, str) and found.isprintable())
-    return found if usable else None
+    usable = type(value) is int or (isinstance(value, str) and value.isprintable())
+    return value if usable else None

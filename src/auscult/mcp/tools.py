@@ -1,4 +1,4 @@
-"""What a language model may ask of indexes: search, read, cite, coverage. All of it only reads."""
+"""The tools for language models: search, read, cite, coverage, indexes. None of them changes an index."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class Library:
     """Indexes by name.
 
     Args:
-        indexes: Folders, or addresses of servers that have all of an index, by name, at least one.
-        groups: Whose documents may be seen, beside those that are open to all; None for all documents.
-        encoder: Of all indexes; None for those that their manifests name.
+        indexes: Index folders, or addresses of servers that have a whole index, by name; at least one.
+        groups: Groups whose documents are visible, besides documents without a group; None for all documents.
+        encoder: The model for all indexes; None for the models that their manifests name.
     """
 
     def __init__(
@@ -58,15 +58,15 @@ class Library:
 
     @property
     def names(self) -> list[str]:
-        """Of the indexes, in the order given."""
+        """Names of the indexes in order."""
         return list(self._indexes)
 
     def searchers(self, name: str = "") -> dict[str, Searcher]:
-        """Return the searcher of an index by its name, or those of all.
+        """Return the searcher of an index, or of all indexes without a name.
 
         Raises:
             QueryError: There is no such index.
-            IndexFolderError: One cannot be opened.
+            IndexFolderError: An index cannot be opened.
         """
         if name and name not in self._indexes:
             raise QueryError(f"the name of an index ({', '.join(self.names)})", f"'{name}'", "name one of these")
@@ -88,7 +88,7 @@ class Library:
                 opened = Searcher.open(self._indexes[name])
             if self._groups is not None:
                 opened = opened.seen_by(self._groups)
-            # A database that is read changes its signs once; what was read of it stays.
+            # Reading a database changes its signs once: keep the searcher of the same generation.
             if searcher is not None and _generation(searcher) == _generation(opened):
                 opened = searcher
             self._opened[name] = signs, opened
@@ -123,19 +123,19 @@ def search(
     conversation: Sequence[str] = (),
     assertions: Sequence[Assertion] = (),
 ) -> Found:
-    """Return the best passages of one index or all; what the question lacks is taken from earlier ones.
+    """Return the best passages of one index or all; what the question lacks is taken from earlier questions.
 
     Raises:
-        AuscultError: Nothing was asked, an option is out of range, or an index cannot be opened.
+        AuscultError: There is no question, an option is out of range, or an index cannot be opened.
     """
     _check_between("k", k, 1, MOST_HITS)
-    asked = Query("", _words(entity), tuple(map(_words, aspects)), text=_words(question))
+    query = Query("", _words(entity), tuple(map(_words, aspects)), text=_words(question))
     earlier = [*map(_words, conversation)]
-    found: list[tuple[str, Hit, str]] = []
+    ranked: list[tuple[str, Hit, str]] = []
     notes, refused, not_searched = [], [], []
 
     def ask(searcher: Searcher) -> tuple[str, list[tuple[Hit, str]] | QueryError]:
-        understood = searcher.understand(asked, earlier)
+        understood = searcher.understand(query, earlier)
         options = SearchOptions(where=_conditions(where), assertions=assertions)
         try:
             hits = searcher.search(understood.query, k, options)
@@ -150,19 +150,19 @@ def search(
             refused.append(hits)
             continue
         notes.append(note)
-        found += [(name, *each) for each in hits]
+        ranked += [(name, *pair) for pair in hits]
         if left_out is not None:
             not_searched.append(f"{name}: {left_out.sentence}")
     if not notes:
         raise refused[0]
-    found.sort(key=lambda each: -each[1].score)
-    found = found[:k]
-    nothing = "" if not_searched else nothing_here([hit.probability for _, hit, _ in found])
-    return Found(notes[0], nothing, " ".join(not_searched), [_passage(*each) for each in found])
+    ranked.sort(key=lambda item: -item[1].score)
+    ranked = ranked[:k]
+    nothing = "" if not_searched else nothing_here([hit.probability for _, hit, _ in ranked])
+    return Found(notes[0], nothing, " ".join(not_searched), [_passage(*item) for item in ranked])
 
 
 def read(library: Library, sentence: str, document: str, index: str, before: int, behind: int, first: int) -> Reading:
-    """Return sentences around one, or a document from one of its sentences on, at most MOST_READ of them.
+    """Return the sentences around one, or those of a document from `first` on; at most MOST_READ of them.
 
     Raises:
         AuscultError: Neither or both are named, there is no such sentence or document, or a number is out of range.
@@ -196,10 +196,10 @@ def read(library: Library, sentence: str, document: str, index: str, before: int
 
 
 def text_of(library: Library, index: str, document: str) -> str:
-    """Return the text of a document, which is at most MOST_TEXT characters long.
+    """Return the text of a document of at most MOST_TEXT characters.
 
     Raises:
-        AuscultError: There is no such index or document, or it is longer.
+        AuscultError: There is no such index or document, or its text is longer.
     """
     text = _document(library, index, document)[1].text
     if len(text) > MOST_TEXT:
@@ -208,14 +208,14 @@ def text_of(library: Library, index: str, document: str) -> str:
 
 
 def cite(library: Library, ids: Sequence[str]) -> Citations:
-    """Return the exact sentence of each id, or say that there is none.
+    """Return the exact sentence of each id, or that there is none.
 
     Raises:
-        AuscultError: None are named, or more than MOST_IDS; an index cannot be opened.
+        AuscultError: There are no ids or more than MOST_IDS, or an index cannot be opened.
     """
     _check_between("how many ids", len(ids), 1, MOST_IDS)
-    found = [_citation(library, each) for each in ids]
-    return Citations(all(each.exists for each in found), found)
+    citations = [_citation(library, id_) for id_ in ids]
+    return Citations(all(citation.exists for citation in citations), citations)
 
 
 def coverage(
@@ -251,20 +251,20 @@ def coverage(
 
 
 def indexes(library: Library) -> Indexes:
-    """Describe the indexes: how much they hold, and their fields."""
-    told = []
+    """Describe the indexes: their sizes and their fields."""
+    descriptions = []
     for name, searcher in library.searchers().items():
         counts = searcher.index.manifest.counts
         fields = {field: list(searcher.index.counts(field))[:_VALUES] for field in searcher.index.reader.fields}
-        told.append(IndexAbout(name, counts.documents, counts.passages, counts.sentences, fields))
-    return Indexes(told)
+        descriptions.append(IndexAbout(name, counts.documents, counts.passages, counts.sentences, fields))
+    return Indexes(descriptions)
 
 
 def _passage(index: str, hit: Hit, note: str) -> Passage:
-    # As many sentences as are shown, with the most marked ones, where their scores are highest together.
+    # Of all windows of that many sentences, take the one with the most marked ones, then with the highest scores.
     def worth(start: int) -> tuple[int, float]:
         shown = hit.sentences[start : start + _SHOWN]
-        return sum(each.marked for each in shown), sum(each.score for each in shown)
+        return sum(sentence.marked for sentence in shown), sum(sentence.score for sentence in shown)
 
     first = max(range(max(0, len(hit.sentences) - _SHOWN) + 1), key=worth)
     last = min(len(hit.sentences), first + _SHOWN)
@@ -282,62 +282,65 @@ def _passage(index: str, hit: Hit, note: str) -> Passage:
         date_of(hit.metadata),
         None if hit.probability is None else round(hit.probability, 3),
         note,
-        [_sentence(hit, each) for each in hit.sentences[first:last]],
-        [_sentence(hit, each).id for each in hit.sentences[first:last] if each.marked],
+        [_sentence(hit, sentence) for sentence in hit.sentences[first:last]],
+        [_sentence(hit, sentence).id for sentence in hit.sentences[first:last] if sentence.marked],
         first,
         len(hit.sentences) - last,
     )
 
 
 def _sentence(hit: Hit, sentence: SentenceScore) -> Sentence:
-    told = sentence_id(hit.doc_id, sentence.start, sentence.end, sentence.text)
-    return Sentence(told, sentence.text, [*sentence.assertions])
+    id_ = sentence_id(hit.doc_id, sentence.start, sentence.end, sentence.text)
+    return Sentence(id_, sentence.text, [*sentence.assertions])
 
 
 def _sections(document: Document, first: int, last: int) -> list[Section]:
-    """Return the sentences first to last by their passages."""
-    found, number = [], 0
+    """Return the sentences from `first` up to `last`, by passage."""
+    sections, number = [], 0
     for passage in document.passages:
         inside = [
-            Sentence(sentence_id(document.doc_id, each.start, each.end, document.slice(each)), document.slice(each))
-            for place, each in enumerate(passage.sentences, start=number)
+            Sentence(
+                sentence_id(document.doc_id, sentence.start, sentence.end, document.slice(sentence)),
+                document.slice(sentence),
+            )
+            for place, sentence in enumerate(passage.sentences, start=number)
             if first <= place < last
         ]
         number += len(passage.sentences)
         if inside:
-            found.append(Section(passage.above, passage.heading, inside))
-    return found
+            sections.append(Section(passage.above, passage.heading, inside))
+    return sections
 
 
-def _citation(library: Library, written: str) -> Citation:
+def _citation(library: Library, id_: str) -> Citation:
     try:
-        name, found = _find(library, "", written)
+        name, match = _find(library, "", id_)
     except QueryError as error:
-        return Citation(written, exists=False, problem=f"{error}.")
-    document = found.document
+        return Citation(id_, exists=False, problem=f"{error}.")
+    document = match.document
     return Citation(
-        written,
+        id_,
         exists=True,
-        text=found.text,
+        text=match.text,
         index=name,
         document=document.doc_id,
         title=document.title,
-        above=found.passage.above,
-        heading=found.passage.heading,
+        above=match.passage.above,
+        heading=match.passage.heading,
         file=document.metadata.get("file", ""),
-        place=found.place,
+        place=match.place,
         source=document.source,
         url=document.url,
         date=date_of(document.metadata),
     )
 
 
-def _find(library: Library, index: str, written: str) -> tuple[str, FoundSentence]:
+def _find(library: Library, index: str, id_: str) -> tuple[str, FoundSentence]:
     """Find a sentence in the first index that has it."""
     refused: list[QueryError] = []
     for name, searcher in library.searchers(index).items():
         try:
-            return name, find_sentence(searcher.index.reader, written)
+            return name, find_sentence(searcher.index.reader, id_)
         except QueryError as error:
             refused.append(error)
     raise refused[-1]
@@ -353,14 +356,14 @@ def _document(library: Library, index: str, doc_id: str) -> tuple[str, Document]
 
 def _conditions(given: Given) -> Where:
     """Return values of fields, and ranges as in "2019..2021-06"."""
-    found: dict[str, str | Sequence[str] | Between] = {}
+    conditions: dict[str, str | Sequence[str] | Between] = {}
     for field, value in given.items():
         if isinstance(value, str) and ".." in value:
             first, _, last = value.partition("..")
-            found[field] = Between(first, last)
+            conditions[field] = Between(first, last)
         else:
-            found[field] = value
-    return found
+            conditions[field] = value
+    return conditions
 
 
 def _words(text: str) -> str:

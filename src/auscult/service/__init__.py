@@ -1,1 +1,1 @@
-"""`auscult serve`: indexes over HTTP, and the page for people. Thin: it asks `search` and `index`."""
+"""`auscult serve`: indexes over HTTP, and the page for people. `search` and `index` do the work."""

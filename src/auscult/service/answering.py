@@ -1,6 +1,6 @@
-"""Searches as the API answers them: the question understood once, one index or several asked, a page of hits.
+"""Answer searches for the API: understand the question, search one index or several, and return a page of hits.
 
-A hit says what to highlight, where that stands in the original file, and its reasons in words.
+A hit says what to highlight, where that is in the original file, and why it was found, in words.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ from auscult.understanding.understand import Understanding
 
 
 def understood_response(understanding: Understanding) -> schema.Understood:
-    """Return an understanding as the API answers it."""
+    """Convert an understanding to the API's record."""
     return schema.Understood(
         entity=understanding.query.entity,
         entities=[
             schema.UnderstoodEntity(
-                asked=each.asked,
-                concept=concept(each.match) if each.match else None,
-                names=list(each.names),
-                likelihood=each.likelihood,
+                asked=entity.asked,
+                concept=concept(entity.match) if entity.match else None,
+                names=list(entity.names),
+                likelihood=entity.likelihood,
             )
-            for each in understanding.entities
+            for entity in understanding.entities
         ],
-        alternatives=[concept(each) for each in understanding.alternatives],
+        alternatives=[concept(match) for match in understanding.alternatives],
         aspects=list(understanding.query.aspects),
         aspects_read=understanding.aspects_read,
         corrections=[schema.Correction(written=written, read=read) for written, read in understanding.corrections],
@@ -54,7 +54,7 @@ def understood_response(understanding: Understanding) -> schema.Understood:
 
 
 def concept(match: Match) -> schema.Concept:
-    """Return a concept as the API answers it."""
+    """Convert a matched concept to the API's record."""
     return schema.Concept(
         code=match.concept.concept_id,
         name=match.concept.name,
@@ -88,11 +88,11 @@ _READ_AGAIN: Final = "read together with the question, the passage answers"
 
 
 def hit_response(searcher: Searcher, index: str, row: int, hit: Hit) -> schema.Hit:
-    """Return a hit as the API answers it; `row` is its document's."""
-    shown = hit.start, hit.end
+    """Convert a hit to the API's record; `row` is the row of its document."""
+    span = hit.start, hit.end
     if hit.sentences:
         stretch = excerpt(hit.sentences)
-        shown = hit.sentences[stretch.start].start, hit.sentences[stretch.stop - 1].end
+        span = hit.sentences[stretch.start].start, hit.sentences[stretch.stop - 1].end
     original = searcher.index.reader.original_layout(row)
     return schema.Hit(
         rank=hit.rank,
@@ -112,14 +112,14 @@ def hit_response(searcher: Searcher, index: str, row: int, hit: Hit) -> schema.H
         text=hit.text,
         start=hit.start,
         end=hit.end,
-        excerpt=shown,
-        highlights=[(each.start, each.end) for each in hit.sentences if each.marked],
-        sentences=[_sentence(each, original if each.marked else None) for each in hit.sentences],
+        excerpt=span,
+        highlights=[(sentence.start, sentence.end) for sentence in hit.sentences if sentence.marked],
+        sentences=[_sentence(sentence, original if sentence.marked else None) for sentence in hit.sentences],
         score=hit.score,
         probability=hit.probability,
         evidence=[
             schema.Evidence(name=name, words=_IN_WORDS.get(name, _READ_AGAIN), amount=amount)
-            for name, amount in sorted(hit.evidence.items(), key=lambda each: -each[1])
+            for name, amount in sorted(hit.evidence.items(), key=lambda pair: -pair[1])
         ],
         original=original.media_type if original else None,
     )
@@ -143,11 +143,11 @@ def _sentence(sentence: SentenceScore, original: Original | None) -> schema.Sent
 
 
 class Places(NamedTuple):
-    """Where something stands in the file that a document was read from.
+    """Positions in the file that a document was read from.
 
     Attributes:
-        source_ranges: Of the decoded source, half-open; none where it has pages.
-        boxes: On its pages; none where it has none.
+        source_ranges: Half-open ranges of characters of the decoded source; empty for a file with pages.
+        boxes: Boxes on the pages; empty for a file without pages.
     """
 
     source_ranges: list[tuple[int, int]]
@@ -155,7 +155,7 @@ class Places(NamedTuple):
 
 
 def places_of(original: Original | None, start: int, end: int) -> Places:
-    """Return where characters of a document's text stand in its original."""
+    """Return where a range of a document's text is in its original file."""
     if original is None:
         return _NOWHERE
     boxes = [schema.Box(**box._asdict()) for box in original.boxes(start, end)]
@@ -165,8 +165,8 @@ def places_of(original: Original | None, start: int, end: int) -> Places:
 _NOWHERE: Final = Places([], [])
 
 
-class _Found(NamedTuple):
-    """A passage of one of the indexes, before a hit is made of it."""
+class _RankedPassage(NamedTuple):
+    """A ranked passage of one index, before it is turned into a hit."""
 
     name: str
     searcher: Searcher
@@ -174,55 +174,55 @@ class _Found(NamedTuple):
     number: int
 
 
-def understand(searcher: Searcher, asked: models.NextQuestion) -> Understanding:
-    """Read what was asked.
+def understand(searcher: Searcher, request: models.NextQuestion) -> Understanding:
+    """Understand the question of a request.
 
     Raises:
-        Refusal: Nothing was.
+        Refusal: The request has neither a question nor an entity nor an aspect.
     """
-    aspects = tuple(aspect.strip() for aspect in asked.aspects if aspect.strip())
-    if not (asked.question.strip() or asked.entity.strip() or aspects):
+    aspects = tuple(aspect.strip() for aspect in request.aspects if aspect.strip())
+    if not (request.question.strip() or request.entity.strip() or aspects):
         remedy = "say what to look for in 'question', or in 'entity' and 'aspects'"
         raise Refusal(422, "nothing_asked", "expected a question, an entity or an aspect, got none", remedy)
     return searcher.understand(
-        Query("", asked.entity.strip(), aspects, text=asked.question.strip()), asked.conversation
+        Query("", request.entity.strip(), aspects, text=request.question.strip()), request.conversation
     )
 
 
-def search(state: State, caller: Caller, asked: models.SearchRequest) -> schema.SearchAnswer:
-    """Answer a search.
+def search(state: State, caller: Caller, request: models.SearchRequest) -> schema.SearchAnswer:
+    """Answer a search request.
 
     Raises:
-        Refusal: It cannot be answered.
-        AuscultError: See `Searcher.search`.
+        Refusal: The page is beyond the last hit that is ranked, or the caller may not search an index.
+        AuscultError: As for `Searcher.search`.
     """
     begun = time.perf_counter()
-    if asked.offset + asked.k > models.REACH:
+    if request.offset + request.k > models.REACH:
         message = f"expected hits among the first {models.REACH} (offset + k), got some beyond"
         raise Refusal(422, "too_far", message, "ask something narrower, or filter")
-    names = list(dict.fromkeys(asked.indexes)) or [asked.index or ""]
+    names = list(dict.fromkeys(request.indexes)) or [request.index or ""]
     served = [state.served(name or None, caller) for name in names]
-    searchers = {each.name: each.opened.seen_by(caller.groups) for each in served}
-    ranked, left_out, understanding = _of_all(searchers, asked)
-    page = ranked[asked.offset : asked.offset + asked.k]
-    nothing = "" if left_out else nothing_here([each.findings.probability(each.number) for each in ranked])
+    searchers = {index.name: index.opened.seen_by(caller.groups) for index in served}
+    ranked, left_out, understanding = _of_all(searchers, request)
+    page = ranked[request.offset : request.offset + request.k]
+    nothing = "" if left_out else nothing_here([passage.findings.probability(passage.number) for passage in ranked])
     return schema.SearchAnswer(
         understood=understood_response(understanding),
         hits=[
-            hit_response(searcher, name, found.document(number), replace(found.hit(number), rank=rank))
-            for rank, (name, searcher, found, number) in enumerate(page, start=asked.offset + 1)
+            hit_response(searcher, name, findings.document(number), replace(findings.hit(number), rank=rank))
+            for rank, (name, searcher, findings, number) in enumerate(page, start=request.offset + 1)
         ],
         nothing_here=schema.NothingHere(flag=bool(nothing), sentence=nothing),
-        not_searched=[not_searched(name, each) for name, each in left_out.items()],
-        more=len(ranked) > asked.offset + asked.k,
-        offset=asked.offset,
+        not_searched=[not_searched(name, missing) for name, missing in left_out.items()],
+        more=len(ranked) > request.offset + request.k,
+        offset=request.offset,
         indexes=list(searchers),
         milliseconds=round(1000 * (time.perf_counter() - begun), 2),
     )
 
 
 def not_searched(index: str, left_out: LeftOut) -> schema.NotSearched:
-    """Return what was left out of an index as the API answers it."""
+    """Convert the parts of an index that did not answer to the API's record."""
     return schema.NotSearched(
         index=index,
         shares=[*left_out.shares],
@@ -234,7 +234,7 @@ def not_searched(index: str, left_out: LeftOut) -> schema.NotSearched:
 
 
 def conditions(where: Mapping[str, models.Condition]) -> Where:
-    """Return filters as an index takes them."""
+    """Convert the filters of a request to those of an index."""
     return {
         field: Between(value.first, value.last) if isinstance(value, models.Range) else value
         for field, value in where.items()
@@ -242,46 +242,46 @@ def conditions(where: Mapping[str, models.Condition]) -> Where:
 
 
 def _of_all(
-    searchers: Mapping[str, Searcher], asked: models.SearchRequest
-) -> tuple[list[_Found], dict[str, LeftOut], Understanding]:
+    searchers: Mapping[str, Searcher], request: models.SearchRequest
+) -> tuple[list[_RankedPassage], dict[str, LeftOut], Understanding]:
     """Search all indexes.
 
     Returns:
-        Hits up to the page's end and one more, best first, none of an index that lacks a field; by index what was not
-        searched; and how the first index understands what was asked.
+        The passages up to the end of the page and one more, best first. Indexes that lack a field of the filters give
+        none. Then the parts that were not searched, by index; and how the first index understands the question.
     """
-    number = asked.offset + asked.k + 1
-    where = conditions(asked.where)
+    number = request.offset + request.k + 1
+    where = conditions(request.where)
     options = SearchOptions(
-        group_by=asked.group_by,
+        group_by=request.group_by,
         where=where,
-        scoring=asked.score,
-        rerank=asked.rerank,
-        assertions=asked.assertions,
+        scoring=request.score,
+        rerank=request.rerank,
+        assertions=request.assertions,
     )
-    found: list[_Found] = []
+    ranked: list[_RankedPassage] = []
     refused: list[QueryError] = []
     left_out: dict[str, LeftOut] = {}
     understood: list[Understanding] = []
 
     def ask(searcher: Searcher) -> tuple[Understanding, Searcher, Findings | QueryError]:
-        own = understand(searcher, asked)
+        understanding = understand(searcher, request)
         try:
-            return own, searcher, searcher.find(own.query, number, options)
+            return understanding, searcher, searcher.find(understanding.query, number, options)
         except QueryError as error:
-            return own, searcher, error
+            return understanding, searcher, error
 
-    for name, every in searchers.items():
-        (own, searcher, findings), missing = ask_what_is_there(every, ask)
-        understood.append(own)
+    for name, all_shares in searchers.items():
+        (understanding, searcher, findings), missing = ask_what_is_there(all_shares, ask)
+        understood.append(understanding)
         if isinstance(findings, QueryError):
             refused.append(findings)
             continue
-        found += [_Found(name, searcher, findings, place) for place in range(len(findings))]
+        ranked += [_RankedPassage(name, searcher, findings, place) for place in range(len(findings))]
         if missing is not None:
             left_out[name] = missing
     if len(refused) == len(searchers):
         raise refused[0]
     if len(searchers) > 1:
-        found.sort(key=lambda each: -each.findings.scores[each.number])
-    return found[:number], left_out, understood[0]
+        ranked.sort(key=lambda passage: -passage.findings.scores[passage.number])
+    return ranked[:number], left_out, understood[0]

@@ -1,4 +1,4 @@
-"""The web application: made of settings, without globals, and nothing is read from the environment."""
+"""The web application. It is built from settings alone: no globals, no environment variables."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ _ABOUT: Final = (
 
 
 def create_app(settings: Settings, encoder: DocumentEncoder | None = None) -> FastAPI:
-    """Make the app of a service.
+    """Create the app of a service.
 
     Args:
-        settings: What it is told.
-        encoder: The model of all its indexes; None for those that their manifests name. With one, all is computed in
-            this process.
+        settings: Its settings.
+        encoder: The model for all indexes; None for the models that their manifests name. With an encoder, everything
+            is computed in this process.
 
     Raises:
         AuscultError: The settings do not fit together.
@@ -61,7 +61,7 @@ def create_app(settings: Settings, encoder: DocumentEncoder | None = None) -> Fa
         try:
             yield
         finally:
-            # In a thread: what they wait for may wait for this loop.
+            # In a thread, as the threads that are waited for may themselves wait for this loop.
             await anyio.to_thread.run_sync(app.state.jobs.stop, settings.limits.seconds)
             await anyio.to_thread.run_sync(state.stop)
             if workers is not None:
@@ -76,7 +76,7 @@ def create_app(settings: Settings, encoder: DocumentEncoder | None = None) -> Fa
         from auscult.service.page.routes import add_page_guards
 
         add_page_guards(app)
-    # Added last, so that they stand around all others: every answer has an id, and no fault gets out.
+    # Added last, so that these are outermost: every answer has an id, and no exception escapes.
     app.add_middleware(Requests, metrics=app.state.metrics)
     app.add_middleware(Unread)
     return app
@@ -85,7 +85,7 @@ def create_app(settings: Settings, encoder: DocumentEncoder | None = None) -> Fa
 def answering_app(
     settings: Settings, state: State, lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | None = None
 ) -> FastAPI:
-    """Make an app of all routes, and what they need, with nothing around them."""
+    """Create an app with all routes and the objects they use, without any middleware."""
     app = FastAPI(
         title="Auscult",
         version=__version__,
@@ -93,7 +93,7 @@ def answering_app(
         lifespan=lifespan,
         docs_url=None,
         redoc_url=None,
-        # Such a redirect is made of the header Host, and sends the question along to whatever that says.
+        # The redirect would use the header Host, and so could send a question to another machine.
         redirect_slashes=False,
     )
     app.state.auscult = state
@@ -116,10 +116,10 @@ def answering_app(
 
 
 def _add_guards(app: FastAPI, settings: Settings) -> None:
-    """Put headers, audit, origins, keys, rates, limits of uploads and bodies, and fairness around an app.
+    """Add the middleware: headers, audit log, origins, keys, rates, limits on uploads and bodies, and fairness.
 
     Raises:
-        ConfigError: Strangers would be served, keys cannot be read, or the audit log cannot be kept.
+        ConfigError: The keys or the certificate cannot be read, or the audit log cannot be written.
     """
     gate, limits = Gate(settings), settings.limits
     audit: AuditLog | None = opened_audit(settings)
@@ -152,6 +152,6 @@ def _add_guards(app: FastAPI, settings: Settings) -> None:
         (Bodies, bodies),
         (Fairness, {"slots": slots, "waiting": limits.concurrent}),
     ]
-    # What is added last stands outermost.
+    # The middleware that is added last is outermost.
     for layer, options in reversed(layers):
         app.add_middleware(layer, **options)

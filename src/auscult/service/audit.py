@@ -1,11 +1,12 @@
-"""The audit log: who asked what of which documents, when, from where, and to what purpose; lines are only ever added.
+"""The audit log: who searched or read which documents, when, from where and for what purpose. Lines are only appended.
 
-A record is one line of JSON. It holds the SHA-256 of the line before it, so that a changed, removed or inserted line
-shows; with a key also a seal (HMAC-SHA-256) over itself, so that nobody without the key can write the whole chain anew.
-How far the log goes stands in a file beside it (`.head`), in a counter elsewhere, and with a witness (`witness.py`): a
-log whose end is missing is not gone on with. A full file is followed by one (`audit.2.jsonl`), whose chain goes on.
+A record is one line of JSON. It has the SHA-256 of the line before it, so a changed, removed or inserted line shows.
+With a key it also has a seal (HMAC-SHA-256) over itself, so nobody without the key can rewrite the whole chain. The
+number of the last record is also kept in a file beside the log (`.head`), in a counter elsewhere, and by a witness
+(`audit_heads.py`). A service does not start on a log whose end is missing. When a file is full, the chain continues in
+the next one (`audit.2.jsonl`).
 
-A record is on the disk before its answer goes out; those that come at one time share a write.
+A record is on the disk before its answer is sent. Records that arrive together share a write.
 """
 
 from __future__ import annotations
@@ -41,18 +42,18 @@ _END: Final = None
 
 
 class AuditLog:
-    """An opened audit log; one process writes it.
+    """An opened audit log. Only one process may write it.
 
     Args:
         path: Its first file.
-        key: For seals, and hashes of queries; None for neither.
-        counter: A file elsewhere that says how far the log goes, too; None for none.
-        witness: Gets the head at an interval; None for none.
-        hash_queries: Keep a query's keyed hash in place of its words.
-        rotate: Bytes after which another file follows.
+        key: Key for the seals and the hashes of queries; None to write neither.
+        counter: A second file, elsewhere, with the number of the last record; None for none.
+        witness: Receives the head at an interval; None for none.
+        hash_queries: Record the keyed hash of a query instead of its words.
+        rotate: Bytes after which the next file begins.
 
     Raises:
-        ConfigError: Another process writes it, it is not whole, or it cannot be written.
+        ConfigError: Another process writes the log, it is damaged, or it cannot be written.
     """
 
     def __init__(
@@ -75,7 +76,7 @@ class AuditLog:
 
     @property
     def troubles(self) -> list[str]:
-        """Sentences for operators: what cannot be written or handed on at the moment."""
+        """Sentences for operators that say what cannot be written at the moment; empty where all is well."""
         witnessed = self._witness is None or not self._witness.trouble
         return [
             *(["the audit log cannot be written"] if self._trouble else []),
@@ -83,10 +84,10 @@ class AuditLog:
         ]
 
     def open(self) -> None:
-        """Open it again after `close`; does nothing where it is open.
+        """Open the log again after `close`. An open log stays as it is.
 
         Raises:
-            ConfigError: As when it is made.
+            ConfigError: As for the constructor.
         """
         if self._is_open:
             return
@@ -113,20 +114,20 @@ class AuditLog:
             self._witness.start(lambda: self._head)
 
     def write(self, record: Mapping[str, Any]) -> Future[None]:
-        """Add a record; done when it is on the disk, with the OSError where it cannot be."""
-        done: Future[None] = Future()
-        self._waiting.put(({"at": now(), **record}, done))
-        return done
+        """Add a record. The future is done when the record is on the disk, or has the OSError."""
+        future: Future[None] = Future()
+        self._waiting.put(({"at": now(), **record}, future))
+        return future
 
-    def query(self, said: Mapping[str, Any]) -> dict[str, Any]:
-        """Return how a query is recorded: its words, or their keyed hash."""
+    def query(self, query: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the fields that record a query: its words, or their keyed hash."""
         if self._hashes and self._key is not None:
-            words = json.dumps(said, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass")
+            words = json.dumps(query, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass")
             return {"query_hash": hmac.digest(self._key, b"query " + words, "sha256").hex()}
-        return {"query": dict(said)}
+        return {"query": dict(query)}
 
     def close(self) -> None:
-        """Write what waits, hand the last head to the witness, and let another process write."""
+        """Write the waiting records, give the last head to the witness, and release the lock."""
         if not self._is_open:
             return
         self._is_open = False
@@ -140,8 +141,8 @@ class AuditLog:
 
     def _begin(self) -> None:
         kept = [] if self._witness is None else self._witness.last_kept()
-        found = verify(self._path, self._key, counter=self._counter, kept=kept, starting=True)
-        if found.problem:
+        check = verify(self._path, self._key, counter=self._counter, kept=kept, starting=True)
+        if check.problem:
             witness = None if self._witness is None else self._witness.file
             remedy = (
                 f"see what is wrong (auscult audit verify {self._path}) and put the right files back, or accept the "
@@ -150,19 +151,21 @@ class AuditLog:
                 + (" --key KEY" if self._key else "")
                 + (f" --witness {witness}" if witness else "")
             )
-            raise ConfigError(f"a whole audit log at {self._path}", found.problem, remedy)
-        self._number, self._size = max(found.files, 1), found.end.size
-        self._seq, self._hash = found.end.seq, found.end.hash
+            raise ConfigError(f"a whole audit log at {self._path}", check.problem, remedy)
+        self._number, self._size = max(check.files, 1), check.end.size
+        self._seq, self._hash = check.end.seq, check.end.hash
         file = following(self._path, self._number)
         self._descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        if found.end.torn:
-            # Half a line that nobody was answered for: the machine stopped while it was written.
-            os.ftruncate(self._descriptor, found.end.size)
-        # From now on a head is there, so that a log without one is no log that was just begun.
-        self._heads = [HeadFile(each) for each in (head_of(self._path), self._counter) if each is not None]
+        if check.end.torn:
+            # Half a line: the machine stopped while it was written, and its request got no answer.
+            os.ftruncate(self._descriptor, check.end.size)
+        # Write a head at once, so that a log without a head is known to be damaged, not new.
+        self._heads = [
+            HeadFile(head_path) for head_path in (head_of(self._path), self._counter) if head_path is not None
+        ]
         self._head = Head(self._seq, self._hash, now()).sealed(self._key)
-        for each in self._heads:
-            each.write(self._head, durably=True)
+        for head_file in self._heads:
+            head_file.write(self._head, durably=True)
         for folder in {place.parent for place in (self._path, self._counter) if place is not None}:
             sync_folder(folder)
 
@@ -191,12 +194,12 @@ class AuditLog:
             if not self._trouble:
                 _LOG.error("the audit log cannot be written: %s", error.strerror)
             self._trouble = str(error.strerror)
-            for _, done in lot:
-                done.set_exception(error)
+            for _, future in lot:
+                future.set_exception(error)
         else:
             self._trouble = ""
-            for _, done in lot:
-                done.set_result(None)
+            for _, future in lot:
+                future.set_result(None)
 
     def _append(self, content: bytes, seq: int, last: str) -> None:
         if self._size and self._size + len(content) > self._rotate:
@@ -211,22 +214,22 @@ class AuditLog:
                 written += os.write(self._descriptor, content[written:])
             os.fsync(self._descriptor)
         except OSError:
-            # Half of it may stand there, and a next try must not follow it.
+            # Half of the content may be in the file; the next write must not follow it.
             os.ftruncate(self._descriptor, self._size)
             raise
         self._size += len(content)
         self._seq, self._hash = seq, last
-        # Behind the log at most, never before it: what it says was there, was.
+        # The head is written after the log: it may be behind the log, but never ahead of it.
         self._head = Head(seq, last, now()).sealed(self._key)
         for each in self._heads:
             each.write(self._head)
 
 
 def opened_audit(settings: Settings) -> AuditLog | None:
-    """Return the audit log that a service is told to keep; None for none.
+    """Open the audit log that the settings name; None where they name none.
 
     Raises:
-        ConfigError: It cannot be kept.
+        ConfigError: The log cannot be opened.
     """
     access = settings.access
     if settings.audit is None:
@@ -247,32 +250,30 @@ def opened_audit(settings: Settings) -> AuditLog | None:
 
 
 def audit_key(path: Path, *, make: bool = False) -> bytes:
-    """Return a key for seals and hashes, of at least 32 bytes.
+    """Read the key for seals and hashes, of at least 32 bytes.
 
     Args:
-        path: Its file.
-        make: Make one where there is none.
+        path: The file of the key.
+        make: Create a key where the file does not exist.
 
     Raises:
-        ConfigError: It is not there, or too short.
+        ConfigError: The file does not exist, or its key is too short.
     """
     if make and not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(secrets.token_hex(32).encode())
     try:
-        found = path.read_bytes().strip()
+        key = path.read_bytes().strip()
     except OSError as error:
         raise ConfigError(f"a key of the audit log at {path}", str(error.strerror), "correct the path") from error
-    if len(found) < 32:
-        raise ConfigError(
-            f"a key of 32 bytes or more at {path}", f"{len(found)} bytes", "make one: openssl rand -hex 32"
-        )
-    return found
+    if len(key) < 32:
+        raise ConfigError(f"a key of 32 bytes or more at {path}", f"{len(key)} bytes", "make one: openssl rand -hex 32")
+    return key
 
 
 def now() -> str:
-    """Return the time: UTC, ISO 8601, to the millisecond."""
+    """Return the current time in UTC, as ISO 8601 to the millisecond."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
@@ -283,10 +284,10 @@ def to_line(record: Mapping[str, Any], key: bytes | None) -> bytes:
 
 
 def locked(path: Path) -> int:
-    """Return the descriptor of a file's lock, which is this process' until it is closed.
+    """Lock a log, and return the descriptor that holds the lock until it is closed.
 
     Raises:
-        ConfigError: Another process has it.
+        ConfigError: Another process has the lock.
     """
     descriptor = os.open(path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
     try:
@@ -304,28 +305,28 @@ def _close_all(descriptors: list[int]) -> None:
 
 
 def accept_loss(path: Path, key: bytes | None, counter: Path | None, kept: Sequence[Kept]) -> dict[str, Any]:
-    """Move a damaged log away, and begin one that says so.
+    """Move a damaged log away, and begin a new one whose first record says so.
 
     Args:
-        path: Its first file.
-        key: Seals the new log; None for none.
+        path: The first file of the log.
+        key: Key for the seals of the new log; None to write none.
         counter: The file of its counter; None for none.
         kept: Heads that a witness has.
 
     Returns:
-        The record that the new log begins with.
+        The first record of the new log.
 
     Raises:
-        ConfigError: A service writes the log.
-        DataError: Nothing is wrong with it, or files cannot be moved.
+        ConfigError: A service is writing the log.
+        DataError: The log is not damaged, or its files cannot be moved.
     """
     try:
-        locks = [locked(each) for each in (path, counter) if each is not None and each.parent.is_dir()]
+        locks = [locked(place) for place in (path, counter) if place is not None and place.parent.is_dir()]
         try:
             return _moved_and_begun(path, key, counter, kept)
         finally:
-            for each in locks:
-                os.close(each)
+            for lock in locks:
+                os.close(lock)
     except OSError as error:
         raise DataError(f"room for a new log at {path}", str(error.strerror), "see who may write there") from error
 
@@ -333,14 +334,14 @@ def accept_loss(path: Path, key: bytes | None, counter: Path | None, kept: Seque
 def _moved_and_begun(path: Path, key: bytes | None, counter: Path | None, kept: Sequence[Kept]) -> dict[str, Any]:
     problem = verify(path, key, counter=counter, kept=kept[-1:], starting=True).problem
     if not problem:
-        # A start looks at the end of a long log alone.
+        # With `starting`, only the end of a long log is checked.
         problem = verify(path, key, counter=counter, kept=kept).problem
     if not problem:
         raise DataError(f"a damaged audit log at {path}", "one with nothing wrong", "go on with it")
     known = _known(path, counter, kept)
-    last = max(known, key=lambda each: each.head.seq, default=Kept("", Head(0, FIRST.hash, "")))
+    last = max(known, key=lambda entry: entry.head.seq, default=Kept("", Head(0, FIRST.hash, "")))
     if last.head.seq + 2 >= LARGEST:
-        # No head could hold the number of the new record, and no service could start on it.
+        # The number of the new record would not fit into a head, and no service could start on the log.
         raise DataError(
             f"numbers of records below {LARGEST:,}",
             f"{last.head.seq:,} in {last.where}",
@@ -353,15 +354,15 @@ def _moved_and_begun(path: Path, key: bytes | None, counter: Path | None, kept: 
         "action": GAP,
         "reason": problem,
         "known": {where: {"seq": head.seq, "hash": head.hash} for where, head in known},
-        "files": {each.name: digest_of_file(each) for each in files},
+        "files": {damaged.name: digest_of_file(damaged) for damaged in files},
         "moved_to": "",
     }
     if files:
         away = path.with_name(f"{path.name}.lost-{datetime.now(UTC):%Y%m%dT%H%M%S%f}Z")
         away.mkdir(mode=0o700)
         record["moved_to"] = away.name
-        for each in files:
-            put_file(each, away / each.name)
+        for damaged in files:
+            put_file(damaged, away / damaged.name)
         sync_folder(away)
     record["previous"] = FIRST.hash
     line = to_line(record, key)
@@ -373,15 +374,15 @@ def _moved_and_begun(path: Path, key: bytes | None, counter: Path | None, kept: 
     head = Head(record["seq"], hashlib.sha256(line).hexdigest(), now()).sealed(key)
     for place in (head_of(path), counter):
         if place is not None:
-            own = HeadFile(place)
-            own.write(head, durably=True)
-            own.close()
+            head_file = HeadFile(place)
+            head_file.write(head, durably=True)
+            head_file.close()
             sync_folder(place.parent)
     return record
 
 
 def _known(path: Path, counter: Path | None, kept: Sequence[Kept]) -> list[Kept]:
-    """Return all that is known of how far the log went, readable or not as the rest may be."""
+    """Return the last known heads of the log, from each place that can still be read."""
     known = [] if not kept else [max(kept, key=lambda each: each.head.seq)]
     for where, place in (("its head", head_of(path)), ("its counter", counter)):
         if place is not None:

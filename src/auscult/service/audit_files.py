@@ -1,4 +1,4 @@
-"""The files of an audit log: which there are, where they end, and whether they are whole."""
+"""The files of an audit log: list them, find their ends, and check that nothing was changed."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from auscult.service.audit_heads import Kept, head_of, read_head, same_seal, sea
 _LONGEST: Final = 1 << 26
 _ABRUPT: Final = "half a record, as of a machine that stopped; nobody was answered for it"
 GAP: Final = "gap"
-"""The action of a log's first record, where an operator has accepted that records before it are lost."""
+"""Action of the first record of a log that begins after a loss which an operator accepted."""
 
 
 class Tail(NamedTuple):
-    """Where a log ends.
+    """The end of a log.
 
     Attributes:
         seq: Number of its last record; 0 before the first.
@@ -39,17 +39,18 @@ FIRST: Final = Tail(0, "0" * 64, 0, False)
 """Before the first record."""
 
 
-class Found(NamedTuple):
+class LogCheck(NamedTuple):
     """The result of checking a log.
 
     Attributes:
-        records: How many were checked and are whole.
-        files: How many files the log has.
-        problem: What is wrong first; empty where nothing is.
+        records: Number of records that were checked and are intact.
+        files: Number of files.
+        problem: The first problem; empty where there is none.
         sealed: Whether seals were checked.
-        gap: What a log that follows a lost one says of it; empty for a log that has its beginning.
-        agreeing: How many kept heads are of records in the log, and agree.
-        before: How many kept heads are of records before the gap, which cannot be compared.
+        gap: How a log that follows a lost one describes the loss; empty for a log with its beginning.
+        agreeing: Number of kept heads that agree with a record of the log.
+        before: Number of kept heads from before the gap, which cannot be compared.
+        end: Where the log ends.
     """
 
     records: int
@@ -68,15 +69,15 @@ def following(path: Path, number: int) -> Path:
 
 
 def files_of(path: Path) -> list[Path]:
-    """Return the files of a log that are there, in order, up to the first that is missing."""
-    found: list[Path] = []
-    while (file := following(path, len(found) + 1)).exists():
-        found.append(file)
-    return found
+    """Return the existing files of a log in order, up to the first that is missing."""
+    files: list[Path] = []
+    while (file := following(path, len(files) + 1)).exists():
+        files.append(file)
+    return files
 
 
 def all_files_of(path: Path) -> list[Path]:
-    """Return the files of a log that are there, in order, beyond missing ones, too."""
+    """Return all existing files of a log in order, also those after a missing one."""
     pattern = re.compile(rf"{re.escape(path.stem)}\.([1-9]\d{{0,8}}){re.escape(path.suffix)}")
     beside = path.parent.iterdir() if path.parent.is_dir() else ()
     later = sorted((int(match[1]), each) for each in beside if (match := pattern.fullmatch(each.name)))
@@ -84,10 +85,10 @@ def all_files_of(path: Path) -> list[Path]:
 
 
 def records(path: Path) -> Iterator[dict[str, Any]]:
-    """Return the records of a log, of all its files.
+    """Yield the records of all files of a log.
 
     Raises:
-        DataError: There is none, or a line is no record.
+        DataError: There is no log, or a line is not a record.
     """
     files = files_of(path)
     if not files:
@@ -109,16 +110,16 @@ def verify(
     counter: Path | None = None,
     kept: Sequence[Kept] = (),
     starting: bool = False,
-) -> Found:
+) -> LogCheck:
     """Check a log against its head, its counter, and heads that were kept elsewhere.
 
     Args:
         path: Its first file.
-        key: For seals; None to check without them.
+        key: Key of the seals; None to check without them.
         counter: The file of its counter; None to check without it.
         kept: Heads that were kept elsewhere.
-        starting: Check as a service that starts: of long logs the last file, and how files before follow each other. No
-            log is a new one, and half a record at the end is none.
+        starting: Check as a service does when it starts. Of a long log, only the last file and the links between files
+            are checked. A log that does not exist is a new one, and half a record at the end is ignored.
 
     Raises:
         DataError: There is no log, though `starting` is not set.
@@ -126,7 +127,7 @@ def verify(
     places = [("its head", head_of(path)), *([("its counter", counter)] if counter else [])]
     heads: list[Kept] = []
     missing = ""
-    # Heads first: a service may go on writing meanwhile, and a log may be ahead of its head.
+    # Read the heads first: a service may be writing meanwhile, and a log may be ahead of its head.
     for where, place in places:
         if not place.exists():
             missing = missing or f"{where} ({place}) is missing, so that a missing end would not show"
@@ -134,12 +135,12 @@ def verify(
         try:
             heads.append(Kept(where, read_head(place, where)))
         except DataError as error:
-            return Found(0, 0, f"{where} ({place}) cannot be used: {error.got}", key is not None)
+            return LogCheck(0, 0, f"{where} ({place}) cannot be used: {error.got}", key is not None)
     files, present = files_of(path), all_files_of(path)
     if not present and not starting:
         raise DataError(f"an audit log at {path}", "no such file", "name the log's first file")
     if len(files) < len(present):
-        return Found(
+        return LogCheck(
             0, len(files), f"{following(path, len(files) + 1).name}, a file of it, is missing", key is not None
         )
     walk = _Walk(files, key, heads, kept)
@@ -149,36 +150,36 @@ def verify(
         problem = f"{error.filename} cannot be read: {error.strerror}"
     if not problem and missing and (walk.end.seq or any(each.head.seq for each in (*heads, *kept))):
         problem = missing
-    return Found(walk.records, len(files), problem, key is not None, walk.gap, walk.agreeing, walk.before, walk.end)
+    return LogCheck(walk.records, len(files), problem, key is not None, walk.gap, walk.agreeing, walk.before, walk.end)
 
 
 class _Walk:
-    """Goes along a log and compares it with heads.
+    """Reads a log from its beginning and compares it with heads.
 
     Args:
-        key: For seals; None to check without them.
+        key: Key of the seals; None to check without them.
         own: Heads that the service itself keeps up to date.
-        kept: Others, which may be of records before a gap.
+        kept: Other heads, which may be from before a gap.
     """
 
     def __init__(self, files: Sequence[Path], key: bytes | None, own: Sequence[Kept], kept: Sequence[Kept]) -> None:
         self._files, self._key, self._own = files, key, own
         self._kept = [*own, *kept]
         self._wanted: defaultdict[int, list[Kept]] = defaultdict(list)
-        for each in self._kept:
-            self._wanted[each.head.seq].append(each)
+        for entry in self._kept:
+            self._wanted[entry.head.seq].append(entry)
         self.end = FIRST
         self.gap = ""
         self._head_holds_to = 0
         self.records = self.agreeing = self.before = 0
 
     def run(self, starting: bool) -> str:
-        """Return what is wrong; empty where nothing is."""
+        """Return the first problem; empty where there is none."""
         if problem := self._problem_of_seals(starting):
             return problem
         if starting:
-            # A sealed head holds for all records before it, whose chain leads to it.
-            self._head_holds_to = max((each.head.seq for each in self._own), default=0)
+            # A sealed head vouches for all records before it, as their chain leads to it.
+            self._head_holds_to = max((entry.head.seq for entry in self._own), default=0)
         begin = self._beginning()
         started = begin.seq
         first = self._first_file(begin.seq) if starting else 0
@@ -197,7 +198,7 @@ class _Walk:
                 where = self._wanted[seq][0].where
                 return f"{where} knows {seq} records, {self.end.seq} are there: the end is missing or was changed"
             self.before += len(self._wanted[seq])
-        stale = next((each for each in self._own if each.head.seq < started), None)
+        stale = next((entry for entry in self._own if entry.head.seq < started), None)
         return "" if stale is None else f"{stale.where} is of records before the gap"
 
     def _problem_of_seals(self, starting: bool) -> str:
@@ -209,7 +210,7 @@ class _Walk:
         return ""
 
     def _beginning(self) -> Tail:
-        """Return what the first record follows: nothing, or a gap, which is noted."""
+        """Return the tail that the first record follows: an empty one, or that of a gap, which is noted in `gap`."""
         if not self._files:
             return FIRST
         with self._files[0].open("rb") as lines:
@@ -221,11 +222,11 @@ class _Walk:
         if record.get("action") != GAP:
             return FIRST
         self.gap = f"it begins with record {record['seq']}, where a loss was accepted: {record.get('reason', '')}"
-        # Its number is two beyond the last that was known, so that no kept head is of this log.
+        # Its number is two beyond the last known one, so that no kept head can match a record of this log.
         return Tail(record["seq"] - 1, FIRST.hash, 0, False)
 
     def _first_file(self, begin: int) -> int:
-        """Return the last file before which no head lies."""
+        """Return the number of the last file that begins before all heads."""
         earliest = min((each.head.seq for each in self._kept if each.head.seq >= begin), default=begin)
         first = max(len(self._files) - 1, 0)
         while first:
@@ -234,7 +235,7 @@ class _Walk:
                     if int(_record(lines.readline(_LONGEST))["seq"]) - 1 <= earliest:
                         break
             except ValueError:
-                # Empty, or no record: what comes before tells.
+                # The file is empty or its first line is not a record: try the file before.
                 pass
             first -= 1
         return first
@@ -283,14 +284,14 @@ class _Walk:
 
 
 def read_tail(file: Path, before: Tail = FIRST) -> Tail:
-    """Return where a file ends; `before` where it holds nothing.
+    """Return where a file ends; `before` where the file is empty.
 
     Raises:
-        ValueError: Its last line is no record.
+        ValueError: Its last line is not a record.
     """
     with file.open("rb") as opened:
         size = opened.seek(0, 2)
-        # A record is far shorter; a longer one is found in a larger piece.
+        # Nearly all records are far shorter; a longer one is read in a larger piece.
         piece = min(size, 1 << 16)
         while True:
             opened.seek(size - piece)
@@ -308,15 +309,15 @@ def read_tail(file: Path, before: Tail = FIRST) -> Tail:
 
 
 def _lines(file: Any) -> Iterable[bytes]:
-    """Return lines; one that is longer than any record in pieces, which are none."""
+    """Return the lines of a file. A line longer than any record comes in pieces, none of which is a record."""
     return iter(lambda: file.readline(_LONGEST + 1), b"")
 
 
 def _record(line: bytes) -> dict[str, Any]:
-    found = parse_json(line)
-    if not isinstance(found, dict) or type(found.get("seq")) is not int:
+    record = parse_json(line)
+    if not isinstance(record, dict) or type(record.get("seq")) is not int:
         raise ValueError("no record")
-    return found
+    return record
 
 
 def _problem(line: bytes, seq: int, before: str, key: bytes | None) -> str:
@@ -325,15 +326,15 @@ def _problem(line: bytes, seq: int, before: str, key: bytes | None) -> str:
     if not line.endswith(b"\n"):
         return _ABRUPT
     try:
-        found = _record(line)
+        record = _record(line)
     except ValueError:
         return "no record"
-    if found["seq"] != seq:
+    if record["seq"] != seq:
         return f"another record where {seq} should be: lines were removed or put in"
-    if found.get("previous") != before:
+    if record.get("previous") != before:
         return "it does not follow the line before it: that one was changed"
     if key is not None:
-        its_own = seal(found, key)
-        if not same_seal(str(found.get("seal", "")), its_own):
+        its_own = seal(record, key)
+        if not same_seal(str(record.get("seal", "")), its_own):
             return "its seal is not of this key: it was changed, or written without the key"
     return ""

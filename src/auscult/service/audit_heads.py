@@ -1,7 +1,7 @@
-"""How far an audit log goes, as one line of JSON: the head beside the log, the counter elsewhere, the witness' copies.
+"""Heads of an audit log: a line of JSON that names its last record, beside the log, in a counter and with a witness.
 
-A head holds a record's number and the SHA-256 of its line, and with it of all records before. With a key it has a seal.
-The same line is kept in several places, so that somebody who changes one of them is told by the others.
+A head has the number of a record and the SHA-256 of its line, which covers all records before. With a key it has a
+seal. The same line is kept in several places, so that a change of one of them shows in the others.
 """
 
 from __future__ import annotations
@@ -48,15 +48,15 @@ class Head(NamedTuple):
     seal: str = ""
 
     def to_json(self) -> str:
-        """Return it as one line."""
+        """Return the head as one line of JSON."""
         return json.dumps({name: value for name, value in self._asdict().items() if value or name != "seal"})
 
     def sealed(self, key: bytes | None) -> Head:
-        """Return it with the seal of a key; without one where there is no key."""
+        """Return the head with the seal of a key; without a seal where there is no key."""
         return self._replace(seal="" if key is None else seal(self._asdict(), key))
 
     def has_seal_of(self, key: bytes) -> bool:
-        """Check its seal."""
+        """Check the seal with a key."""
         return same_seal(self.seal, seal(self._asdict(), key))
 
 
@@ -72,10 +72,10 @@ class Kept(NamedTuple):
 
 
 class HeadFile:
-    """A file of one head that is written in place, as long as a log is open.
+    """A file with one head, which is overwritten in place while a log is open.
 
     Args:
-        path: Of the file; made where there is none.
+        path: The file; created where it does not exist.
     """
 
     def __init__(self, path: Path) -> None:
@@ -83,46 +83,46 @@ class HeadFile:
         self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
 
     def write(self, head: Head, *, durably: bool = False) -> None:
-        """Write a head over the one before; `durably` waits for the disk."""
-        # One short write within a block, of one length always: it is there whole, or not at all.
+        """Overwrite the head; `durably` waits for the disk."""
+        # One short write of constant length within a block: after a crash it is either complete or absent.
         os.pwrite(self._descriptor, head.to_json().encode().ljust(_BYTES) + b"\n", 0)
         if durably:
             os.ftruncate(self._descriptor, _BYTES + 1)
             os.fsync(self._descriptor)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         os.close(self._descriptor)
 
 
 def head_of(path: Path) -> Path:
-    """Return the file beside a log that says how far it goes."""
+    """Return the path of the head beside a log."""
     return path.with_name(f"{path.name}.head")
 
 
 def parse_head(content: str | bytes, where: str) -> Head:
-    """Read a head from its JSON.
+    """Parse a head.
 
     Args:
         content: One line of JSON.
-        where: Names its place in an error.
+        where: Where the line is from, for error messages.
 
     Raises:
-        DataError: It is something else.
+        DataError: The line is not a head.
     """
     remedy = "put the right one back, or leave it out"
     expected = f'{where} to be {{"seq": NUMBER, "hash": SHA-256, "at": TIME}}'
     if len(content) > _LONGEST:
         raise DataError(expected, f"more than {_LONGEST:,} bytes", remedy)
     try:
-        found = parse_json(content)
+        fields = parse_json(content)
     except ValueError:
         raise DataError(expected, "no JSON", remedy) from None
-    if not isinstance(found, dict):
-        raise DataError(expected, f"JSON that is no object: {_short(found)}", remedy)
-    if not set(found) <= _NAMES:
-        raise DataError(expected, f"another field: {_short(min(set(found) - _NAMES))}", remedy)
-    seq, digest, at, its_seal = (found.get("seq"), found.get("hash"), found.get("at"), found.get("seal", ""))
+    if not isinstance(fields, dict):
+        raise DataError(expected, f"JSON that is no object: {_short(fields)}", remedy)
+    if not set(fields) <= _NAMES:
+        raise DataError(expected, f"another field: {_short(min(set(fields) - _NAMES))}", remedy)
+    seq, digest, at, its_seal = (fields.get("seq"), fields.get("hash"), fields.get("at"), fields.get("seal", ""))
     if type(seq) is not int or not 0 <= seq < LARGEST:
         raise DataError(expected, f"another number: {_short(seq)}", remedy)
     if not isinstance(digest, str) or not _HASH.fullmatch(digest):
@@ -135,10 +135,10 @@ def parse_head(content: str | bytes, where: str) -> Head:
 
 
 def read_head(path: Path, where: str) -> Head:
-    """Read a file of one head.
+    """Read a file with one head.
 
     Raises:
-        DataError: It is not there, cannot be read, or holds something else.
+        DataError: The file does not exist, cannot be read, or has no head.
     """
     try:
         with path.open("rb") as file:
@@ -149,7 +149,7 @@ def read_head(path: Path, where: str) -> Head:
 
 
 def seal(record: Mapping[str, Any], key: bytes) -> str:
-    """Return the seal of a record or a head, over all but its seal."""
+    """Return the seal of a record or a head, over all its fields but the seal."""
     bare = {name: value for name, value in record.items() if name != "seal"}
     return hmac.digest(key, json.dumps(bare, sort_keys=True).encode(), "sha256").hex()
 
@@ -160,7 +160,7 @@ def same_seal(one: str, other: str) -> bool:
 
 
 def sync_folder(path: Path) -> None:
-    """Wait until names of files made in a folder are on the disk."""
+    """Wait until the names of new files in a folder are on the disk."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
@@ -183,19 +183,19 @@ _BEGIN: Final = b'{"seq": '
 
 
 class Witness:
-    """Hands a head on when a log is opened, at an interval where it has changed, and when the log is closed.
+    """Copies the head of a log to another place when the log is opened, at an interval, and when it is closed.
 
     Args:
-        to: A file, to which heads are appended; or `| COMMAND`, which gets one on standard input.
-        seconds: Between two heads.
-        limit: Seconds that a command may take.
+        to: A file, to which heads are appended; or `| COMMAND`, which gets each head on standard input.
+        seconds: Seconds between two copies; an unchanged head is not copied again.
+        limit: Seconds that the command may take.
 
     Attributes:
         file: The file; None for a command.
-        trouble: Why the last head could not be handed on; empty where it could.
+        trouble: Why the last copy failed; empty where it succeeded.
 
     Raises:
-        ConfigError: The command is not there, or the file cannot be written.
+        ConfigError: The command does not exist, or the file cannot be written.
     """
 
     def __init__(self, to: str, seconds: float = 60.0, *, limit: float = _LIMIT) -> None:
@@ -216,10 +216,10 @@ class Witness:
                 raise ConfigError(f"a witness' file at {to}", str(error.strerror), remedy) from error
 
     def last_kept(self) -> list[Kept]:
-        """Return the last head that a file of it holds; none of a command, which cannot be asked.
+        """Return the last head in the file of the witness; an empty list for a command, which cannot be read back.
 
         Raises:
-            ConfigError: The file cannot be read, or its last line is no head.
+            ConfigError: The file cannot be read, or its last line is not a head.
         """
         if self.file is None or not self.file.exists():
             return []
@@ -237,10 +237,10 @@ class Witness:
             raise ConfigError(f"a head in the last line of {self.file}", error.got, remedy) from error
 
     def start(self, head: Callable[[], Head]) -> None:
-        """Begin in the background; answers never wait for it.
+        """Start copying in the background; requests never wait for it.
 
         Args:
-            head: Returns the log's head.
+            head: Returns the current head of the log.
         """
         self._stopping.clear()
         self._last = None
@@ -248,7 +248,7 @@ class Witness:
         self._thread.start()
 
     def stop(self) -> None:
-        """Hand the last head on and end, after twice the limit at the latest."""
+        """Copy the last head and end, after twice the limit at the latest."""
         self._stopping.set()
         if self._thread is not None:
             self._thread.join(2 * self._limit)
@@ -291,7 +291,7 @@ class Witness:
             return f"the command took more than {self._limit:g} seconds"
         finally:
             if process.poll() is None:
-                # What it has started ends with it.
+                # Kill the whole group, so that the children of the command end with it.
                 with suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
@@ -299,39 +299,47 @@ class Witness:
 
 
 def read_kept(path: Path) -> list[Kept]:
-    """Read all heads of a witness' file.
+    """Read all heads in the file of a witness.
 
     Raises:
-        DataError: It cannot be read, or a line is no head.
+        DataError: The file cannot be read, or a line is not a head.
     """
-    found = []
+    heads = []
     try:
         with path.open("rb") as file:
             for number, line in enumerate(iter(lambda: file.readline(_LONGEST_LINE + 2), b""), 1):
                 if line.strip() and not _is_torn(line):
                     where = f"{path.name}, line {number},"
-                    found.append(Kept(where, parse_head(line, where)))
+                    heads.append(Kept(where, parse_head(line, where)))
     except OSError as error:
         raise DataError(f"kept heads at {path}", str(error.strerror), "correct the path") from error
-    return found
+    return heads
 
 
 def _is_torn(line: bytes) -> bool:
-    """Check whether a line is the beginning of a head: of a machine that stopped, a full disk, or one being written.
+    """Check whether a line is only the beginning of a head.
 
-    In a file that can only grow such a line stays, and gets an end.
+    The machine stopped, the disk was full, or the line is still being written. A file that can only grow keeps such a
+    line, and the next head begins on a new line.
     """
     content = line.strip()
     return content[: len(_BEGIN)] == _BEGIN[: len(content)] and not content.endswith(b"}")
 
 
 def _append(path: Path, line: bytes) -> str:
-    """Append a line durably; return an empty sentence, or raise OSError."""
+    """Append a line durably.
+
+    Returns:
+        Why the line was not written; empty where it was.
+
+    Raises:
+        OSError: The file cannot be opened or written.
+    """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
     try:
         size = os.fstat(descriptor).st_size
         if size and os.pread(descriptor, 1, size - 1) != b"\n":
-            # Half a head, of a machine that stopped or a disk that was full.
+            # Half a head: the machine stopped, or the disk was full.
             last = os.pread(descriptor, _LONGEST_LINE, max(0, size - _LONGEST_LINE))
             try:
                 os.ftruncate(descriptor, size - len(last) + last.rfind(b"\n") + 1)

@@ -1,4 +1,4 @@
-"""Every request that touches what is served leaves one record in the audit log, before its answer goes out."""
+"""Write one audit record for every request that touches documents, before its answer is sent."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _FULL: Final = Refusal(
 
 
 class Auditing:
-    """Notes what routes say that they do (`request.state.audit`), and every refused caller.
+    """Records what routes note in `request.state.audit`, and every refused caller.
 
     Args:
-        goes_on: Answer although the log cannot be written.
+        goes_on: Answer requests even while the log cannot be written.
     """
 
     def __init__(self, app: ASGIApp, log: AuditLog, goes_on: bool = False) -> None:
@@ -39,7 +39,7 @@ class Auditing:
         self._goes_on = goes_on
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on; its answer waits for the record."""
+        """Pass a request on. Its answer is sent when the record is written."""
         if scope["type"] != "http":
             await self._live(scope, receive, send)
             return
@@ -79,36 +79,36 @@ class Auditing:
         await self.app(scope, receive, sending)
 
     async def _note(self, scope: Scope, status: int) -> bool:
-        """Write a request's record where it needs one; whether it may be answered."""
-        said: Mapping[str, Any] | None = scope.get("state", {}).get("audit")
-        if said is None and status not in _FAILED:
+        """Write the record of a request that needs one. Return whether the request may be answered."""
+        details: Mapping[str, Any] | None = scope.get("state", {}).get("audit")
+        if details is None and status not in _FAILED:
             return True
         try:
-            await asyncio.wrap_future(self._log.write(self._record(scope, status, said or {"action": "refused"})))
+            await asyncio.wrap_future(self._log.write(self._record(scope, status, details or {"action": "refused"})))
         except OSError:
             return self._goes_on
         return True
 
-    def _record(self, scope: Scope, status: int, said: Mapping[str, Any]) -> dict[str, Any]:
+    def _record(self, scope: Scope, status: int, details: Mapping[str, Any]) -> dict[str, Any]:
         state = scope.get("state", {})
         caller = state.get("caller")
-        # The pattern of the address, without what fills it; of a request that no route has seen, where it begins.
+        # The pattern of the route, without its values; the beginning of the path where no route matched.
         route = getattr(scope.get("route"), "path", None)
         begin = "/".join(str(scope["path"]).split("/")[:_SEGMENTS])[:_LONGEST]
-        purpose = said.get("purpose") or Headers(scope=scope).get("x-purpose", "")
+        purpose = details.get("purpose") or Headers(scope=scope).get("x-purpose", "")
         record = {
             "who": getattr(caller, "name", ""),
             "role": getattr(caller, "role", "") if getattr(caller, "name", "") else "",
             "from": address_of(scope),
-            "action": said["action"],
+            "action": details["action"],
             "method": scope["method"],
             "route": begin if route is None else str(route),
-            "index": said.get("index") or "",
-            "documents": [str(each) for each in said.get("doc_ids") or ()],
-            "result": said.get("result"),
+            "index": details.get("index") or "",
+            "documents": [str(each) for each in details.get("doc_ids") or ()],
+            "result": details.get("result"),
             "status": status,
             "purpose": "".join(filter(str.isprintable, str(purpose)))[:_LONGEST],
             "request": state.get("request_id", ""),
         }
-        query = said.get("query")
+        query = details.get("query")
         return {**record, **self._log.query(query)} if query else record

@@ -1,4 +1,4 @@
-"""Who asks, and what they may: every route asks here before it does anything."""
+"""The caller of a request and what they may do. Every route checks this before anything else."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _RANKS: Final = {"read": 0, "write": 1, "admin": 2}
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Somebody who asks.
+    """The caller of a request.
 
     Attributes:
-        name: That the audit log knows them by; empty for nobody in particular.
-        role: "read" asks and judges, "write" adds and removes documents, too, "admin" sees everything of the service.
-        indexes: Names of those that they may ask; None for all.
-        groups: Whose documents they see, beside those that are everybody's; None for all documents.
+        name: Their name in the audit log; empty for an anonymous caller.
+        role: "read" may search and judge; "write" may also add and remove documents; "admin" may do everything.
+        indexes: Names of the indexes that they may search; None for all.
+        groups: Groups whose documents they see, besides documents without a group; None for all documents.
     """
 
     name: str
@@ -32,48 +32,48 @@ class Caller:
 
 
 ANYONE: Final = Caller("", "admin")
-"""Whoever sits at this machine, where the service has no keys and only this machine reaches it."""
+"""Anyone on this machine, for a service that has no keys and that only this machine can reach."""
 NOBODY: Final = Caller("", "read", frozenset(), frozenset())
-"""Who has shown no key where one is needed: may ask nothing."""
+"""A caller without a valid key where one is required; they may do nothing."""
 
 
 async def asking(request: Request) -> Caller:
-    """Return the caller whom the guard has found, or anyone where there is no guard."""
+    """Return the caller that the gate has identified, or `ANYONE` for an app without a gate."""
     caller: Caller = getattr(request.state, "caller", ANYONE)
     return caller
 
 
 def address_of(scope: Scope) -> str:
-    """Return the address that a request comes from; empty where it is not known."""
+    """Return the IP address that a request comes from; empty where it is not known."""
     client = scope.get("client")
     return str(client[0]) if client else ""
 
 
 def asker_of(scope: Scope) -> str:
-    """Return the name that limits count a request by: the caller's, else the address."""
+    """Return the name under which limits count a request: the caller's name, else the address."""
     name = getattr(scope.get("state", {}).get("caller"), "name", "")
     return f"caller {name}" if name else f"address {address_of(scope)}"
 
 
 PROBES: Final = frozenset({"/api/v1/health", "/api/v1/ready"})
-"""Addresses that are answered whoever asks, and however often: whoever restarts a service has to hear that it lives."""
+"""Paths that are answered without key or rate limit, as whatever restarts a service must see that it is alive."""
 
 
 def is_probe(scope: Scope) -> bool:
-    """Check whether a request only asks for the state of the service. It costs neither a thread nor a look at a key."""
+    """Check whether a request only reads the state of the service. It costs neither a thread nor a look at a key."""
     return scope["method"] == "GET" and scope["path"] in PROBES
 
 
 Asking = Annotated[Caller, Depends(asking)]
-"""A route's argument of who asks."""
+"""Type of a route's parameter for the caller."""
 
 
 def allowed(caller: Caller, role: Role, index: str | None = None) -> None:
-    """Let a caller go on who may do what a role does; with an index, there.
+    """Check that a caller has a role, and may use an index where one is named.
 
     Raises:
-        Refusal: 401 for nobody, 403 for others who may not. An index that a caller may not ask is as one that is not
-            there (404), so that names are not told.
+        Refusal: 401 without a key; 403 without the role. An index that the caller may not use looks like one that does
+            not exist (404), so that names are not revealed.
     """
     if caller == NOBODY:
         raise no_key()
@@ -89,14 +89,14 @@ def allowed(caller: Caller, role: Role, index: str | None = None) -> None:
 
 
 def may_upload(caller: Caller, changes: bool) -> None:
-    """Let a caller go on who may upload, before it is known to which index.
+    """Check that a caller may upload, before the index is known.
 
     Args:
-        caller: Who asks.
-        changes: Whether the service takes changes.
+        caller: Who wants to upload.
+        changes: Whether the service accepts changes.
 
     Raises:
-        Refusal: They may not, or nobody may.
+        Refusal: The caller has no such role, or the service is read-only.
     """
     allowed(caller, "write")
     if not changes:
@@ -108,7 +108,7 @@ _DEEDS: Final = {"read": "ask", "write": "add and remove documents", "admin": "a
 
 
 def no_key() -> Refusal:
-    """Return the refusal of a caller without a key."""
+    """Return the refusal for a caller without a key."""
     return Refusal(
         401,
         "no_key",
@@ -119,7 +119,7 @@ def no_key() -> Refusal:
 
 
 def unknown_index() -> Refusal:
-    """Return the refusal of an index that is not there for this caller."""
+    """Return the refusal for an index that this caller may not use, or that does not exist."""
     return Refusal(
         404, "unknown_index", "expected the name of an index that you may ask, got another", "see GET /api/v1/indexes"
     )

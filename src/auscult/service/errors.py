@@ -1,8 +1,8 @@
-"""The one shape of everything that goes wrong: what was expected, what came, what to do; never a person's words.
+"""Errors of the service, which all have one form.
 
     {"error": {"code": "...", "message": "expected ..., got ...", "remedy": "...", "request_id": "..."}}
 
-What somebody sent is described by its kind and its place, and not repeated: a question may be about a patient, and
+A message describes the input by its kind and place, and never repeats it: a question may be about a patient, and
 answers end up in other people's logs.
 """
 
@@ -35,7 +35,7 @@ from auscult.errors import (
 )
 
 _RUNNING: Final = "ask whoever runs this service to look into it, with the request's id"
-#: What went wrong here, and is told without its details: a path is nobody else's business.
+#: Faults of the service. Their details are not shown, as they may contain paths of this machine.
 _OURS: Final[Mapping[type[AuscultError], tuple[int, str, str, str]]] = {
     IndexFolderError: (503, "index_unavailable", "expected an index that is whole, got another", _RUNNING),
     EngineError: (503, "engine_unavailable", "expected the index' server to answer, got no answer", _RUNNING),
@@ -55,19 +55,19 @@ _BY_STATUS: Final = {
     413: ("too_large", "expected a smaller request, got one beyond the limit", "send less at once"),
     429: ("too_many", "expected fewer requests, got more than the limit", "wait as long as Retry-After says"),
 }
-# What people wrote stands in messages in quotes or in parentheses.
-_SAID: Final = re.compile(r"\s*(?:'[^']*'|\"[^\"]*\"|\([^()]*\))")
+# Messages of errors have the user's words in quotes or parentheses.
+_QUOTED: Final = re.compile(r"\s*(?:'[^']*'|\"[^\"]*\"|\([^()]*\))")
 
 
 class Refusal(Exception):  # noqa: N818 - it is an answer, rather than an error
-    """An answer other than the one that was asked for.
+    """An error that is the answer to a request.
 
     Args:
-        status: Of HTTP.
-        code: A word that programs tell it by.
+        status: HTTP status.
+        code: A word by which programs recognise the error.
         message: "expected ..., got ...", without anything that the caller wrote.
         remedy: What to do about it.
-        headers: That go with it.
+        headers: Further headers of the response.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class Refusal(Exception):  # noqa: N818 - it is an answer, rather than an error
 
 
 def error_response(refusal: Refusal, request_id: str) -> JSONResponse:
-    """Return a refusal in the one shape."""
+    """Convert a refusal to a response."""
     said = {
         "code": refusal.code, "message": refusal.message, "remedy": refusal.remedy, "request_id": request_id,
     }  # fmt: skip
@@ -87,20 +87,20 @@ def error_response(refusal: Refusal, request_id: str) -> JSONResponse:
 
 
 async def refuse(refusal: Refusal, scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer a request with a refusal, from outside the app."""
+    """Answer a request with a refusal, from a middleware."""
     request_id = str(scope.get("state", {}).get("request_id", ""))
     await error_response(refusal, request_id)(scope, receive, send)
 
 
 def too_many(wait: float) -> Refusal:
-    """Return the refusal of a caller who sends too many requests; `wait` is in seconds."""
+    """Return the refusal for a caller who sends too many requests; `wait` is in seconds."""
     headers = {"Retry-After": str(max(1, math.ceil(wait)))}
     message = "expected fewer requests, got more than the limit"
     return Refusal(429, "too_many", message, "wait as long as Retry-After says", headers)
 
 
 def refusal_of(error: AuscultError) -> Refusal:
-    """Return what a caller is told of an error of ours: neither paths of this machine nor what anybody wrote."""
+    """Convert an error of the package to a refusal, without paths of this machine and without the user's words."""
     if isinstance(error, IndexBusyError):
         return busy()
     if is_full(error):
@@ -110,24 +110,24 @@ def refusal_of(error: AuscultError) -> Refusal:
         return Refusal(503, "engine_unavailable", message, _RUNNING, {"Retry-After": "5"})
     for kind, (status, code, message, remedy) in _OURS.items():
         if isinstance(error, kind):
-            # A server that is away comes back by itself, mostly.
+            # A server that does not answer usually comes back by itself.
             return Refusal(status, code, message, remedy, {"Retry-After": "5"} if kind is EngineError else None)
     status, code = next((found for kind, found in _THEIRS.items() if isinstance(error, kind)), (400, "bad_request"))
-    expected, remedy = (_SAID.sub("", said).strip() for said in (error.expected, error.remedy))
+    expected, remedy = (_QUOTED.sub("", said).strip() for said in (error.expected, error.remedy))
     if expected != error.expected and remedy.endswith("these"):
-        # The values that it names are documents'.
+        # The remedy would list values of documents.
         remedy = "see GET /api/v1/fields for what there is"
     return Refusal(status, code, f"expected {expected}, got something else", remedy)
 
 
 def busy() -> Refusal:
-    """Return what is answered while another process changes the index."""
+    """Return the refusal while another process changes the index."""
     message = "expected an index that nobody changes just now, got one at work"
     return Refusal(409, "busy", message, "try again in a minute", {"Retry-After": "30"})
 
 
 def is_full(error: BaseException | None) -> bool:
-    """Check whether a full disk, or a used-up quota, is what an error comes from."""
+    """Check whether an error was caused by a full disk or an exhausted quota."""
     while error is not None:
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
             return True
@@ -136,7 +136,7 @@ def is_full(error: BaseException | None) -> bool:
 
 
 def disk_refusal(error: Exception) -> Refusal:
-    """Return what is answered when the disk refuses to keep something."""
+    """Return the refusal when a file could not be written."""
     if is_full(error):
         message = "expected room on the service's disk, got none"
         return Refusal(507, "no_space", message, "ask whoever runs this service to free some")
@@ -145,7 +145,7 @@ def disk_refusal(error: Exception) -> Refusal:
 
 
 def add_errors(app: FastAPI) -> None:
-    """Give everything that goes wrong in an app the one shape."""
+    """Register the handlers that give all errors of an app their one form."""
 
     async def refused(request: Request, error: Exception) -> JSONResponse:
         return error_response(to_refusal(error), str(getattr(request.state, "request_id", "")))
@@ -155,7 +155,7 @@ def add_errors(app: FastAPI) -> None:
 
 
 def to_refusal(error: Exception) -> Refusal:
-    """Return the refusal for anything that goes wrong."""
+    """Convert any exception to a refusal."""
     if isinstance(error, Refusal):
         return error
     if isinstance(error, AuscultError):
@@ -163,7 +163,7 @@ def to_refusal(error: Exception) -> Refusal:
     if isinstance(error, RequestValidationError):
         return invalid(error.errors())
     if is_full(error):
-        # A body that could not be kept, which the framework takes for one that cannot be read.
+        # The body could not be stored; the framework reports that as an unreadable body.
         return disk_refusal(error)
     if isinstance(error, HTTPException):
         other = ("refused", "expected another request, got this one", "see /openapi.json for what is taken")
@@ -173,26 +173,26 @@ def to_refusal(error: Exception) -> Refusal:
 
 
 def unforeseen() -> Refusal:
-    """Return the refusal for a fault of ours."""
+    """Return the refusal for a bug of the service."""
     return Refusal(500, "internal", "expected to answer, got a fault of this service", _RUNNING)
 
 
 def invalid(errors: Iterable[Mapping[str, Any]]) -> Refusal:
-    """Return where a request's field is wrong, and what it should be; never what is there."""
+    """Return a refusal that names the invalid field of a request and what it should be, but never its value."""
     first = next(iter(errors), {})
     kind = str(first.get("type", ""))
     if kind in ("json_invalid", "json_type"):
         return Refusal(400, "bad_json", "expected a body of JSON (UTF-8), got something else", "send JSON")
     names = [str(part) for part in first.get("loc", ())]
     where = names[0] if names else "request"
-    # Names below it may be the caller's own words, where fields are unknown or keys are free.
+    # Deeper names may be the caller's own words: unknown fields, or free keys.
     if len(names) > 1 and kind != "extra_forbidden":
         where = f"{where}, field '{names[1]}'" if _FIELD.fullmatch(names[1]) else where
     if kind == "extra_forbidden":
         return Refusal(
             422, "invalid", f"expected known fields only in the {where}, got another", "see /openapi.json for them"
         )
-    # A limit's own figures; a name that is not there stays blank.
+    # The figures of the limit; a missing one stays blank.
     context = first.get("ctx")
     given = context if isinstance(context, Mapping) else {}
     figures = {name: given.get(name, "") for name in ("max_length", "min_length", "ge", "le", "expected")}

@@ -1,6 +1,6 @@
-"""People's judgements of hits: kept a line each, and made into a collection that models are measured and trained on.
+"""People's judgements of hits: stored one per line, and exported as a collection to evaluate and train models.
 
-A line names document and passage, and does not repeat their text: what is removed from the index is gone here, too.
+A line names document and passage but not their text, so a document removed from the index leaves no text here.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ FILE: Final = "feedback.jsonl"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """What somebody said of a hit.
+    """A judgement of a hit.
 
     Attributes:
-        question: What was asked in words.
-        entity: And as an entity.
-        aspects: With aspects.
-        relevance: 0 where it does not answer; 1 and more where it does, and how well.
-        span: Which characters of the document's text answer; None where that was not said.
-        caller: Who said it; empty for nobody in particular.
-        time: ISO 8601.
+        question: The question in words; empty where the search was by entity.
+        entity: The entity of the search; may be empty.
+        aspects: The aspects of the search; may be empty.
+        relevance: 0 where the hit does not answer; 1 to 3 for how well it does.
+        span: The characters of the document's text that answer, half-open; None where not given.
+        caller: Name of the judge; empty for an anonymous one.
+        time: Time of the judgement, ISO 8601.
     """
 
     index: str
@@ -50,16 +50,16 @@ class Judged:
 
     @property
     def query_id(self) -> str:
-        """The same for all judgements of one question."""
-        asked = json.dumps([self.question, self.entity, self.aspects])
-        return f"q{hashlib.sha256(asked.encode()).hexdigest()[:12]}"
+        """Id that all judgements of one question share."""
+        parts = json.dumps([self.question, self.entity, self.aspects])
+        return f"q{hashlib.sha256(parts.encode()).hexdigest()[:12]}"
 
 
 class Feedback:
     """The file of judgements.
 
     Args:
-        folder: That it is in; made with the first judgement.
+        folder: The folder of the file; created with the first judgement.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -67,16 +67,16 @@ class Feedback:
         self._lock = threading.Lock()
 
     def add(self, judged: Judged) -> None:
-        """Keep a judgement; it is on the disk when this returns.
+        """Store a judgement. It is on the disk when this returns.
 
         Raises:
-            OSError: The disk refuses.
+            OSError: The file cannot be written.
         """
         line = (json.dumps(asdict(judged), ensure_ascii=False) + "\n").encode("utf-8", "surrogatepass")
         with self._lock:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with self._path.open("ab") as file:
-                # A line that a crash cut off must not swallow this one.
+                # A crash may have left half a line: begin a new one.
                 if file.tell():
                     with self._path.open("rb") as written:
                         written.seek(-1, os.SEEK_END)
@@ -87,10 +87,10 @@ class Feedback:
 
 
 def read(folder: Path) -> Iterator[Judged]:
-    """Yield the judgements of a folder, in the order given; a line that was cut off is passed over.
+    """Yield the judgements of a folder in order. Incomplete lines are skipped.
 
     Raises:
-        DataError: There is no file of them.
+        DataError: There is no file of judgements.
     """
     path = folder / FILE
     if not path.is_file():
@@ -99,20 +99,21 @@ def read(folder: Path) -> Iterator[Judged]:
         )
     for line in path.read_bytes().splitlines():
         try:
-            told = parse_json(line)
-            span = tuple(told["span"]) if told["span"] else None
-            yield Judged(**{**told, "aspects": tuple(told["aspects"]), "span": span})
+            record = parse_json(line)
+            span = tuple(record["span"]) if record["span"] else None
+            yield Judged(**{**record, "aspects": tuple(record["aspects"]), "span": span})
         except (ValueError, TypeError, KeyError):
             continue
 
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What was written.
+    """Counts of an export.
 
     Attributes:
-        judgements: How many, one for each question and passage.
-        gone: Judgements of passages that are in the index no more.
+        queries: Number of questions.
+        judgements: Number of judgements, one for each pair of question and passage.
+        gone: Number of such pairs whose passage is no longer in the index.
     """
 
     queries: int
@@ -123,36 +124,36 @@ class Exported:
 def export(judgements: Iterable[Judged], reader: GenerationReader, folder: Path) -> Exported:
     """Write judgements as a collection in BEIR's layout, which `auscult evaluate` and `auscult try` read.
 
-    Of several people's judgements of one passage the mean counts, rounded; of one person's the last.
+    Where several people judged a passage, their rounded mean counts; where one person judged it twice, the last.
 
     Args:
         judgements: In the order in which they were given.
-        reader: Of the index; its texts become the collection.
-        folder: Written whole or not at all.
+        reader: The index; its texts become the collection.
+        folder: The folder to write; it is written completely or not at all.
 
     Raises:
         DataError: No judged passage is in the index.
     """
-    said: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
+    ratings: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
     queries: dict[str, Judged] = {}
     documents: dict[str, str] = {}
-    for each in judgements:
-        queries.setdefault(each.query_id, each)
-        documents[each.passage_id] = each.doc_id
-        said[each.query_id, each.passage_id][each.caller] = each.relevance
+    for judgement in judgements:
+        queries.setdefault(judgement.query_id, judgement)
+        documents[judgement.passage_id] = judgement.doc_id
+        ratings[judgement.query_id, judgement.passage_id][judgement.caller] = judgement.relevance
     passages = {passage: found for passage in documents if (found := _passage(reader, documents[passage], passage))}
-    kept = {pair: sum(by.values()) / len(by) for pair, by in said.items() if pair[1] in passages}
-    if not kept:
+    means = {pair: sum(by.values()) / len(by) for pair, by in ratings.items() if pair[1] in passages}
+    if not means:
         raise DataError("judgements of passages of this index", "none", "name the index that was served")
-    asked = [queries[query_id] for query_id in dict.fromkeys(query_id for query_id, _ in kept)]
+    judged = [queries[query_id] for query_id in dict.fromkeys(query_id for query_id, _ in means)]
     with whole_folder(folder) as fresh:
         _write_lines(fresh / "corpus.jsonl", passages.values())
-        _write_lines(fresh / "queries.jsonl", map(_query, asked))
+        _write_lines(fresh / "queries.jsonl", map(_query, judged))
         (fresh / "qrels").mkdir()
-        rows = [f"{query_id}\t{passage_id}\t{round(mean)}" for (query_id, passage_id), mean in kept.items()]
+        rows = [f"{query_id}\t{passage_id}\t{round(mean)}" for (query_id, passage_id), mean in means.items()]
         head = "query-id\tcorpus-id\tscore"
         (fresh / "qrels" / "test.tsv").write_text("\n".join([head, *rows]) + "\n", encoding="utf-8")
-    return Exported(len(asked), len(kept), len(said) - len(kept))
+    return Exported(len(judged), len(means), len(ratings) - len(means))
 
 
 def _passage(reader: GenerationReader, doc_id: str, passage_id: str) -> dict[str, Any] | None:
@@ -169,8 +170,8 @@ def _passage(reader: GenerationReader, doc_id: str, passage_id: str) -> dict[str
 def _query(judged: Judged) -> dict[str, Any]:
     aspects = list(judged.aspects)
     text = judged.question or " ".join((judged.entity, *aspects))
-    told = {"entity": judged.entity, "aspects": aspects} if judged.entity else {}
-    return {"_id": judged.query_id, "text": text, "metadata": told}
+    metadata = {"entity": judged.entity, "aspects": aspects} if judged.entity else {}
+    return {"_id": judged.query_id, "text": text, "metadata": metadata}
 
 
 def _write_lines(path: Path, records: Iterable[dict[str, Any]]) -> None:

@@ -1,7 +1,7 @@
-"""Uploads as jobs: files are stored, read in a process of their own, indexed in one change, and deleted.
+"""Jobs for uploads: store the files, read them in a separate process, index them in one change, and delete them.
 
-Each job has a record file in the data folder, so that a service can say after a restart what became of it. A job that
-had not ended is "interrupted", and nothing of it is in the index. One job runs at a time.
+Each job has a record file in the data folder, so that its result is known after a restart. A job that had not ended is
+"interrupted", and none of its documents is in the index. One job runs at a time.
 """
 
 from __future__ import annotations
@@ -47,50 +47,53 @@ def reading(folder: Path, looked_at: Callable[[int], None]) -> Iterator[tuple[It
     """Yield the documents of uploaded files, and the files that could not be read.
 
     Args:
-        folder: Of the files.
-        looked_at: Is told how many files have been looked at.
+        folder: The folder of the files.
+        looked_at: Called with the number of files that have been read so far.
     """
     corpus = FilesCorpus(folder, name=_SOURCE, skip_bad=True)
     with corpus.gather(progress=lambda report: looked_at(report.files)) as gathered:
-        # A document without a source of its own has the job's name.
+        # A document that names no source got the name of the job's folder.
         documents = (
-            replace(each, source=_source_of(folder, each.metadata.get("file", "")))
-            if each.source == folder.name
-            else each
-            for each in gathered.documents()
+            replace(document, source=_source_of(folder, document.metadata.get("file", "")))
+            if document.source == folder.name
+            else document
+            for document in gathered.documents()
         )
-        yield documents, [(each.name, str(each).removeprefix(f"{each.name}: ")) for each in corpus.report.problems]
+        yield (
+            documents,
+            [(problem.name, str(problem).removeprefix(f"{problem.name}: ")) for problem in corpus.report.problems],
+        )
 
 
 def _source_of(folder: Path, file: str) -> str:
-    """Return the name of the folder that a file was uploaded with; "uploaded" where it was none."""
+    """Return the name of the folder that a file was uploaded in; "uploaded" where there was none."""
     first, _, rest = file.partition("/")
     if first.isdecimal() and rest and (folder / rest).exists():
-        # The number that `place_for` put before it.
+        # Skip the number that `place_for` has put before the path.
         first, _, rest = rest.partition("/")
         folder = folder / file.partition("/")[0]
     return first if rest and (folder / first).is_dir() else _SOURCE
 
 
 def place_for(folder: Path, name: str) -> Path:
-    """Return where an uploaded file is kept: below the folder, whatever its name, and beside others of its name."""
+    """Return the path for an uploaded file: always below the folder, and different from all existing files."""
     parts = [_STRANGE.sub("_", part).strip(" .")[-_LONGEST_NAME:] for part in re.split(r"[/\\]", name)]
-    kept = [part for part in parts if part][-8:] or ["document"]
-    path = folder.joinpath(*kept)
+    names = [part for part in parts if part][-8:] or ["document"]
+    path = folder.joinpath(*names)
     number = 2
     while path.exists() or any(parent.is_file() for parent in path.parents):
-        path = folder.joinpath(f"{number}", *kept)
+        path = folder.joinpath(f"{number}", *names)
         number += 1
     return path
 
 
 def keep(file: BinaryIO, path: Path) -> int:
-    """Write an uploaded file; how many bytes it has."""
+    """Write an uploaded file, and return its size in bytes."""
     path.parent.mkdir(parents=True, exist_ok=True)
     size = 0
-    with path.open("wb") as kept:
+    with path.open("wb") as target:
         while chunk := file.read(_CHUNK):
-            kept.write(chunk)
+            target.write(chunk)
             size += len(chunk)
     return size
 
@@ -102,14 +105,14 @@ ENDED: Final = frozenset({"done", "failed", "interrupted"})
 
 
 class _StoppedError(Exception):
-    """The service stops."""
+    """The service is stopping."""
 
 
 class Jobs:
-    """All jobs, and the thread that does them.
+    """All jobs, and the thread that runs them.
 
     Args:
-        folder: Of their records and of uploaded files.
+        folder: The folder for their records and for uploaded files.
     """
 
     def __init__(self, folder: Path, state: State) -> None:
@@ -123,7 +126,7 @@ class Jobs:
         self._worker: threading.Thread | None = None
 
     def start(self) -> None:
-        """Read what there was before, and begin to work."""
+        """Read the records of earlier jobs, and start the thread."""
         for path in sorted(self._records.glob("*.json")):
             with suppress(OSError, ValueError, TypeError, KeyError):
                 record = parse_json(path.read_text(encoding="utf-8"))
@@ -144,7 +147,7 @@ class Jobs:
         self._worker.start()
 
     def stop(self, seconds: float) -> None:
-        """End the job at work, of which nothing is in the index then, and begin no other."""
+        """Stop the running job without changing the index, and start no other. Wait for at most some seconds."""
         self._stopping.set()
         self._waiting.put(None)
         if self._worker is not None:
@@ -152,10 +155,10 @@ class Jobs:
 
     @contextmanager
     def receiving(self) -> Iterator[tuple[str, Path]]:
-        """Yield a new job's id, and the folder for its files, which is removed when an error ends this.
+        """Yield the id of a new job and the folder for its files. The folder is deleted after an error.
 
         Raises:
-            OSError: The folder cannot be made.
+            OSError: The folder cannot be created.
         """
         job_id = uuid4().hex
         folder = self._spool / job_id
@@ -167,18 +170,18 @@ class Jobs:
             raise
 
     def begin(self, job_id: str, index: str, caller: Caller, access: str, files: int) -> JobTold:
-        """Take on a job whose files are in place.
+        """Queue a job whose files are stored.
 
         Args:
-            job_id: As `receiving` gave it.
-            index: That its documents go into.
+            job_id: The id that `receiving` gave.
+            index: Name of the index to add the documents to.
             caller: Who uploads.
-            access: The groups that its documents are for, as a document names them; empty for everybody with access to
-                the index, unless a document says otherwise.
-            files: How many there are.
+            access: The groups that see the documents, as a document's field `access` has them; empty for everybody who
+                may search the index, unless a document says otherwise.
+            files: Number of files.
 
         Raises:
-            DataError: Its record cannot be written.
+            DataError: The record of the job cannot be written.
         """
         job = JobTold(
             job_id=job_id,
@@ -209,14 +212,14 @@ class Jobs:
         return job
 
     def all(self) -> Sequence[JobTold]:
-        """Return all jobs, the last one first."""
+        """Return all jobs, newest first."""
         with self._lock:
             return sorted(self._jobs.values(), key=lambda job: job.created, reverse=True)
 
     def _keep(self, job: JobTold) -> None:
         skipped = [(each.name, each.reason) for each in job.skipped]
         write_json(self._records / f"{job.job_id}.json", {**asdict(job), "skipped": skipped})
-        # Only now: a job whose record cannot be written is refused, and there is none.
+        # Only after the write: a job whose record cannot be written is refused.
         with self._lock:
             self._jobs[job.job_id] = job
 
@@ -227,14 +230,14 @@ class Jobs:
                 if not self._stopping.is_set():
                     self._do(self._jobs[job_id], groups)
             except _StoppedError:
-                # Its record says so when the service is started again.
+                # The next start marks its record as interrupted.
                 return
             except AuscultError as error:
-                told = refusal_of(error)
-                self._fail(job_id, told.message, told.remedy)
+                refusal = refusal_of(error)
+                self._fail(job_id, refusal.message, refusal.remedy)
             except OSError as error:
-                told = disk_refusal(error)
-                self._fail(job_id, told.message, told.remedy)
+                refusal = disk_refusal(error)
+                self._fail(job_id, refusal.message, refusal.remedy)
             except Exception as error:
                 _LOG.error("job %s failed: %s", job_id, type(error).__name__)
                 self._fail(job_id, "the service failed at this upload", "ask whoever runs it to look into its log")
@@ -253,9 +256,9 @@ class Jobs:
         ids: list[str] = []
         placing = Placing(served.folder, groups, groups_in(job.access))
         with (
-            reading(self._spool / job.job_id, lambda read: self._seen(job, read=read)) as (found, skipped),
+            reading(self._spool / job.job_id, lambda read: self._seen(job, read=read)) as (read_documents, skipped),
             served.changing,
-            closing(placing.place(found)) as documents,
+            closing(placing.place(read_documents)) as documents,
         ):
             report = update_index(
                 {ORIGIN: self._followed(job, documents, ids)},
@@ -283,22 +286,22 @@ class Jobs:
             )
         )
 
-    def _followed(self, job: JobTold, found: Iterator[Document], ids: list[str]) -> Iterator[Document]:
-        """Yield documents as they are read, noting meanwhile how far the job is."""
-        for document in found:
+    def _followed(self, job: JobTold, documents: Iterator[Document], ids: list[str]) -> Iterator[Document]:
+        """Yield documents as they are read, and update the progress of the job."""
+        for document in documents:
             ids.append(document.doc_id)
             self._seen(job, documents=len(ids))
             yield document
 
     def _seen(self, job: JobTold, *, read: int | None = None, documents: int | None = None) -> None:
-        """Tell how far a job is, without writing it down."""
+        """Update the progress of a job in memory only."""
         self._go_on()
         with self._lock:
-            now_ = self._jobs[job.job_id]
+            current = self._jobs[job.job_id]
             self._jobs[job.job_id] = replace(
-                now_,
-                read=now_.read if read is None else read,
-                documents=now_.documents if documents is None else documents,
+                current,
+                read=current.read if read is None else read,
+                documents=current.documents if documents is None else documents,
             )
 
     def _go_on(self) -> None:

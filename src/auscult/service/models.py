@@ -1,4 +1,4 @@
-"""What goes over the wire: requests with their limits, and errors. Answers are the records of `auscult.schema`."""
+"""Requests of the API with their limits, and its errors. Answers are the records of `auscult.schema`."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ Words = Annotated[str, Field(max_length=MOST_WORDS)]
 IndexName = Annotated[str, Field(max_length=64, description="An index by its name; the first where none is named.")]
 
 
-class Asked(BaseModel):
-    """What requests share."""
+class RequestModel(BaseModel):
+    """Base of all requests."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Told(BaseModel):
-    """What answers share."""
+class ResponseModel(BaseModel):
+    """Base of the errors."""
 
     model_config = ConfigDict(frozen=True)
 
 
-class Range(Asked):
-    """Values between two, in the order of text, which dates as in 2024-05-31 have too; both belong to it."""
+class Range(RequestModel):
+    """Values between two bounds, both included, in the order of text. Dates are written 2024-05-31."""
 
     first: str = Field("", alias="from", max_length=200, description="The least value; empty for no bound.")
     last: str = Field("", alias="to", max_length=200, description="The greatest value; '2024-05' is all of May.")
@@ -52,8 +52,8 @@ Where = Annotated[
 ]
 
 
-class Question(Asked):
-    """What is asked: a question in words, or an entity with aspects; given parts win over the question's."""
+class Question(RequestModel):
+    """A question in words, or an entity with aspects. Given parts win over those read from the question."""
 
     question: Words = Field("", description="In words: 'How is gout treated?'")
     entity: Words = Field("", description="A name, a synonym or an identifier (DOID:2986).")
@@ -61,7 +61,7 @@ class Question(Asked):
 
     @property
     def words(self) -> dict[str, object]:
-        """The question as the audit log has it."""
+        """The question as the audit log records it."""
         return {"question": self.question, "entity": self.entity, "aspects": self.aspects}
 
 
@@ -77,7 +77,7 @@ class NextQuestion(Question):
 
     @property
     def words(self) -> dict[str, object]:
-        """The question as the audit log has it, with the earlier ones."""
+        """The question and the earlier ones as the audit log records them."""
         return {**super().words, **({"conversation": self.conversation} if self.conversation else {})}
 
 
@@ -124,8 +124,8 @@ class PatientsRequest(NextQuestion):
     )
 
 
-class ErrorBody(Told):
-    """What went wrong."""
+class ErrorBody(ResponseModel):
+    """The parts of an error."""
 
     code: str = Field(description="A word that programs tell it by.", examples=["bad_query"])
     message: str = Field(description="What was expected, and what came.")
@@ -133,8 +133,8 @@ class ErrorBody(Told):
     request_id: str = Field(description="The request's id, as in the answer's header X-Request-ID.")
 
 
-class Error(Told):
-    """The shape of everything that goes wrong."""
+class Error(ResponseModel):
+    """The form of every error."""
 
     error: ErrorBody
 
@@ -151,7 +151,7 @@ class ExplainRequest(NextQuestion):
 
 
 class FeedbackRequest(Question):
-    """What somebody says of a hit."""
+    """A judgement of a hit."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -177,7 +177,7 @@ class FeedbackRequest(Question):
 
 
 class SpanRequest(NextQuestion):
-    """The stretch of a document that answers, or what is a step larger or smaller than one."""
+    """A request for the span of a document that answers, or for one that is a step larger or smaller."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"question": "How is gout treated?", "doc_id": "leaflet-gout"}]}
@@ -190,8 +190,8 @@ class SpanRequest(NextQuestion):
     last: int = Field(0, ge=0, le=2**31, description="One past its last sentence.")
 
 
-class CoverageRequest(Asked):
-    """Which aspects of which entities are answered?"""
+class CoverageRequest(RequestModel):
+    """A request for which aspects of which entities are answered."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"entities": ["gout", "migraine"], "aspects": ["symptoms", "treatment"]}]}

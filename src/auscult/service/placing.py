@@ -1,13 +1,13 @@
-"""Which groups see an uploaded document, and which document of the index it replaces.
+"""Decide which groups see an uploaded document, and which document of the index it replaces.
 
-Both are decided from the upload and from what its caller sees, and from nothing else. Hidden documents therefore
-cannot be replaced, and no id, count or error tells that they exist:
+Both depend only on the upload and on the documents that its caller sees. So hidden documents cannot be replaced, and
+no id, count or error reveals that they exist:
 
 - A document replaces the one of the same name and the same groups that the caller sees. Anything else is new.
-- A new document of a caller who sees some groups only gets a random ending ("note.md~3f9c0a61b2d4"), always. An ending
-  that is added only when a name is taken would tell that somebody else's document has that name. One that is computed
-  from the name could be occupied on purpose, and would tell a removed document from one that became hidden.
-- Passage ids are unique in an index as well, so they carry the ending, too.
+- A new document of a caller who sees only some groups always gets a random ending ("note.md~3f9c0a61b2d4"). An ending
+  that is added only when a name is taken would reveal that somebody else's document has that name. An ending that is
+  computed from the name could be occupied on purpose, and would reveal whether a document was removed or hidden.
+- Passage ids are unique in an index as well, so they have the ending, too.
 
 Callers who see all documents get plain ids: nothing is hidden from them.
 """
@@ -29,21 +29,21 @@ from auscult.documents import Document
 from auscult.index.fields import ACCESS, groups_in
 from auscult.index.reader import GenerationReader, open_current
 from auscult.search.sources import file_records
-from auscult.sources.file_records import REMOVED, FileRecord, Said, digest_of_id, digest_of_words
+from auscult.sources.file_records import REMOVED, FileDocument, FileRecord, digest_of_id, digest_of_words
 
 _ENDING: Final = re.compile(r"(.+)~[0-9a-f]{12}", re.DOTALL)
 _FILE: Final = "file"
 ORIGIN: Final = "upload"
-"""Where uploaded documents were read, for the index."""
+"""Origin of uploaded documents in the index."""
 
 
 def access_field(groups: Collection[str]) -> str:
-    """Return groups as the field `access` holds them; empty for everybody."""
+    """Return groups as the field `access` writes them; empty for everybody."""
     return ", ".join(sorted(groups))
 
 
 def can_be_written(groups: Collection[str]) -> bool:
-    """Check that a document with these groups is seen by them and no others: a name with a comma would be two."""
+    """Check that the field `access` can name these groups exactly; a name with a comma would be read as two groups."""
     return groups_in(access_field(groups)) == frozenset(groups)
 
 
@@ -55,10 +55,12 @@ class Placing:
         groups: Groups that the upload is for; none for everybody who may search the index.
 
     Attributes:
-        left_out: How many documents of each file were left out, since they name groups that the upload is not for.
-        known: File and id of each document that was left out, since the index has its text for the same groups, and the
-            caller sees it.
-        files: What the index is to keep of uploaded files, by origin, once documents were taken (`update_index`).
+        left_out: By file, the number of documents that were left out because they name groups that the upload is not
+            for.
+        known: File and id of each document that was left out because the index has its text for the same groups, and
+            the caller sees it.
+        files: The records of uploaded files for the index, by origin; complete after the last document
+            (`update_index`).
     """
 
     def __init__(self, folder: Path, caller: frozenset[str] | None, groups: frozenset[str]) -> None:
@@ -73,53 +75,53 @@ class Placing:
     def place(self, documents: Iterable[Document]) -> Generator[Document]:
         """Yield the documents that may be added, with their groups and ids.
 
-        The index is opened when the first document is taken. Take it with the lock of the index held
-        (`update_index` does), so that no other writer hides a document in between.
+        The index is opened when the first document is requested. Hold the lock of the index at that time, as
+        `update_index` does, so that no other writer hides a document meanwhile.
         """
         with closing(open_current(self._folder)) as whole:
             visible = whole if self._caller is None else whole.seen_by(self._caller)
-            seen = _Seen(visible)
-            said: dict[str, list[str]] = {}
+            finder = _DocumentFinder(visible)
+            ids_of_text: dict[str, list[str]] = {}
             for records in file_records(whole.store).values():
-                for each in (each for record in records.values() for each in record.said):
-                    said.setdefault(each.text, []).append(each.doc_id)
-            kept = whole.store.files(ORIGIN)
-            self.files[ORIGIN] = {name: told for name, told in kept.items() if whole.row_of(name) is not None}
+                for entry in (entry for record in records.values() for entry in record.said):
+                    ids_of_text.setdefault(entry.text, []).append(entry.doc_id)
+            stored = whole.store.files(ORIGIN)
+            self.files[ORIGIN] = {name: record for name, record in stored.items() if whole.row_of(name) is not None}
             self.files[REMOVED] = removed = whole.store.files(REMOVED)
             for document in documents:
                 groups, file = self._groups_of(document), document.metadata.get(_FILE, "")
                 if groups is None:
                     self.left_out[file] += 1
                     continue
-                placed = self._placed(document, groups, seen, whole)
+                placed = self._placed(document, groups, finder, whole)
                 # As `digest_of_text`: rows of a table have keys behind their file's name.
                 title = document.title if "#" in document.doc_id.removeprefix(file) else ""
                 patient, access = document.metadata.get("patient", ""), placed.metadata.get(ACCESS, "")
                 text = digest_of_words(document.text, patient, access, title)
-                same = next((doc_id for doc_id in said.get(text, ()) if visible.row_of(doc_id) is not None), "")
+                same = next((doc_id for doc_id in ids_of_text.get(text, ()) if visible.row_of(doc_id) is not None), "")
                 if same and visible.row_of(placed.doc_id) is None:
                     self.known.append((file, same))
                     continue
-                record = FileRecord(digest="", said=(Said(placed.doc_id, file, text),))
+                record = FileRecord(digest="", said=(FileDocument(placed.doc_id, file, text),))
                 self.files[ORIGIN][placed.doc_id] = record.to_json()
                 for mark in (text, digest_of_id(placed.doc_id)):
                     removed.pop(mark, None)
                 yield placed
 
     def reasons(self) -> list[tuple[str, str]]:
-        """Return the name of each file that documents were left out of, and why."""
-        told = [(file, f"the index has its text already, as '{doc_id}'") for file, doc_id in self.known]
+        """Return the name of each file with documents that were left out, and the reason."""
+        reasons = [(file, f"the index has its text already, as '{doc_id}'") for file, doc_id in self.known]
         for file, count in self.left_out.items():
             whose = "its field 'access'" if count == 1 else f"the field 'access' of {count} of its documents"
             remedy = "take them out of the field, or use a key that has them"
-            told.append((file, f"{whose} names groups that this upload is not for; {remedy}"))
-        return told
+            reasons.append((file, f"{whose} names groups that this upload is not for; {remedy}"))
+        return reasons
 
     def _groups_of(self, document: Document) -> frozenset[str] | None:
-        """Return the groups that will see a document; None where it has to be left out.
+        """Return the groups that will see a document; None where it must be left out.
 
-        A document may name fewer groups than the upload is for. It may not name others: to ignore them would show it
-        to people whom its author did not name.
+        A document may name fewer groups than the upload is for, but no others: ignoring those would show it to people
+        whom its author did not name.
         """
         named = [value for name, value in document.metadata.items() if _is_access(name) and value.strip()]
         if not named:
@@ -128,12 +130,14 @@ class Placing:
         within = own <= self._groups if self._groups else self._caller is None
         return own if own and within else None
 
-    def _placed(self, document: Document, groups: frozenset[str], seen: _Seen, whole: GenerationReader) -> Document:
+    def _placed(
+        self, document: Document, groups: frozenset[str], finder: _DocumentFinder, whole: GenerationReader
+    ) -> Document:
         name = document.doc_id
         prefixed = f"{access_field(groups)}:{name}" if groups else name
-        found = seen.find(document.metadata.get(_FILE, ""), (prefixed, name), groups)
-        if found is not None and found[0] not in self._given:
-            doc_id, stem = found
+        existing = finder.find(document.metadata.get(_FILE, ""), (prefixed, name), groups)
+        if existing is not None and existing[0] not in self._given:
+            doc_id, stem = existing
             if self._caller is None:
                 stem = doc_id
             elif not _ENDING.fullmatch(stem):
@@ -156,8 +160,8 @@ class Placing:
         )
 
 
-class _Seen:
-    """Finds documents by their names and groups, with a reader over those that a caller sees."""
+class _DocumentFinder:
+    """Finds documents by name and groups, among those that a caller sees."""
 
     def __init__(self, reader: GenerationReader) -> None:
         self._reader = reader
@@ -166,9 +170,9 @@ class _Seen:
         self._ended: dict[str, dict[str, int]] = {}
 
     def find(self, file: str, names: Iterable[str], groups: frozenset[str]) -> tuple[str, str] | None:
-        """Return a document's id, and what its passages' ids begin with; None where there is none.
+        """Return the id of a document and the common beginning of its passage ids; None where there is no document.
 
-        One that was uploaded with an ending comes before one that has the plain name.
+        A document whose id has an ending comes before one with the plain name.
         """
         ended = self._with_endings(file)
         for name in names:
@@ -185,19 +189,19 @@ class _Seen:
         return None
 
     def _with_endings(self, file: str) -> dict[str, int]:
-        """Return rows of a file's documents whose ids have an ending, by their groups and their ids without it."""
+        """Return the rows of a file's documents whose ids have an ending, by groups and id without the ending."""
         if file not in self._ended:
-            found: dict[str, int] = {}
+            rows: dict[str, int] = {}
             for row in np.flatnonzero(self._numbers == self._files.get(file, len(self._files))).tolist():
                 record = self._reader.document_record(row)
                 if match := _ENDING.fullmatch(record.doc_id):
-                    found.setdefault(f"{access_field(groups_in(record.metadata.get(ACCESS, '')))}:{match[1]}", row)
-            self._ended[file] = found
+                    rows.setdefault(f"{access_field(groups_in(record.metadata.get(ACCESS, '')))}:{match[1]}", row)
+            self._ended[file] = rows
         return self._ended[file]
 
 
 def _is_access(field: str) -> bool:
-    """Check whether a field means who may see a document, in whatever letters it is written."""
+    """Check whether a field says who may see a document; upper and lower case are the same."""
     return field.strip().casefold() == ACCESS
 
 

@@ -1,6 +1,6 @@
-"""Around every request: its id, its count for Prometheus, and one line in the log for what nobody foresaw.
+"""Give every request an id, count it for Prometheus, and log unexpected exceptions.
 
-Neither counts nor log hold anything that anybody wrote.
+Neither the counts nor the log contain anything that a user wrote.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MEDIA_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class Metrics:
-    """The counts of one app, in a registry of its own."""
+    """The Prometheus metrics of one app, in a registry of its own."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
@@ -61,14 +61,14 @@ class Metrics:
         self._searches.labels(index, "found" if found else "nothing").inc()
 
     def failed(self) -> None:
-        """Count a fault of ours."""
+        """Count an unexpected exception."""
         self._faults.inc()
 
     def written(self, state: State, caller: Caller) -> bytes:
-        """Return what a caller may know, in Prometheus' text format.
+        """Return the metrics that a caller may see, in the text format of Prometheus.
 
-        Who may ask some indexes only is told of these, and nothing of the service as a whole: its requests and its
-        memory are those of the other indexes, too.
+        A caller who may use only some indexes gets the metrics of these. Requests and memory of the whole service also
+        say something about the other indexes, so they are left out.
         """
         of_indexes = CollectorRegistry()
         of_indexes.register(_Indexes(state, caller, self._searches))
@@ -77,7 +77,7 @@ class Metrics:
 
 
 class _Indexes(Collector):
-    """Figures of the indexes that a caller may ask, over the documents that they see."""
+    """Metrics of the indexes that a caller may use, over the documents that they see."""
 
     def __init__(self, state: State, caller: Caller, searches: Counter) -> None:
         self._state, self._caller, self._searches = state, caller, searches
@@ -86,16 +86,16 @@ class _Indexes(Collector):
         """Yield searches by index, whether it is open, its generation and its sizes."""
         names = self._state.names(self._caller)
         for counted in self._searches.collect():
-            counted.samples = [each for each in counted.samples if each.labels["index"] in names]
+            counted.samples = [sample for sample in counted.samples if sample.labels["index"] in names]
             yield counted
-        told = {
+        texts = {
             "generation": "Number of the generation that is served.",
             "documents": "Documents that are served.",
             "passages": "Passages that are served.",
             "sentences": "Sentences that are served.",
         }
         families = {
-            name: GaugeMetricFamily(f"auscult_index_{name}", said, labels=["index"]) for name, said in told.items()
+            name: GaugeMetricFamily(f"auscult_index_{name}", text, labels=["index"]) for name, text in texts.items()
         }
         ready = GaugeMetricFamily("auscult_index_open", "Whether an index can be asked.", labels=["index"])
         for name in names:
@@ -112,15 +112,15 @@ class _Indexes(Collector):
 
 _LOG: Final = logging.getLogger("auscult.service")
 API: Final = "/api/v1"
-"""What all addresses of the API begin with."""
+"""Prefix of all paths of the API."""
 _HEADER: Final = b"x-request-id"
 _KNOWN: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
 class Requests:
-    """Gives each request an id, and answers a fault in the one shape.
+    """Gives each request an id, and answers unexpected exceptions like other errors.
 
-    The log gets the fault's kind and place; what it says may be a patient's name.
+    The log gets the type and the place of the exception, but not its message, which may contain a patient's name.
     """
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
@@ -153,10 +153,10 @@ class Requests:
                 await error_response(unforeseen(), request_id)(scope, receive, sending)
         finally:
             method = scope["method"] if scope["method"] in _KNOWN else "other"
-            # The pattern of the address, without what filled it.
+            # The pattern of the route, without its values.
             route = str(getattr(scope.get("route"), "path", "none"))
             if scope["path"].startswith(API) and not route.startswith(API):
-                # Routes of an included router know the rest of their address alone.
+                # A route of an included router has only the rest of its path.
                 route = API + route
             self.metrics.requested(route, method, status, time.perf_counter() - begun)
             for index, found in scope["state"].get("searched", {}).items():
@@ -164,11 +164,11 @@ class Requests:
 
 
 class ElsewhereError(Exception):
-    """A fault of a process that was asked for an answer; says what `described` said of it there."""
+    """An exception in a worker process; its text is what `described` returned there."""
 
 
 def described(error: Exception) -> str:
-    """Return the kind and the place of a fault: file and line of the innermost frames, without what stood there."""
+    """Return the type of an exception, and file and line of the innermost frames, without its message."""
     if isinstance(error, ElsewhereError):
         return str(error)
     frames = reversed(traceback.extract_tb(error.__traceback__)[-3:])

@@ -1,6 +1,6 @@
-"""Searches that people keep under names of theirs: a file for each person, written whole or not at all.
+"""Saved searches: one file for each person, written completely or not at all.
 
-A file has the addresses of searches, and nothing of their answers. Its name is a hash of the person's: it does not say
+A file has the addresses of searches, but no answers. Its name is a hash of the person's name, so it does not reveal
 whose it is.
 """
 
@@ -18,15 +18,15 @@ from auscult.files.json_text import parse_json
 from auscult.files.writing import write_json
 
 MOST: Final = 100
-"""Searches that one person keeps."""
+"""Searches that one person may save."""
 MOST_PEOPLE: Final = 10_000
-"""Files: browsers without a key are people, too, and anybody on this machine can make one up."""
+"""Limit on the number of files, as a caller without keys can pretend to be any number of browsers."""
 LONGEST_NAME: Final = 100
 LONGEST_ADDRESS: Final = 8_000
 
 
 class TooManyError(Exception):
-    """No further search is kept: neither of this person (`own`), or of no further person."""
+    """The limit on saved searches is reached: the person's own (`own`), or that on the number of people."""
 
     def __init__(self, *, own: bool) -> None:
         super().__init__()
@@ -35,12 +35,12 @@ class TooManyError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedSearch:
-    """A search that somebody keeps.
+    """A saved search.
 
     Attributes:
-        name: Theirs, unique among their searches.
-        address: Of the search page: path and query.
-        time: ISO 8601.
+        name: Its name, unique among the person's searches.
+        address: Path and query of the search page.
+        time: When it was saved, ISO 8601.
     """
 
     name: str
@@ -49,10 +49,10 @@ class SavedSearch:
 
 
 class SavedSearches:
-    """All people's.
+    """The saved searches of all people.
 
     Args:
-        folder: Of their files; made with the first search.
+        folder: The folder of their files; created with the first search.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -60,7 +60,7 @@ class SavedSearches:
         self._lock = threading.Lock()
 
     def of(self, person: str) -> list[SavedSearch]:
-        """Return a person's searches, the last one first.
+        """Return a person's searches, newest first.
 
         Raises:
             DataError: Their file cannot be read.
@@ -75,31 +75,31 @@ class SavedSearches:
             raise DataError(f"saved searches in {path}", str(error), remedy) from error
 
     def add(self, person: str, search: SavedSearch) -> None:
-        """Keep a search; one of its name is replaced. It is on the disk when this returns.
+        """Save a search, replacing one with the same name. It is on the disk when this returns.
 
         Raises:
-            TooManyError: They have as many as are kept, or as many people have some.
-            DataError: Their file cannot be read or written.
+            TooManyError: A limit is reached.
+            DataError: The person's file cannot be read or written.
         """
         with self._lock:
-            kept = [each for each in self.of(person) if each.name != search.name]
-            if len(kept) >= MOST:
+            searches = [each for each in self.of(person) if each.name != search.name]
+            if len(searches) >= MOST:
                 raise TooManyError(own=True)
             if not self._path(person).exists() and len([*self._folder.glob("*.json")]) >= MOST_PEOPLE:
                 raise TooManyError(own=False)
-            self._write(person, [search, *kept])
+            self._write(person, [search, *searches])
 
     def remove(self, person: str, name: str) -> None:
-        """Keep a search no longer; nothing happens where there is none of this name.
+        """Delete a search; an unknown name is ignored.
 
         Raises:
-            DataError: Their file cannot be read or written.
+            DataError: The person's file cannot be read or written.
         """
         with self._lock:
-            kept = self.of(person)
-            left = [each for each in kept if each.name != name]
-            if len(left) < len(kept):
-                self._write(person, left)
+            searches = self.of(person)
+            others = [each for each in searches if each.name != name]
+            if len(others) < len(searches):
+                self._write(person, others)
 
     def _path(self, person: str) -> Path:
         return self._folder / f"{hashlib.sha256(person.encode()).hexdigest()[:32]}.json"

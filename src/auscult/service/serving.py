@@ -1,7 +1,7 @@
-"""From settings to a listening service: sockets, TLS, signals. The only file that imports the HTTP server.
+"""Run a service: sockets, TLS, signals. The only file that imports the HTTP server.
 
-One process takes all requests. Searches are computed by further processes (`workers`) where there are several, else by
-its own threads.
+One process receives all requests. Searches are computed by worker processes (`workers`), or by its own threads where
+there are none.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ from auscult.service.settings import Limits, Settings
 
 _BACKLOG = 256
 _HARDLY_ANY = 16_384
-"""Bytes of an answer that may stay unread: its reader is not timed."""
+"""Bytes of an answer that may stay unsent before the client's reading is timed."""
 
 
 def serve(settings: Settings, tell: Callable[[str], None] = print) -> None:
-    """Serve until a signal ends it: requests that have begun are answered first.
+    """Serve until a signal ends it; requests that have begun are answered first.
 
     Args:
         settings: What to serve, and where.
-        tell: Is told the address to open, once connections are taken.
+        tell: Called with a line that names the address to open, when connections are accepted.
 
     Raises:
-        AuscultError: An index is none, the address is taken, or an extra is missing.
+        AuscultError: An index cannot be opened, the address is in use, or an extra is missing.
     """
-    # What is read until the first question is answered stays: looking through it takes a quarter of that time. The
-    # watcher of generations (`state`) puts collection on again.
+    # Objects that are created before the first answer stay alive, and collecting garbage among them takes a quarter of
+    # that time. The watcher of generations (`state`) turns collection on again.
     gc.disable()
     for index in settings.indexes.values():
-        # What its passages were published to may be away for now.
+        # Only check that it is an index: the server that its passages were published to may be down for now.
         (open_index(index).reader if isinstance(index, str) else open_current(index)).close()
     needed = ("fastapi", "httptools", "uvicorn", "starlette", "prometheus_client", "python_multipart", "jinja2", "jwt")
     with naming_extra("serve", *needed):
-        # What reads requests and uploads is missed only when it is needed, or never.
+        # Without these imports, a missing parser would show only with the first request or upload, or never.
         import httptools  # noqa: F401
         import python_multipart  # noqa: F401
         import uvicorn
@@ -56,7 +56,7 @@ def serve(settings: Settings, tell: Callable[[str], None] = print) -> None:
         app,
         http=_protocol(settings.limits),
         ws="none",
-        # Addresses hold what people ask: none of them is written to a log.
+        # No access log, as URLs contain people's questions.
         access_log=False,
         log_config=None,
         server_header=False,
@@ -69,7 +69,7 @@ def serve(settings: Settings, tell: Callable[[str], None] = print) -> None:
     )
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     tell(f"open {address(settings, listening)}")
-    # The signal that ended it is raised again when it has ended: as it should.
+    # After a clean end, uvicorn raises the signal again.
     with suppress(KeyboardInterrupt), listening:
         uvicorn.Server(config).run(sockets=[listening])
 
@@ -91,11 +91,11 @@ class _Counted:
 
 
 def _protocol(limits: Limits) -> type[asyncio.Protocol]:
-    """Return uvicorn's protocol of a connection, with limits on what comes before a request and after its answer."""
+    """Return uvicorn's protocol with time limits for the headers of a request and for reading its answer."""
     from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
     class Connection(HttpToolsProtocol):
-        """Closes connections on which no request comes, and those on which an answer is hardly read."""
+        """Closes connections that send no request, and those whose client reads the answer too slowly."""
 
         _deadline: asyncio.TimerHandle | None = None
         _check: asyncio.TimerHandle | None = None
@@ -111,7 +111,7 @@ def _protocol(limits: Limits) -> type[asyncio.Protocol]:
         def on_response_complete(self) -> None:
             super().on_response_complete()
             if self.cycle.response_complete:
-                # No other request has been read. The deadline of uvicorn ends with the first byte of the next one.
+                # No further request has arrived. Uvicorn's own deadline ends with the first byte of the next one.
                 self._expect_headers()
             self._watch_reader()
 
@@ -165,9 +165,9 @@ def address(settings: Settings, listening: socket.socket) -> str:
 
 def _listen(settings: Settings) -> socket.socket:
     try:
-        found = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        family, kind, _, _, place = found[0]
-        # The event loop sends at once only on what says that it is TCP: else every answer waits 40 ms.
+        addresses = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, kind, _, _, place = addresses[0]
+        # Name the protocol: asyncio sets TCP_NODELAY only then, and without it every answer waits for 40 ms.
         listening = socket.socket(family, kind, socket.IPPROTO_TCP)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(place)

@@ -1,4 +1,4 @@
-"""What a service is told when it starts: what it serves, where it listens, what it writes, and how much it takes on."""
+"""Settings of a service: what it serves, where it listens, what it writes, and its limits."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How much is taken on.
+    """Limits of a service.
 
     Attributes:
-        body: Bytes of a request that uploads nothing.
-        upload: Bytes of one that does.
+        body: Bytes of the body of a request that is no upload.
+        upload: Bytes of an upload.
         files: Files of one upload.
-        threads: Requests that are computed at once; others wait. By default as many as processors: with more, threads
-            wait for each other (two cores, 8 clients: 64 searches a second with two threads, 53 with four). Where
-            several processes search, two for each of them at least.
-        concurrent: Requests that are in the house at once; more are told to come again.
-        per_minute: Requests of one caller in a minute; 0 for as many as there are.
-        seconds: That a stopping service gives requests to end.
-        uploads: Uploads that arrive at once; others wait. One caller has a quarter of these places.
-        upload_seconds: For a whole upload to arrive: 256 MB at 71 kB/s, 0.6 Mbit/s.
-        least_rate: Bytes a second that an upload has to arrive with, and a long answer has to be read with; 0 for any.
-            8,000 are one ISDN channel.
-        patience: Seconds that an upload or a reader may fall behind the least rate.
-        body_seconds: For a whole body that uploads nothing, and for the headers of a request.
+        threads: Requests that are computed at once; others wait. The default is the number of processors: with more,
+            threads wait for each other (two cores, 8 clients: 64 searches a second with two threads, 53 with four).
+            With worker processes, at least two for each of them.
+        concurrent: Requests that may wait; further ones get 503.
+        per_minute: Requests of one caller in a minute; 0 for no limit.
+        seconds: Seconds that running requests get to end when the service stops.
+        uploads: Uploads that may arrive at once; others wait. One caller gets a quarter of these places.
+        upload_seconds: Seconds for a whole upload to arrive. The default is enough for 256 MB at 71 kB/s (0.6 Mbit/s).
+        least_rate: Least bytes a second of an arriving upload, and of a client that reads a long answer; 0 for no
+            limit. 8,000 are one ISDN channel.
+        patience: Seconds that an upload or a reading client may fall behind the least rate.
+        body_seconds: Seconds for the headers of a request, and for the body of one that is no upload.
     """
 
     body: int = 1_000_000
@@ -55,26 +55,27 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessOptions:
-    """Who may come in, beside the holders of keys.
+    """Access to a service besides its keys: tokens, TLS, proxies and the audit log.
 
     Attributes:
-        issuer: Of OpenID Connect tokens that are accepted; empty for none.
-        audience: That their tokens are for.
-        issuer_keys: Its JSON Web Key Set: a file, or an address (https).
-        role_claim: The claim of a token that says "read", "write" or "admin".
-        groups_claim: The claim that names groups whose documents are seen.
-        origins: Web pages of other addresses whose scripts may ask (CORS); none by default.
-        proxies: Addresses of proxies whose word on the caller's address is taken.
-        certificate: Of TLS, with its chain (PEM); None to speak without.
-        certificate_key: Its key (PEM).
-        audit_key: A file of 32 bytes or more that seals the audit log and hashes queries (`openssl rand -hex 32`).
-        audit_goes_on: Answer although the audit log cannot be written; /health says so. Otherwise nobody is answered.
-        audit_counter: A file that says how far the audit log goes, too; None for `audit.counter` in the data folder.
-        hash_queries: Keep a query's keyed hash in the audit log in place of its words.
-        witness: Gets the audit log's head: a file, to which it is appended, or "| COMMAND", run without a shell, which
-            gets it on standard input; empty for none.
-        witness_seconds: Between two heads that the witness gets.
-        insecure: Listen beyond this machine without keys all the same.
+        issuer: Issuer of the OpenID Connect tokens that are accepted; empty to accept none.
+        audience: Audience that the tokens must be for.
+        issuer_keys: JSON Web Key Set of the issuer: a file, or a URL (https).
+        role_claim: Name of the claim that has "read", "write" or "admin".
+        groups_claim: Name of the claim with the groups whose documents are visible.
+        origins: Origins of other web pages whose scripts may use the API (CORS); none by default.
+        proxies: Addresses of proxies that may name the caller's address in a header.
+        certificate: TLS certificate with its chain (PEM); None to serve without TLS.
+        certificate_key: Key of the certificate (PEM).
+        audit_key: File of 32 bytes or more that seals the audit log and hashes queries (`openssl rand -hex 32`).
+        audit_goes_on: Answer while the audit log cannot be written, and report that in /health. By default, requests
+            are refused.
+        audit_counter: Second file with the number of the last record; None for `audit.counter` in the data folder.
+        hash_queries: Record the keyed hash of a query in the audit log instead of its words.
+        witness: Receives the head of the audit log: a file, to which heads are appended, or "| COMMAND", which is run
+            without a shell and gets a head on standard input; empty for none.
+        witness_seconds: Seconds between two heads for the witness.
+        insecure: Allow to listen beyond this machine without keys.
     """
 
     issuer: str = ""
@@ -97,21 +98,21 @@ class AccessOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """All that a service is told.
+    """All settings of a service.
 
     Attributes:
-        indexes: Folders, or addresses of servers that have all of an index, by the names that they are asked by; the
-            first is asked where none is named. Where one is an address, nothing is changed from here.
-        host: The address it listens at.
-        data: Folder of what it writes: uploads, jobs, feedback; None for `INDEX.service` beside the first index.
-        feedback: Folder of people's judgements; None for one in `data`.
-        keys: The file of keys (`auscult keys`); None to serve this machine alone, without.
-        audit: The audit log; None to keep none.
-        page: Whether there is a page beside the API.
+        indexes: Index folders, or addresses of servers that have a whole index, by name. The first is the default.
+            With an address among them, the service must be read-only.
+        host: Address to listen on.
+        data: Folder for uploads, jobs and saved searches; None for `INDEX.service` beside the first index.
+        feedback: Folder for people's judgements; None for one in `data`.
+        keys: File of keys (`auscult keys`); None to serve this machine only, without keys.
+        audit: First file of the audit log; None to write none.
+        page: Whether to serve the page besides the API.
         changes: Whether documents may be added and removed.
-        processes: That search, beside the service's own; 1 for its own alone.
-        limits: How much is taken on.
-        access: Who may come in, beside the holders of keys.
+        processes: Number of worker processes that search; 1 to search in the service's own process.
+        limits: Limits on requests and uploads.
+        access: Tokens, TLS, proxies and the audit log.
     """
 
     indexes: Mapping[str, Path | str]
@@ -154,32 +155,32 @@ class Settings:
 
     @property
     def audit_counter(self) -> Path:
-        """The file that says how far the audit log goes, apart from the log."""
+        """Second file with the number of the last audit record."""
         return self.access.audit_counter or self.data_folder / "audit.counter"
 
     @property
     def feedback_folder(self) -> Path:
-        """Folder of people's judgements."""
+        """Folder for people's judgements."""
         return self.feedback or self.data_folder / "feedback"
 
     @property
     def is_local(self) -> bool:
-        """Whether only this machine reaches it."""
+        """Whether only this machine can reach the service."""
         return self.host in LOOPBACK
 
 
 def with_fields(settings: Settings, pairs: Sequence[tuple[str, str]]) -> Settings:
-    """Set limits and details of access by name ("limits.per_minute", "access.issuer").
+    """Return the settings with some limits and access options changed ("limits.per_minute", "access.issuer").
 
     Raises:
-        ConfigError: There is no such field, or its value is of another kind.
+        ConfigError: There is no such field, or its value has the wrong type.
     """
     parts: dict[str, dict[str, Any]] = {"limits": {}, "access": {}}
     for name, value in pairs:
         part, _, field_ = name.partition(".")
         of = getattr(settings, part) if part in parts else None
         if of is None or not hasattr(of, field_):
-            known = [f"{each}.{one.name}" for each in parts for one in fields(getattr(settings, each))]
+            known = [f"{group}.{option.name}" for group in parts for option in fields(getattr(settings, group))]
             raise ConfigError(f"--set with one of {', '.join(known)}", f"'{name}'", "name one of them")
         parts[part][field_] = _read(name, value, getattr(of, field_))
     return replace(
@@ -187,58 +188,58 @@ def with_fields(settings: Settings, pairs: Sequence[tuple[str, str]]) -> Setting
     )
 
 
-def _read(name: str, value: str, now: object) -> object:
-    """Read a value of the kind that a field has."""
-    if isinstance(now, bool):
+def _read(name: str, value: str, default: object) -> object:
+    """Parse a value to the type of a field's default."""
+    if isinstance(default, bool):
         if value.lower() not in ("true", "false"):
             raise ConfigError(f"true or false for {name}", f"'{value}'", "write one of them")
         return value.lower() == "true"
-    if isinstance(now, int | float):
+    if isinstance(default, int | float):
         try:
-            number = type(now)(value)
+            number = type(default)(value)
         except ValueError:
-            number = type(now)(-1)
+            number = type(default)(-1)
         if number < 0 or number == float("inf"):
             raise ConfigError(f"a number from 0 on for {name}", f"'{value}'", "write one")
         return number
-    if isinstance(now, tuple):
+    if isinstance(default, tuple):
         return tuple(filter(None, (each.strip() for each in value.split(","))))
-    return Path(value) if now is None else value
+    return Path(value) if default is None else value
 
 
 def named_indexes(given: Sequence[str]) -> dict[str, Path | str]:
-    """Return index folders and addresses by name, of `FOLDER`, `ADDRESS`, or `NAME=` before one of them.
+    """Parse `FOLDER` or `ADDRESS`, each with an optional `NAME=` before it, to index folders and addresses by name.
 
     Raises:
-        ConfigError: Two have one name, or an address is none.
+        ConfigError: Two have the same name, or an address is invalid.
     """
-    found: dict[str, Path | str] = {}
-    for each in given:
-        name, equals, place = each.partition("=")
+    indexes: dict[str, Path | str] = {}
+    for text in given:
+        name, equals, place = text.partition("=")
         if is_address(name):
-            # Its own equals signs are of options.
-            name, equals, place = "", "", each
-        place = place if equals else each
+            # An address may have equals signs in its options.
+            name, equals, place = "", "", text
+        place = place if equals else text
         index = place if is_address(place) else Path(place)
         if not equals:
             name = place_of(index).collection if isinstance(index, str) else index.resolve().name
-        if name in found:
+        if name in indexes:
             raise ConfigError("a name of its own for each index", f"'{name}' twice", "name one: NAME=FOLDER")
-        found[name] = index
-    return found
+        indexes[name] = index
+    return indexes
 
 
-_EACH: Final = 1_000_000_000
-_MOST: Final = 8
+_BYTES_PER_PROCESS: Final = 1_000_000_000
+_MOST_PROCESSES: Final = 8
 
 
 def default_processes() -> int:
-    """Return how many processes search: one a core, at most eight, and as many as have a gigabyte each; else 1."""
-    return max(1, min(usable_cores(), _MOST, _free_memory() // _EACH))
+    """Return the default number of worker processes: one per core, at most eight, with a gigabyte of memory each."""
+    return max(1, min(usable_cores(), _MOST_PROCESSES, _free_memory() // _BYTES_PER_PROCESS))
 
 
 def _free_memory() -> int:
-    """Bytes that this process and others may take, of the machine and of a container; 0 where that is not told."""
+    """Return the free memory of the machine or container in bytes; 0 where it is not known."""
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         free = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))

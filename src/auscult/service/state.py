@@ -1,7 +1,7 @@
-"""The indexes that are served: each is opened once, and again when a writer has published another generation.
+"""The indexes that are served. Each is opened once, and again when a writer has published another generation.
 
-A request keeps the searcher that it began with, so that a new generation never fails a request. The old one is closed
-when the last of its requests has ended. Each generation has the names that complete what somebody types.
+A request keeps the searcher that it began with, so a new generation never breaks a request. The old generation is
+closed when its last request has ended. Each generation has the names that complete what a user types.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ _KEPT_VIEWS: Final = 32
 
 
 def settle() -> None:
-    """Collect garbage, and leave all that is there now out of later collections.
+    """Collect garbage, and exclude all objects that are alive now from later collections.
 
-    An index' names are a million objects. Looking through them took 0.15 s once in a hundred searches, 9 % of their
-    processor time. An earlier generation's are looked through once more, here.
+    The names of an index are a million objects. Traversing them took 0.15 s once in a hundred searches, 9 % of their
+    processor time. The names of an earlier generation are traversed here once more, so that they can be freed.
     """
     gc.unfreeze()
     gc.collect()
@@ -51,13 +51,13 @@ def settle() -> None:
 
 @dataclass(slots=True)
 class Opened:
-    """One generation of an index.
+    """One opened generation of an index.
 
     Attributes:
-        searcher: Over all of its documents.
-        identity: Of the build, and its generation.
-        views: Searchers over the documents of some groups.
-        names: What completes names over these; None for all documents.
+        searcher: The searcher over all documents.
+        identity: Identity of the build, and number of the generation.
+        views: By groups, the searcher over the documents that they see.
+        names: By groups, the names for completion over these documents; None for all documents.
     """
 
     searcher: Searcher
@@ -77,14 +77,14 @@ class Opened:
         return view
 
     def warm_up(self, *, names: bool) -> None:
-        """Read what first requests would wait for: what `Searcher.warm_up` reads, and the names that complete."""
+        """Load what first requests would wait for: see `Searcher.warm_up`, and the names for completion."""
         self.searcher.warm_up()
         if names:
             self.names_for(None).build()
         settle()
 
     def names_for(self, groups: frozenset[str] | None) -> Names:
-        """Return what completes names over the documents that some groups see."""
+        """Return the names for completion over the documents that some groups see."""
         searcher = self.seen_by(groups)
         if searcher is self.searcher:
             return self.names.setdefault(None, Names(searcher))
@@ -100,14 +100,14 @@ class Served:
     """One index that is served.
 
     Args:
-        name: That it is asked by.
-        index: Its folder, or the address of a server that has all of it.
-        encoder: The model that made it; None for the one that its manifest names.
-        completes: Whether names are completed over it.
+        name: Its name in requests.
+        index: Its folder, or the address of a server that has the whole index.
+        encoder: The model that it was built with; None for the one that its manifest names.
+        completes: Whether to build names for completion.
 
     Attributes:
-        changing: Held by who changes the index from here.
-        trouble: Why it could not be opened when last looked at; None where it could.
+        changing: Lock for changes of the index by this service.
+        trouble: Why it could not be opened at the last attempt; None where it could.
     """
 
     def __init__(
@@ -119,46 +119,46 @@ class Served:
         self._encoder = encoder
         self._opened: Opened | None = None
         self._signs: object = None
-        # Another generation, and the signs of it, until it is the one that answers.
+        # The next generation and its signs, until it answers requests.
         self._next: tuple[Opened, object] | None = None
         self._warm = False
-        self._there = threading.Event()
+        self._is_there = threading.Event()
         self._opening = threading.Lock()
         self.changing = threading.Lock()
         self.trouble: AuscultError | None = None
 
     @property
     def folder(self) -> Path:
-        """The index' folder, for who changes it."""
-        # An address is served read-only (`Settings`).
+        """Folder of the index, for changes."""
+        # An index at an address is read-only (`Settings`), so this is never asked for one.
         return Path(self._index)
 
     @property
     def is_open(self) -> bool:
-        """Whether it can be asked."""
+        """Whether a generation has been opened."""
         return self._opened is not None
 
     @property
     def opened(self) -> Opened:
-        """The last generation that was opened; waits for the first.
+        """The generation that answers requests; waits for the first one.
 
         Raises:
             Refusal: None could be opened so far.
         """
         if self._opened is None:
-            self._there.wait(_PATIENCE)
+            self._is_there.wait(_PATIENCE)
         if self._opened is None:
             remedy = "come again in a few seconds; /ready says when all indexes are open"
             raise Refusal(503, "not_ready", "expected an open index, got one that is not yet", remedy, _SOON)
         return self._opened
 
     def refresh(self, before: Callable[[str], None] | None = None) -> bool:
-        """Open the generation that is published, where it is another one, and answer from it; whether it was.
+        """Open the published generation if it is a new one, and answer from it. Return whether it was new.
 
-        An index that cannot be opened (it is being put back from a backup) stays as it was opened before.
+        While an index cannot be opened, for instance during a restore from a backup, the earlier generation answers.
 
         Args:
-            before: Is told the index' name when the generation is open, and before it answers.
+            before: Called with the name of the index when the generation is open, before it answers.
         """
         if not self.prepare():
             return False
@@ -168,7 +168,7 @@ class Served:
             return self._switch()
 
     def switch(self, identity: tuple[str, int]) -> bool:
-        """Answer from a generation, where it is the one that is prepared; whether it is the one that answers now."""
+        """Answer from a generation if it is the prepared one. Return whether it is the one that answers now."""
         with self._opening:
             if self._next is not None and self._next[0].identity == identity:
                 self._switch()
@@ -178,11 +178,11 @@ class Served:
         if self._next is None:
             return False
         (self._opened, self._signs), self._next = self._next, None
-        self._there.set()
+        self._is_there.set()
         return True
 
     def prepare(self) -> bool:
-        """Open the generation that is published beside the one that answers; whether it is another one."""
+        """Open the published generation beside the one that answers. Return whether it is a new one."""
         with self._opening:
             signs = signs_of(self._index)
             if self._opened is not None and signs == self._signs:
@@ -198,12 +198,12 @@ class Served:
                         return False
                     at_hand = self._opened.searcher.encoder
                     if encoder is None and at_hand.fingerprint == manifest.model.fingerprint:
-                        # Reading a model again takes a second.
+                        # Loading a model again would take a second.
                         encoder = at_hand
                 searcher = Searcher.open(self._index, encoder)
                 opened = Opened(searcher, (searcher.index.manifest.identity, searcher.index.manifest.generation))
                 if self._opened is not None:
-                    # Until it is as quick as the one before it, that one answers.
+                    # The earlier generation answers until the new one is as fast.
                     opened.warm_up(names=self._completes)
             except AuscultError as error:
                 if self.trouble is None or str(self.trouble) != str(error):
@@ -214,7 +214,7 @@ class Served:
         return True
 
     def warm_up(self) -> None:
-        """Make the first generation as quick as those that follow, once; they are before they answer."""
+        """Warm up the first generation, once. Later ones are warmed up before they answer."""
         if self._opened is not None and not self._warm:
             self._warm = True
             self._opened.warm_up(names=self._completes)
@@ -224,7 +224,7 @@ _SOON: Final = {"Retry-After": "2"}
 
 
 def _published(index: Path | str) -> Manifest | None:
-    """Return the manifest of the generation that a folder or a server has; None where it has none."""
+    """Return the manifest of the published generation of a folder or server; None where there is none."""
     if isinstance(index, str):
         return manifest_at(index)
     store = current_store(index)
@@ -241,15 +241,15 @@ def _published(index: Path | str) -> Manifest | None:
 
 
 class State:
-    """All that an app holds.
+    """The settings and the served indexes of an app.
 
     Args:
-        encoder: Of all indexes; None for those that their manifests name.
-        completes: Whether names are completed.
+        encoder: The model for all indexes; None for those that their manifests name.
+        completes: Whether to build names for completion.
 
     Attributes:
-        is_warm: Whether all indexes are as quick as they become.
-        before_switch: Is told an index' name when another generation of it is open, and before it answers.
+        is_warm: Whether all indexes are warmed up.
+        before_switch: Called with the name of an index when a new generation of it is open, before it answers.
     """
 
     def __init__(self, settings: Settings, encoder: DocumentEncoder | None = None, *, completes: bool = True) -> None:
@@ -264,7 +264,7 @@ class State:
 
     @property
     def is_ready(self) -> bool:
-        """Whether every index can be asked."""
+        """Whether every index is open, and the service is not stopping."""
         return all(each.is_open for each in self.indexes.values()) and not self._stopping.is_set()
 
     def start(self) -> None:
@@ -279,22 +279,22 @@ class State:
             self._watcher.join(timeout=_PATIENCE)
 
     def refresh(self, name: str) -> None:
-        """Open an index' published generation at once, rather than in a second."""
+        """Open the published generation of an index now, without waiting for the watcher."""
         self.indexes[name].refresh(self.before_switch)
 
     def generations(self) -> dict[str, tuple[str, int]]:
-        """Return the generation that answers of each index that is open."""
+        """Return the generation that answers for each open index."""
         return {name: each.opened.identity for name, each in self.indexes.items() if each.is_open}
 
     def names(self, caller: Caller) -> list[str]:
-        """Return the indexes that a caller may ask."""
+        """Return the names of the indexes that a caller may use."""
         return [name for name in self.indexes if caller.indexes is None or name in caller.indexes]
 
     def served(self, name: str | None, caller: Caller) -> Served:
-        """Return an index; the first that the caller may ask, where none is named.
+        """Return an index by name; without a name, the first one that the caller may use.
 
         Raises:
-            Refusal: There is none of the name that the caller may ask.
+            Refusal: There is no such index, or the caller may not use it.
         """
         names = self.names(caller)
         wanted = name or next(iter(names), "")
@@ -316,18 +316,18 @@ class State:
                 try:
                     self.refresh(name)
                 except Exception as error:
-                    # The next look may find what this one missed; searching goes on with what is open.
+                    # Try again at the next interval; requests are answered from what is open.
                     _LOG.error("index '%s' could not be looked at: %s", name, type(error).__name__)
             if self._stopping.wait(_EVERY):
                 return
-            # The command has put it off for the first questions.
+            # `serve` has turned it off for the time until the first answers.
             gc.enable()
-            # Only now: nobody's first question shares the processor with what only later ones need.
+            # Only now, so that the first question does not share the processor with this.
             for name, served in self.indexes.items():
                 try:
                     served.warm_up()
                 except Exception as error:
-                    # What it would have read is read when it is needed.
+                    # What was not loaded now is loaded when it is needed.
                     _LOG.error("index '%s' could not be warmed up: %s", name, type(error).__name__)
             self.is_warm = True
 
@@ -339,13 +339,13 @@ _NAME_WORDS: Final = 8
 
 
 class Names:
-    """What completes names over one generation of an index; built once, in the background.
+    """Names for completion over one generation of an index; built once, in the background.
 
     Args:
-        searcher: Over the documents whose titles may be told.
+        searcher: The searcher over the documents whose titles may be shown.
 
     Attributes:
-        headed: The aspects that documents have headings for; none while they are being gathered.
+        headed: The aspects that documents have headings for; empty until the names are built.
     """
 
     def __init__(self, searcher: Searcher) -> None:
@@ -355,15 +355,15 @@ class Names:
         self._building = threading.Lock()
 
     def build(self) -> None:
-        """Gather the names: some seconds for hundreds of thousands."""
+        """Build the names: some seconds for hundreds of thousands."""
         with self._building:
             if self._titles is None:
-                # Asked for here, so that it is at hand.
+                # Complete something once, so that the knowledge base's names are loaded, too.
                 self._searcher.completion.complete("a", 1)
                 known = self._searcher.knowledge_base
-                # Looked up once a title: a set is read faster than names at rest.
+                # Every title is looked up: a set is faster than the stored names.
                 names = frozenset(known.name_index) if known is not None else frozenset()
-                # Titles that name nothing of the knowledge base, as they are folded.
+                # Normalised titles that the knowledge base does not name.
                 titles = (
                     Concept(_TITLE + title, title)
                     for title in self._searcher.index.reader.titles
@@ -373,34 +373,34 @@ class Names:
                 self._titles = Autocomplete(KnowledgeBase(titles))
 
     def complete(self, prefix: str, limit: int) -> schema.EntityCompletions:
-        """Return concepts and titles with a word that begins so, those that documents are called first.
+        """Return concepts and titles with a word that begins with the prefix; names that are titles come first.
 
-        Where names are still being gathered, there are none yet.
+        Before the names are built, the answer is empty and marked as incomplete.
         """
         if self._titles is None:
             return schema.EntityCompletions(entities=[], complete=False)
         titles, typed = self._searcher.index.reader.titles, normalise_name(prefix)
-        own: list[schema.EntityCompletion] = []
+        titled: list[schema.EntityCompletion] = []
         others: list[schema.EntityCompletion] = []
-        for each in self._searcher.completion.complete(prefix, _CONSIDERED * limit):
-            concept = self._searcher.completion.knowledge_base.concepts[each.concept_id]
-            # A name that was typed in full comes first.
-            is_own = normalise_name(each.matched) == typed or any(
+        for completion in self._searcher.completion.complete(prefix, _CONSIDERED * limit):
+            concept = self._searcher.completion.knowledge_base.concepts[completion.concept_id]
+            # A name that was typed in full comes first as well.
+            is_own = normalise_name(completion.matched) == typed or any(
                 normalise_name(name) in titles for name in concept.names
             )
-            (own if is_own else others).append(
-                schema.EntityCompletion(name=each.name, matched=each.matched, code=each.concept_id)
+            (titled if is_own else others).append(
+                schema.EntityCompletion(name=completion.name, matched=completion.matched, code=completion.concept_id)
             )
-        for each in self._titles.complete(prefix, limit):
-            title = titles.get(each.name, each.name)
-            own.append(schema.EntityCompletion(name=title, matched=title, code=""))
-        return schema.EntityCompletions(entities=[*own, *others][:limit], complete=True)
+        for match in self._titles.complete(prefix, limit):
+            title = titles.get(match.name, match.name)
+            titled.append(schema.EntityCompletion(name=title, matched=title, code=""))
+        return schema.EntityCompletions(entities=[*titled, *others][:limit], complete=True)
 
     def aspects(self, typed: str = "") -> tuple[str, list[str]]:
-        """Return the words up to an entity, and the aspects that go on behind it, those that documents have first.
+        """Return the typed words up to an entity, and the aspects that may follow, those with headings first.
 
-        "gout tre" gives "gout" and "treatment"; without a known name at the end of the words, there are no aspects.
-        Where nothing was typed, all aspects.
+        "gout tre" gives "gout" and "treatment". Without a known name before the last words, there are no aspects. With
+        nothing typed, all aspects are returned.
         """
         ordered = tuple(dict.fromkeys((*self.headed, *QUESTIONS, INFORMATION)))
         words = typed.split()

@@ -1,6 +1,6 @@
-"""What an index knows of the files that its documents are from, and drafts that wait to become documents.
+"""Records of the files that an index's documents are from, and drafts that wait to become documents.
 
-Files that an index knows need not be read again. Drafts wait until it is known which of them say the same.
+Files with an unchanged record need not be read again. Drafts wait until duplicates among them are known.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from auscult.readers.walking import place_of
 from auscult.sources.sectioned import numbered
 
 
-class Said(NamedTuple):
+class FileDocument(NamedTuple):
     """A document of a file.
 
     Attributes:
-        doc_id: Its id, which no other has.
-        place: Where it stands, as it is told: the file's name, with what tells its documents apart.
-        text: Digest of what it says: equal where two documents are one.
+        doc_id: Its unique id.
+        place: Where it is, for people: the name of the file, and the document's key within the file.
+        text: Digest of its text, which is equal for duplicates.
     """
 
     doc_id: str
@@ -38,36 +38,37 @@ class Said(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileRecord:
-    """A file as it was when it was read.
+    """The record of a file at the time it was read.
 
     Attributes:
-        digest: Of its bytes and of how it was read.
-        stem: What its documents' ids begin with.
-        problem: Why it was not read: kind, expected, got, remedy; empty where it was.
-        remarks: What a person should know of how it was read.
+        digest: Digest of its bytes and of the options for reading.
+        stem: Beginning of its documents' ids.
+        said: Its documents.
+        problem: Why it could not be read: kind, expected, got, remedy; empty where it was read.
+        remarks: Remarks for people on how it was read.
     """
 
     digest: str
     stem: str = ""
-    said: tuple[Said, ...] = ()
+    said: tuple[FileDocument, ...] = ()
     problem: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
 
     def to_json(self) -> str:
-        """Return the record as an index keeps it."""
-        told = [self.digest, self.stem, [list(each) for each in self.said], list(self.problem), list(self.remarks)]
-        return json.dumps(told)
+        """Return the record as JSON, for an index."""
+        fields = [self.digest, self.stem, [list(each) for each in self.said], list(self.problem), list(self.remarks)]
+        return json.dumps(fields)
 
     @classmethod
     def from_json(cls, content: str) -> FileRecord:
-        """Read what `to_json` wrote.
+        """Parse the JSON of `to_json`.
 
         Raises:
-            IndexFolderError: It is something else.
+            IndexFolderError: It is not such a record.
         """
         try:
             digest, stem, said, problem, remarks = parse_json(content)
-            documents = tuple(Said(*each) for each in said)
+            documents = tuple(FileDocument(*each) for each in said)
             return cls(digest=digest, stem=stem, said=documents, problem=tuple(problem), remarks=tuple(remarks))
         except (ValueError, TypeError) as error:
             raise IndexFolderError("a record of a file", "something else", "build the index again") from error
@@ -75,14 +76,15 @@ class FileRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Index:
-    """What an index holds, as far as files go.
+    """The files and documents that an index has.
 
     Attributes:
-        records: By origin and key of the file, of all origins.
-        ids: Ids of documents, by origin, of those that are read.
-        taken: Whether any document has an id.
+        records: Records of files, by origin and key of the file.
+        ids: Ids of documents by origin, for the origins that are read now.
+        taken: Returns whether a document has an id.
         also: By id, the field `also` of documents that have one.
-        removed: Digests of ids and texts that were removed and stay so (`digest_of_id`, `digest_of_text`).
+        removed: Digests of ids and texts that were removed and must not be added again (`digest_of_id`,
+            `digest_of_text`).
     """
 
     records: Mapping[str, Mapping[str, FileRecord]] = field(default_factory=dict)
@@ -93,21 +95,21 @@ class Index:
 
 
 REMOVED: Final = ":removed"
-"""The origin whose records are `Index.removed`; no place is called so."""
+"""The origin of the records of `Index.removed`; no path has this name."""
 MAPPED: Final = ":map"
-"""The origin under which an index keeps what columns of tables mean."""
+"""The origin under which an index stores the meaning of table columns."""
 NO_PLACES: Final = frozenset((REMOVED, MAPPED))
 
 
 def digest_of_id(doc_id: str) -> str:
-    """Return what an index keeps of the id of a document that was removed, which may name a person."""
+    """Return the digest of a removed document's id, which is stored instead of the id as that may name a person."""
     return hashlib.sha256(f"id\0{doc_id}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def digest_of_text(draft: DraftDocument, access: str) -> str:
-    """Return a digest that is equal for documents that are one: same text, patient and group.
+    """Return a digest that is equal for duplicates: documents with the same text, patient and group.
 
-    Rows of a table, which may differ by nothing but what they are about, need the same title, too.
+    Rows of a table may differ only in what they are about, so they need the same title as well.
 
     Args:
         draft: The document.
@@ -117,48 +119,49 @@ def digest_of_text(draft: DraftDocument, access: str) -> str:
 
 
 def digest_of_words(*parts: str) -> str:
-    """Return a digest of texts, whatever white space stands between their words."""
-    said = hashlib.sha256()
+    """Return a digest of texts that ignores differences in white space."""
+    digest = hashlib.sha256()
     for part in parts:
         folded = " ".join(part.split()).encode("utf-8", "surrogatepass")
-        said.update(len(folded).to_bytes(8, "little") + folded)
-    return said.hexdigest()
+        digest.update(len(folded).to_bytes(8, "little") + folded)
+    return digest.hexdigest()
 
 
-def others(said: Iterable[tuple[Said, str]]) -> dict[str, tuple[str, ...] | None]:
-    """Return where else each document's text stands; None for one whose text stands in an earlier document.
+def others(documents: Iterable[tuple[FileDocument, str]]) -> dict[str, tuple[str, ...] | None]:
+    """Return for each document the other places of its text; None for a duplicate of an earlier document.
 
     Args:
-        said: Documents with their origins. Places of another origin than the first's have its name before them.
+        documents: Documents with their origins. Places of an origin other than the first document's begin with the
+            origin's name.
     """
-    first: dict[str, tuple[Said, str]] = {}
+    first: dict[str, tuple[FileDocument, str]] = {}
     places: dict[str, list[str]] = {}
-    found: dict[str, tuple[str, ...] | None] = {}
-    for each, origin in said:
-        owner, home = first.setdefault(each.text, (each, origin))
-        if owner is each:
+    duplicates: dict[str, tuple[str, ...] | None] = {}
+    for document, origin in documents:
+        owner, home = first.setdefault(document.text, (document, origin))
+        if owner is document:
             places[owner.doc_id] = []
             continue
-        found[each.doc_id] = None
-        # A file that was named in two ways is one place.
-        if origin == home or path_at(origin, each.place) != path_at(home, owner.place):
-            places[owner.doc_id].append(each.place if origin == home else place_in(origin, each.place))
-    return found | {doc_id: tuple(dict.fromkeys(elsewhere)) for doc_id, elsewhere in places.items()}
+        duplicates[document.doc_id] = None
+        # A file that was named in two ways counts as one place.
+        if origin == home or path_at(origin, document.place) != path_at(home, owner.place):
+            places[owner.doc_id].append(document.place if origin == home else place_in(origin, document.place))
+    return duplicates | {doc_id: tuple(dict.fromkeys(elsewhere)) for doc_id, elsewhere in places.items()}
 
 
 def is_hidden(origin: str) -> bool:
-    """Return whether an origin is a hash, as it is of files that are de-identified."""
+    """Return whether an origin is a hash, as for files that are de-identified."""
     return origin.startswith("sha256:")
 
 
 def path_at(origin: str, key: str) -> str:
-    """Return the path of a file by where it was read and its name there; of a pattern's files, too."""
+    """Return the path of a file by its origin, which may be a pattern, and its name there."""
     base = place_of(origin)
     return str(base) if base.name == key and not base.is_dir() else f"{base}/{key}"
 
 
 def place_in(origin: str, key: str) -> str:
-    """Return a file's name with that of the folder it was read in, as people know it; nothing of a hidden origin."""
+    """Return the name of a file below the folder of its origin, for people; the name only for a hidden origin."""
     if is_hidden(origin):
         return key
     base = place_of(origin)
@@ -168,21 +171,23 @@ def place_in(origin: str, key: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    """A draft that waits: where, of which format, and of which file; whose digest tells that it may be kept."""
+    """A waiting draft: its position in the spool, its format, its file, and the file's digest if that is stored."""
 
     place: Place
     format: str
-    found: Found
+    file: Found
     digest: str
 
 
 class WaitingDocuments:
-    """Documents by their ids, made when they are asked for.
+    """Waiting drafts by the ids of their documents, which are built on access.
 
     Args:
-        sources: Of each path that was named, what its documents' source is where they say none.
-        named: Say which file a document is from, and where it can be had.
+        sources: For each path, the source of documents that name none.
+        named: Whether documents get the name of their file and a URL.
+        originals: Whether documents get their original files.
         access: The group that may see the documents.
+        splitter: Splits sentences; None for the default.
     """
 
     def __init__(
@@ -197,33 +202,33 @@ class WaitingDocuments:
         return doc_id in self._held
 
     def close(self) -> None:
-        """Forget the drafts that wait."""
+        """Discard the waiting drafts."""
         self._spool.__exit__(None, None, None)
 
-    def put(self, doc_id: str, draft: DraftDocument, form: str, found: Found, digest: str) -> None:
-        """Let a draft wait.
+    def put(self, doc_id: str, draft: DraftDocument, form: str, file: Found, digest: str) -> None:
+        """Add a draft.
 
         Args:
-            doc_id: It will have.
+            doc_id: Id of its document.
             draft: The draft.
             form: Its format.
-            found: Its file.
-            digest: Of the file; empty where the file is not to be kept with it.
+            file: Its file.
+            digest: Digest of the file; empty if the file is not stored with the document.
         """
-        self._held[doc_id] = _Waiting(self._spool.put(draft), form, found, digest)
+        self._held[doc_id] = _Waiting(self._spool.put(draft), form, file, digest)
 
     def document(self, doc_id: str, elsewhere: Sequence[str]) -> Document:
-        """Make a document of a draft that waited.
+        """Build the document of a waiting draft.
 
         Args:
             doc_id: Its id.
-            elsewhere: Other places where the same text stands.
+            elsewhere: Other places of the same text.
         """
         waiting = self._held[doc_id]
         draft = self._spool.get(waiting.place)
         metadata = {**draft.metadata, "format": waiting.format}
         if self._named:
-            metadata["file"] = waiting.found.name
+            metadata["file"] = waiting.file.name
         if self._access:
             metadata["access"] = self._access
         if elsewhere:
@@ -232,7 +237,7 @@ class WaitingDocuments:
             doc_id=doc_id,
             title=draft.title,
             sections=numbered(doc_id, sections_of(draft)),
-            source=draft.source or self._sources[waiting.found.root],
+            source=draft.source or self._sources[waiting.file.root],
             url=draft.url if self._named else "",
             entity_ids=draft.entity_ids,
             metadata=metadata,
@@ -248,14 +253,14 @@ def _original(draft: DraftDocument, waiting: _Waiting) -> Original | None:
         return None
     if content is None:
         try:
-            content = waiting.found.content()
+            content = waiting.file.content()
         except UnreadableError:
             return None
-        # Highlights in a file that has changed meanwhile would be wrong ones.
+        # The file has changed meanwhile, so highlights would be in wrong places.
         if hashlib.sha256(content).hexdigest() != waiting.digest:
             return None
     return Original(
-        name=waiting.found.name,
+        name=waiting.file.name,
         media_type=draft.media_type,
         content=content,
         encoding=draft.encoding,
@@ -266,7 +271,7 @@ def _original(draft: DraftDocument, waiting: _Waiting) -> Original | None:
 
 
 def sections_of(draft: DraftDocument) -> list[Section]:
-    """Return a draft's sections with the headings above them; all of the text where there are none."""
+    """Return the sections of a draft with the headings above them; a draft without sections gives its whole text."""
     sections = list(draft.sections) or [Section("", draft.text, start=0)]
     if not draft.heading_paths:
         return [replace(each, passage_id="") for each in sections]

@@ -1,11 +1,10 @@
 """Files of any kind as a corpus: folders, single files, patterns and archives, each file by the reader of its format.
 
-What is told of a document besides its text: the `file` it is from, its `format`, what its reader found (`date`,
-`author` ...), and the other places (`also`, a line each) where the same text stands. Documents keep their file
-(`Document.original`).
+The metadata of a document are its `file`, its `format`, what its reader found (`date`, `author` ...), and other places
+of the same text (`also`, one per line). Documents have their original file (`Document.original`).
 
-All files are read before the first document is given, into a file that has no name and is gone with this process: only
-then is it known which documents say the same. Files that are as they were are not read again (`FilesCorpus.gather`).
+All files are read before the first document is returned, as only then are all duplicates known. Drafts are kept in an
+unnamed temporary file, which disappears with the process. Unchanged files are not read again (`FilesCorpus.gather`).
 """
 
 from __future__ import annotations
@@ -39,11 +38,11 @@ class Choices:
     """Options for reading files.
 
     Attributes:
-        columns: Meaning of columns of tables and fields of JSON lines.
-        deidentify: Name of what removes who documents are about (`readers.deidentify`); empty for none.
-        originals: Whether to keep the files, for highlights in them.
-        access: Group that may see the documents; empty for everybody who has the index.
-        exclude: Patterns of files to leave out, as in `.gitignore`.
+        columns: Meaning of table columns and of JSON fields.
+        deidentify: Name of the de-identifier (`readers.deidentify`); empty for none.
+        originals: Store the original files, so that highlights can be shown in them.
+        access: The group that may see the documents; empty for everybody.
+        exclude: Patterns of files to skip, in the syntax of `.gitignore`.
     """
 
     columns: Columns = field(default_factory=Columns)
@@ -58,17 +57,17 @@ class FilesCorpus(WithoutQueries):
 
     Args:
         paths: Folders, files, archives and patterns of names.
-        name: The corpus' name; of the first path where not given.
-        choices: How files are read.
-        without: Folders that are passed over (an index that lies in the folder).
-        skip_bad: Also a single named file that cannot be read is left out and reported.
-        splitter: Finds sentences; the default splitter when not given.
+        name: Name of the corpus; by default that of the first path.
+        choices: Options for reading files.
+        without: Folders to skip, such as an index within the folder.
+        skip_bad: Skip and report an unreadable file also if it is the only one named.
+        splitter: Splits sentences; by default the default splitter.
 
     Attributes:
-        report: What the latest pass over the files did.
+        report: Report of the latest pass over the files.
 
     Raises:
-        CorpusMissingError: A path leads nowhere.
+        CorpusMissingError: A path does not exist.
     """
 
     def __init__(
@@ -92,7 +91,7 @@ class FilesCorpus(WithoutQueries):
 
     @property
     def bad(self) -> BadRecords:
-        """Files that the latest pass left out, by kind."""
+        """Files that the latest pass skipped, by kind of problem."""
         found = BadRecords()
         for problem in self.report.problems:
             found.count(problem.kind, f"{problem.got} ({problem.name})")
@@ -100,7 +99,7 @@ class FilesCorpus(WithoutQueries):
 
     @property
     def origins(self) -> list[str]:
-        """Where the documents of each path were read."""
+        """Origin of each path's documents."""
         return [origin_of(path, hidden=bool(self.choices.deidentify)) for path in self.paths]
 
     @contextmanager
@@ -112,22 +111,23 @@ class FilesCorpus(WithoutQueries):
         prune: bool = False,
         restored: Collection[str] | None = (),
     ) -> Iterator[Gathered]:
-        """Read what has to be read, and work out what an index has to hold then.
+        """Read new and changed files, and determine what an index must contain.
 
         Args:
-            index: What it holds already; nothing where not given.
+            index: What the index contains now; by default nothing.
             progress: Called after every file.
-            prune: Forget files that are there no more.
-            restored: Ids of documents that were removed and may come again; None also asks for no file by name.
+            prune: Drop documents whose files no longer exist.
+            restored: Ids of removed documents that may be added again. With None, naming a file does not restore its
+                documents either.
 
         Raises:
-            CorpusMissingError: A path leads nowhere any more.
+            CorpusMissingError: A path no longer exists.
             DataError: The only path is a file that cannot be read.
         """
         with self._gathering(Gathering) as gathering:
             self.report = gathering.report
             gathered = gathering.gather(index, progress, prune=prune, restored=restored)
-            # A single file that cannot be read is an error, and no line of a report.
+            # A single unreadable file is an error, and not only a line of the report.
             single = len(self.paths) == 1 and Path(self.paths[0]).is_file() and self.report.total == 1
             if single and self.report.problems and not self._skip_bad:
                 problem = self.report.problems[0]
@@ -135,7 +135,7 @@ class FilesCorpus(WithoutQueries):
             yield gathered
 
     def shared(self) -> SharedFiles:
-        """Return the files in shares that several workers read together; nothing has been listed yet."""
+        """Return the files in shares for several workers. Nothing is listed yet."""
         gathering = self._gathering(SharedFiles)
         self.report = gathering.report
         return gathering
@@ -155,10 +155,10 @@ class FilesCorpus(WithoutQueries):
         )
 
     def documents(self, split: str | None = None) -> Iterator[Document]:
-        """Stream documents, in the order of paths and names; all are of the split "train".
+        """Yield documents in the order of paths and names; all are in the split "train".
 
         Raises:
-            AuscultError: See `gather`.
+            AuscultError: As for `gather`.
         """
         if split not in (None, "train"):
             return
@@ -170,11 +170,11 @@ class FilesCorpus(WithoutQueries):
 
 
 def origin_of(path: str, *, hidden: bool = False) -> str:
-    """Return what says where documents were read: the absolute path, or its hash.
+    """Return the origin of documents: the absolute path, or its hash.
 
     Args:
         path: A file, a folder or a pattern.
-        hidden: It may name a person: say it so that it can be compared, and not read.
+        hidden: Return a hash, as the path may name a person. It can be compared, but not read.
     """
     place = str(Path(path).absolute() if is_pattern(path) else Path(path).resolve())
     return f"sha256:{hashlib.sha256(place.encode('utf-8', 'replace')).hexdigest()}" if hidden else place

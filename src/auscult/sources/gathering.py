@@ -1,9 +1,9 @@
-"""Reading the files that have to be read, and working out what an index has to hold then.
+"""Read new and changed files, and determine what an index must contain.
 
-1. Every file is looked at: one whose digest an index knows is not read again.
-2. Drafts of the others wait in a `Spool`, until it is known which texts stand in several places.
-3. The first of these, in the order of names, is the document, and tells the others; where that is another one than
-   before, or has others than before, its file is read after all.
+1. Every file is hashed. A file whose digest the index knows is not read again.
+2. Drafts of the others wait in a `Spool` until all duplicates are known.
+3. Of several places of a text, the first by name becomes the document and lists the others. If that changes for an
+   unchanged file, the document is rewritten or the file is read after all.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from auscult.readers.records.rows import Columns
 from auscult.readers.report import Problem, Report
 from auscult.readers.walking import name_of, place_of, walk
 from auscult.sources.file_records import (
+    FileDocument,
     FileRecord,
     Index,
-    Said,
     WaitingDocuments,
     digest_of_id,
     digest_of_text,
@@ -48,14 +48,14 @@ _Key = tuple[int, str]
 
 
 class Rewrite(NamedTuple):
-    """A document of the index that is written once more: with other places, or in the name of another file.
+    """A document of the index that is changed: it gets other places, or is copied to the name of another file.
 
     Attributes:
-        source: Its id as it is.
-        doc_id: Its id then; another one than `source` for a copy.
-        origin: Where it was read.
-        file: The name of the copy's file.
-        folders: Names of the folders that the document and its copy are from, which may be their sources.
+        source: Its current id.
+        doc_id: Its new id; differs from `source` for a copy.
+        origin: Its new origin.
+        file: Name of the copy's file.
+        folders: Names of the folders of the document and its copy, which may be their sources.
         also: Other places of the text.
     """
 
@@ -67,7 +67,7 @@ class Rewrite(NamedTuple):
     also: tuple[str, ...]
 
     def apply(self, document: Document) -> Document:
-        """Return the document as it is then."""
+        """Return the changed document."""
         metadata = {name: value for name, value in document.metadata.items() if name != "also"}
         if self.doc_id != self.source:
             if "file" in metadata:
@@ -84,17 +84,16 @@ class Rewrite(NamedTuple):
 
 @dataclass(slots=True)
 class Gathered:
-    """What an index has to hold.
+    """The content that an index must have.
 
     Attributes:
-        kept: Ids of documents that it holds as they are.
-        dropped: Ids of documents that it holds and shall not: their file says something else now, or another has the
-            text.
-        missing: Ids of documents whose files are gone.
-        records: Of each origin, its files by key.
-        origins: Of each document that is given, where it was read.
-        rewrites: Documents that it holds otherwise.
-        restored: Marks of removed documents that may come again (`Index.removed`).
+        kept: Ids of documents that stay unchanged.
+        dropped: Ids of documents to delete, as their file has changed or another document has their text.
+        missing: Ids of documents whose files no longer exist.
+        records: For each origin, the records of its files by key.
+        origins: Origin of each new or changed document.
+        rewrites: Documents to change without reading them again.
+        restored: Digests of removed documents that may be added again (`Index.removed`).
     """
 
     kept: set[str] = field(default_factory=set)
@@ -107,30 +106,32 @@ class Gathered:
     _give: Callable[[str], Document] | None = None
 
     def documents(self, origin: str | None = None) -> Iterator[Document]:
-        """Yield documents that are new or may have changed, in order; of one origin, or of all."""
+        """Yield the new and possibly changed documents in order, of one origin or all."""
         if self._give is not None:
             for doc_id, place in self.origins.items():
                 if origin in (None, place):
                     yield self._give(doc_id)
 
     def files(self) -> dict[str, dict[str, str]]:
-        """Return records as an index keeps them: by origin and key."""
+        """Return the records as JSON, by origin and key."""
         return {
             origin: {key: each.to_json() for key, each in records.items()} for origin, records in self.records.items()
         }
 
 
 class Gathering:
-    """A pass over files; open as long as documents are taken from what it gathered.
+    """A pass over files. It must stay open until all documents were taken.
 
     Args:
-        paths: What was named.
-        origins: Of each, what an index calls it.
-        columns: What columns of tables mean.
-        deidentifier: What takes out who documents are about; None for nothing.
+        paths: The paths that the user named.
+        origins: Origin of each path.
+        columns: Meaning of table columns.
+        deidentifier: Removes what identifies people; None for no de-identification.
+        originals: Whether documents get their original files.
         access: The group that may see the documents.
-        without: Files and folders that are passed over.
-        exclude: Patterns of files that are left out.
+        without: Files and folders to skip.
+        exclude: Patterns of files to skip.
+        splitter: Splits sentences; None for the default.
     """
 
     def __init__(
@@ -157,13 +158,13 @@ class Gathering:
         self._files: dict[_Key, Found] = {}
         self._elsewhere: dict[str, dict[str, FileRecord]] = {}
         self._restored: set[str] = set()
-        self._ordered: list[tuple[Said, str]] = []
+        self._ordered: list[tuple[FileDocument, str]] = []
         self._places: dict[str, tuple[str, ...] | None] = {}
         named = deidentifier is None
         sources = [name_of(path) if named else "" for path in paths]
         self._waiting = WaitingDocuments(sources, named=named, originals=originals, access=access, splitter=splitter)
         hidden = deidentifier.name if deidentifier else ""
-        # Files that another version, or other choices, would read otherwise are read again.
+        # Part of the digests, so that files are read again with another version or other options.
         self._how = (
             f"{__version__}|{columns.to_json() if columns.files else columns}|{hidden}|{originals}|{access}|{limits()}"
         )
@@ -175,7 +176,7 @@ class Gathering:
         self.close()
 
     def close(self) -> None:
-        """Forget the drafts that wait."""
+        """Discard the waiting drafts."""
         self._waiting.close()
 
     def gather(
@@ -186,20 +187,14 @@ class Gathering:
         prune: bool = False,
         restored: Collection[str] | None = (),
     ) -> Gathered:
-        """Read the files that have to be read, and return what an index has to hold.
-
-        Args:
-            index: What it holds already; nothing where None.
-            progress: Called after every file.
-            prune: Forget files that are there no more.
-            restored: Ids of documents that were removed and may come again; None also asks for no file by name.
+        """Read new and changed files, and return what an index must contain; see `FilesCorpus.gather`.
 
         Raises:
-            CorpusMissingError: A path leads nowhere.
+            CorpusMissingError: A path does not exist.
         """
         self._index = index = index or Index()
         walks = (walk(path, root, self._without, self._ignoring[root]) for root, path in enumerate(self._paths))
-        found = sorted(chain.from_iterable(walks), key=lambda each: (each.root, each.name))
+        files = sorted(chain.from_iterable(walks), key=lambda each: (each.root, each.name))
         self.report.ignored = sum(each.count for each in self._ignoring)
         self._old = {
             (root, key): record
@@ -207,32 +202,36 @@ class Gathering:
             for key, record in index.records.get(origin, {}).items()
         }
         self._elsewhere = {origin: {**held} for origin, held in index.records.items() if origin not in self._origins}
-        poorer = set() if self._hide else self._adopt(found)
-        self._read(found, progress)
+        poorer = set() if self._hide else self._adopt(files)
+        self._read(files, progress)
         self._restored = self._asked_for(restored)
         self._order(prune)
         if again := [self._files[key] for key in sorted(self._now) if self._is_lost(self._now[key])]:
-            # Their texts stood in other documents, which are there no more.
-            for read in Reading(self._columns).read(again, lambda found, digest: False):
+            # They were duplicates of documents that no longer exist.
+            for read in Reading(self._columns).read(again, lambda file, digest: False):
                 key = self._key(read.found, read.digest)
                 self._now[key] = self._taken(key, read, self._old.get(key))
             self._order(prune)
         return self._gathered(prune, poorer)
 
-    def _read(self, found: Sequence[Found], progress: Callable[[Report], None] | None) -> None:
-        """Read the files that are not known, and fill the report."""
-        foreign = {each.doc_id for each, _ in self._foreign()}
-        self._ids.update(record.stem for held in self._elsewhere.values() for record in held.values())
-        self._ids.update(foreign, (each.doc_id for each, _ in self._said(self._old)))
-        # Earlier versions gave an id twice: to a document, and to one whose text stands elsewhere.
-        old = {key: each for key, each in self._old.items() if foreign.isdisjoint(said.doc_id for said in each.said)}
+    def _read(self, files: Sequence[Found], progress: Callable[[Report], None] | None) -> None:
+        """Read the files without a current record, and fill the report."""
+        foreign = {document.doc_id for document, _ in self._foreign()}
+        self._ids.update(record.stem for records in self._elsewhere.values() for record in records.values())
+        self._ids.update(foreign, (document.doc_id for document, _ in self._said(self._old)))
+        # Earlier versions could give an id twice: to a document and to a duplicate. Ignore such records.
+        old = {
+            key: record
+            for key, record in self._old.items()
+            if foreign.isdisjoint(document.doc_id for document in record.said)
+        }
 
-        def known(found: Found, digest: str) -> bool:
-            key = self._key(found, digest)
+        def known(file: Found, digest: str) -> bool:
+            key = self._key(file, digest)
             return key in old and old[key].digest == self._mixed(digest)
 
-        self.report.total = len(found)
-        for read in Reading(self._columns).read(found, known):
+        self.report.total = len(files)
+        for read in Reading(self._columns).read(files, known):
             self.report.files += 1
             key = self._key(read.found, read.digest)
             if key in self._now and self._hide is None:
@@ -250,145 +249,151 @@ class Gathering:
                 progress(self.report)
 
     def _asked_for(self, restored: Collection[str] | None) -> set[str]:
-        """Return the marks of removed documents that are asked for: by their ids, or by naming their file itself."""
+        """Return the digests of removed documents that the user wants back: by their ids, or by naming their file."""
         if restored is None:
             return set()
         single = {root for root, path in enumerate(self._paths) if Path(path).is_file()}
         named = {key: record for key, record in self._now.items() if key[0] in single}
-        asked = {*restored}
+        wanted = {*restored}
         for key, record in named.items():
-            # A member of an archive is not named by naming the archive.
+            # Naming an archive does not name its members.
             if self._files[key].name == name_of(self._paths[key[0]]):
-                asked.update(each.doc_id for each in record.said)
-        every = (*self._said(self._old), *self._said(self._now), *self._foreign())
-        return {*map(digest_of_id, asked), *(each.text for each, _ in every if each.doc_id in asked)}
+                wanted.update(document.doc_id for document in record.said)
+        known = (*self._said(self._old), *self._said(self._now), *self._foreign())
+        return {*map(digest_of_id, wanted), *(document.text for document, _ in known if document.doc_id in wanted)}
 
-    def _stays_out(self, said: Said) -> bool:
-        """Whether a document was removed from the index, and nobody asks for it."""
-        marks = {digest_of_id(said.doc_id), said.text} if self._index.removed else set()
+    def _stays_out(self, document: FileDocument) -> bool:
+        """Return whether a document was removed from the index and must not be added again."""
+        marks = {digest_of_id(document.doc_id), document.text} if self._index.removed else set()
         return any(mark in self._index.removed and mark not in self._restored for mark in marks)
 
     def _order(self, prune: bool) -> None:
-        """Work out which document each text is of: one that the index has from elsewhere, else the first by name."""
+        """Determine the document of each text: one that the index has from another origin, else the first by name."""
         taken = self._index.taken
         behind = {} if prune else {key: record for key, record in self._old.items() if key not in self._now}
         foreign = [*self._foreign()]
         ordered = (
-            *(each for each in foreign if taken(each[0].doc_id)),
+            *(pair for pair in foreign if taken(pair[0].doc_id)),
             *self._said(self._now),
-            *(each for each in self._said(behind) if taken(each[0].doc_id)),
-            *(each for each in foreign if not taken(each[0].doc_id)),
+            *(pair for pair in self._said(behind) if taken(pair[0].doc_id)),
+            *(pair for pair in foreign if not taken(pair[0].doc_id)),
         )
-        self._ordered = [each for each in ordered if not self._stays_out(each[0])]
+        self._ordered = [pair for pair in ordered if not self._stays_out(pair[0])]
         self._places = others(self._ordered)
 
     def _is_lost(self, record: FileRecord) -> bool:
-        """Whether a file has a document that neither the index has nor waits to be."""
+        """Return whether a file has a document that is neither in the index nor waiting."""
         return any(
-            self._places.get(each.doc_id) is not None
-            and each.doc_id not in self._waiting
-            and not self._index.taken(each.doc_id)
-            for each in record.said
+            self._places.get(document.doc_id) is not None
+            and document.doc_id not in self._waiting
+            and not self._index.taken(document.doc_id)
+            for document in record.said
         )
 
     def _gathered(self, prune: bool, poorer: Collection[str]) -> Gathered:
-        """Return what an index has to hold, and tell the report what it has not.
+        """Return what an index must contain, and add removed and duplicate documents to the report.
 
         Args:
-            prune: Forget files that are there no more.
-            poorer: Other origins that lost files.
+            prune: Drop documents whose files no longer exist.
+            poorer: Other origins whose records were moved.
         """
         places = self._places
         gathered = Gathered(
             restored=self._restored, _give=lambda doc_id: self._waiting.document(doc_id, places[doc_id] or ())
         )
         first: dict[str, str] = {}
-        for each, origin in self._ordered:
-            first.setdefault(each.text, each.place if origin in self._origins else place_in(origin, each.place))
-        for each, origin in self._said(self._now):
-            if each.doc_id not in places:
-                self.report.removed.append(each.place)
-            elif places[each.doc_id] is None:
-                self.report.duplicates.append((each.place, first[each.text]))
-            elif each.doc_id in self._waiting:
-                gathered.origins[each.doc_id] = origin
+        for document, origin in self._ordered:
+            first.setdefault(
+                document.text, document.place if origin in self._origins else place_in(origin, document.place)
+            )
+        for document, origin in self._said(self._now):
+            if document.doc_id not in places:
+                self.report.removed.append(document.place)
+            elif places[document.doc_id] is None:
+                self.report.duplicates.append((document.place, first[document.text]))
+            elif document.doc_id in self._waiting:
+                gathered.origins[document.doc_id] = origin
             else:
-                gathered.kept.add(each.doc_id)
+                gathered.kept.add(document.doc_id)
         gathered.rewrites = [*self._rewrites(gathered.origins)]
         gone = {key: record for key, record in self._old.items() if key not in self._now}
         if not prune:
-            # Whose text stands in another file now, is that.
+            # A missing file all of whose texts are in other files is forgotten.
             gone = {
-                key: each
-                for key, each in gone.items()
-                if any(places.get(said.doc_id) is not None for said in each.said)
+                key: record
+                for key, record in gone.items()
+                if any(places.get(document.doc_id) is not None for document in record.said)
             }
         for root, origin in enumerate(self._origins):
-            held = self._now if prune else gone | self._now
+            records = self._now if prune else gone | self._now
             gathered.records[origin] = gathered.records.get(origin, {}) | {
-                name: record for (place, name), record in held.items() if place == root
+                name: record for (place, name), record in records.items() if place == root
             }
         gathered.records |= {origin: self._elsewhere[origin] for origin in poorer}
-        had = {each.doc_id for each, _ in self._said(self._old) if self._index.taken(each.doc_id)}
-        had -= {each.doc_id for each, _ in self._foreign()}
-        gathered.missing = had & {each.doc_id for each, _ in self._said(gone)}
+        had = {document.doc_id for document, _ in self._said(self._old) if self._index.taken(document.doc_id)}
+        had -= {document.doc_id for document, _ in self._foreign()}
+        gathered.missing = had & {document.doc_id for document, _ in self._said(gone)}
         gathered.dropped = had - gathered.kept - set(gathered.origins) - gathered.missing
         return gathered
 
     def _rewrites(self, given: Collection[str]) -> Iterator[Rewrite]:
-        """Yield documents with other places than before, and those whose file is gone while another has their text."""
+        """Yield documents whose other places have changed, and copies for files with the text of a missing file."""
         sources = {
-            each.text: (each, origin) for each, origin in self._said(self._old) if self._index.taken(each.doc_id)
+            document.text: (document, origin)
+            for document, origin in self._said(self._old)
+            if self._index.taken(document.doc_id)
         }
-        for each, origin in self._ordered:
-            also = self._places[each.doc_id]
-            if also is None or each.doc_id in given:
+        for document, origin in self._ordered:
+            also = self._places[document.doc_id]
+            if also is None or document.doc_id in given:
                 continue
-            if self._index.taken(each.doc_id):
-                if "\n".join(also) != self._index.also.get(each.doc_id, ""):
-                    yield Rewrite(each.doc_id, each.doc_id, origin, "", ("", ""), also)
-            elif each.text in sources and origin not in self._origins:
-                source, home = sources[each.text]
-                # A file that is kept as it is becomes none that says nothing of a person.
+            if self._index.taken(document.doc_id):
+                if "\n".join(also) != self._index.also.get(document.doc_id, ""):
+                    yield Rewrite(document.doc_id, document.doc_id, origin, "", ("", ""), also)
+            elif document.text in sources and origin not in self._origins:
+                source, home = sources[document.text]
+                # An original file must not become the original of a de-identified document.
                 if is_hidden(origin) == is_hidden(home):
                     folders = (name_of(home), name_of(origin))
-                    yield Rewrite(source.doc_id, each.doc_id, origin, each.place.partition("#")[0], folders, also)
+                    yield Rewrite(
+                        source.doc_id, document.doc_id, origin, document.place.partition("#")[0], folders, also
+                    )
 
-    def _adopt(self, found: Sequence[Found]) -> set[str]:
-        """Move the records of files that were read from elsewhere, and are looked at now, to where that is.
+    def _adopt(self, files: Sequence[Found]) -> set[str]:
+        """Move the records of files that were read from another origin to the origin that is read now.
 
         Returns:
-            The origins that have fewer records then.
+            The origins that lost records.
         """
-        keys = {path_at(self._origins[each.root], each.name): (each.root, each.name) for each in reversed(found)}
+        keys = {path_at(self._origins[file.root], file.name): (file.root, file.name) for file in reversed(files)}
         folders = [(f"{origin}/", root) for root, origin in enumerate(self._origins) if Path(origin).is_dir()]
         poorer = set()
-        for origin, held in self._elsewhere.items():
+        for origin, records in self._elsewhere.items():
             if not Path(origin).is_absolute():
                 continue
-            for name in [*held]:
+            for name in [*records]:
                 path = path_at(origin, name)
                 below = next(
                     ((root, path.removeprefix(start)) for start, root in folders if path.startswith(start)), None
                 )
                 key = keys.get(path, below)
                 if key is not None:
-                    record = held.pop(name)
+                    record = records.pop(name)
                     poorer.add(origin)
                     self._old.setdefault(key, record)
         return poorer
 
-    def _key(self, found: Found, digest: str) -> _Key:
-        """Return what a file is known by: its name, or a hash where the name may tell of a person."""
+    def _key(self, file: Found, digest: str) -> _Key:
+        """Return the key of a file: its name, or a hash if the name may identify a person."""
         if self._hide is None:
-            return found.root, found.name
-        return found.root, hashlib.sha256(f"{found.name}\0{digest}".encode()).hexdigest()
+            return file.root, file.name
+        return file.root, hashlib.sha256(f"{file.name}\0{digest}".encode()).hexdigest()
 
     def _mixed(self, digest: str) -> str:
         return hashlib.sha256(f"{self._how}\0{digest}".encode()).hexdigest()
 
     def _taken(self, key: _Key, read: FileRead, old: FileRecord | None) -> FileRecord:
-        """Put a file's drafts to wait, and return its record."""
+        """Add the drafts of a file to the waiting ones, and return its record."""
         try:
             if read.problem is not None:
                 raise read.problem
@@ -398,16 +403,16 @@ class Gathering:
                 raise UnreadableError("no words", "a file with words", "one without any", "leave it out")
             return self._waits(drafts, stem, read, {each.doc_id for each in old.said} if old else set())
         except UnreadableError as problem:
-            # What was found may be words of the file ("only the columns ..."), which are not for an index then.
+            # `got` may quote the file ("only the columns ..."), so it is not stored with de-identification.
             got = problem.got if self._hide is None else "something else"
-            told = (problem.kind, problem.expected, got, problem.remedy)
+            failure = (problem.kind, problem.expected, got, problem.remedy)
             if old is not None and old.said:
-                # What was read of it before stays, and it is looked at again the next time.
-                return replace(old, problem=told, digest="")
-            return FileRecord(digest=self._mixed(read.digest), problem=told)
+                # Its earlier documents stay, and without a digest it is read again the next time.
+                return replace(old, problem=failure, digest="")
+            return FileRecord(digest=self._mixed(read.digest), problem=failure)
 
     def _waits(self, drafts: list[tuple[str, DraftDocument]], stem: str, read: FileRead, own: set[str]) -> FileRecord:
-        said: list[Said] = []
+        documents: list[FileDocument] = []
         self._ids -= own
         last: dict[str, int] = {}
         for number, (name, draft) in enumerate(drafts, 1):
@@ -418,20 +423,20 @@ class Gathering:
             access = self._access or draft.metadata.get("access", "")
             place = doc_id if self._hide else f"{read.found.name}{ending}"
             text = digest_of_text(draft, access)
-            # Never one with a document that says who it is about.
-            said.append(Said(doc_id, place, f"~{text}" if self._hide else text))
-            # Each of a file's many documents would keep the whole file.
+            # So that a de-identified document is never a duplicate of one that is not.
+            documents.append(FileDocument(doc_id, place, f"~{text}" if self._hide else text))
+            # Of a file with many documents, each would store the whole file.
             digest = read.digest if len(drafts) == 1 else ""
             self._waiting.put(doc_id, draft, name, read.found, digest)
             self.report.documents[name] += 1
         drafts_told = drafts if self._hide is None else ()
         remarks = dict.fromkeys(remark for _, draft in drafts_told for remark in draft.remarks)
-        return FileRecord(digest=self._mixed(read.digest), stem=stem, said=tuple(said), remarks=tuple(remarks))
+        return FileRecord(digest=self._mixed(read.digest), stem=stem, said=tuple(documents), remarks=tuple(remarks))
 
-    def _prepared(self, draft: DraftDocument, found: Found) -> DraftDocument:
+    def _prepared(self, draft: DraftDocument, file: Found) -> DraftDocument:
         try:
-            check_texts((draft.title, draft.text), found.name)
-            check_sentences(draft.text, found.name)
+            check_texts((draft.title, draft.text), file.name)
+            check_sentences(draft.text, file.name)
         except TooLargeError as error:
             raise UnreadableError(f"{error.name} too large", error.expected, "a larger one", error.remedy) from error
         if not numbered("", sections_of(draft)):
@@ -443,21 +448,21 @@ class Gathering:
         except DataError as error:
             raise UnreadableError("cannot be de-identified", error.expected, error.got, error.remedy) from error
 
-    def _stem(self, key: _Key, found: Found) -> str:
-        """Return what ids of a file's documents begin with: its name, where no other file has it."""
-        name = found.name if self._hide is None else f"document-{key[1][:16]}"
-        own = self._index.ids.get(self._origins[found.root], ())
-        for each in (name, place_in(self._origins[found.root], name)):
-            if each not in self._ids and (each in own or not self._index.taken(each)):
-                return each
-        return self._free(f"{name}~{hashlib.sha256(self._origins[found.root].encode()).hexdigest()[:8]}")
+    def _stem(self, key: _Key, file: Found) -> str:
+        """Return the beginning of the ids of a file's documents: its name, if no other file has it."""
+        name = file.name if self._hide is None else f"document-{key[1][:16]}"
+        ids_of_origin = self._index.ids.get(self._origins[file.root], ())
+        for candidate in (name, place_in(self._origins[file.root], name)):
+            if candidate not in self._ids and (candidate in ids_of_origin or not self._index.taken(candidate)):
+                return candidate
+        return self._free(f"{name}~{hashlib.sha256(self._origins[file.root].encode()).hexdigest()[:8]}")
 
     def _free(self, doc_id: str, last: dict[str, int] | None = None) -> str:
-        """Return an id that no document has.
+        """Return an unused id.
 
         Args:
-            doc_id: Preferred.
-            last: Number that was given last, by id: a file may have one key a hundred thousand times.
+            doc_id: The preferred id.
+            last: Last number by id, as a file may have one key a hundred thousand times.
         """
         number = last.get(doc_id, 1) if last else 1
         free = doc_id if number == 1 else f"{doc_id}~{number}"
@@ -468,13 +473,13 @@ class Gathering:
             last[doc_id] = number
         return free
 
-    def _foreign(self) -> Iterator[tuple[Said, str]]:
-        """Yield all documents of files that are not looked at now, with their origins."""
-        for origin, held in self._elsewhere.items():
-            for record in held.values():
-                yield from ((each, origin) for each in record.said)
+    def _foreign(self) -> Iterator[tuple[FileDocument, str]]:
+        """Yield all documents of other origins, with their origins."""
+        for origin, records in self._elsewhere.items():
+            for record in records.values():
+                yield from ((document, origin) for document in record.said)
 
-    def _said(self, records: Mapping[_Key, FileRecord]) -> list[tuple[Said, str]]:
+    def _said(self, records: Mapping[_Key, FileRecord]) -> list[tuple[FileDocument, str]]:
         """Return all documents with their origins, in the order of paths and names."""
         ordered = sorted(records.items(), key=lambda item: item[0])
-        return [(each, self._origins[key[0]]) for key, record in ordered for each in record.said]
+        return [(document, self._origins[key[0]]) for key, record in ordered for document in record.said]

@@ -1,9 +1,9 @@
-"""From a name or a path to a corpus: one's own files first, then what extensions register.
+"""Open a corpus by name or path: a corpus of an extension, or the user's own files.
 
-An extension says in the names of its entry points which names its files and folders have: `study/NOTEEVENTS.csv*`
-stands for the extension `study` and a pattern as of `fnmatch`. It is asked for a path only where the path, or a direct
-entry of the folder there, matches. Any other path is one's own, and no module of the extension is imported for it. An
-entry without a pattern is asked for every path.
+The names of an extension's entry points say which files it reads: `study/NOTEEVENTS.csv*` means the extension `study`
+and a pattern for `fnmatch`. The extension is tried only if the name of the path, or of a direct entry of that folder,
+matches. All other paths are the user's own, and no module of the extension is imported for them. An entry without a
+pattern is tried for every path.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ class CorpusSource(Protocol):
     """The corpora of an extension: entry points of the group `auscult.corpora` name one object of this protocol."""
 
     def names(self, spec: str) -> bool:
-        """Whether a text is the name of a corpus of the extension, and no path."""
+        """Return whether a text is the name of a corpus of the extension, and not a path."""
         ...
 
     def open(self, spec: str, *, skip_bad: bool) -> Corpus | None:
-        """Open a corpus by its name or path; None where it is of none of the extension's formats.
+        """Open a corpus by its name or path; return None if it has none of the extension's formats.
 
         Args:
             spec: The name or path.
-            skip_bad: Leave bad records out and count them in the corpus' `bad`, instead of raising.
+            skip_bad: Skip bad records and count them in the corpus' `bad`, instead of raising an error.
         """
         ...
 
@@ -55,17 +55,17 @@ def open_corpus(spec: str, *, skip_bad: bool = False, choices: Choices | None = 
         spec: The name of a corpus that an extension registers, or a path: a JSON lines file (plain or
             gzip-compressed), a table (.csv, .tsv), a file or folder of an extension's format, or any other file,
             folder or pattern of names ("notes/*.pdf"), which is read as files (`FilesCorpus`).
-        skip_bad: Leave bad records out and count them in the corpus' `bad`, instead of raising.
-        choices: How files are read; the mapping of columns holds for JSON lines and tables too.
+        skip_bad: Skip bad records and count them in the corpus' `bad`, instead of raising an error.
+        choices: Options for reading files; the mapping of columns also applies to JSON lines and tables.
 
     Returns:
         The corpus; nothing has been read yet.
 
     Raises:
-        ConfigError: Neither a name nor a path; names the nearest.
+        ConfigError: It is neither a name nor a path; the error suggests similar names.
         CorpusMissingError: It is not on this machine; the remedy says where to get it and where to put it.
     """
-    # With columns of the user's own, a file is a table, whatever it is called.
+    # A file for which the user has mapped columns is the user's own table, whatever its name.
     own = choices is not None and bool(choices.columns.of(spec)) and Path(spec).is_file()
     if not own and (registered := open_registered(spec, skip_bad=skip_bad)) is not None:
         return registered
@@ -92,10 +92,10 @@ def open_corpus(spec: str, *, skip_bad: bool = False, choices: Choices | None = 
 
 
 def open_registered(spec: str, *, skip_bad: bool = False) -> Corpus | None:
-    """Open a corpus of an extension; None where no extension knows the name or the format."""
+    """Open a corpus of an extension; return None if no extension knows the name or the format."""
     refused: list[CorpusSource] = []
     names = _names_at(spec)
-    # A name of the catalogue comes before a path.
+    # A name of the catalogue has precedence over a path.
     may_be_name = not names or spec in catalogue()
     for entry in entries(_GROUP):
         pattern = entry.partition("/")[2] or "*"
@@ -111,7 +111,7 @@ def open_registered(spec: str, *, skip_bad: bool = False) -> Corpus | None:
 
 
 def opens_as_files(spec: str) -> bool:
-    """Whether `open_corpus` reads a path as files, each by the reader of its kind."""
+    """Return whether `open_corpus` reads a path as files, each with the reader for its format."""
     path = Path(spec)
     try:
         if not (path.exists() or is_pattern(spec)) or open_registered(spec, skip_bad=True) is not None:
@@ -122,9 +122,9 @@ def opens_as_files(spec: str) -> bool:
 
 
 def _names_at(spec: str) -> list[str]:
-    """Return the name of a file or folder and of the folder's direct entries; none where there is no such path.
+    """Return the names of a file or folder and of the folder's direct entries; empty for a missing path.
 
-    JSON of FHIR is left out: it is one's own, and no study collection's.
+    FHIR files are left out, as they are always the user's own.
     """
     path = Path(spec)
     try:
@@ -136,12 +136,12 @@ def _names_at(spec: str) -> list[str]:
 
 
 def _of_rows(path: Path, skip_bad: bool, choices: Choices | None) -> Corpus | None:
-    """Open a table or a file of JSON lines; None for a file of another kind."""
+    """Open a table or a file of JSON lines; return None for any other file."""
     columns = choices.columns.of(path.as_posix()) if choices else None
     if path.name.lower().endswith(SUFFIXES):
         return CsvCorpus(path, skip_bad=skip_bad, columns=columns)
     head = _head_of(path)
-    # As JSON lines begin that are not of FHIR.
+    # JSON lines begin with a brace, but so do FHIR and, after a backslash, RTF.
     begins_so = head.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{") and not head.startswith(b"{\\rtf")
     named_so = path.name.lower().endswith((".jsonl", ".jsonl.gz"))
     if named_so or (begins_so and _FHIR not in head and not _is_fhir(path)):
@@ -150,7 +150,7 @@ def _of_rows(path: Path, skip_bad: bool, choices: Choices | None) -> Corpus | No
 
 
 def _is_fhir(path: Path) -> bool:
-    """Whether a file of JSON is of FHIR, some of which say so at the end."""
+    """Return whether a JSON file is FHIR, which some files say only at their end."""
     from auscult.readers.records.fhir import is_fhir
 
     if not path.name.lower().endswith(_JSON):
@@ -163,7 +163,7 @@ def _is_fhir(path: Path) -> bool:
 
 
 def _head_of(path: Path) -> bytes:
-    """Return how a file begins, unpacked; nothing where it is no file, or cannot be read."""
+    """Return the first bytes of a file, unpacked; empty if it cannot be read."""
     if not path.is_file():
         return b""
     try:

@@ -1,20 +1,20 @@
-"""Documents of one's own, as JSON lines in the public schema (docs/reference/jsonl-format.md) or as a table of notes.
+"""The user's documents as JSON lines in the public schema (docs/reference/jsonl-format.md) or as a table of notes.
 
 One JSON object a line, in UTF-8, plain or gzip-compressed:
 
     {"id": "leaflet-7", "title": "Gout", "sections": [{"heading": "Symptoms", "text": "..."}, ...]}
     {"id": "note-12", "title": "", "text": "..."}
 
-`id` and either `sections` or `text` are required. `title` (what the document is about) and a section's
-`heading` may be missing or empty; a section may carry an `id` of its own, and the headings above its own (`above`).
-Optional: `url`, `source`, `split` (default "train"), `entity_ids` (list of strings, "UMLS:C0018099"), `metadata`
-(object of strings). A `text` is read as a clinical note: its sections are found by their headings. Its `patient`, by
-which notes are split, is that of `metadata`, or else the record's id.
+`id` and either `sections` or `text` are required. `title` (what the document is about) and the `heading` of a section
+may be missing or empty. A section may have an `id`, and the headings above its own (`above`). Optional: `url`,
+`source`, `split` (default "train"), `entity_ids` (list of strings, "UMLS:C0018099"), `metadata` (object of strings). A
+`text` is read as a clinical note, whose sections are found by their headings. Its `patient`, by which notes are split,
+is that in `metadata`, or by default the record's id.
 
-A table is such as a hospital's systems export: a row is one note, and a text of several lines stands in double quotes.
-The first line names the columns, in any case and order: `id` and `text` are required; `title`, `url`, `source` and
-`split` mean what they mean in JSON lines; all others are the note's metadata, of which `patient` keeps the notes of one
-patient together when notes are split. Values are separated by commas, semicolons or tabs.
+A table is like an export of a hospital's systems: a row is a note, and a text of several lines is in double quotes.
+The first line names the columns, in any case and order. `id` and `text` are required. `title`, `url`, `source` and
+`split` are as in JSON lines. All others are metadata of the note, of which `patient` keeps the notes of one patient
+together when notes are split. Values are separated by commas, semicolons or tabs.
 """
 
 from __future__ import annotations
@@ -50,15 +50,15 @@ from auscult.sources.sectioned import Draft, SectionedCorpus
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Stream the lines of a UTF-8 file of a corpus, but empty ones; see `read_lines`.
+    """Yield the non-empty lines of a UTF-8 file of a corpus; see `read_lines`.
 
     Yields:
-        (number, line): counted from 1, without its end.
+        (number from 1, line without its end).
 
     Raises:
         CorpusMissingError: There is no such file.
-        DataError: It cannot be read.
-        RecordError: A line is not UTF-8; names file and line.
+        DataError: The file cannot be read.
+        RecordError: A line is not UTF-8; the error names file and line.
     """
     if not path.is_file():
         raise CorpusMissingError(f"a text file at {path}", "no such file", "correct the path")
@@ -78,28 +78,28 @@ def read_rows(
     separators: str = ",",
     remedy: str,
 ) -> Iterator[Record]:
-    """Stream the rows of a table, one in memory at a time.
+    """Yield the rows of a table, with one row in memory at a time.
 
     Args:
-        path: The table; gzip is told by content.
-        columns: That it must have.
-        skip_bad: Leave bad rows out instead of raising. Behind damage to the file itself nothing more is read.
-        report: Where skipped rows are counted.
+        path: The table; gzip is recognised by content.
+        columns: Required columns.
+        skip_bad: Skip bad rows instead of raising an error. After damage to the file itself nothing more is read.
+        report: Counts skipped rows.
         fold: Applied to the names of columns.
-        separators: Of these the one that the first line has most of separates values.
-        remedy: What to do where a column is missing.
+        separators: Possible separators; the most frequent one in the first line is used.
+        remedy: What to do if a column is missing.
 
     Yields:
-        Records of strings; their line is the row's last one.
+        Records of strings; their line is the last line of the row.
 
     Raises:
         DataError: A column is missing, or the file cannot be read.
-        RecordError: A row has too few or too many, or the file is damaged or not UTF-8.
+        RecordError: A row has too few or too many values, or the file is damaged or not UTF-8.
     """
     number = 0
     try:
         with _open_table(path) as stream:
-            # With their ends: a table may be of a system that ends lines in carriage returns.
+            # Split again, as some systems end lines with carriage returns only.
             lines = (each for line in _decoded(stream, path) for each in io.StringIO(line, newline=""))
             first = next(lines, "")
             rows = read_cells(chain([first], lines), separator_of(first, separators), longest=limits().line)
@@ -107,8 +107,8 @@ def read_rows(
             names = [fold(name.strip()) for name in header]
             missing = [column for column in columns if column not in names]
             if missing:
-                found = "an empty file" if not header else f"no {', '.join(missing)}"
-                raise DataError(f"columns {', '.join(columns)} in {path}", found, remedy)
+                got = "an empty file" if not header else f"no {', '.join(missing)}"
+                raise DataError(f"columns {', '.join(columns)} in {path}", got, remedy)
             for number, row in rows:
                 if len(row) == len(names):
                     yield Record(path, number, dict(zip(names, row, strict=True)))
@@ -120,15 +120,15 @@ def read_rows(
     except TooLargeError as error:
         settle(too_large(error), skip_bad, report)
     except (EOFError, gzip.BadGzipFile, zlib.error, csv.Error) as damage:
-        found = f"a damaged file: {damage} ({path}, behind line {number})"
+        got = f"a damaged file: {damage} ({path}, behind line {number})"
         advice = "fetch the file again, or correct that line"
-        settle(RecordError("damaged file", "values between separators", found, advice), skip_bad, report)
+        settle(RecordError("damaged file", "values between separators", got, advice), skip_bad, report)
 
 
 def _decoded(stream: Unpacked, path: Path) -> Iterator[str]:
-    """Yield the lines of a table: in UTF-8, or as Windows and Excel write them (UTF-16 with a mark, cp1252).
+    """Yield the lines of a table in UTF-8, or in an encoding of Windows and Excel (UTF-16 with a mark, cp1252).
 
-    It is in cp1252 where no line with other letters than ASCII's is UTF-8; one wrong byte in a file of UTF-8 is damage.
+    The encoding is cp1252 if no non-ASCII line is valid UTF-8. If one is, an invalid byte elsewhere is damage.
     """
     with _open_table(path) as probe:
         if probe.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
@@ -151,8 +151,8 @@ def _decoded(stream: Unpacked, path: Path) -> Iterator[str]:
 
 
 def _not_utf8(error: NotUtf8Error, path: Path) -> RecordError:
-    found = f"byte 0x{error.byte:02x} at position {error.position} ({path}, line {error.line})"
-    return RecordError("invalid UTF-8", "text in UTF-8", found, "save the file as UTF-8")
+    got = f"byte 0x{error.byte:02x} at position {error.position} ({path}, line {error.line})"
+    return RecordError("invalid UTF-8", "text in UTF-8", got, "save the file as UTF-8")
 
 
 def _open_table(path: Path) -> Unpacked:
@@ -166,11 +166,11 @@ class JsonlCorpus(SectionedCorpus):
     """Documents of JSON lines files in the public schema.
 
     Args:
-        paths: The files; read in this order.
-        name: The corpus' name; the first file's name without its endings when not given.
-        skip_bad: Leave bad records out and count them in `bad`, instead of raising.
-        splitter: Finds sentences; the default splitter when not given.
-        columns: What fields mean, where they are not called as in the schema.
+        paths: The files, in order.
+        name: Name of the corpus; by default the first file's name without extensions.
+        skip_bad: Skip bad records and count them in `bad`, instead of raising an error.
+        splitter: Splits sentences; by default the default splitter.
+        columns: Meaning of fields with other names than in the schema.
 
     Raises:
         CorpusMissingError: No file was named.
@@ -199,7 +199,7 @@ class JsonlCorpus(SectionedCorpus):
             sections = note_sections(text)
         elif "sections" in record.fields:
             sections = [
-                # A heading without text is what the section says.
+                # The heading is the text of a section without text.
                 Section(
                     heading,
                     text if any(map(str.isalnum, text)) else heading,
@@ -230,10 +230,10 @@ class JsonlCorpus(SectionedCorpus):
 
 
 def mapped(record: Record, columns: Columns) -> Record:
-    """Return a record in the public schema, by what a user says of its fields.
+    """Return a record in the public schema, by the user's mapping of its fields.
 
     Raises:
-        RecordError: One of them is not there.
+        RecordError: A mapped field is missing.
     """
     try:
         return Record(record.path, record.line, columns.record(record.fields, record.line))
@@ -249,10 +249,11 @@ class CsvCorpus(SectionedCorpus):
     """Notes of one table.
 
     Args:
-        name: The corpus' name; the file's without its endings when not given.
-        skip_bad: Leave bad rows out and count them in `bad`, instead of raising.
-        splitter: Finds sentences; the default splitter when not given.
-        columns: What columns mean, where they are not called as above; those that it does not name are left out.
+        path: The table.
+        name: Name of the corpus; by default the file's name without extensions.
+        skip_bad: Skip bad rows and count them in `bad`, instead of raising an error.
+        splitter: Splits sentences; by default the default splitter.
+        columns: Meaning of columns with other names; columns that it does not name are left out.
     """
 
     def __init__(
@@ -270,7 +271,7 @@ class CsvCorpus(SectionedCorpus):
         super().__init__(self.path, name=given, skip_bad=skip_bad, splitter=splitter)
 
     def records(self, report: BadRecords) -> Iterator[Record]:
-        """Stream the rows."""
+        """Yield the rows."""
         return read_rows(
             self.path,
             () if self._columns else ("id", "text"),
@@ -287,7 +288,7 @@ class CsvCorpus(SectionedCorpus):
             return JsonlCorpus(self.path, name=self.name).draft(mapped(record, self._columns))
         text = record.text("text")
         doc_id = record.text("id").strip()
-        told = {name: value for name, value in record.fields.items() if name not in _FIELDS and value.strip()}
+        metadata = {name: value for name, value in record.fields.items() if name not in _FIELDS and value.strip()}
         return Draft(
             doc_id=doc_id,
             title=record.text("title", ""),
@@ -296,7 +297,7 @@ class CsvCorpus(SectionedCorpus):
             split=record.text("split", "") or "train",
             source=record.text("source", "") or self.name,
             url=record.text("url", ""),
-            metadata={"patient": doc_id, **told},
+            metadata={"patient": doc_id, **metadata},
         )
 
 

@@ -1,4 +1,4 @@
-"""What all corpora of sectioned JSON lines share: streaming, splits, checks, and building documents."""
+"""The common part of all corpora of sectioned JSON lines: streaming, splits, checks, and building documents."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _WORD = re.compile(r"\w")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """A document as a corpus' file gives it, before sentences are looked for.
+    """A document from the file of a corpus, not yet split into sentences.
 
     Attributes:
-        text: The whole text that the sections were found in; None where it is put together from the sections.
+        text: The whole text with the sections; None if the text is built from the sections.
     """
 
     doc_id: str
@@ -39,7 +39,7 @@ class Draft:
 
 
 class WithoutQueries:
-    """A corpus of documents alone."""
+    """A corpus with documents only."""
 
     def queries(self, split: str) -> Sequence[Query]:
         """Return none: the corpus has no queries."""
@@ -50,24 +50,24 @@ class WithoutQueries:
         return ()
 
     def candidates(self, split: str) -> Mapping[str, Sequence[str]]:
-        """Return none: none are given."""
+        """Return none: the corpus has no candidates."""
         return {}
 
 
 class SectionedCorpus(WithoutQueries, ABC):
     """A corpus of JSON lines files whose records are documents in sections.
 
-    Sections without a word are left out; those that stay keep their number in the record (`<doc_id>#<n>`).
+    Sections without a word are left out; the others keep their number in the record (`<doc_id>#<n>`).
 
     Args:
-        paths: The files, plain or gzip-compressed; read in this order.
-        name: The corpus' name; the class' own when not given.
-        skip_bad: Leave bad records out and count them in `bad`, instead of raising.
-        splitter: Finds sentences; the default splitter when not given.
+        paths: The files, plain or gzip-compressed, in order.
+        name: Name of the corpus; by default that of the class.
+        skip_bad: Skip bad records and count them in `bad`, instead of raising an error.
+        splitter: Splits sentences; by default the default splitter.
 
     Attributes:
-        name: The corpus' name.
-        bad: What the latest pass over the documents skipped.
+        name: Name of the corpus.
+        bad: Records that the latest pass skipped.
 
     Raises:
         CorpusMissingError: No file was named.
@@ -87,32 +87,32 @@ class SectionedCorpus(WithoutQueries, ABC):
         self._splitter = splitter
 
     def records(self, report: BadRecords) -> Iterator[Record]:
-        """Stream the records of all files: JSON lines, unless a corpus of another format says otherwise.
+        """Yield the records of all files. The default format is JSON lines; subclasses may read another.
 
         Args:
-            report: Where skipped records are counted.
+            report: Counts skipped records.
         """
         return read_many(self.paths, skip_bad=self._skip_bad, report=report)
 
     @abstractmethod
     def draft(self, record: Record) -> Draft:
-        """Read one record.
+        """Convert one record to a draft.
 
         Raises:
             RecordError: A field is missing or of the wrong type.
         """
 
     def documents(self, split: str | None = None) -> Iterator[Document]:
-        """Stream documents in file order; of one split, or all.
+        """Yield the documents of one split or all, in file order.
 
         Args:
-            split: Corpora without a division of their own have everything in "train".
+            split: Name of the split. Corpora without splits have everything in "train".
 
         Yields:
             Documents, one at a time in memory.
 
         Raises:
-            CorpusMissingError: A file is not there.
+            CorpusMissingError: A file is missing.
             RecordError: A record is bad, too large, repeats an id or has no words (unless `skip_bad`).
         """
         for draft in self.drafts():
@@ -130,7 +130,7 @@ class SectionedCorpus(WithoutQueries, ABC):
                 )
 
     def drafts(self) -> Iterator[Draft]:
-        """Stream checked drafts of all splits, without the cost of finding sentences."""
+        """Yield checked drafts of all splits, without splitting sentences."""
         self.bad = report = BadRecords()
         seen: set[str] = set()
         seen_passages: set[str] = set()
@@ -155,7 +155,7 @@ def headed_sections(record: Record) -> list[Section]:
 
 
 def numbered(doc_id: str, sections: Iterable[Section]) -> tuple[Section, ...]:
-    """Give sections their default ids by position, then leave out those without a word."""
+    """Give sections default ids by position, and leave out those without a word."""
     return tuple(
         section if section.passage_id else replace(section, passage_id=f"{doc_id}#{number}")
         for number, section in enumerate(sections, start=1)

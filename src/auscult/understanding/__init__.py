@@ -1,4 +1,4 @@
-"""Queries: entity, aspects, and the question they came from."""
+"""Turn questions into queries: the entity they are about, the aspects they ask for, and their words."""
 
 from auscult.understanding.asking import gist
 from auscult.understanding.query import Query, query_text

@@ -1,4 +1,4 @@
-"""Find the sentences of a message that ask, and the words that ask nothing in particular.
+"""Find the sentences of a message that ask something, and the words of a question that carry no content.
 
 "Hi, I have gout. Could you tell me what the side effects of colchicine are?" asks in its second sentence.
 """
@@ -10,7 +10,7 @@ from importlib import resources
 
 from auscult.concepts.names import FUNCTION_WORDS
 
-# A dot ends a sentence behind a word, not an abbreviation ("St. John's wort").
+# A full stop ends a sentence after a word, but not after an abbreviation ("St. John's wort").
 _SENTENCE_END = re.compile(
     r"(?<=[?!])\s+|(?<=\w\w[.])(?<!\b(?:St|Dr|Mr|Ms|vs)[.])\s+(?=[A-Z]|(?:i|my|if|what|how|is|are|can|could|does|do|should|will)\b)"
 )
@@ -29,16 +29,16 @@ _LONG = 25
 SAYING_NOTHING = FUNCTION_WORDS | frozenset(
     resources.files("auscult.understanding").joinpath("asking_words.txt").read_text("utf-8").split()
 )
-"""Words, normalised, that ask nothing particular of a name: "Can you tell me something about gout?"."""
+"""Normalised words without content of their own, like all but "gout" in "Can you tell me something about gout?"."""
 
 
 def is_long(text: str) -> bool:
-    """Whether a question is a message that tells more than it asks."""
+    """Return whether a question is so long that most of it probably describes rather than asks."""
     return len(text.split()) > _LONG
 
 
 def gist(text: str, entity: str) -> str:
-    """What a long message asks: the sentences that ask, behind what it is about; empty where nothing is left out."""
+    """Return the entity and the asking sentences of a long message; empty if that would leave nothing out."""
     short = " ".join(sentences_that_ask(" ".join(text.split()))) if is_long(text) else ""
     if not short or len(short.split()) >= len(text.split()):
         return ""
@@ -46,7 +46,7 @@ def gist(text: str, entity: str) -> str:
 
 
 def sentences_that_ask(question: str) -> tuple[str, ...]:
-    """The sentences that ask, in order, without how they are led up to."""
+    """Return the sentences that ask, in order, without introductory words such as "I would like to know"."""
     sentences = _SENTENCE_END.split(question)
-    found = (_WANTED.search(each) or _ASKING.match(each) for each in sentences)
-    return tuple(each["asks"] for each in found if each)
+    matches = (_WANTED.search(sentence) or _ASKING.match(sentence) for sentence in sentences)
+    return tuple(match["asks"] for match in matches if match)

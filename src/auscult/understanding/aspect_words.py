@@ -1,7 +1,7 @@
-"""The aspects that are understood: the words that ask for each, and a question that does.
+"""List the aspects that questions may ask for: the words that ask for each, and an example question.
 
-Words that are as often part of a name ("Diabetes and pregnancy", "Farm safety") count only in a wider phrase. To teach
-another aspect, add a row here, named as headings name it. A test reads every example.
+Words that are often part of a name ("Diabetes and pregnancy", "Farm safety") count only in a longer phrase. To add
+an aspect, add a row here and name it as headings name it. A test reads every example.
 """
 
 # ruff: noqa: E501 - one aspect a line, however long
@@ -16,7 +16,7 @@ from auscult.concepts.names import normalise_name
 
 @dataclass(frozen=True, slots=True)
 class AspectWords:
-    """An aspect, the words that ask for it wherever they stand, and a question that asks for it alone."""
+    """An aspect, a pattern of the words that ask for it, and an example question that asks for nothing else."""
 
     aspect: str
     pattern: re.Pattern[str]
@@ -73,25 +73,25 @@ ASPECT_WORDS = tuple(
 
 
 def aspects_at(text: str) -> list[tuple[int, int, str]]:
-    """Return where a text asks for which aspects, (start, end, aspect), in order.
+    """Return where a text asks for which aspects, as (start, end, aspect), in order.
 
-    Of matches that overlap the longest counts: "a missed dose" is no dosage besides.
+    Of overlapping matches the longest counts: "a missed dose" does not also ask for the dosage.
     """
-    found = [(*match.span(), words.aspect) for words in ASPECT_WORDS for match in words.pattern.finditer(text)]
+    matches = [(*match.span(), words.aspect) for words in ASPECT_WORDS for match in words.pattern.finditer(text)]
     chosen: list[tuple[int, int, str]] = []
-    for start, end, aspect in sorted(found, key=lambda each: each[0] - each[1]):
+    for start, end, aspect in sorted(matches, key=lambda span: span[0] - span[1]):
         if all(end <= first or last <= start for first, last, _ in chosen):
             chosen.append((start, end, aspect))
     return sorted(chosen)
 
 
 def aspects_named(text: str) -> tuple[str, ...]:
-    """Return the aspects that a text asks for, each once, in the order of the text."""
+    """Return the aspects that a text asks for, without repeats, in the order of the text."""
     return tuple(dict.fromkeys(aspect for *_, aspect in aspects_at(text)))
 
 
 def without_aspects(text: str) -> str:
-    """Return a text of the same length, with a null for each character that asks for an aspect."""
+    """Return the text with a null character for each character of a word that asks for an aspect."""
     for start, end, _ in aspects_at(text):
         text = text[:start] + "\0" * (end - start) + text[end:]
     return text
@@ -109,13 +109,13 @@ ASKING_WORDS = tuple(
         for word in normalise_name(text).split()
     )
 )
-"""Words that questions are asked with, normalised; a misspelt one may mean one of them."""
+"""Normalised words that questions are worded with; a misspelt word may be one of them."""
 _ASKED_OF = re.compile(r"gout|colchicine|a biopsy|biopsy", re.IGNORECASE)
 QUESTIONS = {words.aspect: words.example for words in ASPECT_WORDS}
 """A question that asks for each aspect."""
 
 
 def question_about(aspect: str, name: str) -> str:
-    """A question for an aspect of something, as people ask it; "What is gout?" for information."""
-    asked = "What is gout?" if aspect == INFORMATION else QUESTIONS.get(aspect, f"{aspect.capitalize()} of gout?")
-    return _ASKED_OF.sub(lambda _: name, asked)
+    """Return a question for an aspect of something as people word it; for information, "What is gout?"."""
+    example = "What is gout?" if aspect == INFORMATION else QUESTIONS.get(aspect, f"{aspect.capitalize()} of gout?")
+    return _ASKED_OF.sub(lambda _: name, example)

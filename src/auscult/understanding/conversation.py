@@ -1,11 +1,11 @@
-"""Questions that follow others: "and in children?", "what about its treatment?", "and asthma?".
+"""Understand follow-up questions: "and in children?", "what about its treatment?", "and asthma?".
 
-What a question lacks is taken from the last one that had an entity:
+A question takes what it lacks from the last earlier question that had an entity:
 
-- its entity, where the parser finds nothing that may be a name, and the question says little else: one with many words
-  that are neither name nor aspect stands by itself, if it has no pronoun ("does it hurt?");
-- its aspects, where the question asks for none and has no verb of its own ("can I drive?" and "what is asthma?" ask
-  something; "and asthma?" and "in older people?" do not).
+- the entity, if the parser finds nothing that may be a name and the question has few other words. A question without
+  a pronoun ("does it hurt?" has one) and with many words that are neither name nor aspect is complete by itself;
+- the aspects, if the question asks for none and has no verb of its own. "Can I drive?" and "what is asthma?" ask for
+  something themselves; "and asthma?" and "in older people?" do not.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from auscult.understanding.query import Query, unread_words
 from auscult.understanding.understand import Understanding
 
 MOST_EARLIER: Final = 20
-"""Earlier questions of a conversation that are read."""
-# The auxiliary verbs of English, and verbs that ask for something to be told.
+"""How many earlier questions of a conversation are read at most."""
+# The auxiliary verbs of English, and verbs that request an answer ("explain").
 _VERBS: Final = frozenset(
     {
         "am", "are", "be", "been", "can", "could", "describe", "did", "do", "does", "explain", "give", "had", "has",
@@ -38,49 +38,53 @@ _WORD: Final = re.compile(r"[^\W_]+")
 def understand_next(
     query: Query, earlier: Sequence[str], understand: Callable[[Query], Understanding]
 ) -> Understanding:
-    """Return how a query is understood behind earlier questions, with what was taken from these.
+    """Understand a query that follows earlier questions, and note what was taken from them.
 
     Args:
-        query: What is asked now; its own parts win.
-        earlier: Questions in words, the first one first; the last 20 are read.
-        understand: Understands a query by itself.
+        query: The current query; its own entity and aspects take precedence.
+        earlier: The earlier questions, oldest first; the last 20 are read.
+        understand: Function that understands a single query.
 
     Raises:
         QueryError: An identifier is unknown.
     """
     before: Understanding | None = None
     for text in filter(str.strip, earlier[-MOST_EARLIER:]):
-        told = _completed(Query("", "", text=text.strip()), before, understand)
-        if told.query.entity:
-            before = told
+        understanding = _completed(Query("", "", text=text.strip()), before, understand)
+        if understanding.query.entity:
+            before = understanding
     return _completed(query, before, understand)
 
 
 def _completed(
     query: Query, before: Understanding | None, understand: Callable[[Query], Understanding]
 ) -> Understanding:
-    told = understand(query)
+    understanding = understand(query)
     if before is None:
-        return told
+        return understanding
     has_verb = not _VERBS.isdisjoint(_WORD.findall(query.text.lower()))
-    says = len(unread_words(told.query))
-    is_named = bool(told.query.entity) or (says > _MOST_UNREAD and not _REFERS.search(query.text))
-    asked = told.query.aspects
-    lacks = asked in ((), (INFORMATION,)) and not (query.aspects or has_verb or says > _MOST_UNREAD)
+    says = len(unread_words(understanding.query))
+    is_named = bool(understanding.query.entity) or (says > _MOST_UNREAD and not _REFERS.search(query.text))
+    aspects_of_question = understanding.query.aspects
+    lacks = aspects_of_question in ((), (INFORMATION,)) and not (query.aspects or has_verb or says > _MOST_UNREAD)
     aspects = before.query.aspects if lacks else ()
     if is_named and not aspects:
-        return told
-    about = told.query if is_named else before.query
-    # Models read the question's words: with what was taken, they are a whole question.
-    words = ("" if is_named else about.entity, *aspects, told.query.text)
+        return understanding
+    about = understanding.query if is_named else before.query
+    # Models read the words of the question, so the parts taken from earlier ones are added to make it complete.
+    words = ("" if is_named else about.entity, *aspects, understanding.query.text)
     text = " ".join(filter(None, words)) if query.text.strip() else ""
     return replace(
-        told,
+        understanding,
         query=replace(
-            about, query_id=query.query_id, aspects=aspects or asked, text=text, gist=gist(text, about.entity)
+            about,
+            query_id=query.query_id,
+            aspects=aspects or aspects_of_question,
+            text=text,
+            gist=gist(text, about.entity),
         ),
-        aspects_read=told.aspects_read and not aspects,
-        entities=told.entities if is_named else before.entities,
+        aspects_read=understanding.aspects_read and not aspects,
+        entities=understanding.entities if is_named else before.entities,
         taken_entity="" if is_named else about.entity,
         taken_aspects=aspects,
     )

@@ -1,4 +1,4 @@
-"""A query: an entity, aspects of it, and the words it was asked in (arnold2020 section 3); and its text for models."""
+"""Define queries: an entity, its aspects and the question's words (arnold2020 section 3); and their text for models."""
 
 from __future__ import annotations
 
@@ -15,19 +15,21 @@ from auscult.understanding.aspect_words import ASPECT_WORDS
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What is asked: an entity and one or more aspects of it.
+    """A query for one or more aspects of an entity.
 
     Attributes:
         query_id: Unique in its split; empty for an ad-hoc query.
         entity: Name of the entity, as the user wrote it or as it was resolved.
         aspects: Aspects as headings ("symptoms", "exams and tests"); several are averaged.
-        entity_id: Identifier in the knowledge base; empty if unresolved.
-        text: The original question; empty if there was none.
-        names: Further names of the entity.
-        several: Names of each entity, if several are asked about; `entity` then has all of their words.
-        gist: What a long message asks, in short; empty if all of the text asks.
-        likelihoods: Probability, in (0, 1], that each of `each` is asked about; empty if somebody named it.
-        titled: Whether the question is certainly about a title of the collection.
+        entity_id: Identifier in the knowledge base, empty when unresolved.
+        text: The original question, empty when there was none.
+        names: Further names of the entity: the words of the question for it, and synonyms.
+        several: The names of each entity, if the query is about several together. `entity` then lists all of them,
+            and `names` is empty.
+        gist: A short form of a long message; empty if the whole text is the question.
+        likelihoods: For each entity of `each`, the probability in (0, 1] that the question is about it; empty if the
+            user named the entity.
+        titled: Whether the entity was recognised with certainty and is the title of a document in the collection.
     """
 
     query_id: str
@@ -43,23 +45,23 @@ class Query:
 
     @property
     def asked(self) -> str:
-        """What is asked in words: the gist of a long message, else the whole text."""
+        """Return the question in words: the gist of a long message, otherwise the whole text."""
         return self.gist or self.text
 
     @property
     def each(self) -> tuple[tuple[str, ...], ...]:
-        """The names of each thing that is asked about; none where there is no entity."""
+        """Return the names of each entity that the query is about; none if it has no entity."""
         return self.several or ((self.all_names,) if self.entity else ())
 
     @property
     def all_names(self) -> tuple[str, ...]:
-        """The entity and its further names, each once; none where there is no entity."""
+        """Return the entity and its further names without repeats; none if there is no entity."""
         further = (*self.names, *(name for names in self.several for name in names))
         return tuple(dict.fromkeys(name for name in (self.entity, *further) if name)) if self.entity else ()
 
     @property
     def terms(self) -> str:
-        """Entity and aspects as one string of words, as term-based models are queried."""
+        """Return entity and aspects as one string, the form in which term-based models are queried."""
         return " ".join((self.entity, *self.aspects)).strip()
 
 
@@ -67,16 +69,16 @@ Question = Literal["otherwise", "rather", "never"]
 
 
 def query_text(query: Query, *, between: str = " ", question: Question = "otherwise") -> str:
-    """Return a query as the text that a model reads: its entity and aspects, or the question.
+    """Return the text of a query that a model reads: its entity and aspects, or the question.
 
     Rankers, TF-IDF and BM25 read "IgA nephropathy symptoms"; CAPR and CK-HQA (grundmann2021, 3.1) read
     "IgA nephropathy ; symptoms". Models that count words ignore the order; a transformer was trained with one.
 
     Args:
-        query: What is asked.
-        between: Stands between entity and aspects, and between aspects.
-        question: When its own words are the text: where it has neither entity nor aspects ("otherwise"), wherever it
-            has some ("rather"), or "never".
+        query: The query.
+        between: Separator between entity and aspects, and between aspects.
+        question: When to return the words of the question instead: if the query has neither entity nor aspects
+            ("otherwise"), whenever it has a question ("rather"), or "never".
     """
     if question == "rather" and query.text:
         return query.text
@@ -87,25 +89,27 @@ def query_text(query: Query, *, between: str = " ", question: Question = "otherw
 _WORD: Final = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 
 
-def unread_words(query: Query, asked: Iterable[str] = ()) -> list[str]:
-    """Return what a question says beyond its entity and aspects: "more common men" of "Is gout more common in men?".
+def unread_words(query: Query, names: Iterable[str] = ()) -> list[str]:
+    """Return a question's words beyond its entity and aspects: "more common men" for "Is gout more common in men?".
 
-    Each word comes once. Words that say nothing of what is asked ("how", "tell") are left out.
+    Repeated words and words without content of their own ("how", "tell") are left out.
 
     Args:
-        query: As it was understood. Without a question in words there are none.
-        asked: What else its entities are called in it.
+        query: The understood query. Without a question in words the list is empty.
+        names: Further names that the question has for its entities.
     """
-    return [*_unread_words(query, tuple(asked))]
+    return [*_unread_words(query, tuple(names))]
 
 
-# One question is asked for it several times.
+# The function is called several times for one question.
 @lru_cache(maxsize=64)
-def _unread_words(query: Query, asked: tuple[str, ...]) -> tuple[str, ...]:
+def _unread_words(query: Query, names: tuple[str, ...]) -> tuple[str, ...]:
     text = query.asked
     for words in ASPECT_WORDS:
         if words.aspect in query.aspects:
             text = words.pattern.sub(" ", text)
-    known = {word for name in (*query.all_names, *query.aspects, *asked) for word in normalise_name(name).split()}
-    found = (word for word in _WORD.findall(text) if SAYING_NOTHING.isdisjoint((word.lower(), normalise_name(word))))
-    return tuple(dict.fromkeys(word for word in found if not known.issuperset(normalise_name(word).split())))
+    known = {word for name in (*query.all_names, *query.aspects, *names) for word in normalise_name(name).split()}
+    candidates = (
+        word for word in _WORD.findall(text) if SAYING_NOTHING.isdisjoint((word.lower(), normalise_name(word)))
+    )
+    return tuple(dict.fromkeys(word for word in candidates if not known.issuperset(normalise_name(word).split())))

@@ -1,12 +1,12 @@
-"""What a question may be about, each thing with a likelihood, and the aspects that it asks for.
+"""Parse questions: find the entities they may be about, each with a likelihood, and the aspects they ask for.
 
-1. Names are found where they stand: titles of the collection, names of concepts, acronyms as they are written. What is
-   left between words that ask ("what", "symptoms", "used") may be a name that nothing lists ("zorbimab").
-2. Each counts by how likely it is. Titles and most names count fully; a short word, one that only describes another,
-   and what nothing lists count by half. What is told beside what is asked is left out.
-3. Aspects are those whose words stand outside of the names (`aspect_words`).
+1. Find names in the text: titles of the collection, names of concepts, and acronyms as they are written. The words
+   left over between question words ("what", "symptoms", "used") may be a name that no vocabulary has ("zorbimab").
+2. Give each name a likelihood: 1 for titles and most names, one half for short words, for words that only describe
+   another name, and for names that no vocabulary has. Drop names from sentences that only describe the situation.
+3. Read the aspects from the words outside the names (`aspect_words`).
 
-Nothing depends on how a whole sentence is built: what no name and no aspect explains is found by the question's words.
+The grammar of the whole sentence is not used. Words that belong to no name and no aspect still take part in the search.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from auscult.understanding.aspect_words import ASKING_WORDS, aspects_named, with
 from auscult.understanding.spelling import SpellingOfWords, ordinary_words
 
 DOUBTFUL = 0.5
-"""Likelihood of what may be no name, or another thing's: a short word, and words that nothing lists."""
-# The aspect of two things beside each other, though no vocabulary has one of them.
+"""Likelihood of words that may not be a name, or may name something else: short words, and unlisted ones."""
+# The aspect asked for when two entities are named together, even if no vocabulary has one of them.
 _OF_TWO = "interactions"
 _LEAST, _SHORT, _LONGEST, _MOST_WORDS, _MOST_ENTITIES = 2, 4, 12, 4, 4
 _WORD = re.compile(r"[^\W_]+(?:[.'\u2019+-]+[^\W_]+)*")
@@ -45,7 +45,7 @@ _JOINING = GENERIC_WORDS | frozenset("of the in and with to due by type on or fo
 _CLASSES = frozenset("disease disorder syndrome".split())  # noqa: SIM905
 _PEOPLE = frozenset("adult baby boy child girl infant kid man men newborn teen teenager woman women".split())  # noqa: SIM905
 _ANYBODY = _PEOPLE | frozenset("adolescent individual patient people person".split())  # noqa: SIM905
-# What follows is where, when, or done ("at discharge", "can I drive"), or is a sentence ("does lead harm kidneys").
+# A place, a time, an activity or a sentence follows: "at discharge", "can I drive", "does lead harm kidneys".
 _TURNING = frozenset("not no without before after during since until".split())  # noqa: SIM905
 _BEFORE_NO_NAME = _TURNING | frozenset("to i you he she we they who can't cannot at while in by into".split())  # noqa: SIM905
 _BEFORE_SENTENCE = frozenset("does do did has have had can could should will would may".split())  # noqa: SIM905
@@ -53,11 +53,11 @@ _BEFORE_SENTENCE = frozenset("does do did has have had can could should will wou
 
 @dataclass(frozen=True, slots=True)
 class Possible:
-    """Something that a question may be about.
+    """An entity that a question may be about.
 
     Attributes:
-        words: As the question has them.
-        likelihood: That it is asked about, in (0, 1].
+        words: Its name in the words of the question.
+        likelihood: Probability that the question is about it, in (0, 1].
     """
 
     words: str
@@ -66,7 +66,7 @@ class Possible:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a question may be about, in its order; and its aspects, as `Query.aspects`."""
+    """The entities that a question may be about, in its order, and its aspects as in `Query.aspects`."""
 
     entities: tuple[Possible, ...]
     aspects: tuple[str, ...]
@@ -74,7 +74,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """Words of a question, and how likely they are what it is about; 0 where that is not known yet."""
+    """Words of a question and the likelihood that they name its entity; 0 if not known yet."""
 
     start: int
     end: int
@@ -83,12 +83,12 @@ class _Span:
 
 
 class QuestionParser:
-    """Reads free questions.
+    """Parser of questions in free text.
 
     Args:
-        resolver: Says whether words name a concept.
-        titles: Of the documents that are asked, normalised: names, too, though of nothing that is known.
-        title_words: How many times each word stands in the titles; None to count them.
+        resolver: Finds the concept that words name.
+        titles: Normalised titles of the searched documents. They count as names, even of unknown concepts.
+        title_words: How many times each word occurs in the titles; None to count them here.
     """
 
     def __init__(
@@ -103,51 +103,52 @@ class QuestionParser:
 
     @cached_property
     def vocabulary(self) -> Mapping[str, int]:
-        """The words of all names and titles, normalised, and how many times each stands in them."""
+        """Return the normalised words of all names and titles with their counts."""
         of_titles = count_words(self._titles) if self._title_words is None else self._title_words
         return SummedCounts([self.resolver.knowledge_base.words, of_titles])
 
     @cached_property
     def spelling(self) -> SpellingOfWords:
-        """Corrects words to those of names, of titles, and those that questions are asked with."""
+        """Return the corrector whose vocabulary is the words of names, of titles and of questions."""
         return SpellingOfWords(self.vocabulary, ASKING_WORDS)
 
     def read(self, question: str) -> Reading:
-        """Return what a question is about and asks for.
+        """Return the entities that a question is about and the aspects that it asks for.
 
         Args:
             question: "How is Crohn's disease treated?", "asthma causes and treatment", "IgA nephropathy".
 
         Returns:
-            No entities where nothing may be a name. Where the question speaks of no aspect, ("information",) if it only
-            names something ("gout?"), none if it asks something else of it ("Can I drive with epilepsy?").
+            The reading, without entities if nothing may be a name. If the question mentions no aspect, its aspects
+            are ("information",) for a bare name ("gout?"), and empty if it asks something else ("Can I drive with
+            epilepsy?").
         """
         text = " ".join(question.split())
         asking = sentences_that_ask(text)
-        pieces = [(start := text.find(each), start + len(each)) for each in asking]
+        pieces = [(start := text.find(sentence), start + len(sentence)) for sentence in asking]
         names = self._names(text)
-        found: list[_Span] = []
+        entities: list[_Span] = []
         if pieces or not is_long(text):
-            found = self._asked_about(text, names, pieces or [(0, len(text))])
-        # What is asked has no name of its own ("what are the signs?"): it is asked of what is told.
-        found = found or self._asked_about(text, names, [(0, len(text))], listed=True)
-        masked = _masked(text, found, "\0")
-        asked = " . ".join(masked[start:end] for start, end in pieces)
-        aspects = aspects_named(asked) or aspects_named(masked)
-        if found and not aspects and ((is_long(text) and not asking) or not _content(asked or masked)):
+            entities = self._asked_about(text, names, pieces or [(0, len(text))])
+        # The asking sentence has no name of its own ("what are the signs?"): take it from the other sentences.
+        entities = entities or self._asked_about(text, names, [(0, len(text))], listed=True)
+        masked = _masked(text, entities, "\0")
+        asking_text = " . ".join(masked[start:end] for start, end in pieces)
+        aspects = aspects_named(asking_text) or aspects_named(masked)
+        if entities and not aspects and ((is_long(text) and not asking) or not _content(asking_text or masked)):
             aspects = (INFORMATION,)
-        best = sorted(found, key=lambda span: -span.likelihood)[:_MOST_ENTITIES]
+        best = sorted(entities, key=lambda span: -span.likelihood)[:_MOST_ENTITIES]
         return Reading(
-            tuple(dict.fromkeys(Possible(each.words, each.likelihood) for each in sorted(best, key=_start))), aspects
+            tuple(dict.fromkeys(Possible(span.words, span.likelihood) for span in sorted(best, key=_start))), aspects
         )
 
     def _names(self, text: str) -> list[_Span]:
-        """Titles of the collection, names of concepts and acronyms, none within another, in order."""
+        """Return titles of the collection, names of concepts and acronyms in order, none of them inside another."""
         chosen: list[_Span] = []
         masked = without_aspects(text)
         for span in sorted(self._all_in(text), key=lambda span: (span.start - span.end, -span.likelihood)):
             apart = all(span.end <= other.start or other.end <= span.start for other in chosen)
-            # "An overdose" is asked for, though a concept is called so.
+            # "An overdose" asks for an aspect, although a concept has that name.
             if apart and masked[span.start : span.end].strip("\0 ") and not _says_nothing(span.words):
                 chosen.append(span)
         return sorted(chosen, key=_start)
@@ -167,47 +168,50 @@ class QuestionParser:
                     yield _Span(first.start(), last.end(), name, self._likelihood(name))
 
     def _is_named(self, words: str) -> bool:
-        """Whether a document is called so, or a concept but for its acronym: that is a name only in capitals."""
+        """Return whether a document or a concept has this name; an acronym counts only in capitals."""
         key, known = normalise_name(words), self.resolver.knowledge_base
         concepts = [known.concepts[concept_id] for concept_id in known.name_index.get(key, ())]
         acronyms = [
-            is_acronym(name, each.names) for each in concepts for name in each.names if normalise_name(name) == key
+            is_acronym(name, concept.names)
+            for concept in concepts
+            for name in concept.names
+            if normalise_name(name) == key
         ]
         return key in self._titles or (len(key) > _LEAST and bool(acronyms) and not all(acronyms))
 
     def _is_owner(self, word: str) -> bool:
-        """Whether a word stands for what somebody described: "alzheimers" for Alzheimer's disease."""
+        """Return whether a word is the person's name of a named disease: "alzheimers" for Alzheimer's disease."""
         owner = f"{_OWNER.sub('', word).lower()}'s "
         named = self.resolver.resolve(word, limit=1, fuzzy=False) if _OWNER.search(word) else ()
         return any(name.lower().startswith(owner) for match in named for name in match.concept.names)
 
     def _likelihood(self, name: str) -> float:
-        """How likely a name means what is known by it: a short or an everyday word may mean something else."""
+        """Return how likely a name means its concept: a short or everyday word may mean something else."""
         is_word = not (" " in name or _ACRONYM.fullmatch(name) or normalise_name(name) in self._titles)
         return DOUBTFUL if is_word and (len(name) < _SHORT or name.lower() in ordinary_words()) else 1.0
 
     def _asked_about(
         self, text: str, names: Sequence[_Span], pieces: Sequence[tuple[int, int]], *, listed: bool = False
     ) -> list[_Span]:
-        """Return what parts of a text are about; with `listed`, only what has a name that is known."""
+        """Return the entities of some parts of a text; with `listed`, only those with a known name."""
         masked = without_aspects(text)
         together = _OF_TWO in aspects_named(text)
         runs = [run for start, end in pieces for run in _runs(text, names, start, end)]
-        found: list[_Span] = []
+        entities: list[_Span] = []
         unlisted: list[_Span] = []
         for run in runs:
             if self.is_known(run.words):
-                found.append(replace(run, likelihood=self._likelihood(run.words)))
+                entities.append(replace(run, likelihood=self._likelihood(run.words)))
             elif parts := self._parts(run):
-                found += parts
+                entities += parts
             elif within := [name for name in names if run.start <= name.start < run.end]:
-                found += [name if _is_head(run, name) else _doubted(name) for name in within]
+                entities += [name if _is_head(run, name) else _doubted(name) for name in within]
             elif not listed:
                 unlisted += _split(run) if together else [run]
         # "Are there treatments for gout after a stroke?"
-        asked = [span for span in found if _ASKED_OF.search(masked, 0, span.start)]
-        if asked and not together:
-            found = [span if span in asked else _doubted(span) for span in found]
+        certain = [span for span in entities if _ASKED_OF.search(masked, 0, span.start)]
+        if certain and not together:
+            entities = [span if span in certain else _doubted(span) for span in entities]
         for run in unlisted:
             placed = (
                 together
@@ -215,20 +219,20 @@ class QuestionParser:
                 or (len(runs) == 1 and not _REFERS.search(text) and not _says_something(text, run, masked))
             )
             if placed and not _describes_people(text, run) and self._may_name(run.words, aspects="\0" in masked):
-                found.append(replace(run, likelihood=DOUBTFUL))
-        return found
+                entities.append(replace(run, likelihood=DOUBTFUL))
+        return entities
 
     def _may_name(self, words: str, *, aspects: bool) -> bool:
-        """Whether words that nothing lists may be a name: a single one, or a few that occur in names."""
+        """Return whether unlisted words may be a name: a single word, or a few words that occur in names."""
         known = [word in self.vocabulary for word in normalise_name(words).split()]
         if words.isnumeric() or _says_nothing(words):
             return False
-        # A question that asks for an aspect has a name for what it asks of.
+        # A question that asks for an aspect also names an entity.
         most, least = (2 * _MOST_WORDS, 0.0) if aspects else (_MOST_WORDS, len(known) / 2)
         return len(known) == 1 or (len(known) <= most and sum(known) >= least)
 
     def _parts(self, run: _Span) -> list[_Span]:
-        """Return known names that are listed ("type 1 and type 2 diabetes"); none where one is unknown."""
+        """Return the names of an enumeration ("type 1 and type 2 diabetes"); none if one of them is unknown."""
         parts, last = _split(run), run.words.split()[-1]
         named = [next(filter(self.is_known, (part.words, f"{part.words} {last}")), "") for part in parts]
         if len(parts) < 2 or not all(named):
@@ -238,7 +242,7 @@ class QuestionParser:
         ]
 
     def is_known(self, words: str) -> bool:
-        """Whether a concept or a document of the collection is called so."""
+        """Return whether a concept or a document of the collection has this name."""
         if _says_nothing(words):
             return False
         return normalise_name(words) in self._titles or bool(self.resolver.resolve(words, limit=1, fuzzy=False))
@@ -263,7 +267,7 @@ def _asks_nothing(word: str) -> bool:
 
 
 def _content(text: str) -> list[str]:
-    """Return the words that neither ask for an aspect nor say nothing."""
+    """Return the content words: neither function words nor words that ask for an aspect."""
     return [word for word in _WORD.findall(without_aspects(text).replace("\0", " ")) if not _asks_nothing(word)]
 
 
@@ -272,7 +276,7 @@ def _says_nothing(words: str) -> bool:
 
 
 def _describes_people(text: str, run: _Span) -> bool:
-    """Whether words only say which people: "older people", "obese children"; not so "zorbimab patient leaflet"."""
+    """Return whether words only describe people: "older people", "obese children", not "zorbimab patient leaflet"."""
     words = [*_WORD.finditer(text, run.start)]
     inside = [word.group().lower() for word in words if word.end() <= run.end]
     behind = next((word for word in words if word.end() > run.end), None)
@@ -283,20 +287,20 @@ def _describes_people(text: str, run: _Span) -> bool:
 
 
 def _are_people(word: str) -> bool:
-    """Whether a word means several people: "patients", "men"."""
+    """Return whether a word is a plural for people: "patients", "men"."""
     key = normalise_name(word)
     return key in _ANYBODY and (word.lower() != key or key in ("men", "people", "women"))
 
 
 def _says_something(text: str, run: _Span, masked: str) -> bool:
-    """Whether words are done, are where or when, or are a sentence: "to fly", "at night", "does lead harm kidneys"."""
+    """Return whether words are an activity, a place, a time or a sentence: "to fly", "at night"."""
     words = _WORD.findall(text[: run.start].lower())
     before = next((word for word in reversed(words) if word not in _SKIPPED), "")
     return before in _BEFORE_NO_NAME or (before in _BEFORE_SENTENCE and "\0" not in masked and " " in run.words)
 
 
 def _runs(text: str, names: Sequence[_Span], start: int, end: int) -> Iterator[_Span]:
-    """Yield the longest stretches of names and of words that ask nothing, with what joins them."""
+    """Yield the longest runs of names and content words, with the words that join them."""
     masked = without_aspects(_masked(text, names, "x"))
     first = last = -1
     for word in _WORD.finditer(text, start, end):
@@ -316,7 +320,7 @@ def _runs(text: str, names: Sequence[_Span], start: int, end: int) -> Iterator[_
 
 
 def _is_head(run: _Span, name: _Span) -> bool:
-    """Whether a name ends the words it stands in, or what joins follows: "flu" only describes a flu shot."""
+    """Return whether a name ends its run or a joining word follows: in "flu shot", "flu" only describes the shot."""
     rest = run.words[name.end - run.start :]
     following = _WORD.search(rest)
     return following is None or following.group().lower() in _JOINING or not rest[: following.start()].isspace()

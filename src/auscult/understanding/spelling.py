@@ -1,13 +1,13 @@
-"""Words of a question that nobody knows, read as those that they look or sound like.
+"""Correct misspelt words of a question.
 
-Only a word that stands in no name and in no text of the collection is corrected (but for those that questions are asked
-with), and only to one that is a slip away: one letter changed, lost, added or swapped in a word of six letters or more,
-two swapped anywhere, or another spelling of the same sound (`concepts.fuzzy.sound`); a longer word may differ in one
-sound as well. Short words are one slip away from everything.
+A word is corrected only if it occurs in no name and in no text of the collection; misspelt question words are corrected
+even then. The correction has to be near: one letter changed, lost, added or swapped in a word of six letters or more,
+two letters swapped in a word of any length, or another spelling of the same sound (`concepts.fuzzy.sound`). A longer
+word may also differ in one sound. Short words are too similar to one another for more.
 
-Ordinary words are as near to medicine's ("generic", "genetic"): `ordinary_words.txt` has 1,848 that would be taken for
-one, out of the words that occur four times and more in the encyclopedias, textbooks, pages for patients and general
-questions of `docs/reference/data.md`.
+Everyday words can be as similar to medical ones ("generic", "genetic"). `ordinary_words.txt` lists the 1,848 that would
+be miscorrected, out of the words that occur at least four times in the encyclopedias, textbooks, pages for patients
+and general questions of `docs/reference/data.md`.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ _WORD = re.compile(r"(?<![\w'\u2019-])[^\W\d_]{5,}(?![\w-])")
 _VOWELS = re.compile("[aeiouy]")
 _SHORTEST, _LONG = 6, 8
 _MOST_WRITTEN, _SWAPPED = 3, 2
-# A short word that stands in a single name is a proper name, or an acronym in lower case.
+# A short word that occurs in a single name is a proper name or an acronym in lower case.
 _LONG_ENOUGH = 7
 
 
 @cache
 def ordinary_words() -> frozenset[str]:
-    """Everyday words that look like a word of medicine ("generic", "genetic"), and are spelt as meant."""
+    """Return everyday words that look like a medical word ("generic", "genetic") and are not corrected."""
     return frozenset(resources.files("auscult.understanding").joinpath("ordinary_words.txt").read_text("utf-8").split())
 
 
 class SpellingOfWords:
-    """Corrects words to those of a vocabulary.
+    """Corrector of misspelt words by a vocabulary.
 
     Args:
-        words: How many times each stands in names; of two that are as near, the more frequent one is meant.
-        asking: Words that questions are asked with, normalised.
+        words: Words and how many times each occurs in names; of two equally near words the more frequent one wins.
+        asking: Normalised words that questions are worded with.
     """
 
     def __init__(self, words: Mapping[str, int], asking: Iterable[str] = ()) -> None:
@@ -50,7 +50,7 @@ class SpellingOfWords:
 
     @cached_property
     def _spoken(self) -> Mapping[str, Mapping[str, str]]:
-        """Word -> sound, by the first letter of the sound: a slip is rarely there."""
+        """Return words and their sounds, grouped by the first letter of the sound, which is rarely mistaken."""
         alike: dict[str, dict[str, str]] = {}
         for word, count in self._counts.items():
             if word.isalpha() and len(word) >= (_SHORTEST - 1 if count > 1 else _LONG_ENOUGH):
@@ -59,33 +59,33 @@ class SpellingOfWords:
         return alike
 
     def corrected(self, text: str, known: Callable[[str], bool]) -> tuple[str, tuple[tuple[str, str], ...]]:
-        """A text with its misspelt words corrected, and these as (written, read).
+        """Return the text with misspelt words corrected, and the corrections as (written, read).
 
         Args:
             text: A question.
-            known: Whether a word, in lower case, is spelt as meant though it stands in no name.
+            known: Whether a lower-case word that occurs in no name is spelt correctly.
         """
-        found: dict[str, str] = {}
+        corrections: dict[str, str] = {}
 
         def spelt(match: re.Match[str]) -> str:
             word = match.group()
             key = normalise_name(word)
             lower = word.lower()
-            # An acronym is no word, and who shouts does not misspell by it.
+            # Leave words in capitals alone, whether they are acronyms or the whole question is in capitals.
             if word.isupper() or key in ordinary_words() or lower in ordinary_words():
                 return word
             meant = self._asked_with(key)
             if not (meant or key in self._counts or lower in self._counts or known(lower)):
                 meant = self._nearest(key)
             if meant:
-                found[word] = meant
+                corrections[word] = meant
             return meant or word
 
-        return _WORD.sub(spelt, text), tuple(found.items())
+        return _WORD.sub(spelt, text), tuple(corrections.items())
 
     def _asked_with(self, word: str) -> str:
-        """The word that questions are asked with of which this one is a slip, whether a text has "symtoms" or not."""
-        # A name may be misspelt where it is listed, too, but not twice.
+        """Return the question word that this one misspells, even if some text of the collection has "symtoms" too."""
+        # A vocabulary may contain a misspelling once, but hardly twice.
         if len(word) < _SHORTEST or word in self._asking or self._counts.get(word, 0) > 1:
             return ""
         alike = nearest(word, (other for other in self._asking if other[0] == word[0]), most=1, limit=1)

@@ -1,4 +1,4 @@
-"""How a query was understood: by identifier, name or synonym, despite a misspelling, or as words."""
+"""Understand queries: by identifier, by name or synonym, despite misspellings, or only as words."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from auscult.understanding import Query, QuestionParser, gist
 from auscult.understanding.reading import DOUBTFUL, Possible
 from auscult.understanding.spelling import ordinary_words
 
-# What taxonomies put behind a name, and names of what is left over.
+# Qualifiers that taxonomies add after a name, and names of residual categories.
 _QUALIFIER = re.compile(r"\s*[(\[].*$")
 _REMAINDER = re.compile(r"\b(?:NOS|other|unspecified)\b", re.IGNORECASE)
 _SHORTEST = 3
 _MOST_NAMES = 16
-# Shorter words are near to many.
+# Shorter words are similar to too many others.
 _LONG_ENOUGH = 6
 _NO_TITLES: Mapping[str, str] = MappingProxyType({})
 
@@ -33,15 +33,15 @@ def _no_word(_: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class AskedEntity:
-    """One thing that is, or may be, asked about.
+    """An entity that a query is, or may be, about.
 
     Attributes:
-        asked: In the words it was asked in.
-        names: What it may be called, the asked words first (see `names_of`).
-        match: The concept chosen; None where no vocabulary has it.
+        asked: Its name in the words of the query.
+        names: Names it may have in texts, the query's words first (see `names_of`).
+        match: The chosen concept; None if no vocabulary has it.
         alternatives: Other concepts that the words may mean, best first.
-        title: What documents of the collection are called that are about it; empty where there is none.
-        likelihood: That it is asked about, in (0, 1].
+        title: The title of the collection's documents about it; empty if there are none.
+        likelihood: Probability that the query is about it, in (0, 1].
     """
 
     asked: str
@@ -53,7 +53,7 @@ class AskedEntity:
 
     @property
     def name(self) -> str:
-        """The name that serves best: a model may not know the concept, but it learns from titles."""
+        """Return the most useful name: a title if there is one, as models learn entities from titles."""
         if self.match is None:
             return self.asked
         named = {"fuzzy": self.match.matched_name, "identifier": self.match.concept.name}
@@ -62,16 +62,16 @@ class AskedEntity:
 
 @dataclass(frozen=True, slots=True)
 class Understanding:
-    """A query as it will be answered, and why.
+    """The query to answer, and how it was derived from the given one.
 
     Attributes:
         query: The query to answer; its entity_id is that of `match`.
-        aspects_read: The query's aspects come from its question.
-        entities: What is, or may be, asked about, each of it; several in "can I take ibuprofen with warfarin", whose
-            query has both in its entity, and the names of neither.
-        corrections: Words of the question that were misspelt, as (written, read).
-        taken_entity: What was taken from earlier questions of a conversation as the entity; else empty.
-        taken_aspects: What was taken from them as aspects.
+        aspects_read: Whether the aspects were read from the question.
+        entities: Everything the query is, or may be, about. "Can I take ibuprofen with warfarin" has two: the query's
+            entity then lists both, and its names are empty.
+        corrections: Misspelt words of the question, as (written, read).
+        taken_entity: The entity that was taken from an earlier question of the conversation; empty if none was.
+        taken_aspects: The aspects that were taken from it.
     """
 
     query: Query
@@ -83,28 +83,28 @@ class Understanding:
 
     @property
     def asked(self) -> str:
-        """The entity in the words it was asked in."""
+        """Return the entity in the words of the question."""
         return " and ".join(entity.asked for entity in self.entities)
 
     @property
     def match(self) -> Match | None:
-        """The concept of a single entity; None for several, and where no vocabulary has it."""
+        """Return the concept of a single entity; None for several, or if no vocabulary has it."""
         return self.entities[0].match if len(self.entities) == 1 else None
 
     @property
     def alternatives(self) -> tuple[Match, ...]:
-        """Other readings of a single entity, best first."""
+        """Return other concepts that a single entity may mean, best first."""
         return self.entities[0].alternatives if len(self.entities) == 1 else ()
 
     @property
     def in_collection(self) -> bool:
-        """Whether a single entity is a title of the collection, in other words than were asked."""
+        """Return whether a single entity has a title in the collection that differs from the query's words."""
         titles = [each.title for each in self.entities if normalise_name(each.title) != normalise_name(each.asked)]
         return len(self.entities) == 1 and any(titles)
 
     @property
     def note(self) -> str:
-        """One line for people; empty when there was nothing to understand."""
+        """Return one line that explains the reading to users; empty if there is nothing to explain."""
         read = [f"read '{written}' as '{meant}'" for written, meant in self.corrections]
         entity = self._entity_note
         aspects = [f"asked about: {', '.join(self.query.aspects)}"] if self.aspects_read and self.query.aspects else []
@@ -118,8 +118,8 @@ class Understanding:
             return "no name was recognised; searching for the question's words" if self.query.text else ""
         if len(self.entities) > 1:
             sure = all(entity.likelihood == 1 for entity in self.entities)
-            told = (" and " if sure else ", ").join(map(_told, self.entities))
-            return f"{'understood as' if sure else 'may be about'}: {told}"
+            listed = (" and " if sure else ", ").join(map(_told, self.entities))
+            return f"{'understood as' if sure else 'may be about'}: {listed}"
         if self.match is None:
             return f"'{self.asked}' is not in the knowledge base; searching for its words"
         concept = self.match.concept
@@ -145,21 +145,20 @@ def understand(
     titles: Mapping[str, str] = _NO_TITLES,
     in_texts: Callable[[str], bool] = _no_word,
 ) -> Understanding:
-    """Read a query's question where it lacks entity or aspects, and resolve its entity.
+    """Read a query's question if the query lacks entity or aspects, and resolve its entity.
 
     Args:
-        query: Its entity and aspects win over its text, but for an entity that is the whole question, as corpora of
-            plain questions have it: that is no name. An entity_id that is already set is trusted, and a query without
-            entity and text has nothing to resolve.
-        parser: Over the index' knowledge base, or over none, which reads by titles and wording alone.
-        titles: Document titles of the collection by `normalise_name` and by the identifier of their entity, where
-            that is the document's only one. Models learn entities from titles, so that a title serves better than
-            a synonym no document is named by.
-        in_texts: Whether a word is in the collection, which is then never taken for a misspelling.
+        query: The query. Its entity and aspects take precedence over its text, unless the entity is the whole
+            question, as in corpora of plain questions. An entity_id that is already set is trusted.
+        parser: Parser over the index' knowledge base; over none, it reads by titles and wording alone.
+        titles: Document titles of the collection by `normalise_name` and by the identifier of their entity, if the
+            document has only that one. Models learn entities from titles, so a title is more useful than a synonym
+            that no document has as its title.
+        in_texts: Whether a word occurs in the collection; such a word is never treated as misspelt.
 
     Returns:
-        The query has its question's words with misspellings corrected, and what it asks about by the name that
-        documents have for it. Where the question names nothing, its entity is empty.
+        The understanding. Its query has the question with misspellings corrected, and the entity under the name that
+        documents have for it; the entity is empty if the question names none.
 
     Raises:
         QueryError: An identifier is unknown.
@@ -175,25 +174,27 @@ def understand(
         text, corrections = parser.spelling.corrected(text, in_texts)
         reading = parser.read(text)
         aspects, possible = aspects or reading.aspects, possible or reading.entities
-    entities = tuple(_resolved(each, parser.resolver, titles, in_texts, given=bool(entity)) for each in possible)
+    entities = tuple(
+        _resolved(candidate, parser.resolver, titles, in_texts, given=bool(entity)) for candidate in possible
+    )
     if entity and entities[0].match is None and normalise_identifier(entity):
         remedy = "give a name, or an identifier such as DOID:2986 or UMLS:C0017661"
         raise QueryError("an identifier of the knowledge base", repr(entity), remedy)
-    for each in entities:
-        if each.likelihood == 1:
-            text = _renamed(text, each.asked, each.name)
-    read = Query(query.query_id, " and ".join(each.name for each in entities), aspects, text=text)
+    for resolved in entities:
+        if resolved.likelihood == 1:
+            text = _renamed(text, resolved.asked, resolved.name)
+    read = Query(query.query_id, " and ".join(resolved.name for resolved in entities), aspects, text=text)
     if len(entities) == 1:
         (only,) = entities
         match = only.match
         read = replace(read, entity_id=match.concept.concept_id if match else "", names=only.names if match else ())
     elif entities:
-        read = replace(read, several=tuple(each.names for each in entities))
+        read = replace(read, several=tuple(resolved.names for resolved in entities))
     read = replace(
         read,
         gist=gist(text, read.entity),
-        likelihoods=() if entity else tuple(each.likelihood for each in entities),
-        titled=bool(entities and not entity) and all(each.title and each.likelihood == 1 for each in entities),
+        likelihoods=() if entity else tuple(resolved.likelihood for resolved in entities),
+        titled=bool(entities and not entity) and all(one.title and one.likelihood == 1 for one in entities),
     )
     return Understanding(read, bool(query.text) and not query.aspects, entities, corrections)
 
@@ -206,11 +207,11 @@ def _resolved(
     *,
     given: bool,
 ) -> AskedEntity:
-    """Return what somebody asks about, with its concept and the name that documents have for it."""
+    """Return a possible entity with its concept and the title that documents have for it."""
     words = possible.words
-    # Words of the collection mean what they say, and so do everyday words.
-    each = words.lower().split()
-    spelt = all(in_texts(word) or word in ordinary_words() for word in each) and (not given or len(each) == 1)
+    # Words of the collection and everyday words are not misspelt.
+    lowered = words.lower().split()
+    spelt = all(in_texts(word) or word in ordinary_words() for word in lowered) and (not given or len(lowered) == 1)
     matches = resolver.resolve(words, fuzzy=not spelt and (given or len(words) >= _LONG_ENOUGH))
     known = resolver.knowledge_base
     if not matches:
@@ -221,21 +222,21 @@ def _resolved(
     return AskedEntity(words, names_of(words, match, known), match, tuple(matches[1:]), title, likelihood)
 
 
-def _renamed(text: str, asked: str, name: str) -> str:
-    """A question with another name for what it asks about, so that its own words lead to what documents call so."""
-    if normalise_name(asked) == normalise_name(name):
+def _renamed(text: str, words: str, name: str) -> str:
+    """Return the question with the entity's words replaced by the name that documents use."""
+    if normalise_name(words) == normalise_name(name):
         return text
-    return re.sub(rf"(?<!\w){re.escape(asked)}(?!\w)", lambda _: name, text, flags=re.IGNORECASE)
+    return re.sub(rf"(?<!\w){re.escape(words)}(?!\w)", lambda _: name, text, flags=re.IGNORECASE)
 
 
-def names_of(asked: str, match: Match, knowledge_base: KnowledgeBase) -> tuple[str, ...]:
-    """What a concept may be called in texts: the asked words, then its names, at most 16, none in two spellings.
+def names_of(words: str, match: Match, knowledge_base: KnowledgeBase) -> tuple[str, ...]:
+    """Return at most 16 names that a concept may have in texts, each in one spelling, the query's words first.
 
-    Left out are names that mean something else as often: of three letters and fewer, acronyms but for the common ones,
-    class words, and names that are rather another concept's.
+    Ambiguous names are left out: names of at most three letters, uncommon acronyms, words for a class of things, and
+    names that mostly mean another concept.
     """
     names = match.concept.names
-    named = {order_free_key(normalise_name(asked)): asked}
+    named = {order_free_key(normalise_name(words)): words}
     for full in (match.matched_name, *names):
         name = _QUALIFIER.sub("", full)
         key = normalise_name(name)
@@ -247,17 +248,17 @@ def names_of(asked: str, match: Match, knowledge_base: KnowledgeBase) -> tuple[s
     return tuple(named.values())[:_MOST_NAMES]
 
 
-def _title(asked: str, concept: Concept, titles: Mapping[str, str], knowledge_base: KnowledgeBase) -> str:
-    """What the collection calls a concept; empty where it has no document of it."""
-    for name in (asked, *concept.names):
+def _title(words: str, concept: Concept, titles: Mapping[str, str], knowledge_base: KnowledgeBase) -> str:
+    """Return the collection's title for a concept; empty if no document is about it."""
+    for name in (words, *concept.names):
         if title := titles.get(normalise_name(name)):
             return title
     for identifier in (concept.concept_id, *concept.xrefs):
         title = titles.get(identifier, "")
         if not title:
             continue
-        # A code may be cited by several concepts: the document may be about another one. What the knowledge base took
-        # from the document itself is called by the code.
+        # A code may be cited by several concepts, and the document may be about another one. An entity that came
+        # from the document itself has the code as its identifier.
         others = {
             other.concept_id for other in (*knowledge_base.by_name(title), *knowledge_base.by_identifier(identifier))
         }

@@ -63,7 +63,7 @@ def test_a_token_opens_what_its_claims_say(service: Guarded) -> None:
     assert {each["doc_id"] for each in listed["documents"]} == {"leaflet-migraine", "leaflet-asthma", "leaflet-gout"}
 
 
-def test_a_session_of_the_page_lasts_until_it_is_left_or_its_key_revoked(service: Guarded) -> None:
+def test_a_session_lasts_until_logout_or_revocation(service: Guarded) -> None:
     client = service.client
     client.cookies.clear()
     assert client.get("/", headers={"Accept": "text/html"}).status_code == 303

@@ -57,7 +57,7 @@ def test_a_key_opens_until_it_is_revoked_or_expires(tmp_path: Path) -> None:
     assert find(read(path), late, now) is not None
 
 
-def test_a_running_service_sees_changes_and_takes_no_key_from_a_damaged_file(tmp_path: Path) -> None:
+def test_a_running_service_reloads_keys_unless_damaged(tmp_path: Path) -> None:
     path = tmp_path / "keys.json"
     first = put(path, "ann")
     keys = KeyFile(path)

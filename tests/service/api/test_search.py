@@ -111,7 +111,7 @@ def test_filters_and_groups(client: TestClient) -> None:
     assert by_address["hits"] == ranged
 
 
-def test_sentences_say_what_they_say_of_the_entity_and_hits_are_filtered_by_it(tmp_path: Path) -> None:
+def test_sentences_have_assertions_and_hits_are_filtered_by_them(tmp_path: Path) -> None:
     notes = {"now": "He has gout.", "denied": "He denies gout.", "mother": "Mother has gout."}
     documents = [
         build_document(doc_id=name, title="", sections=[Section("Note", text)]) for name, text in notes.items()

@@ -174,7 +174,7 @@ def test_what_ends_each_process_is_refused_and_never_tried_on_the_service(servic
     wait_until(lambda: searching(service.url) == 2)
 
 
-def test_a_change_is_searched_as_soon_as_it_is_told_and_no_answer_goes_back(service: Running, folder: Path) -> None:
+def test_a_confirmed_change_is_searched_at_once_by_all(service: Running, folder: Path) -> None:
     stop, failed, seen = threading.Event(), [], Counter[str]()
 
     def ask() -> None:
@@ -215,7 +215,7 @@ def added(url: str, text: str) -> None:
     assert ended["standing"] == "done", ended
 
 
-def test_what_is_too_much_is_told_to_come_again_and_what_has_begun_is_answered(folder: Path) -> None:
+def test_overload_is_refused_and_begun_requests_are_answered(folder: Path) -> None:
     with running(folder, "--no-page", "--processes", "2", "--set", "limits.concurrent=4") as service:
         wait_until(lambda: searching(service.url) == 2)
         processes = children(service.process.pid)

@@ -233,7 +233,7 @@ def test_who_gives_up_waiting_leaves_no_turn_behind() -> None:
     asyncio.run(run())
 
 
-def test_one_caller_has_all_places_until_others_come_and_half_of_them_for_a_while() -> None:
+def test_a_caller_shares_places_once_others_come() -> None:
     now = [0.0]
 
     async def run() -> None:
@@ -260,7 +260,7 @@ def test_one_caller_has_all_places_until_others_come_and_half_of_them_for_a_whil
     asyncio.run(run())
 
 
-def test_too_many_at_once_are_told_to_come_again_and_others_get_in() -> None:
+def test_too_many_requests_are_refused_while_others_enter() -> None:
     async def run() -> tuple[list[Answer], Answer]:
         free = asyncio.Event()
 

@@ -110,7 +110,7 @@ def test_a_caller_has_a_quarter_of_the_places() -> None:
         await asyncio.gather(*more, return_exceptions=True)
         for left in (arrivals[1], more[0].result(), *others):
             places.leave(left)
-        assert not places._held
+        assert not places._taken
         assert not places._queue
 
     run_at_once(run())
@@ -188,7 +188,7 @@ def test_who_keeps_the_least_rate_never_makes_room() -> None:
     assert run_at_once(run()) == 202
 
 
-def test_an_upload_may_fall_behind_its_rate_for_a_while_and_not_altogether() -> None:
+def test_an_upload_may_be_slow_only_for_a_while() -> None:
     async def run(pace: Pace, *sizes: int, pause: float) -> int:
         app = Uploads(reading, Places(8, 64, pace), most=100_000_000)
         return (await status_of(app, multipart(Caller("ann", "write")), pieces(*sizes, pause=pause)))[0]
@@ -207,7 +207,7 @@ def test_an_upload_may_fall_behind_its_rate_for_a_while_and_not_altogether() -> 
     assert run_at_once(run(any_rate, *[1] * 130, pause=29)) == 408, "more than an hour"
 
 
-def test_a_cut_that_comes_too_late_is_no_reason_of_a_later_refusal() -> None:
+def test_a_late_cut_does_not_explain_a_later_refusal() -> None:
     async def run() -> tuple[int, int]:
         arrival = Arrival("caller a", Pace(rate=1_000_000, patience=0.05, seconds=60))
 
@@ -292,7 +292,7 @@ def test_an_answer_to_what_was_not_read_ends_the_connection() -> None:
     assert run_at_once(run(never)) == "keep-alive", "no body"
 
 
-def test_a_refused_sender_who_waits_to_be_told_is_not_told_to_begin() -> None:
+def test_a_refused_sender_gets_no_continue() -> None:
     async def run() -> list[str]:
         order: list[str] = []
 

@@ -1,4 +1,4 @@
-"""Addresses: whatever is asked for comes back from its address, and whatever an address says is harmless."""
+"""Addresses: reading back an address gives the same question, and whatever an address says is harmless."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from auscult.index import Between
-from auscult.service.page.asking import FURTHEST, Asked
+from auscult.service.page.asking import FURTHEST, PageQuestion
 from auscult.service.page.routes import own_path
 
 WORDS = st.text(st.characters(exclude_categories=["Cs", "Cc", "Z"]), min_size=1, max_size=20)
@@ -17,8 +17,8 @@ FIELDS = st.dictionaries(WORDS, st.lists(WORDS, min_size=1, max_size=3, unique=T
 BOUNDS = st.dictionaries(WORDS, st.tuples(WORDS, WORDS), max_size=2)
 
 
-def read(address: str) -> Asked:
-    return Asked.of(parse_qsl(urlsplit(address).query, keep_blank_values=True))
+def read(address: str) -> PageQuestion:
+    return PageQuestion.of(parse_qsl(urlsplit(address).query, keep_blank_values=True))
 
 
 @given(WORDS, WORDS, st.lists(WORDS, max_size=4, unique=True), FIELDS, BOUNDS, st.integers(0, FURTHEST))
@@ -30,21 +30,21 @@ def test_what_is_asked_for_comes_back_from_its_address(
     bounds: dict[str, tuple[str, str]],
     start: int,
 ) -> None:
-    asked = Asked(text=text, index="medquad", fields=fields, bounds=bounds, start=start)
-    followed = replace(asked, conversation=tuple(each for each in (entity, *aspects) if each != text))
-    for each in (asked, followed, asked.by_entity(entity, aspects), asked.in_words(entity)):
+    question = PageQuestion(text=text, index="medquad", fields=fields, bounds=bounds, start=start)
+    followed = replace(question, conversation=tuple(each for each in (entity, *aspects) if each != text))
+    for each in (question, followed, question.by_entity(entity, aspects), question.in_words(entity)):
         assert read(each.at()) == each
-    assert read(asked.at("/compare", "answer", ("by", "source"))) == asked
+    assert read(question.at("/compare", "answer", ("by", "source"))) == question
 
 
 def test_values_are_chosen_and_left_again() -> None:
-    asked = Asked(text="gout", start=20).with_value("source", "NHS", True).with_value("source", "GARD", True)
-    assert (asked.fields, asked.start) == ({"source": ("NHS", "GARD")}, 0)
-    assert asked.with_value("source", "NHS", False).with_value("source", "GARD", False) == Asked(text="gout")
-    said = asked.with_assertion("family", True).with_assertion("negated", True)
+    question = PageQuestion(text="gout", start=20).with_value("source", "NHS", True).with_value("source", "GARD", True)
+    assert (question.fields, question.start) == ({"source": ("NHS", "GARD")}, 0)
+    assert question.with_value("source", "NHS", False).with_value("source", "GARD", False) == PageQuestion(text="gout")
+    said = question.with_assertion("family", True).with_assertion("negated", True)
     assert read(said.at()) == replace(said, start=0)
     assert said.assertions == ("negated", "family")
-    assert said.with_assertion("negated", False).with_assertion("family", False) == asked
+    assert said.with_assertion("negated", False).with_assertion("family", False) == question
     assert read("/?q=gout&assertion=sure").assertions == ()
     dated = read("/?q=gout&from.date=2020&to.date=2021-06&f.source=NHS")
     assert dated.where == {"source": ("NHS",), "date": Between("2020", "2021-06")}
@@ -52,13 +52,13 @@ def test_values_are_chosen_and_left_again() -> None:
 
 @given(st.lists(st.tuples(st.sampled_from(["q", "e", "a", "start", "as", "index", "f.x", "from.x"]), st.text())))
 def test_an_address_may_say_anything(parameters: list[tuple[str, str]]) -> None:
-    asked = Asked.of(parameters)
-    assert 0 <= asked.start <= FURTHEST
-    assert asked.at().startswith("/")
+    question = PageQuestion.of(parameters)
+    assert 0 <= question.start <= FURTHEST
+    assert question.at().startswith("/")
 
 
 def test_the_box_sends_what_the_next_question_follows() -> None:
-    first = Asked(text="How is gout treated?")
+    first = PageQuestion(text="How is gout treated?")
     assert (first.earlier, first.following) == ((), ("How is gout treated?",))
     again = read(f"/?{urlencode([*(('c', each) for each in first.following), ('q', first.text)])}")
     assert again == first, "a question that is sent again does not follow itself"
@@ -66,7 +66,7 @@ def test_the_box_sends_what_the_next_question_follows() -> None:
     assert second.following == ("How is gout treated?", "and in children?")
     assert second.words["conversation"] == ["How is gout treated?"]
     assert [read(address) for _, address in second.trail] == [first]
-    assert second.by_itself() == Asked(text="and in children?")
+    assert second.by_itself() == PageQuestion(text="and in children?")
     assert second.by_entity("asthma", ()).following == (), "what was chosen by hand has no words yet"
     assert sum(map(len, read("/?" + "&".join(f"c={'x' * 900}{n}" for n in range(30))).conversation)) < 4_000
     assert len(read("/?" + "&".join(f"c={n}" for n in range(30))).conversation) == 20

@@ -111,7 +111,7 @@ def test_a_document_is_read_without_a_question_too(watched: Watched) -> None:
     assert page.locator(".s.in, .track, .answer-bar").count() == 0
 
 
-def test_a_pdf_is_shown_as_its_pages_with_boxes_where_the_answer_stands(watched: Watched, service: Service) -> None:
+def test_a_pdf_shows_pages_with_boxes_at_answers(watched: Watched, service: Service) -> None:
     page = open_first(watched, "When should I call a doctor about gout?", **PDF)
     assert page.locator(".sheet").count() == 3
     page.locator(".sheet img").first.scroll_into_view_if_needed()
@@ -137,7 +137,7 @@ def test_a_pdf_is_shown_as_its_pages_with_boxes_where_the_answer_stands(watched:
     assert abs(image["height"] - overlay["height"]) < 1
 
 
-def test_growing_moves_the_boxes_and_a_click_on_a_page_shows_the_sentence(watched: Watched) -> None:
+def test_context_grows_and_a_click_shows_the_sentence(watched: Watched) -> None:
     page = open_first(watched, "When should I call a doctor about gout?", **PDF)
     before = page.locator("rect.b.in").count()
     page.keyboard.press("+")

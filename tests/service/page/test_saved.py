@@ -53,7 +53,7 @@ def test_another_sites_page_cannot_save(service: Service) -> None:
         assert "set-cookie" not in answer.headers
 
 
-def test_an_address_that_leads_elsewhere_is_the_search_page_and_names_are_needed(service: Service) -> None:
+def test_saved_searches_need_a_name_and_stay_local(service: Service) -> None:
     with httpx.Client(base_url=service.base) as client:
         kept = client.post("/saved", data={"name": "x", "address": "https://evil.example/?q=gout&start=90&zz=1"})
         assert kept.headers["location"] == "/?q=gout&index=medquad"

@@ -1,6 +1,6 @@
-"""Entities in running text by named entity recognition, and what their sentences say of them.
+"""Recognise named entities in running text, and mark negated, historical and other contexts.
 
-Three back ends of one protocol (a dictionary, spaCy pipelines, GLiNER), their union, and ConText's contexts.
+There are three recognisers with one interface (a dictionary, spaCy, GLiNER), their union, and ConText's rules.
 """
 
 from auscult.concepts.recognition.context import CONTEXTS, ContextFilter

@@ -1,13 +1,13 @@
-"""What a sentence says of an entity: ConText's rules (harkema2009).
+"""Mark the contexts of entities (negated, historical, ...) by ConText's rules (harkema2009).
 
-ConText generalises NegEx (chapman2001). A trigger before or after an entity ("no", "was ruled out") sets a property of
-it. The trigger reaches as far as the sentence goes, or to a termination ("but"). Part of a longer phrase that says
-something else ("no increase") is no trigger. A section's heading ("Family history") reaches over the whole section.
-The phrases are those of `context_rules.tsv`, written for this package after the two papers, in English. Cost: one pass
-over the sentence, in time linear in its words; 20,000 sentences a second on one core.
+ConText generalises NegEx (chapman2001). A trigger before or after an entity ("no", "was ruled out") gives it a context.
+The trigger is effective to the end of the sentence or to a termination ("but"). It does not count as part of a longer
+phrase with another meaning ("no increase"). A section heading ("Family history") applies to the whole section.
+The English phrases of `context_rules.tsv` were written for this package after the two papers. Cost: one pass over the
+sentence, in time linear in its words; 20,000 sentences a second on one core.
 
-Departures from harkema2009: the temporal and the experiencer property are independent marks, so that one entity can be
-negated and of the family; uncertainty is a fifth mark; there is no window of six tokens.
+Departures from harkema2009: time and experiencer are independent marks, so that an entity can be both negated and of
+the family; uncertainty is a fifth mark; there is no window of six tokens.
 """
 
 from __future__ import annotations
@@ -27,42 +27,44 @@ from auscult.concepts.recognition.entity import Context, Entity
 CONTEXTS: Final[tuple[Context, ...]] = get_args(Context)
 Role = Literal["preceding", "following", "pseudo", "termination"]
 _Phrase = tuple[int, int, Role]
-# "isn't" and "cannot" are two words, the second of which is "not".
+# "isn't" and "cannot" are read as two words, the second being "not".
 _TOKEN: Final = re.compile(r"\w+?(?=n['’]t\b)|n['’]t\b|can(?=not\b)|\w+(?:['’]\w+)*|[^\w\s]", re.IGNORECASE)
 
 
 class ContextFilter:
-    """Marks entities as negated, historical, of the family, hypothetical or uncertain."""
+    """Filter that marks entities as negated, historical, of the family, hypothetical or uncertain."""
 
     def mark(self, sentence: str, entities: Sequence[Entity]) -> list[Entity]:
-        """The entities of one sentence, in order, with what it says of them as `contexts`.
+        """Return the entities of one sentence, in order, with their `contexts`.
 
         Args:
-            sentence: One sentence; a rule reaches as far as the text.
-            entities: Offsets are of this sentence.
+            sentence: A single sentence; triggers are effective up to its end.
+            entities: Entities with offsets in this sentence.
 
         Raises:
-            ValueError: An entity lies outside of the sentence.
+            ValueError: An entity lies outside the sentence.
         """
         if not entities:
             return []
         tokens = [*_TOKEN.finditer(sentence)]
         starts, ends = [token.start() for token in tokens], [token.end() for token in tokens]
-        found = _found(_words(tokens))
+        phrases_of_context = _found(_words(tokens))
         marked = []
         for entity in entities:
             first, last = bisect_right(ends, entity.start), bisect_left(starts, entity.end)
             if not 0 <= entity.start < entity.end <= len(sentence) or first >= last:
                 raise ValueError(f"{entity} lies outside of its sentence")
-            contexts = {context for context, phrases in found.items() if _reached(phrases, first, last)}
+            contexts = {context for context, phrases in phrases_of_context.items() if _reached(phrases, first, last)}
             marked.append(replace(entity, contexts=frozenset(contexts)))
         return marked
 
     def under(self, headings: Iterable[str]) -> frozenset[Context]:
-        """Return what the headings above a sentence say of all its entities."""
-        said = {tuple(word for word in _words(_TOKEN.finditer(each)) if word[0].isalnum()) for each in headings}
+        """Return the contexts that the headings above a sentence give to all its entities."""
+        heading_words = {
+            tuple(word for word in _words(_TOKEN.finditer(heading)) if word[0].isalnum()) for heading in headings
+        }
         of_headings = _rules().headings
-        return frozenset(of_headings[words] for words in said & of_headings.keys())
+        return frozenset(of_headings[words] for words in heading_words & of_headings.keys())
 
 
 def _words(tokens: Iterable[re.Match[str]]) -> tuple[str, ...]:
@@ -71,7 +73,7 @@ def _words(tokens: Iterable[re.Match[str]]) -> tuple[str, ...]:
 
 
 def _reached(phrases: Sequence[_Phrase], first: int, last: int) -> bool:
-    """Whether a trigger reaches the tokens of an entity; phrases inside the entity's name are none."""
+    """Return whether a trigger applies to the tokens of an entity; phrases inside its name are ignored."""
     before = [(role, end) for _, end, role in phrases if end <= first]
     behind = [role for start, _, role in phrases if start >= last]
     for role, _ in reversed(before):
@@ -88,10 +90,10 @@ def _reached(phrases: Sequence[_Phrase], first: int, last: int) -> bool:
 
 
 def _found(words: tuple[str, ...]) -> dict[Context, list[_Phrase]]:
-    """By context, the phrases of a sentence in order, without parts of longer ones and of pseudo-triggers."""
+    """Return the phrases of a sentence by context, in order, without those inside longer phrases or pseudo-triggers."""
     rules = _rules()
-    found: dict[Context, list[_Phrase]] = defaultdict(list)
-    # By context, where the last phrase ends that is not part of another, and where the last pseudo-trigger does.
+    phrases: dict[Context, list[_Phrase]] = defaultdict(list)
+    # By context, the ends of the last phrase that is not part of another, and of the last pseudo-trigger.
     ends: dict[Context, int] = defaultdict(int)
     blocked: dict[Context, int] = defaultdict(int)
     for start, word in enumerate(words):
@@ -104,21 +106,21 @@ def _found(words: tuple[str, ...]) -> dict[Context, list[_Phrase]]:
                 first = longest.setdefault(context, (start, end, role))
                 # The longest comes first, of equal ones the pseudo-trigger; others may be triggers in both directions.
                 if first[1] == end and (first[2] != "pseudo" or role == "pseudo"):
-                    found[context].append((start, end, role))
+                    phrases[context].append((start, end, role))
         for context, (_, end, role) in longest.items():
             ends[context] = end
             if role == "pseudo":
                 blocked[context] = end
-    return found
+    return phrases
 
 
 class _Rules(NamedTuple):
-    """The phrases of `context_rules.tsv`, in words.
+    """The phrases of `context_rules.tsv`, split into words.
 
     Attributes:
-        phrases: What each is, pseudo-triggers first.
-        lengths: By first word, how many words phrases have, the most first.
-        headings: Context of a heading.
+        phrases: The rules of each phrase, pseudo-triggers first.
+        lengths: By first word, the numbers of words of its phrases, largest first.
+        headings: The context of each heading.
     """
 
     phrases: Mapping[tuple[str, ...], Sequence[tuple[Context, Role]]]

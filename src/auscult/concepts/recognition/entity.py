@@ -1,4 +1,4 @@
-"""An entity found in a text, what finds them, and which characters of a text they take."""
+"""Define entities found in texts, the interface of recognisers, and the characters that ranges cover."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Literal, Protocol, runtime_checkable
 from auscult.concepts.knowledge_base import KnowledgeBase
 
 Context = Literal["negated", "historical", "family", "hypothetical", "uncertain"]
-"""What a sentence says of an entity other than that the patient has it now."""
+"""How a sentence qualifies an entity, if not as something that the patient has now."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A half-open character range that names a thing: `text[start:end] == name`.
+    """A half-open character range that names an entity: `text[start:end] == name`.
 
     Attributes:
-        start: Offset of the first character in the text that was read.
+        start: Offset of the first character in the text.
         end: One past the last character.
-        name: The words as they stand there.
-        concept_id: Identifier of the concept; empty where the recogniser knows none.
-        kind: The recogniser's class of it ("PROBLEM", "disease"); empty where it has no classes.
-        found_by: Names of the recognisers that found exactly this range, in the order they were asked.
-        contexts: What the sentence says of it, where that was asked for (see `ContextFilter`).
+        name: The words in the text.
+        concept_id: Identifier of the concept; empty if the recogniser has none.
+        kind: The recogniser's class for it ("PROBLEM", "disease"); empty if it has no classes.
+        found_by: Names of the recognisers that found exactly this range, in the order they were called.
+        contexts: Its contexts, if they were marked (see `ContextFilter`).
     """
 
     start: int
@@ -37,21 +37,21 @@ class Entity:
 
 @runtime_checkable
 class EntityRecognizer(Protocol):
-    """Finds the names of things in running text."""
+    """Interface of recognisers, which find entities in running text."""
 
     name: str
 
     def recognise(self, text: str) -> list[Entity]:
-        """Entities of one text, in order, without overlap; every range slices back."""
+        """Return the entities of one text in order, without overlap."""
         ...
 
     def recognise_many(self, texts: Iterable[str]) -> Iterator[list[Entity]]:
-        """The same for each of several texts, in order; batched where the library gains from it."""
+        """Yield the entities of each text, in order; in batches if the library is faster so."""
         ...
 
 
 def visible_entity(text: str, start: int, end: int) -> Entity | None:
-    """An entity of this range without its surrounding white space; None where nothing is left of it."""
+    """Return an entity for a range without the white space around it; None if nothing is left."""
     name = text[start:end]
     start += len(name) - len(name.lstrip())
     name = name.strip()
@@ -59,13 +59,13 @@ def visible_entity(text: str, start: int, end: int) -> Entity | None:
 
 
 def named_concept(knowledge: KnowledgeBase | None, name: str) -> str:
-    """Identifier of the concept with this name; empty where there is none, or no knowledge base."""
+    """Return the identifier of the concept with this name; empty if there is none or no knowledge base."""
     found = next(iter(knowledge.by_name(name)), None) if knowledge is not None else None
     return found.concept_id if found is not None else ""
 
 
 class Covered:
-    """Characters that ranges cover, so that a text of megabytes is compared with its ranges in linear time.
+    """A set of character ranges that tells in linear time which others overlap them, even in texts of megabytes.
 
     Args:
         spans: Half-open ranges; they may overlap.
@@ -77,10 +77,10 @@ class Covered:
             self.add(start, end)
 
     def add(self, start: int, end: int) -> None:
-        """Cover a range."""
+        """Add a range."""
         self._marks.extend(bytes(max(0, end - len(self._marks))))
         self._marks[start:end] = b"\1" * (end - start)
 
     def touches(self, start: int, end: int) -> bool:
-        """Whether a character of a range is covered."""
+        """Return whether any character of a range is covered."""
         return 1 in self._marks[start:end]

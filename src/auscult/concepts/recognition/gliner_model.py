@@ -1,9 +1,9 @@
-"""Entities by GLiNER, which finds whatever classes it is given the names of; the one file that imports it.
+"""Recognise entities with GLiNER, which takes the names of the classes as input. Only this file imports it.
 
-Zaratiana et al. 2024 (zaratiana2024): an encoder reads the class names and the text together, and every span is
-scored against every class; sigma(span . class) above a threshold is an entity. Cost: one forward pass of the encoder a
-sentence, in batches. Texts are read sentence by sentence, because the library cuts what exceeds the model's window
-(384 words of most models); of a longer sentence the end stays unread.
+An encoder reads the class names and the text together, and every span is scored against every class; a span with
+sigma(span . class) above a threshold is an entity (zaratiana2024). Cost: one forward pass of the encoder per sentence,
+in batches. Texts are read sentence by sentence, because the library cuts off what exceeds the model's window (384 words
+in most models); the end of a longer sentence is not read.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from auscult.documents.building import segment_passage
 from auscult.errors import ConfigError, ModelError, naming_extra
 
 CLINICAL_LABELS = ("disease", "symptom", "medication", "procedure", "body part")
-"""The classes asked for where none are named."""
+"""The classes to look for by default."""
 
 
 class GlinerRecognizer:
     """A GLiNER model and the classes to look for.
 
     Args:
-        model: Its name on the hub, or its folder.
+        model: The model's name on the hub, or its folder.
         labels: Class names in plain words.
-        knowledge: Gives a concept to entities that are called like one.
-        threshold: Smallest score of an entity, in (0, 1).
-        batch_size: Texts to take at a time, and sentences to read at a time.
+        knowledge: Knowledge base for the concepts of entities whose name it has.
+        threshold: Minimum score of an entity, in (0, 1).
+        batch_size: Number of texts, and of sentences, in a batch.
 
     Raises:
         MissingExtraError: GLiNER is not installed.
@@ -60,34 +60,34 @@ class GlinerRecognizer:
         self._batch_size = batch_size
 
     def recognise(self, text: str) -> list[Entity]:
-        """Entities in order, without overlap."""
+        """Return entities in order, without overlap."""
         return next(self.recognise_many([text]))
 
     def recognise_many(self, texts: Iterable[str]) -> Iterator[list[Entity]]:
-        """Entities of each text, read in batches."""
+        """Yield the entities of each text, read in batches."""
         remaining = iter(texts)
         while batch := list(islice(remaining, self._batch_size)):
             ranges = [segment_passage(text, 0, len(text)) for text in batch]
             sentences = [text[s.start : s.end] for text, spans in zip(batch, ranges, strict=True) for s in spans]
             predictions = iter(self._predict(sentences))
             for text, spans in zip(batch, ranges, strict=True):
-                entities = [self._entity(text, s.start, found) for s in spans for found in next(predictions)]
+                entities = [self._entity(text, s.start, prediction) for s in spans for prediction in next(predictions)]
                 yield sorted((entity for entity in entities if entity), key=lambda entity: entity.start)
 
     def _predict(self, sentences: list[str]) -> list[list[dict[str, Any]]]:
         if not sentences:
             return []
-        found: list[list[dict[str, Any]]] = self._model.inference(
+        predictions: list[list[dict[str, Any]]] = self._model.inference(
             sentences, self._labels, threshold=self._threshold, flat_ner=True, batch_size=self._batch_size
         )
-        return found
+        return predictions
 
-    def _entity(self, text: str, at: int, found: dict[str, Any]) -> Entity | None:
-        entity = visible_entity(text, at + found["start"], at + found["end"])
+    def _entity(self, text: str, at: int, prediction: dict[str, Any]) -> Entity | None:
+        entity = visible_entity(text, at + prediction["start"], at + prediction["end"])
         if entity is None:
             return None
         concept = named_concept(self._knowledge, entity.name)
-        return replace(entity, concept_id=concept, kind=found["label"], found_by=(self.name,))
+        return replace(entity, concept_id=concept, kind=prediction["label"], found_by=(self.name,))
 
 
 def _open(model: str | Path) -> Any:
@@ -96,7 +96,7 @@ def _open(model: str | Path) -> Any:
     try:
         return GLiNER.from_pretrained(str(model))
     except (OSError, ValueError, KeyError) as error:
-        # OSError holds the hub's errors too: no such model, no network, no leave.
+        # OSError includes the hub's errors: no such model, no network, no permission.
         reason = str(error).splitlines()[0]
         remedy = "give the folder of a GLiNER model, or its hub name on a machine that reaches the hub"
         raise ModelError(f"a GLiNER model called {model}", f"none that opens ({reason})", remedy) from error

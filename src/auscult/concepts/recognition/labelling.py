@@ -1,8 +1,8 @@
-"""The entities of a document's sentences, and what is said of them (grundmann2021, section 3.1).
+"""Find the entities of a document's sentences and their contexts (grundmann2021, section 3.1).
 
-recognise -> drop placeholders and headings -> give each sentence its own -> mark contexts, sentence by sentence
+recognise -> drop placeholders and headings -> assign entities to sentences -> mark contexts, sentence by sentence
 
-Placeholders are marks left by de-identification; they and a passage's own heading stand for something else.
+Placeholders are marks left by de-identification. Neither they nor a passage's own heading mention an entity.
 """
 
 from __future__ import annotations
@@ -36,23 +36,23 @@ Span = tuple[int, int]
 def read_entities(
     document: Document, recognizer: EntityRecognizer, context: ContextFilter | None
 ) -> tuple[tuple[Entity, ...], ...]:
-    """All entities of a document with what is said of them, none dropped for its context.
+    """Return all entities of a document with their contexts; none is dropped because of its context.
 
     Args:
-        document: Its text is read as a whole.
-        recognizer: Finds the entities.
-        context: Marks them; None leaves `Entity.contexts` empty.
+        document: The document, whose text is read as a whole.
+        recognizer: Recogniser of the entities.
+        context: Filter that marks their contexts; None leaves `Entity.contexts` empty.
 
     Returns:
-        For each sentence of `document.sentences` its entities in order, with offsets of the document's text. What
-        overlaps a placeholder or the passage's own heading, or reaches over the end of a sentence, is left out.
+        For each sentence of `document.sentences` its entities in order, with offsets in the document's text. Entities
+        that overlap a placeholder, the passage's own heading or the end of a sentence are left out.
     """
-    found = without(recognizer.recognise(document.text), [*placeholders(document.text), *own_headings(document)])
-    found = sorted(found, key=_START)
+    entities = without(recognizer.recognise(document.text), [*placeholders(document.text), *own_headings(document)])
+    entities = sorted(entities, key=_START)
     rows = []
     for sentence in document.sentences:
-        first, behind = (bisect_left(found, place, key=_START) for place in (sentence.start, sentence.end))
-        inside = [each for each in found[first:behind] if each.end <= sentence.end]
+        first, behind = (bisect_left(entities, place, key=_START) for place in (sentence.start, sentence.end))
+        inside = [entity for entity in entities[first:behind] if entity.end <= sentence.end]
         if context is not None and inside:
             moved = [replace(e, start=e.start - sentence.start, end=e.end - sentence.start) for e in inside]
             marked = context.mark(document.slice(sentence), moved)
@@ -62,21 +62,21 @@ def read_entities(
 
 
 def placeholders(text: str) -> list[Span]:
-    """Half-open ranges of de-identification marks, in order."""
-    return [found.span() for found in _PLACEHOLDER.finditer(text)]
+    """Return half-open ranges of de-identification marks, in order."""
+    return [match.span() for match in _PLACEHOLDER.finditer(text)]
 
 
 def own_headings(document: Document) -> list[Span]:
-    """Where passages begin with their own heading, in offsets of the document's text.
+    """Return the ranges of headings that are repeated at the beginning of their passage.
 
-    Sections are usually given without it; where a text keeps it, its words say what the passage is about and not what
-    it mentions ("Allergies: penicillin").
+    Most corpora give sections without it. If a text has it, its words are the topic of the passage, not a mention
+    ("Allergies: penicillin").
     """
     return [span for passage in document.passages if (span := _own_heading(document.text, passage))]
 
 
 def without(entities: Iterable[Entity], spans: Sequence[Span]) -> list[Entity]:
-    """The entities that touch none of the ranges."""
+    """Return the entities that overlap none of the ranges."""
     covered = Covered(spans)
     return [entity for entity in entities if not covered.touches(entity.start, entity.end)]
 
@@ -88,6 +88,6 @@ def _own_heading(text: str, passage: Passage) -> Span | None:
     end = at + len(heading)
     if not heading or end > passage.end or text[at:end].casefold() != heading.casefold():
         return None
-    # A sentence may begin with the heading's word; a heading ends with a colon, a dash or the line.
+    # A sentence may begin with the same word; only a heading is followed by a colon, a dash or the end of the line.
     follows = text[end : passage.end].lstrip(" \t")[:1]
     return (at, end) if follows in ("", ":", "-", "\u2013", "\n", "\r") else None

@@ -1,4 +1,4 @@
-"""Recognisers by the words that experiment files and commands have for them: the dictionary, and several as one.
+"""Open recognisers by the names they have in experiment files and commands; the dictionary, and unions of several.
 
 The dictionary finds the names of a knowledge base. It needs no model, no network and no optional package, and is the
 default. Cost: one pass of an Aho-Corasick automaton, whatever the number of names, and one of a regular expression for
@@ -21,21 +21,21 @@ from auscult.concepts.recognition.spacy_pipeline import SpacyRecognizer
 from auscult.errors import ConfigError
 
 _CAPITALS = re.compile(r"\b[A-Z][A-Z0-9]{2,5}\b")
-# What follows where "CVA" is the costovertebral angle and no stroke.
+# Words after "CVA" that make it the costovertebral angle instead of a stroke.
 _ANGLE = re.compile(r"\s+(?:angle|tender)", re.IGNORECASE)
 
 
 class DictionaryRecognizer:
-    """Names and synonyms of concepts, and in clinical text the abbreviations of well-known diseases.
+    """Recogniser of names and synonyms of concepts and, in clinical text, of abbreviations of well-known diseases.
 
-    Clinicians write "CHF" and "HTN" without ever spelling them out. `MentionLinker` leaves three letters that stand
-    alone unread, as it must in general text; here they count when written in capitals. Two letters never do ("PE" is
-    also the physical examination).
+    Clinicians write "CHF" and "HTN" without spelling them out. `MentionLinker` ignores three letters without the full
+    name, as is right in general text; here they count if written in capitals. Two letters never do ("PE" is also the
+    physical examination).
 
     Args:
-        knowledge: Whose concepts to find.
-        linker: A linker of the same knowledge base, where one is at hand already (building one takes seconds).
-        clinical: Read abbreviations as clinical notes use them.
+        knowledge: The knowledge base with the concepts to find.
+        linker: A linker of the same knowledge base, if there is one already (building one takes seconds).
+        clinical: Whether to read abbreviations as clinical notes use them.
     """
 
     name = "dictionary"
@@ -46,7 +46,7 @@ class DictionaryRecognizer:
         self._abbreviations = known if clinical else {}
 
     def recognise(self, text: str) -> list[Entity]:
-        """Entities in order, without overlap, each with its concept."""
+        """Return entities in order, without overlap, each with its concept."""
         entities = [
             Entity(mention.start, mention.end, mention.name, mention.concept_id, found_by=(self.name,))
             for mention in self._linker.link_text(text)
@@ -56,18 +56,18 @@ class DictionaryRecognizer:
         return sorted([*entities, *short], key=lambda entity: entity.start) if short else entities
 
     def recognise_many(self, texts: Iterable[str]) -> Iterator[list[Entity]]:
-        """Entities of each text."""
+        """Yield the entities of each text."""
         return map(self.recognise, texts)
 
     def _short(self, text: str) -> Iterator[Entity]:
-        for found in _CAPITALS.finditer(text) if self._abbreviations else ():
-            concept = self._abbreviations.get(normalise_name(found.group()))
-            if concept and not (found.group() == "CVA" and _ANGLE.match(text, found.end())):
-                yield Entity(*found.span(), found.group(), concept, found_by=(self.name,))
+        for match in _CAPITALS.finditer(text) if self._abbreviations else ():
+            concept = self._abbreviations.get(normalise_name(match.group()))
+            if concept and not (match.group() == "CVA" and _ANGLE.match(text, match.end())):
+                yield Entity(*match.span(), match.group(), concept, found_by=(self.name,))
 
 
 DICTIONARY = "dictionary"
-"""The recogniser that needs nothing but a knowledge base."""
+"""Name of the recogniser that needs only a knowledge base."""
 
 _OPENERS: Mapping[str, Callable[[str, KnowledgeBase], EntityRecognizer]] = {
     "spacy": lambda name, knowledge: SpacyRecognizer(name, knowledge=knowledge),
@@ -75,39 +75,40 @@ _OPENERS: Mapping[str, Callable[[str, KnowledgeBase], EntityRecognizer]] = {
 }
 
 
-def open_recognizers(said: Sequence[str], knowledge: KnowledgeBase) -> EntityRecognizer:
-    """One recogniser of all that are named; of entities that overlap it finds the longest.
+def open_recognizers(specs: Sequence[str], knowledge: KnowledgeBase) -> EntityRecognizer:
+    """Open one or several recognisers as a single one; of overlapping entities it returns the longest.
 
     Args:
-        said: Each "dictionary", "spacy:PIPELINE" or "gliner:MODEL", by name or folder; in order of trust.
-        knowledge: Its names are the dictionary, and give the others' entities their concepts.
+        specs: "dictionary", "spacy:PIPELINE" or "gliner:MODEL", by name or folder; most trusted first.
+        knowledge: The knowledge base for the dictionary and for the concepts of other recognisers' entities.
 
     Raises:
         ConfigError: None is named, or one is of no known kind.
         MissingExtraError: The package of one is not installed.
         ModelError: A pipeline or model cannot be opened.
     """
-    opened = [_open(each, knowledge) for each in said]
+    opened = [_open(spec, knowledge) for spec in specs]
     return opened[0] if len(opened) == 1 else UnionRecognizer(opened)
 
 
-def _open(said: str, knowledge: KnowledgeBase) -> EntityRecognizer:
-    kind, _, name = said.partition(":")
-    if said == DICTIONARY:
+def _open(spec: str, knowledge: KnowledgeBase) -> EntityRecognizer:
+    kind, _, name = spec.partition(":")
+    if spec == DICTIONARY:
         return DictionaryRecognizer(knowledge)
     if kind not in _OPENERS or not name:
         expected = f"a recogniser '{DICTIONARY}', 'spacy:PIPELINE' or 'gliner:MODEL'"
-        raise ConfigError(expected, repr(said), "name one of them")
+        raise ConfigError(expected, repr(spec), "name one of them")
     return _OPENERS[kind](name, knowledge)
 
 
 class UnionRecognizer:
-    """What any of several recognisers finds; of entities that overlap, the longest.
+    """Union of several recognisers; of overlapping entities it returns the longest.
 
-    It is for higher recall (proposed as future work by grundmann2021, section 5).
+    It increases recall (proposed as future work by grundmann2021, section 5).
 
     Args:
-        recognizers: In order of trust: of equal ranges, the concept and the class are those of the first that has one.
+        recognizers: The recognisers, most trusted first. An entity that several find has the concept and class of the
+            first that gives one.
 
     Raises:
         ConfigError: No recogniser is given.
@@ -120,11 +121,11 @@ class UnionRecognizer:
         self.name = "+".join(recognizer.name for recognizer in recognizers)
 
     def recognise(self, text: str) -> list[Entity]:
-        """Entities in order, without overlap; `found_by` names all that found this very range."""
+        """Return entities in order, without overlap; `found_by` names all recognisers that found exactly this range."""
         return _longest(entity for recognizer in self._recognizers for entity in recognizer.recognise(text))
 
     def recognise_many(self, texts: Iterable[str]) -> Iterator[list[Entity]]:
-        """Entities of each text; every recogniser reads in its own batches."""
+        """Yield the entities of each text; every recogniser reads in its own batches."""
         copies = tee(texts, len(self._recognizers))
         streams = (one.recognise_many(copy) for one, copy in zip(self._recognizers, copies, strict=True))
         for found in zip(*streams, strict=True):
@@ -132,7 +133,7 @@ class UnionRecognizer:
 
 
 def _longest(entities: Iterable[Entity]) -> list[Entity]:
-    """Longest first, then leftmost; entities of one range become one."""
+    """Return entities without overlap, preferring the longest, then the leftmost; equal ranges become one entity."""
     merged: dict[tuple[int, int], Entity] = {}
     for entity in entities:
         known = merged.setdefault((entity.start, entity.end), entity)
@@ -143,10 +144,10 @@ def _longest(entities: Iterable[Entity]) -> list[Entity]:
                 kind=known.kind or entity.kind,
                 found_by=tuple(dict.fromkeys((*known.found_by, *entity.found_by))),
             )
-    kept: list[Entity] = []
+    longest: list[Entity] = []
     covered = Covered()
     for entity in sorted(merged.values(), key=lambda entity: (entity.start - entity.end, entity.start)):
         if not covered.touches(entity.start, entity.end):
             covered.add(entity.start, entity.end)
-            kept.append(entity)
-    return sorted(kept, key=lambda entity: entity.start)
+            longest.append(entity)
+    return sorted(longest, key=lambda entity: entity.start)

@@ -1,7 +1,6 @@
-"""Entities by a spaCy pipeline: scispaCy, medspaCy, or one's own; the one file that imports spaCy and medspaCy.
+"""Recognise entities with a spaCy pipeline: scispaCy, medspaCy or a custom one. Only this file imports them.
 
-Cost: the pipeline's. A small statistical one reads tens of kilobytes a second on one core; texts are read in
-batches (`Language.pipe`).
+Texts are read in batches (`Language.pipe`). A small statistical pipeline reads tens of kilobytes a second on one core.
 """
 
 from __future__ import annotations
@@ -20,17 +19,16 @@ if TYPE_CHECKING:
     from spacy.language import Language
 
 MEDSPACY = "medspacy"
-"""The name under which medspaCy's default pipeline is opened, which no folder holds."""
+"""Name of medspaCy's default pipeline, which is in no folder."""
 
 
 class SpacyRecognizer:
-    """The entities (`Doc.ents`) of a spaCy pipeline.
+    """Recogniser that returns the entities (`Doc.ents`) of a spaCy pipeline.
 
     Args:
-        pipeline: An installed pipeline's name ("en_core_sci_sm"), a folder of one, "medspacy", or a pipeline that is
-            loaded already.
-        knowledge: Gives a concept to entities that are called like one, where the pipeline links none.
-        batch_size: Texts to read at a time.
+        pipeline: The name of an installed pipeline ("en_core_sci_sm"), its folder, "medspacy", or a loaded pipeline.
+        knowledge: Knowledge base for the concepts of entities whose name it has, if the pipeline links none.
+        batch_size: Number of texts in a batch.
 
     Raises:
         MissingExtraError: spaCy is not installed.
@@ -46,7 +44,7 @@ class SpacyRecognizer:
         self._batch_size = batch_size
 
     def recognise(self, text: str) -> list[Entity]:
-        """Entities in order, without overlap.
+        """Return entities in order, without overlap.
 
         Raises:
             DataError: The text is longer than the pipeline takes.
@@ -54,20 +52,20 @@ class SpacyRecognizer:
         return next(self.recognise_many([text]))
 
     def recognise_many(self, texts: Iterable[str]) -> Iterator[list[Entity]]:
-        """Entities of each text, read in batches.
+        """Yield the entities of each text, read in batches.
 
         Raises:
             DataError: A text is longer than the pipeline takes.
         """
         pairs = ((plain_characters(self._checked(text)), text) for text in texts)
         for doc, text in self._nlp.pipe(pairs, as_tuples=True, batch_size=self._batch_size):
-            found = []
+            entities = []
             for span in doc.ents:
                 entity = visible_entity(text, span.start_char, span.end_char)
                 if entity is not None:
                     concept = span.kb_id_ or span.ent_id_ or named_concept(self._knowledge, entity.name)
-                    found.append(replace(entity, concept_id=concept, kind=span.label_, found_by=(self.name,)))
-            yield found
+                    entities.append(replace(entity, concept_id=concept, kind=span.label_, found_by=(self.name,)))
+            yield entities
 
     def _checked(self, text: str) -> str:
         limit = self._nlp.max_length

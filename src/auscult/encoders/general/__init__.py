@@ -1,1 +1,1 @@
-"""The general encoder: sentences in the context of their document, placed for entity, aspect and question."""
+"""Encode sentences in the context of their document by entity, aspect and question: the general encoder."""

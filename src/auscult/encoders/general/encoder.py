@@ -1,18 +1,18 @@
-"""The general encoder, for any health text: three places for each sentence and passage, and for what asks.
+"""Define the general encoder for any health text. Each vector of a sentence, passage or query has three parts.
 
-    question   what was read without what all texts have in common: a question lies near the passages that answer it
-    entity     learned from titles: what a sentence is about, though its name stands elsewhere in the document
-    aspect     learned from headings: what is said of it
+    question   the transformer's vector without what all texts share: a question is near the passages that answer it
+    entity     learned from titles: the topic of a sentence, even if its name is elsewhere in the document
+    aspect     learned from headings: the aspect of the topic
 
-The question part of a text is u - m, of unit length: u is what was read of it, of unit length, and m the mean of that
-over the sentences of the documents that were learned from (`centre`). A passage's is the mean over its sentences,
-weighed by their tokens, mixed with that over its first window, where passages say what they are about (`start_share`).
-Title and headings are read before a passage, in the same window, and count as one more sentence of it. With 500
-documents of MedQuAD and 300 of its training questions in words, `fast` gained 2.9 points of nDCG@10 and 4.7 of P@1 by
-that; entity and aspect, whose towers learn from text alone, stayed as they were.
-Parts have equal length, so that `scoring="model"` counts them alike; `search.evidence` takes them one by one.
+The question part of a text is u - m, scaled to unit length: u is the transformer's vector of the text, of unit length,
+and m the mean of u over the sentences of the training documents (`centre`). The part of a passage is the mean over its
+sentences, weighted by their tokens, mixed with the mean over its first window, where passages introduce their topic
+(`start_share`). Title and headings are read before a passage, in the same window, and count as one more sentence. On
+500 documents of MedQuAD with 300 of its training questions, this gained `fast` 2.9 points of nDCG@10 and 4.7 of P@1;
+entity and aspect, whose towers learn from text alone, did not change.
+The parts have equal length, so `scoring="model"` weights them equally; `search.evidence` uses them separately.
 
-Read `general` for how it is trained, and the model's card for what it has read.
+See `general` for the training, and the model's card for its training data.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from auscult.understanding import Query
 
 
 class GeneralEncoder:
-    """A document encoder that places passages itself.
+    """A document encoder that computes passage vectors itself.
 
     Args:
-        reader: Reads text.
-        towers: Place what was read.
-        name: Shown in tables and manifests.
+        reader: Transformer that reads text.
+        towers: Layers that compute the entity and aspect parts.
+        name: Name in tables and manifests.
         centre: m, (reader.dim,).
-        start_share: How much of a passage's question part is of its first window, in [0, 1].
+        start_share: Share of the first window in a passage's question part, in [0, 1].
         fusion: Weights of the evidence that were fitted with this model (`search.fusion`).
-        terms: Reads weighted terms; None for a model without.
+        terms: Reader of weighted terms; None for a model without.
         fingerprint: Hash of weights and configuration.
     """
 
@@ -76,40 +76,42 @@ class GeneralEncoder:
         }
 
     def encode_documents(self, documents: Sequence[Document]) -> list[FloatArray]:
-        """Sentence vectors of each document, (sentences, dim), rows of unit length, in sentence order."""
+        """Return the sentence vectors of each document, (sentences, dim), rows of unit length, in sentence order."""
         return [sentences for sentences, _ in self.encode_passages(documents)]
 
     def encode_passages(self, documents: Sequence[Document]) -> list[tuple[FloatArray, FloatArray]]:
-        """Sentence vectors and passage vectors of each document, rows of unit length."""
+        """Return the sentence vectors and passage vectors of each document, rows of unit length."""
         at = _stretches(documents)
         texts, labelled = [], []
         for document in documents:
             for passage in document.passages:
                 label = self._label(document, passage)
-                texts.append([*label, *(document.text[each.start : each.end] for each in passage.sentences)])
+                texts.append(
+                    [*label, *(document.text[sentence.start : sentence.end] for sentence in passage.sentences)]
+                )
                 labelled += [True] * len(label) + [False] * len(passage.sentences)
         sums, tokens = self.reader.read(texts)
         questions, weights = by_rows(self._question, sums), tokens[:, None].astype(np.float32)
         with_labels = Stretches(_edges(map(len, texts)), at.documents)
-        asked = self._questions(questions * weights, tokens, with_labels)
-        own = ~np.array(labelled, bool)
-        placed = self.towers.place(by_rows(unit, sums[own]), tokens[own], at)
-        passages = {side: unit(stretch_sums(placed[side] * weights[own], at.passages)) for side in SIDES}
-        sentences = by_rows(self._join, *(placed[side] for side in SIDES), questions[own])
-        whole = self._join(*(passages[side] for side in SIDES), asked)
+        question_vectors = self._questions(questions * weights, tokens, with_labels)
+        of_passages = ~np.array(labelled, bool)
+        placed = self.towers.place(by_rows(unit, sums[of_passages]), tokens[of_passages], at)
+        passages = {side: unit(stretch_sums(placed[side] * weights[of_passages], at.passages)) for side in SIDES}
+        sentences = by_rows(self._join, *(placed[side] for side in SIDES), questions[of_passages])
+        whole = self._join(*(passages[side] for side in SIDES), question_vectors)
         by_sentence, by_passage = (np.split(rows, edges[1:-1]) for rows, edges in (
             (sentences, at.of_documents), (whole, at.documents),
         ))  # fmt: skip
         return list(zip(by_sentence, by_passage, strict=True)) if documents else []
 
     def reading_text_alone(self) -> GeneralEncoder:
-        """Return the same model, which reads no title and no headings."""
+        """Return the same model, but one that reads no titles and headings."""
         model = copy(self)
         model._labels = False
         return model
 
     def _label(self, document: Document, passage: Passage) -> list[str]:
-        """Return title and headings of a passage as one sentence; none where it has none, or no text."""
+        """Return title and headings of a passage as one sentence; none if it lacks them or has no text."""
         names = [name for name in (document.title, *passage.above, passage.heading) if name.strip()]
         return [f"{'. '.join(dict.fromkeys(names))}."] if self._labels and names and passage.sentences else []
 
@@ -122,9 +124,9 @@ class GeneralEncoder:
         """Return the weighted terms of each document's passages; a passage without sentences has none."""
         read = self._term_reader().read(
             [
-                " ".join([*self._label(document, each), document.slice(each)]) if each.sentences else ""
+                " ".join([*self._label(document, part), document.slice(part)]) if part.sentences else ""
                 for document in documents
-                for each in document.passages
+                for part in document.passages
             ]
         )
         windows = np.cumsum([0, *read.windows])
@@ -140,7 +142,7 @@ class GeneralEncoder:
         return expansions
 
     def expand_query(self, query: Query) -> Terms:
-        """Return the numbers and weights of the terms of what is asked in words, or of the aspects of the entity."""
+        """Return the numbers and weights of the terms of a query's question, or else of its entity and aspects."""
         return self._term_reader().ask(question_of(query))
 
     def _term_reader(self) -> TermReader:
@@ -149,12 +151,12 @@ class GeneralEncoder:
         return self._terms
 
     def encode_queries(self, queries: Sequence[Query]) -> FloatArray:
-        """Query vectors, (queries, dim), unit length; a part that a query has nothing for is zeros.
+        """Return query vectors, (queries, dim), of unit length; a part that a query lacks is zeros.
 
-        Several aspects are averaged. The question is what was asked in words, else the aspects of the entity; of a long
-        message it is the mean of the whole and its gist.
+        Several aspects are averaged. The question part is of the question in words, or else of entity and aspects; for
+        a long message it is the mean of the whole message and its gist.
         """
-        asked: list[dict[str, tuple[str, ...]]] = [
+        texts_of_queries: list[dict[str, tuple[str, ...]]] = [
             {
                 "entity": (query.entity,) if query.entity else (),
                 "aspect": tuple(filter(None, query.aspects)),
@@ -162,29 +164,33 @@ class GeneralEncoder:
             }
             for query in queries
         ]
-        # Everything is read at once: a short text takes the transformer as long alone as among others.
-        texts = list(dict.fromkeys(text for each in asked for part in each.values() for text in part))
+        # All texts are read at once, as a short one takes the transformer as long alone as in a batch.
+        texts = list(
+            dict.fromkeys(
+                text for texts_by_part in texts_of_queries for part in texts_by_part.values() for text in part
+            )
+        )
         rows = dict(zip(texts, self.reader.ask(texts), strict=True))
         vectors = np.zeros((len(queries), self.dim), np.float32)
-        for vector, each in zip(vectors, asked, strict=True):
+        for vector, texts_by_part in zip(vectors, texts_of_queries, strict=True):
             for side in SIDES:
-                if each[side]:
-                    placed = self.towers.ask(side, np.stack([rows[text] for text in each[side]]))
+                if texts_by_part[side]:
+                    placed = self.towers.ask(side, np.stack([rows[text] for text in texts_by_part[side]]))
                     vector[self.parts[side]] = unit(placed.mean(axis=0, keepdims=True))[0]
-            questions = self._question(np.stack([rows[text] for text in each["question"]]))
+            questions = self._question(np.stack([rows[text] for text in texts_by_part["question"]]))
             vector[self.parts["question"]] = unit(questions.mean(axis=0, keepdims=True))[0]
         return unit(vectors)
 
     def _question(self, sums: FloatArray) -> FloatArray:
-        """The question part of texts by what was read of them, (texts, reader.dim); a text without tokens is zeros."""
+        """Return the question part of texts from their token sums, (texts, reader.dim); zeros without tokens."""
         return unit(unit(sums) - self.centre * sums.any(axis=1, keepdims=True))
 
     def _questions(self, sums: FloatArray, tokens: Counts, at: Stretches) -> FloatArray:
-        """The question part of each passage, (passages, reader.dim), by its sentences' times their tokens."""
+        """Return the question part of passages, (passages, reader.dim), from sentences' parts times their tokens."""
         before = np.cumsum(tokens) - tokens
         starts = np.minimum(at.passages[:-1], max(len(tokens) - 1, 0))
         within = np.repeat(before[starts] if len(tokens) else starts, np.diff(at.passages))
-        # A sentence belongs to the beginning where it ends there; the first one always does.
+        # The first window contains the sentences that end in it, and always the first one.
         early = before - within + tokens <= self.reader.room
         early[at.passages[:-1][np.diff(at.passages) > 0]] = True
         start = unit(stretch_sums(sums * early[:, None], at.passages))
@@ -192,12 +198,12 @@ class GeneralEncoder:
         return unit(self.start_share * start + (1 - self.start_share) * whole)
 
     def _join(self, *parts: FloatArray) -> FloatArray:
-        """Unit rows whose parts have equal length; a passage without sentences is zeros."""
+        """Join parts of equal length to unit rows; a passage without sentences gets zeros."""
         return unit(np.hstack(parts))
 
 
 def question_of(query: Query) -> str:
-    """What is asked, in words."""
+    """Return the question of a query in words."""
     if query.text:
         return query.text
     aspects = ", ".join(query.aspects)

@@ -1,11 +1,11 @@
-"""A general encoder on disk.
+"""Save and load general encoders, each in a folder.
 
-model.json           kind, format, name, what reads, the weights of the evidence, digests, how it was trained
+model.json           kind, format, name, options of the reader, weights of the evidence, digests, training record
 towers.safetensors   the learned layers, in half precision
-tokenizer.json       as the `tokenizers` library has it
-model.onnx           the transformer that reads
-terms.onnx           what reads weighted terms, and
-terms-tokenizer.json   its tokenizer, where the model has one
+tokenizer.json       the tokenizer, in the format of the `tokenizers` library
+model.onnx           the transformer that reads text
+terms.onnx           the reader of weighted terms, if the model has one
+terms-tokenizer.json   its tokenizer
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ _TERM_FILES = _TERMS, _TERMS_TOKENIZER = "terms.onnx", "terms-tokenizer.json"
 
 @dataclass(frozen=True, slots=True)
 class TermFiles:
-    """What reads weighted terms, as it is saved.
+    """The saved form of a reader of weighted terms.
 
     Attributes:
         transformer: Content of its ONNX file.
         tokenizer: Content of its tokenizer's file.
-        options: Of `TermReader`.
+        options: Options of `TermReader`.
     """
 
     transformer: bytes
@@ -74,17 +74,17 @@ def save(
     """Write a model folder, or replace the model in it.
 
     Args:
-        folder: Where to.
+        folder: The folder.
         towers: Arrays by name (`towers.Towers`).
-        centre: As `GeneralEncoder` takes it.
-        name: As tables call it.
-        start_share: As `GeneralEncoder` takes it.
-        tokenizer: Content of its file.
-        transformer: Content of its ONNX file.
+        centre: The `centre` of `GeneralEncoder`.
+        name: Name in tables.
+        start_share: The `start_share` of `GeneralEncoder`.
+        tokenizer: Content of the tokenizer's file.
+        transformer: Content of the ONNX file.
         reader: Options of `WindowReader`.
-        terms: What reads weighted terms; None for a model without.
+        terms: The reader of weighted terms; None for a model without.
         fusion: Weights of the evidence; none until they are fitted.
-        training: How it was trained, for the record.
+        training: The training record.
 
     Raises:
         DataError: The place cannot be written to.
@@ -109,7 +109,7 @@ def save(
 
 
 def what_reads(folder: Path) -> dict[str, Any]:
-    """What `save` takes of a saved model's files, so that another one reads as it does.
+    """Return the arguments of `save` that describe how a saved model reads, for another model that reads alike.
 
     Raises:
         ModelError: There is no such model.
@@ -125,7 +125,7 @@ def what_reads(folder: Path) -> dict[str, Any]:
 
 
 def add_terms(folder: Path, terms: TermFiles) -> None:
-    """Give a saved model a reader of weighted terms; indexes that it made are of another model then.
+    """Add a reader of weighted terms to a saved model; indexes made before no longer fit it.
 
     Raises:
         ModelError: There is no such model.
@@ -149,12 +149,12 @@ def _terms_of(folder: Path, settings: Mapping[str, Any]) -> TermFiles | None:
 
 
 def set_fusion(folder: Path, fusion: Mapping[str, Any], training: Mapping[str, object]) -> None:
-    """Give a saved model other weights of the evidence; its indexes stay as they are.
+    """Change a saved model's weights of the evidence; its indexes stay valid.
 
     Args:
-        folder: Of the model.
+        folder: Folder of the model.
         fusion: The weights.
-        training: How they were fitted, for the record.
+        training: Record of how they were fitted.
 
     Raises:
         ModelError: There is no such model.
@@ -173,7 +173,7 @@ def load(folder: Path) -> GeneralEncoder:
     """Read a model folder.
 
     Raises:
-        ModelError: A file is missing or damaged, or the format is another.
+        ModelError: A file is missing or damaged, or of another format.
     """
     settings = settings_of(folder, KIND, FORMAT)
     with opening("a whole general encoder", folder):
@@ -187,7 +187,7 @@ def load(folder: Path) -> GeneralEncoder:
             tokenizer = open_tokenizer(folder / _TERMS_TOKENIZER)
             terms = TermReader(open_session(folder / _TERMS, threads=1), tokenizer, usable_cores(), **options)
         return GeneralEncoder(
-            # A batch a core: one batch on all cores leaves them waiting for each other.
+            # One batch per core, as cores that share a batch wait for each other.
             WindowReader(
                 Transformer(open_session(folder / _TRANSFORMER, threads=1), usable_cores()),
                 open_tokenizer(folder / _TOKENIZER),

@@ -1,8 +1,8 @@
-"""What reads text for the general encoder: from sentences to the sums of their tokens' vectors.
+"""Read text for the general encoder: from sentences to the sums of their tokens' vectors.
 
-A sentence is kept as the sum of its tokens' vectors and their number, so that any stretch of text has a vector: the sum
-over its sentences, scaled to unit length. What a transformer reads it reads in windows of whole sentences, and pools
-afterwards (late chunking, guenther2024): each sentence is read in the context of those around it, at no further cost.
+A sentence is represented by the sum of its tokens' vectors and their number. Any part of a text then has a vector: the
+sum over its sentences, scaled to unit length. The transformer reads windows of whole sentences, and vectors are pooled
+afterwards (late chunking, guenther2024), so each sentence is read in its context at no further cost.
 """
 
 from __future__ import annotations
@@ -23,36 +23,36 @@ from auscult.interfaces import FloatArray
 _PIECE = "##"
 _AT_ONCE = 8
 MOST_CHARACTERS = 1 << 15
-"""Of a text that a tokenizer is given: of a longer one it would make millions of tokens, of which a window is kept."""
+"""Maximum length of a text for a tokenizer, which would make millions of tokens of a longer one; a window needs few."""
 _FEW = 8
 Counts = npt.NDArray[np.int64]
 
 
 def open_tokenizer(path: Path) -> Any:
-    """A tokenizer of the `tokenizers` library, which cuts and pads nothing.
+    """Open a tokenizer of the `tokenizers` library, without truncation and padding.
 
     Raises:
-        ModelError: The file is none.
+        ModelError: The file is not a tokenizer.
     """
-    # Only here: few commands read a text for a transformer.
+    # Imported here because few commands need it.
     from tokenizers import Tokenizer
 
     try:
         tokenizer = Tokenizer.from_file(str(path))
     except Exception as error:
-        # The library raises plain exceptions.
+        # The library raises instances of Exception itself.
         raise ModelError("a tokenizer", f"{path} ({error})", "copy the model again") from error
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer
 
 
-# More do not stay in a core's cache, and are padded to the longest of them.
+# Larger batches do not fit into a core's cache, and need more padding.
 _BATCH_TOKENS = 512
 
 
 def batches_of(lengths: Sequence[int]) -> list[list[int]]:
-    """Return rows of like length together, shortest first, as few tokens a batch as stay in a core's cache."""
+    """Return batches of rows of similar length, shortest first, each small enough for a core's cache."""
     batches: list[list[int]] = []
     for row in sorted(range(len(lengths)), key=lengths.__getitem__):
         if not batches or (len(batches[-1]) + 1) * lengths[row] > _BATCH_TOKENS:
@@ -62,12 +62,12 @@ def batches_of(lengths: Sequence[int]) -> list[list[int]]:
 
 
 class Transformer:
-    """Rows of token ids, read in batches of like length.
+    """A transformer that reads rows of token ids in batches of similar length.
 
     Args:
-        session: Takes `input_ids` and `attention_mask` (and `token_type_ids` where it asks for them), gives the last
-            hidden states.
-        workers: How many batches are read at a time, each on a core of its own, as far as the session does.
+        session: ONNX session that takes `input_ids` and `attention_mask` (and `token_type_ids`, if it has that input)
+            and returns the last hidden states.
+        workers: Number of batches read in parallel, each on its own core if the session uses one.
     """
 
     def __init__(self, session: Any, workers: int = 1) -> None:
@@ -89,12 +89,12 @@ class Transformer:
     def _in_parallel(self, batches: Sequence[Sequence[list[int]]]) -> Iterator[FloatArray]:
         """Yield the states of each batch, in order."""
         with ThreadPoolExecutor(self._workers) as pool:
-            # A few at a time, as states of all would take gigabytes.
+            # A few at a time, as the states of all would need gigabytes.
             for first in range(0, len(batches), _AT_ONCE * self._workers):
                 yield from pool.map(self._states, batches[first : first + _AT_ONCE * self._workers])
 
     def _states(self, rows: Sequence[list[int]]) -> FloatArray:
-        """Return states of the tokens of rows, (rows, longest, dim)."""
+        """Return the states of the rows' tokens, (rows, longest, dim)."""
         lengths = np.array([*map(len, rows)])
         mask = (np.arange(lengths.max()) < lengths[:, None]).astype(np.int64)
         ids = np.zeros_like(mask)
@@ -105,19 +105,20 @@ class Transformer:
 
 
 class WindowReader:
-    """A transformer in ONNX Runtime, which reads windows of a passage's sentences.
+    """Reader of passages in windows of whole sentences, with a transformer in ONNX Runtime.
 
     Args:
-        transformer: Reads.
-        tokenizer: Of the `tokenizers` library.
+        transformer: The transformer.
+        tokenizer: Tokenizer of the `tokenizers` library.
         dim: Length of a vector.
-        asked: Stands before what asks ("query: ").
-        told: Stands before each window ("passage: ").
-        window: Tokens that are read at once, all told. A longer sentence is cut, as one of 32,768 characters is.
-        skipped: Words that are not read at all, as the tokenizer has them, where no further piece of a word follows.
+        asked: Text before a question ("query: ").
+        told: Text before each window ("passage: ").
+        window: Tokens of a window, including special ones and those of `told`. A longer sentence is cut, as is one of
+            more than 32,768 characters.
+        skipped: Tokens of words to skip, unless another piece of a word follows.
 
     Attributes:
-        room: How many tokens of sentences a window has.
+        room: Number of tokens in a window that are left for sentences.
     """
 
     def __init__(
@@ -130,7 +131,7 @@ class WindowReader:
         marks = tokenizer.encode("").ids
         first, self._last = marks[: len(marks) // 2], marks[len(marks) // 2 :]
         before = [tokenizer.encode(text, add_special_tokens=False).ids for text in (asked, told)]
-        self._asked, self._told = ([*first, *each] for each in before)
+        self._asked, self._told = ([*first, *prefix] for prefix in before)
         self.room = window - len(marks) - max(map(len, before))
         self._skipped = frozenset(filter(None, map(tokenizer.token_to_id, skipped)))
         vocabulary = tokenizer.get_vocab() if self._skipped else {}
@@ -138,29 +139,29 @@ class WindowReader:
 
     @property
     def around(self) -> tuple[list[int], list[int]]:
-        """The tokens that stand before and after each window."""
+        """Return the tokens before and after each window."""
         return self._told, self._last
 
     def read(self, passages: Sequence[Sequence[str]]) -> tuple[FloatArray, Counts]:
-        """The sentences of passages, all in a row: sums of token vectors, (sentences, dim), and numbers of tokens.
+        """Return the sums of token vectors, (sentences, dim), and the token counts of all sentences of some passages.
 
-        A sentence without tokens is zeros.
+        A sentence without tokens gets zeros.
         """
         tokens, windows = self.cut(passages)
         return self._run(windows, tokens, self._told), np.fromiter(map(len, tokens), np.int64, len(tokens))
 
     def ask(self, texts: Sequence[str]) -> FloatArray:
-        """Vectors of short texts that ask, (texts, dim), not of unit length."""
+        """Return vectors of short questions, (texts, dim), not of unit length."""
         tokens = self._tokens(texts)
         return self._run([[row] for row in range(len(tokens))], tokens, self._asked)
 
     def cut(self, passages: Sequence[Sequence[str]]) -> tuple[list[list[int]], list[list[int]]]:
-        """The token ids of all sentences in a row, and the windows that they are read in, each the numbers of some."""
+        """Return the token ids of all sentences, and windows as lists of sentence numbers."""
         tokens = self._tokens([sentence for passage in passages for sentence in passage])
         windows: list[list[int]] = []
         number = 0
         for passage in passages:
-            # Each passage begins a window of its own.
+            # Each passage begins a new window.
             room = -1
             for _ in passage:
                 if len(tokens[number]) > room:
@@ -174,12 +175,12 @@ class WindowReader:
     def _tokens(self, texts: Sequence[str]) -> list[list[int]]:
         texts = [in_one_spelling(text[:MOST_CHARACTERS]) for text in texts]
         if len(texts) <= _FEW:
-            # Waking the library's threads takes longer.
-            found = [self._tokenizer.encode(text, add_special_tokens=False) for text in texts]
+            # For so few, waking the library's threads would take longer.
+            encodings = [self._tokenizer.encode(text, add_special_tokens=False) for text in texts]
         else:
-            found = self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)
+            encodings = self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)
         rows = []
-        for ids in (encoding.ids for encoding in found):
+        for ids in (encoding.ids for encoding in encodings):
             if self._skipped:
                 pairs = zip_longest(ids, ids[1:])
                 ids = [token for token, after in pairs if token not in self._skipped or after in self._pieces]
@@ -187,7 +188,7 @@ class WindowReader:
         return rows
 
     def _run(self, windows: list[list[int]], tokens: list[list[int]], before: list[int]) -> FloatArray:
-        """Read windows: the sum of each sentence's token states, (sentences, dim)."""
+        """Read windows and return the sum of each sentence's token states, (sentences, dim)."""
         sums = np.zeros((len(tokens), self.dim), np.float32)
         rows = [[*before, *(token for number in window for token in tokens[number]), *self._last] for window in windows]
         for row, states in self._transformer.states(rows):

@@ -1,9 +1,9 @@
-"""What reads weighted terms for the general encoder: a masked language model over windows (SPLADE, formal2021).
+"""Read weighted terms for the general encoder: a masked language model over windows (SPLADE, formal2021).
 
     weight of term t in a window = max over its tokens i of  log(1 + relu(logit_it))
 
-A passage is read in windows of whole words, each by itself; of a window the heaviest terms are kept. Terms are numbered
-as the model's file has them: those that fire on health texts, and not its whole vocabulary.
+A passage is read in separate windows of whole words, and the heaviest terms of each window are kept. The numbers of
+terms are those of the model's file, which only has the terms that occur for health texts, not the whole vocabulary.
 """
 
 from __future__ import annotations
@@ -25,11 +25,12 @@ class TermReader:
     """A sparse encoder in ONNX Runtime.
 
     Args:
-        session: Takes `input_ids` of one window, (1, tokens), gives its terms, rising, and their weights.
-        tokenizer: Of the `tokenizers` library.
-        workers: How many windows are read at a time, each on a core of its own.
-        window: Tokens that are read at once, with those that stand before and after.
-        most: Terms that are kept of a window.
+        session: ONNX session that takes `input_ids` of one window, (1, tokens), and returns its terms in ascending
+            order and their weights.
+        tokenizer: Tokenizer of the `tokenizers` library.
+        workers: Number of windows read in parallel, each on its own core.
+        window: Tokens of a window, including those before and after the text.
+        most: Maximum number of terms kept for a window.
     """
 
     def __init__(self, session: Any, tokenizer: Any, workers: int = 1, *, window: int = 128, most: int = 96) -> None:
@@ -42,7 +43,7 @@ class TermReader:
         self._room = window - len(marks)
 
     def read(self, passages: Sequence[str]) -> Expansion:
-        """Return the terms of passages; one without a token has no window."""
+        """Return the terms of passages; a passage without tokens has no window."""
         rows: list[list[int]] = []
         counts = []
         for encoding in self._tokenizer.encode_batch_fast([*map(in_one_spelling, passages)], add_special_tokens=False):
@@ -50,17 +51,17 @@ class TermReader:
             windows = [ids[at : at + self._room] for at in range(0, len(ids), self._room)]
             counts.append(len(windows))
             rows += windows
-        kept = self._read(rows)
-        sizes = [len(terms) for terms, _ in kept]
+        terms_of_rows = self._read(rows)
+        sizes = [len(terms) for terms, _ in terms_of_rows]
         return Expansion(
             np.array(counts, np.int64),
             np.cumsum([0, *sizes], dtype=np.int64),
-            np.concatenate([np.zeros(0, np.uint16), *(terms for terms, _ in kept)]),
-            np.concatenate([np.zeros(0, np.float32), *(weights for _, weights in kept)]),
+            np.concatenate([np.zeros(0, np.uint16), *(terms for terms, _ in terms_of_rows)]),
+            np.concatenate([np.zeros(0, np.float32), *(weights for _, weights in terms_of_rows)]),
         )
 
     def ask(self, text: str) -> Terms:
-        """Return the terms of what asks, weights as one vector of unit length; none for a text without tokens."""
+        """Return the terms of a question with weights of unit length; none for a text without tokens."""
         text = in_one_spelling(text[:MOST_CHARACTERS])
         terms, weights = self._terms(self._tokenizer.encode(text, add_special_tokens=False).ids[: self._room])
         return terms, weights / max(float(np.linalg.norm(weights)), float(_LEAST))
@@ -78,7 +79,7 @@ class TermReader:
             return np.zeros(0, np.uint16), np.zeros(0, np.float32)
         ids = np.array([[*self._first, *window, *self._last]])
         terms, weights = self._session.run(["terms", "weights"], {"input_ids": ids})
-        held = np.flatnonzero(weights > _LEAST)
-        if len(held) > self._most:
-            held = np.sort(held[np.argpartition(-weights[held], self._most)[: self._most]])
-        return terms[held].astype(np.uint16), weights[held]
+        heaviest = np.flatnonzero(weights > _LEAST)
+        if len(heaviest) > self._most:
+            heaviest = np.sort(heaviest[np.argpartition(-weights[heaviest], self._most)[: self._most]])
+        return terms[heaviest].astype(np.uint16), weights[heaviest]

@@ -1,4 +1,4 @@
-"""The learned part of the general encoder: from what was read to places for entities and aspects, in NumPy.
+"""Compute the entity and aspect parts of the general encoder from the transformer's vectors, in NumPy.
 
     x_i   a sentence's vector; p, d: those of its passage and its document; x_{i-1}, x_{i+1}: its neighbours'
     h_i = gelu(W [x_i; p; d; x_{i-1}; x_{i+1}] + b)
@@ -6,8 +6,8 @@
     a_P, e_P = unit(mean of a_i, e_i over the passage, by tokens)   for a passage
     a_Q = unit(A'' gelu(A' q + a') + a'')                           for the name of an aspect; the same for an entity's
 
-All vectors come in with unit length, and zeros where there is nothing. Costs: a million multiplications a sentence.
-Trained by `general`.
+All input vectors have unit length, or are zeros if there is no text. Cost: a million multiplications a sentence. See
+`general` for the training.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _ERF = np.array([1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.2548295
 
 @dataclass(frozen=True, slots=True)
 class Stretches:
-    """Where passages and documents begin and end in a run of sentences.
+    """The boundaries of passages and documents in a sequence of sentences.
 
     Attributes:
-        passages: First sentence of each passage, and the number of sentences, (passages + 1,).
-        documents: First passage of each document, and the number of passages, (documents + 1,).
+        passages: First sentence of each passage, then the number of sentences, (passages + 1,).
+        documents: First passage of each document, then the number of passages, (documents + 1,).
     """
 
     passages: npt.NDArray[np.int64]
@@ -42,12 +42,12 @@ class Stretches:
 
     @property
     def of_documents(self) -> npt.NDArray[np.int64]:
-        """First sentence of each document, and the number of sentences, (documents + 1,)."""
+        """Return the first sentence of each document, then the number of sentences, (documents + 1,)."""
         return self.passages[self.documents]
 
 
 class Towers:
-    """Dense layers by name, as `general` writes them.
+    """The dense layers, with the names that `general` writes.
 
     Args:
         weights: `body.weight` (hidden, 5 dim), `body.bias`; for each side `SIDE.weight`, `SIDE.bias`,
@@ -57,20 +57,20 @@ class Towers:
     def __init__(self, weights: Mapping[str, FloatArray]) -> None:
         self._weights = {name: np.ascontiguousarray(array, np.float32) for name, array in weights.items()}
         self.dim = len(self._weights["aspect.bias"])
-        # Unit vectors of d numbers are small: scaled so that each number is about 1.
+        # The numbers of unit vectors are small, so they are scaled to about 1.
         self._scale = np.float32(np.sqrt(self._weights["aspect.first.weight"].shape[1]))
 
     @property
     def weights(self) -> Mapping[str, FloatArray]:
-        """By name, as they were given."""
+        """Return the weights by name, as they were given."""
         return self._weights
 
     def place(self, sentences: FloatArray, tokens: npt.NDArray[np.int64], at: Stretches) -> dict[Side, FloatArray]:
-        """Unit vectors of sentences, (sentences, dim), for each side.
+        """Return unit vectors of sentences, (sentences, dim), for each side.
 
         Args:
-            sentences: What was read, unit rows, (sentences, width).
-            tokens: How many each has, (sentences,).
+            sentences: The transformer's vectors, unit rows, (sentences, width).
+            tokens: Number of tokens of each, (sentences,).
             at: Their passages and documents.
         """
         placed: dict[Side, FloatArray] = {side: np.empty((len(sentences), self.dim), np.float32) for side in SIDES}
@@ -81,27 +81,27 @@ class Towers:
         return placed
 
     def ask(self, side: Side, names: FloatArray) -> FloatArray:
-        """Unit vectors of the names of entities or aspects, (names, dim), by what was read of them, (names, width)."""
+        """Return unit vectors, (names, dim), of entity or aspect names from their vectors, (names, width)."""
         hidden = _gelu(self._dense(f"{side}.first", unit(names) * self._scale))
         return unit(self._dense(f"{side}.second", hidden))
 
     def _dense(self, name: str, rows: FloatArray) -> FloatArray:
-        found: FloatArray = rows @ self._weights[f"{name}.weight"].T + self._weights[f"{name}.bias"]
-        return found
+        products: FloatArray = rows @ self._weights[f"{name}.weight"].T + self._weights[f"{name}.bias"]
+        return products
 
 
 def unit(rows: FloatArray) -> FloatArray:
-    """Rows of unit length; zeros stay."""
+    """Scale rows to unit length; rows of zeros stay."""
     found: FloatArray = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), _SMALLEST)
     return found
 
 
 def by_rows(work: Callable[..., FloatArray], *arrays: FloatArray) -> FloatArray:
-    """Apply row-wise work to some thousand rows at a time, so that its intermediate results stay small.
+    """Apply a row-wise function to some thousand rows at a time, so that its intermediate results stay small.
 
     Args:
-        work: Takes rows of each array, gives as many.
-        arrays: (rows, ...).
+        work: Function that takes rows of each array and returns as many.
+        arrays: Arrays of shape (rows, ...).
     """
     if len(arrays[0]) <= _AT_ONCE:
         return work(*arrays)
@@ -110,11 +110,11 @@ def by_rows(work: Callable[..., FloatArray], *arrays: FloatArray) -> FloatArray:
 
 
 def stretch_sums(rows: FloatArray, edges: npt.NDArray[np.int64]) -> FloatArray:
-    """The sum of the rows of each stretch, (stretches, width); zeros for an empty one.
+    """Return the sum of the rows of each stretch, (stretches, width); zeros for an empty one.
 
     Args:
-        rows: (rows, width).
-        edges: Where each begins and the last ends, (stretches + 1,).
+        rows: Rows of shape (rows, width).
+        edges: Start of each stretch, then the end of the last, (stretches + 1,).
     """
     sums = np.zeros((len(edges) - 1, rows.shape[1]), np.float32)
     full = np.flatnonzero(np.diff(edges))
@@ -124,9 +124,9 @@ def stretch_sums(rows: FloatArray, edges: npt.NDArray[np.int64]) -> FloatArray:
 
 
 def _contexts(sentences: FloatArray, tokens: npt.NDArray[np.int64], at: Stretches) -> Iterator[tuple[int, FloatArray]]:
-    """Sentences beside their passage, their document and their neighbours, and the number of the first of them.
+    """Yield the number of the first sentence, and sentences joined with their passage, document and neighbours.
 
-    A few thousand at a time: with its hidden layer each takes 27 KB, and a file of 200,000 short ones took 4.7 GB.
+    There are a few thousand in each step, as a sentence with its hidden layer takes 27 KB, and 200,000 took 4.7 GB.
     """
     weighed = sentences * tokens[:, None].astype(np.float32)
     passages, documents = (unit(stretch_sums(weighed, edges)) for edges in (at.passages, at.of_documents))
@@ -146,7 +146,7 @@ def _contexts(sentences: FloatArray, tokens: npt.NDArray[np.int64], at: Stretche
 
 
 def _erf(rows: FloatArray) -> FloatArray:
-    """The error function to 5e-7 (abramowitz1964, 7.1.26): a tenth of a second less to import than SciPy's."""
+    """Compute the error function to 5e-7 (abramowitz1964, 7.1.26); importing SciPy's would take a tenth of a second."""
     far = np.abs(rows)
     t = 1 / (1 + np.float32(0.3275911) * far)
     total = np.full_like(t, _ERF[0])

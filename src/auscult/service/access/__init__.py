@@ -1,1 +1,1 @@
-"""Who may come in: keys, tokens of OpenID Connect, sessions of the page."""
+"""Authentication: keys, tokens of OpenID Connect, sessions of the page."""

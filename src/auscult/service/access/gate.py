@@ -1,9 +1,9 @@
-"""The caller of a request: found by a key or a token in its header, or by the cookie of a session.
+"""Identify the caller of a request by a key or token in its header, or by the cookie of a session.
 
-A session begins when somebody types a key on the page, and ends when the browser is closed. Its cookie is out of
-scripts' reach, goes to this service alone and never comes from another site's page (SameSite=Strict). Requests that
-change something are taken from this site's own pages only (`guard.browsers`), so that forms need no token of their own.
-A revoked key ends its sessions at once.
+A session begins when somebody types a key on the page, and ends when the browser is closed. Scripts cannot read its
+cookie, it is sent to this service only, and never from another site's page (SameSite=Strict). Requests that change
+something are accepted only from this site's own pages (`guard.browsers`), so forms need no token of their own. A
+revoked key ends its sessions at once.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from auscult.service.settings import Settings
 
 
 def check_binding(settings: Settings) -> None:
-    """Refuse a TLS certificate or key that cannot be read; `Settings` has refused what would serve strangers.
+    """Check that the TLS certificate and its key can be read. `Settings` checks that strangers need a key.
 
     Raises:
-        ConfigError: A file is missing, or is no PEM file.
+        ConfigError: A file is missing, or is not a PEM file.
     """
     access = settings.access
     for what, path in (("certificate", access.certificate), ("certificate's key", access.certificate_key)):
@@ -49,13 +49,13 @@ _FAILURES_PER_MINUTE: Final = 60
 
 
 class Gate:
-    """Knows everybody who may ask.
+    """Identifies callers by key or token.
 
     Attributes:
-        failures: How often an address may show what is no good.
+        failures: Limit on the number of invalid keys and tokens from one address.
 
     Raises:
-        ConfigError: Keys, certificate or issuer's keys cannot be read.
+        ConfigError: The keys, the certificate or the issuer's keys cannot be read.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -70,21 +70,21 @@ class Gate:
 
     @property
     def is_open(self) -> bool:
-        """Whether everybody may ask: a service for this machine alone, without keys."""
+        """Whether no key is needed: a service for this machine only."""
         return self._keys is None and self._tokens is None
 
-    async def caller(self, shown: str) -> Caller:
-        """Return who has shown a key or token; `NOBODY` for a wrong one, or none."""
+    async def caller(self, credential: str) -> Caller:
+        """Return the holder of a key or token; `NOBODY` for an invalid or an empty one."""
         if self.is_open:
             return ANYONE
-        if not shown:
+        if not credential:
             return NOBODY
-        if self._keys is not None and shown.startswith(PREFIX):
-            key = self._keys.find(shown)
+        if self._keys is not None and credential.startswith(PREFIX):
+            key = self._keys.find(credential)
             return NOBODY if key is None else Caller(key.name, key.role, _names(key.indexes), _names(key.groups))
         if self._tokens is not None:
-            # The issuer may be asked for its keys.
-            bearer = await anyio.to_thread.run_sync(self._tokens.find, shown)
+            # In a thread, as it may fetch the issuer's keys.
+            bearer = await anyio.to_thread.run_sync(self._tokens.find, credential)
             if bearer is not None:
                 return Caller(bearer.name, bearer.role, _names(bearer.indexes), frozenset(bearer.groups))
         return NOBODY
@@ -99,17 +99,17 @@ _SECURE: Final = "__Host-auscult_session"
 _LONGEST_KEY: Final = 4_000
 
 
-async def sign_in(request: Request, shown: str, response: Response) -> bool:
-    """Keep a session in a response, where a key or a token is good; whether it is.
+async def sign_in(request: Request, credential: str, response: Response) -> bool:
+    """Begin a session with a valid key or token, by a cookie in the response. Return whether it was valid.
 
-    Whether or not, the request goes into the audit log as "login".
+    In both cases the audit log records a "login".
 
     Raises:
-        Refusal: What was shown from here was wrong too often.
+        Refusal: Too many invalid keys or tokens came from this address.
     """
     gate: Gate = request.app.state.gate
-    shown = shown.strip()
-    caller: Caller = await gate.caller(shown) if len(shown) <= _LONGEST_KEY else NOBODY
+    credential = credential.strip()
+    caller: Caller = await gate.caller(credential) if len(credential) <= _LONGEST_KEY else NOBODY
     request.state.audit = {"action": "login", "result": int(caller != NOBODY)}
     if caller == NOBODY:
         wait = gate.failures.take(address_of(request.scope))
@@ -118,30 +118,32 @@ async def sign_in(request: Request, shown: str, response: Response) -> bool:
         return False
     request.state.caller = caller
     secure = _is_secure(request.scope)
-    response.set_cookie(_SECURE if secure else _PLAIN, shown, httponly=True, samesite="strict", secure=secure, path="/")
+    response.set_cookie(
+        _SECURE if secure else _PLAIN, credential, httponly=True, samesite="strict", secure=secure, path="/"
+    )
     return True
 
 
 def sign_out(request: Request, response: Response) -> None:
-    """End the session of whoever gets a response."""
+    """End the session, by deleting its cookie in the response."""
     request.state.audit = {"action": "logout"}
     secure = _is_secure(request.scope)
     name = _SECURE if secure else _PLAIN
     response.delete_cookie(name, httponly=True, samesite="strict", secure=secure, path="/")
 
 
-def shown_in(scope: Scope) -> str:
-    """Return the key or token that a request shows in its header, else by the cookie of its session; empty for none."""
+def credential_in(scope: Scope) -> str:
+    """Return the key or token in the header of a request, else that of its session; empty for none."""
     headers = Headers(scope=scope)
     authorization = headers.get("authorization")
-    # A session is not asked where a key is shown: whoever shows one means it.
+    # A key in the header comes before the session, even if it is invalid.
     if authorization is not None:
         return authorization[len(_SCHEME) :].strip() if authorization[: len(_SCHEME)].lower() == _SCHEME else ""
     try:
-        found = SimpleCookie(headers.get("cookie", "")).get(_SECURE if _is_secure(scope) else _PLAIN)
+        cookie = SimpleCookie(headers.get("cookie", "")).get(_SECURE if _is_secure(scope) else _PLAIN)
     except CookieError:
         return ""
-    return found.value if found is not None else ""
+    return cookie.value if cookie is not None else ""
 
 
 def _is_secure(scope: Scope) -> bool:
@@ -149,15 +151,16 @@ def _is_secure(scope: Scope) -> bool:
 
 
 PUBLIC: Final = PROBES | {"/openapi.json"}
-"""Addresses that need no key: they tell nothing of what is served."""
+"""Paths that need no key, as they reveal nothing about the documents."""
 LOGIN: Final = "/login"
 _READING: Final = frozenset({"GET", "HEAD"})
 
 
 class Gatekeeper:
-    """Puts the caller into a request's state.
+    """Puts the caller into the state of a request.
 
-    Pages may be asked by nobody: they lead to where a key is typed. All else needs one, before its body is read.
+    Pages may be requested without a key: they redirect to the login. Everything else needs a key, before its body is
+    read.
     """
 
     def __init__(self, app: ASGIApp, gate: Gate) -> None:
@@ -170,15 +173,15 @@ class Gatekeeper:
             await self.app(scope, receive, send)
             return
         if is_probe(scope):
-            # What is shown is not looked at: somebody who showed wrong keys too often still hears that it lives.
+            # Keys are not checked here, so a caller with too many invalid ones still gets an answer.
             scope.setdefault("state", {})["caller"] = NOBODY
             await self.app(scope, receive, send)
             return
-        shown = shown_in(scope)
-        caller = await self._gate.caller(shown)
+        credential = credential_in(scope)
+        caller = await self._gate.caller(credential)
         scope.setdefault("state", {})["caller"] = caller
         if caller == NOBODY:
-            wait = self._gate.failures.take(address_of(scope)) if shown else 0.0
+            wait = self._gate.failures.take(address_of(scope)) if credential else 0.0
             if wait:
                 await refuse(too_many(wait), scope, receive, send)
                 return
@@ -186,7 +189,7 @@ class Gatekeeper:
             is_page = scope["method"] in _READING and not path.startswith("/api/") and path != "/metrics"
             if not (path in PUBLIC or path == LOGIN or is_page):
                 if "text/html" in Headers(scope=scope).get("accept", "") and not path.startswith("/api/"):
-                    # A form of somebody whose session has ended.
+                    # A form that was sent after the session had ended.
                     scope["state"]["audit"] = {"action": "refused"}
                     await RedirectResponse(LOGIN, 303)(scope, receive, send)
                 else:

@@ -1,8 +1,8 @@
-"""Keys of a service: whose they are and what they may, with a hash in place of each key.
+"""Keys of a service: their holders and rights, stored with a hash instead of the key.
 
-A key is 256 random bits, shown once. Its plain SHA-256 is kept. A slow hash is for passwords that people choose: nobody
-can guess a key, and a slow hash would let strangers keep the service busy with wrong keys. A running service reads the
-file again when it has changed, so that revoking a key needs no restart.
+A key is 256 random bits, shown once. Its plain SHA-256 is stored. Slow hashes protect passwords that people choose.
+Nobody can guess a key, and a slow hash would let strangers keep the service busy with invalid ones. A running service
+reads the file again when it has changed, so revoking a key needs no restart.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from auscult.files.writing import whole_or_nothing
 KeyRole = Literal["read", "write", "admin"]
 ROLES: Final = ("read", "write", "admin")
 PREFIX: Final = "auscult_"
-"""What every key begins with, so that scanners for leaked keys know one."""
+"""Prefix of every key, by which scanners for leaked keys can recognise one."""
 _FORMAT: Final = "auscult-keys-1"
 _OPEN_TO_OTHERS: Final = 0o022
 _LONGEST_NAME: Final = 100
@@ -36,17 +36,17 @@ _LONGEST_NAME: Final = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Key:
-    """What is kept of a key.
+    """The stored record of a key.
 
     Attributes:
-        name: Of its holder, as the audit log tells it.
+        name: Name of its holder, as in the audit log.
         role: "read", "write" or "admin".
-        indexes: Names of those that it opens; None for all.
-        groups: Whose documents it shows, beside those that are open to all; None for all documents.
+        indexes: Names of the indexes that it opens; None for all.
+        groups: Groups whose documents it shows, besides documents without a group; None for all documents.
         hash: SHA-256 of the key, in hex.
-        created: UTC, ISO 8601.
-        expires: Likewise; empty for never.
-        revoked: Likewise; empty where it is not.
+        created: Time in UTC, ISO 8601.
+        expires: Time in UTC, ISO 8601; empty for never.
+        revoked: Time in UTC, ISO 8601; empty for a key that is not revoked.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Key:
     revoked: str = ""
 
     def holds(self, now: datetime) -> bool:
-        """Whether it opens anything now."""
+        """Return whether the key is valid at a time."""
         return not self.revoked and (not self.expires or now < datetime.fromisoformat(self.expires))
 
 
@@ -69,26 +69,26 @@ def new_key() -> str:
 
 
 def hash_of(key: str) -> str:
-    """Return the hash that is kept of a key."""
+    """Return the hash of a key that is stored."""
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def find(keys: Sequence[Key], shown: str, now: datetime) -> Key | None:
-    """Return the key that was shown, where it holds. Every one is compared: time tells nothing."""
-    sought = hash_of(shown)
-    found = None
+def find(keys: Sequence[Key], secret: str, now: datetime) -> Key | None:
+    """Return the record of a valid key; None for an invalid one. The time it takes does not depend on the key."""
+    sought = hash_of(secret)
+    match = None
     for key in keys:
-        # No early end, and no difference between an unknown, a revoked and an expired one.
+        # Compare all keys, and treat unknown, revoked and expired ones alike.
         same, holds = hmac.compare_digest(key.hash, sought), key.holds(now)
-        found = key if same & holds else found
-    return found
+        match = key if same & holds else match
+    return match
 
 
 def add(path: Path, key: Key) -> None:
-    """Add a key to a file, which is made where it is not there.
+    """Add a key to a file; a missing file is created.
 
     Raises:
-        ConfigError: The name is taken, or the file is none of keys.
+        ConfigError: The name is empty, too long or taken, or the file is not a file of keys.
     """
     if not (key.name.strip() and key.name.isprintable() and len(key.name) <= _LONGEST_NAME):
         wanted = f"a name of 1 to {_LONGEST_NAME} printable characters"
@@ -100,10 +100,10 @@ def add(path: Path, key: Key) -> None:
 
 
 def revoke(path: Path, name: str) -> None:
-    """Let a holder's key open nothing any more; it stays in the file, so that it is known whose it was.
+    """Revoke the key of a holder. It stays in the file, so that its holder remains known.
 
     Raises:
-        ConfigError: Nobody of the name has a key that is not revoked.
+        ConfigError: No key of this name is valid.
     """
     with _changing(path) as keys:
         places = [place for place, each in enumerate(keys) if each.name == name and not each.revoked]
@@ -117,7 +117,7 @@ def read(path: Path) -> list[Key]:
     """Read the keys of a file.
 
     Raises:
-        ConfigError: It is not there, is none of keys, or others than its owner may write it.
+        ConfigError: The file does not exist, is not a file of keys, or others than its owner may write it.
     """
     try:
         mode, content = path.stat().st_mode, path.read_text(encoding="utf-8")
@@ -127,41 +127,41 @@ def read(path: Path) -> list[Key]:
     if mode & _OPEN_TO_OTHERS:
         raise ConfigError(f"{path} to be its owner's alone", "one that others may write", f"chmod 600 {path}")
     try:
-        told = parse_json(content)
-        if told["format"] != _FORMAT:
-            raise ValueError(told["format"])
-        return [_key(each) for each in told["keys"]]
+        stored = parse_json(content)
+        if stored["format"] != _FORMAT:
+            raise ValueError(stored["format"])
+        return [_key(each) for each in stored["keys"]]
     except (ValueError, KeyError, TypeError) as error:
         remedy = "put a backup in its place, or make keys anew in another file"
         raise ConfigError(f"a file of keys at {path}", f"something else ({type(error).__name__})", remedy) from error
 
 
 def now_text() -> str:
-    """Return the time: UTC, ISO 8601."""
+    """Return the current time in UTC, as ISO 8601."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def _key(told: Mapping[str, Any]) -> Key:
-    if told["role"] not in ROLES:
-        raise ValueError(told["role"])
+def _key(fields: Mapping[str, Any]) -> Key:
+    if fields["role"] not in ROLES:
+        raise ValueError(fields["role"])
     for name in ("expires", "revoked"):
-        if told[name] and datetime.fromisoformat(told[name]).tzinfo is None:
-            raise ValueError(told[name])
+        if fields[name] and datetime.fromisoformat(fields[name]).tzinfo is None:
+            raise ValueError(fields[name])
     return Key(
-        name=str(told["name"]),
-        role=told["role"],
-        hash=str(told["hash"]),
-        indexes=None if told["indexes"] is None else tuple(map(str, told["indexes"])),
-        groups=None if told["groups"] is None else tuple(map(str, told["groups"])),
-        created=str(told["created"]),
-        expires=str(told["expires"]),
-        revoked=str(told["revoked"]),
+        name=str(fields["name"]),
+        role=fields["role"],
+        hash=str(fields["hash"]),
+        indexes=None if fields["indexes"] is None else tuple(map(str, fields["indexes"])),
+        groups=None if fields["groups"] is None else tuple(map(str, fields["groups"])),
+        created=str(fields["created"]),
+        expires=str(fields["expires"]),
+        revoked=str(fields["revoked"]),
     )
 
 
 @contextmanager
 def _changing(path: Path) -> Iterator[list[Key]]:
-    """Yield the keys of a file and write them back whole, for its owner's eyes; one change at a time."""
+    """Yield the keys of a file and write them back, readable by the owner only. One process changes them at a time."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = os.open(path.parent, os.O_RDONLY)
@@ -171,12 +171,12 @@ def _changing(path: Path) -> Iterator[list[Key]]:
         fcntl.flock(lock, fcntl.LOCK_EX)
         keys = read(path) if path.exists() else []
         yield keys
-        told = {"format": _FORMAT, "keys": [asdict(each) for each in keys]}
+        stored = {"format": _FORMAT, "keys": [asdict(each) for each in keys]}
         with whole_or_nothing(path) as partial:
             partial.unlink(missing_ok=True)
             descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(json.dumps(told, indent=1, ensure_ascii=False) + "\n")
+                file.write(json.dumps(stored, indent=1, ensure_ascii=False) + "\n")
                 file.flush()
                 os.fsync(file.fileno())
     finally:
@@ -187,10 +187,10 @@ _LOG: Final = logging.getLogger("auscult.service")
 
 
 class KeyFile:
-    """Keys by what is shown.
+    """A file of keys that is read again when it has changed.
 
     Raises:
-        ConfigError: It is none of keys.
+        ConfigError: The file cannot be read, or is not a file of keys.
     """
 
     def __init__(self, path: Path) -> None:
@@ -198,23 +198,23 @@ class KeyFile:
         self._signs = _signs(path)
         self._keys: Sequence[Key] = read(path)
 
-    def find(self, shown: str) -> Key | None:
-        """Return the key that was shown; None where it is unknown, revoked or expired."""
+    def find(self, secret: str) -> Key | None:
+        """Return the record of a key; None where the key is unknown, revoked or expired."""
         signs = _signs(self._path)
         if signs != self._signs:
-            # A file that cannot be read opens nothing: it may have been changed to shut somebody out.
+            # With an unreadable file no key is valid: it may have been changed to revoke one.
             try:
                 self._keys = read(self._path)
             except ConfigError as error:
                 _LOG.error("no key is taken until the file is mended: %s", error)
                 self._keys = ()
             self._signs = signs
-        return find(self._keys, shown, datetime.now(UTC))
+        return find(self._keys, secret, datetime.now(UTC))
 
 
 def _signs(path: Path) -> object:
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_mode
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_mode

@@ -1,8 +1,8 @@
-"""OpenID Connect bearer tokens: who signed them, for whom, and what they say of their bearer.
+"""Check OpenID Connect bearer tokens, and read the rights of their bearer.
 
-A token has to be signed (RS256, ES256 or EdDSA, whatever it says of itself) by a key of the issuer's set, for this
-audience, and be of now, give or take a minute. Its claims give name, role, indexes and groups; a token that names no
-role opens nothing.
+A token must be signed by a key of the issuer (with RS256, ES256 or EdDSA, whatever its header says), be for this
+audience, and be valid now, with a tolerance of a minute. Its claims give name, role, indexes and groups. A token
+without a role is rejected.
 """
 
 from __future__ import annotations
@@ -28,12 +28,13 @@ _LOG: Final = logging.getLogger("auscult.service")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claims:
-    """Names of the claims that say what a bearer may.
+    """Names of the claims with the rights of a bearer.
 
     Attributes:
-        name: Who it is, as the audit log tells it.
-        role: "read", "write" or "admin"; of several the widest.
-        indexes: Names of indexes; a token without it opens all.
+        name: Claim with the name for the audit log.
+        role: Claim with "read", "write" or "admin"; of several roles the widest counts.
+        groups: Claim with the groups whose documents are visible.
+        indexes: Claim with the names of indexes; a token without it opens all.
     """
 
     name: str = "sub"
@@ -44,7 +45,7 @@ class Claims:
 
 @dataclass(frozen=True, slots=True)
 class Bearer:
-    """What a token says of its bearer, as for `Key`."""
+    """Name and rights of the bearer of a token; the fields are those of `Key`."""
 
     name: str
     role: KeyRole
@@ -53,16 +54,16 @@ class Bearer:
 
 
 class Tokens:
-    """Tokens of one issuer.
+    """Checks tokens of one issuer.
 
     Args:
-        issuer: As its tokens name it.
-        audience: That tokens have to be for.
-        keys: Of the issuer: a file, or the address of its JSON Web Key Set.
-        claims: What is read of a token.
+        issuer: The issuer as its tokens name it.
+        audience: The audience that tokens must be for.
+        keys: The issuer's JSON Web Key Set: a file, or its URL.
+        claims: Names of the claims to read.
 
     Raises:
-        ConfigError: There is no audience, or the file holds no keys.
+        ConfigError: One of the first three is missing, or the file has no keys.
     """
 
     def __init__(self, issuer: str, audience: str, keys: str, claims: Claims = Claims()) -> None:
@@ -83,14 +84,14 @@ class Tokens:
                 remedy = "save the issuer's keys there (its jwks_uri), or give their address"
                 raise ConfigError(f"a JSON Web Key Set at {keys}", f"{type(error).__name__}", remedy) from error
 
-    def find(self, shown: str) -> Bearer | None:
-        """Return the bearer of a token; None where it is no good one. May ask the issuer for its keys."""
-        if len(shown) > _LONGEST:
+    def find(self, token: str) -> Bearer | None:
+        """Return the bearer of a token; None for an invalid one. May fetch the issuer's keys."""
+        if len(token) > _LONGEST:
             return None
         try:
-            told = jwt.decode(
-                shown,
-                self._key(shown),
+            claims = jwt.decode(
+                token,
+                self._key(token),
                 algorithms=list(ALGORITHMS),
                 audience=self._audience,
                 issuer=self._issuer,
@@ -102,26 +103,26 @@ class Tokens:
             return None
         except (jwt.PyJWTError, ValueError, TypeError, KeyError):
             return None
-        roles = [role for role in ROLES if role in _texts(told.get(self._claims.role))]
-        name = told.get(self._claims.name)
+        roles = [role for role in ROLES if role in _texts(claims.get(self._claims.role))]
+        name = claims.get(self._claims.name)
         if not roles or not isinstance(name, str) or not name.strip():
             return None
         role: KeyRole = "admin" if "admin" in roles else "write" if "write" in roles else "read"
-        named = told.get(self._claims.indexes)
+        named = claims.get(self._claims.indexes)
         indexes = None if named is None else _texts(named)
-        return Bearer(name, role, indexes, _texts(told.get(self._claims.groups)))
+        return Bearer(name, role, indexes, _texts(claims.get(self._claims.groups)))
 
-    def _key(self, shown: str) -> Any:
+    def _key(self, token: str) -> Any:
         if self._client is not None:
-            return self._client.get_signing_key_from_jwt(shown).key
-        named = jwt.get_unverified_header(shown).get("kid")
-        found = [each for each in (self._set.keys if self._set else ()) if named is None or each.key_id == named]
-        if len(found) != 1:
+            return self._client.get_signing_key_from_jwt(token).key
+        named = jwt.get_unverified_header(token).get("kid")
+        keys = [each for each in (self._set.keys if self._set else ()) if named is None or each.key_id == named]
+        if len(keys) != 1:
             raise jwt.InvalidTokenError("no such key")
-        return found[0].key
+        return keys[0].key
 
 
-def _texts(told: object) -> tuple[str, ...]:
-    """Return the texts of a claim, which is one text or a list of them."""
-    several = told if isinstance(told, list) else [told]
+def _texts(claim: object) -> tuple[str, ...]:
+    """Return the texts of a claim, which is a text or a list of texts."""
+    several = claim if isinstance(claim, list) else [claim]
     return tuple(each for each in several if isinstance(each, str) and each)

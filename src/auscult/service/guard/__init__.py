@@ -1,1 +1,1 @@
-"""What keeps a service standing and its answers where they belong: limits, headers, origins."""
+"""Middleware that protects a service and its answers: limits, security headers, checks of the origin."""

@@ -1,7 +1,8 @@
-"""Bodies of requests: read whole and checked before a route runs, or thrown away when the request is refused.
+"""Read and check the body of a request before its route runs; discard it when the request is refused.
 
-A body that uploads nothing is read whole first, within a length and a time. So nobody who sends slowly holds a thread
-or a turn. JSON is checked for what a parser would fail on. Uploads are passed on as they arrive (`guard.uploads`).
+A body that is not an upload is read completely first, within limits on length and time, so a slow sender occupies
+neither a thread nor a turn. JSON is checked for what would make a parser fail. Uploads are passed on as they arrive
+(`guard.uploads`).
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ from auscult.service.caller import asker_of, is_probe
 from auscult.service.errors import Refusal, refuse, too_many
 
 UPLOADED_TO: Final = frozenset({"/api/v1/documents", "/add"})
-"""Addresses that take files; forms of files to any other are short bodies."""
+"""Paths that accept files. Forms sent to other paths are limited like any body."""
 _FORMS: Final = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
 class Bodies:
-    """Refuses bodies that are too long, too slow, or no good JSON.
+    """Refuses bodies that are too long, too slow, or unsafe JSON.
 
     Args:
-        most: Bytes of a body.
-        seconds: For a whole body.
-        at_once: Bodies of one caller that may be arriving.
+        most: Limit on the bytes of a body.
+        seconds: Limit on the time for a whole body.
+        at_once: Limit on the number of bodies that arrive at once from one caller.
     """
 
     def __init__(self, app: ASGIApp, most: int, seconds: float = 15.0, at_once: int = 32) -> None:
@@ -87,28 +88,28 @@ class Bodies:
 
 
 def is_upload(scope: Scope) -> bool:
-    """Whether a request brings files to an address that takes some."""
+    """Return whether a request uploads files to a path that accepts them."""
     kind = Headers(scope=scope).get("content-type", "").lower()
     return scope["method"] == "POST" and scope["path"] in UPLOADED_TO and kind.startswith("multipart/form-data")
 
 
 def declared_length(headers: Headers) -> float:
-    """Return the length that a header says; 0 where nothing is said, endless where it is no number."""
+    """Return the length in the header; 0 without a header, infinity where it is not a number."""
     length = headers.get("content-length", "0")
     return int(length[:20]) if length.isascii() and length.isdecimal() else float("inf")
 
 
 def too_large(most: int) -> Refusal:
-    """Return the refusal of a body that is too long."""
+    """Return the refusal for a body that is too long."""
     message = f"expected a body of {most:,} bytes at most, got more"
     return Refusal(413, "too_large", message, "send less at once", {"Connection": "close"})
 
 
 async def _whole(receive: Receive, most: int) -> bytes:
-    """Read a body.
+    """Read a whole body.
 
     Raises:
-        Refusal: It is longer.
+        Refusal: It is longer than the limit.
     """
     parts: list[bytes] = []
     size = 0
@@ -131,7 +132,7 @@ _NO_NUMBERS: Final = re.compile(rb"NaN|Infinity")
 
 
 def json_refusal(body: bytes) -> Refusal | None:
-    """Return what is wrong with a body of JSON before it is parsed; None where nothing shows."""
+    """Check a body of JSON before it is parsed: depth and numbers. Return None where it is safe."""
     bare = _STRINGS.sub(b"", body)
     letters = np.frombuffer(bare, np.uint8)
     steps = np.isin(letters, _OPENING).astype(np.int32) - np.isin(letters, _CLOSING)
@@ -150,10 +151,10 @@ _LINGER: Final = 2.0
 
 
 class Unread:
-    """Ends connections on which the rest of a refused body would come.
+    """Closes the connection after a refused body, whose rest would otherwise be read as the next request.
 
     Args:
-        linger: Seconds for which that rest is thrown away.
+        linger: Seconds for which the rest of the body is discarded, so that the client can read the answer.
     """
 
     def __init__(self, app: ASGIApp, linger: float = _LINGER) -> None:
@@ -187,12 +188,12 @@ class Unread:
             nonlocal has_begun
             if not has_begun:
                 has_begun = True
-                # Asking for more would tell the sender of "Expect: 100-continue" to begin.
+                # Reading on would invite a sender that waits with "Expect: 100-continue" to begin.
                 if not is_read and "expect" not in headers:
                     await throw_away(0)
                 if not is_read:
-                    kept = [pair for pair in message.get("headers", ()) if pair[0].lower() != b"connection"]
-                    message = {**message, "headers": [*kept, (b"connection", b"close")]}
+                    others = [pair for pair in message.get("headers", ()) if pair[0].lower() != b"connection"]
+                    message = {**message, "headers": [*others, (b"connection", b"close")]}
             elif not is_read and not message.get("more_body", False):
                 await send({**message, "more_body": True})
                 await throw_away(self._linger)

@@ -1,11 +1,11 @@
-"""Requests that another site's page can make a browser send, and headers that limit what a browser does with an answer.
+"""Refuse requests that another site's page makes a browser send, and set security headers on answers.
 
-- A service for this machine answers to this machine's names alone. A page whose name was led to 127.0.0.1 (DNS
-  rebinding) is refused by its Host.
-- Requests that change something, and all requests to the API, have to come from this service's own pages, from a
-  program, or with a key in the header. Another site's page cannot add that header.
-- Headers beyond a size are refused before anything looks at them.
-- Answers may be about patients: no browser keeps them.
+- A service for this machine answers only requests that name this machine as Host. This stops DNS rebinding, where
+  another site's name resolves to 127.0.0.1.
+- Requests that change something, and all requests to the API, must come from this service's own pages, from a program,
+  or with a key in the header. Another site's page cannot add that header.
+- Headers that are too long are refused before they are parsed.
+- Answers may be about patients, so browsers are told not to store them.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ _TOO_LONG: Final = Refusal(
 
 
 class Origins:
-    """Refuses what another site has sent a browser for.
+    """Refuses requests that come from another site's page.
 
     Args:
-        local: Whether the service is for this machine alone.
-        allowed: Origins whose scripts may ask the API.
+        local: Whether the service is for this machine only.
+        allowed: Origins whose scripts may use the API.
     """
 
     def __init__(self, app: ASGIApp, local: bool, allowed: Collection[str] = ()) -> None:
@@ -81,7 +81,7 @@ class Origins:
 
 
 def _parsed(address: str) -> SplitResult:
-    """Return the parts of an address; empty ones where it is none."""
+    """Return the parts of a URL; empty parts for an invalid one."""
     try:
         return urlsplit(address)
     except ValueError:
@@ -100,7 +100,7 @@ POLICY: Final = "; ".join(
         "frame-ancestors 'none'",
     )
 )
-"""Content-Security-Policy: nothing inline, nothing from elsewhere."""
+"""Content-Security-Policy: no inline script or style, and nothing from other sites."""
 _SAFE_HEADERS: Final = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
@@ -115,7 +115,7 @@ _OWN_FILES: Final = "/static/"
 
 
 class SafeHeaders:
-    """Adds what an answer does not say itself. Nothing is kept by a browser but the page's own files."""
+    """Adds security headers that an answer lacks. Browsers may store only the page's own static files."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app

@@ -1,7 +1,7 @@
-"""How many requests each caller may send in a minute, and whose request is computed next.
+"""Limit the requests of a caller per minute, and decide whose request is computed next.
 
-A caller with a hundred requests waits for themselves. Whoever comes with one is next, and finds half of the places
-free. A turn ends when its answer begins, so that nobody who reads slowly holds one.
+A caller with a hundred requests delays only themselves: callers take turns, and while others come, nobody gets more
+than half of the places. A turn ends when its answer begins, so a client that reads slowly does not keep it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from auscult.service.guard.bodies import is_upload
 
 
 class Rates:
-    """Refuses callers who ask more often than they may, each by themselves: others do not feel it."""
+    """Refuses callers who send more requests per minute than allowed; each caller is counted separately."""
 
     def __init__(self, app: ASGIApp, per_minute: int) -> None:
         self.app = app
@@ -41,21 +41,21 @@ _MOST_BUCKETS: Final = 10_000
 
 
 class Buckets:
-    """A bucket for each name; it holds a minute's worth and fills evenly.
+    """Token buckets by name. A bucket has room for the tokens of a minute and fills evenly.
 
     Args:
-        per_minute: How often; 0 for as often as one likes.
-        clock: Seconds.
+        per_minute: Tokens per minute; 0 for no limit.
+        clock: Returns the time in seconds.
     """
 
     def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._size = float(per_minute)
         self._clock = clock
-        # Left in the bucket, and when that was so; those that were asked last stand last.
+        # Tokens left, and the time of that count. The most recently used bucket is last.
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def take(self, name: str) -> float:
-        """Take one; how many seconds to wait for the next where there is none, else 0."""
+        """Take a token. Return 0, or the seconds until the next token where the bucket is empty."""
         if not self._size:
             return 0.0
         now = self._clock()
@@ -73,12 +73,12 @@ _QUICK: Final = ("/static/", "/api/v1/metrics")
 
 
 class Turns:
-    """Who is next.
+    """Gives turns to callers in rotation.
 
     Args:
-        slots: How many at once; half of them for one asker as long as others come, too.
-        waiting: How many may wait; half of them of one asker.
-        clock: Seconds.
+        slots: Turns at once; one caller gets at most half of them while others come.
+        waiting: Requests that may wait; one caller may have at most half of them.
+        clock: Returns the time in seconds.
     """
 
     def __init__(self, slots: int, waiting: int, clock: Callable[[], float] = time.monotonic) -> None:
@@ -89,14 +89,14 @@ class Turns:
         self._count = 0
         self._running: Counter[str] = Counter()
         self._queues: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
-        # When each came last, those of a while ago first.
+        # Time of the last request by caller, oldest first.
         self._came: OrderedDict[str, float] = OrderedDict()
 
     async def begin(self, asker: str) -> None:
         """Wait for a turn.
 
         Raises:
-            Refusal: Too many wait, of all or of this asker.
+            Refusal: Too many requests wait, of all callers or of this one.
         """
         self._came.pop(asker, None)
         self._came[asker] = self._clock()
@@ -125,24 +125,24 @@ class Turns:
             raise
 
     def end(self, asker: str) -> None:
-        """Let those begin whose turn it is."""
+        """End a turn, and begin the turns of those who are next."""
         self._free += 1
         self._running[asker] -= 1
         if not self._running[asker]:
             del self._running[asker]
-        while (following := next((each for each in self._queues if self._may(each)), None)) is not None:
+        while (following := next((waiting for waiting in self._queues if self._may(waiting)), None)) is not None:
             queue = self._queues.pop(following)
-            given = queue.popleft()
+            turn = queue.popleft()
             self._count -= 1
             if queue:
-                # Last of all from now on.
+                # The caller's other requests go to the end of the rotation.
                 self._queues[following] = queue
-            if not given.done():
+            if not turn.done():
                 self._take(following)
-                given.set_result(None)
+                turn.set_result(None)
 
     def _may(self, asker: str) -> bool:
-        """Whether there is a place for somebody now."""
+        """Return whether a caller may begin a turn now."""
         if not self._free:
             return False
         while self._came and next(iter(self._came.values())) < self._clock() - _WHILE:
@@ -156,7 +156,7 @@ class Turns:
 
 
 class Fairness:
-    """Gives requests their turns; uploads, which take long to arrive, have places of their own (`guard.uploads`)."""
+    """Gives requests their turns. Uploads take long to arrive and have places of their own (`guard.uploads`)."""
 
     def __init__(self, app: ASGIApp, slots: int, waiting: int) -> None:
         self.app = app

@@ -1,15 +1,15 @@
-"""Uploads while they arrive: who may send one, how many at once, and how fast each has to come.
+"""Limit uploads while they arrive: who may send one, how many at once, and how fast.
 
-The caller's role is checked first. Then the upload waits for a place. Until then not a byte of it is read, and no
-"100 Continue" is sent. Its body is passed on as it arrives and is counted, whether it says its length or not. A turn to
-compute is taken when all of it has come.
+The caller's role is checked first. Then the upload waits for a place; until it has one, not a byte is read, and no
+"100 Continue" is sent. The body is passed on as it arrives, and its bytes are counted, whether a length was declared
+or not. When the whole body has arrived, it waits for a turn to be stored.
 
-An upload arrives for seconds or minutes and costs hardly any computing, but memory and disk. So only some arrive at
-once, and a caller has a quarter of the places. Who sends too slowly loses theirs:
+An upload takes seconds or minutes to arrive. It costs hardly any computing, but memory and disk. So the number of
+uploads at once is limited, and a caller gets at most a quarter of the places. A slow upload loses its place:
 
-- The least rate holds at every moment. An upload may fall behind it by some seconds, which later bytes win back.
-- While others wait for a place, these seconds are not given: who is slower than the least rate makes room.
-- The whole upload has a time limit, however fast it comes.
+- An upload must keep a least rate. It may fall behind by some seconds, and catch up with later bytes.
+- While others wait for a place, there is no such tolerance: an upload slower than the least rate is ended.
+- The whole upload has a time limit, whatever its rate.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ from auscult.service.guard.bodies import declared_length, is_upload, too_large
 from auscult.service.guard.fairness import Turns
 
 _JUDGED: Final = 5.0
-"""Seconds after which an upload's rate is judged where others wait, and that they wait first."""
+"""Seconds that others must have waited for a place, and an upload must have had, before a slow upload is ended."""
 _LONGEST_WAIT: Final = 60
-"""Seconds that an upload waits for a place before it is told to come again."""
+"""Seconds that an upload waits for a place before it is refused."""
 _CLOSE: Final = {"Connection": "close"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """How fast an upload has to arrive.
+    """Limits on the time of an upload.
 
     Attributes:
-        rate: Bytes a second; 0 for any.
-        patience: Seconds that it may fall behind.
-        seconds: For the whole.
+        rate: Least bytes a second; 0 for no limit.
+        patience: Seconds that it may fall behind that rate.
+        seconds: Limit on the time of the whole upload.
     """
 
     rate: int
@@ -54,10 +54,11 @@ class Arrival:
     """One upload while it arrives.
 
     Args:
-        pace: How fast it has to come.
+        asker: Name of the caller, for limits.
+        pace: Limits on its time.
 
     Attributes:
-        size: Bytes that have come.
+        size: Bytes that have arrived.
     """
 
     def __init__(self, asker: str, pace: Pace) -> None:
@@ -77,9 +78,9 @@ class Arrival:
         """Receive the next piece.
 
         Raises:
-            Refusal: 408 where it does not come in time, 503 where it had to make room.
+            Refusal: 408 where the piece is late, 503 where the upload was ended for others.
         """
-        # A cut that came when the piece was there already has cut nothing.
+        # A cut that came after the last piece had arrived has no effect.
         self._is_cut = False
         self._waits_since = self._clock()
         whole = self._ends - self._waits_since
@@ -100,7 +101,7 @@ class Arrival:
 
     @property
     def lag(self) -> float:
-        """Seconds by which it is behind the least rate since it began; 0 where it is not, or is not judged yet."""
+        """Seconds by which the upload is behind the least rate; 0 where it is not, or was not watched long enough."""
         if self._timeout is None:
             return 0.0
         waited = self._waited + self._clock() - self._waits_since
@@ -108,7 +109,7 @@ class Arrival:
         return max(0.0, behind) if waited >= _JUDGED else 0.0
 
     def cut(self) -> None:
-        """Let the wait for the next piece end now."""
+        """End the wait for the next piece now."""
         if self._timeout is not None and not self._timeout.expired():
             self._is_cut = True
             self._timeout.reschedule(self._clock())
@@ -125,12 +126,12 @@ class Arrival:
 
 
 class Places:
-    """Who may send an upload now.
+    """The places for uploads that arrive at once.
 
     Args:
-        number: Of places; a caller has a quarter of them, and never all where there are two.
-        waiting: Uploads that may wait for one; half of them of one caller.
-        pace: How fast each has to come.
+        number: Number of places. A caller gets at most a quarter of them, but always one.
+        waiting: Uploads that may wait for a place; one caller may have at most half of them.
+        pace: Limits on the time of each upload.
     """
 
     def __init__(self, number: int, waiting: int, pace: Pace) -> None:
@@ -139,14 +140,14 @@ class Places:
         self._most = waiting
         self._pace = pace
         self._arriving: set[Arrival] = set()
-        self._held: Counter[str] = Counter()
+        self._taken: Counter[str] = Counter()
         self._queue: list[tuple[str, asyncio.Future[Arrival]]] = []
 
     async def take(self, asker: str) -> Arrival:
         """Wait for a place.
 
         Raises:
-            Refusal: Too many wait, of all or of this caller; or no place came free for a minute.
+            Refusal: Too many uploads wait, of all callers or of this one; or no place became free within a minute.
         """
         if sum(name == asker for name, _ in self._queue) >= max(1, self._most // 2):
             raise too_many(1)
@@ -160,7 +161,7 @@ class Places:
             for second in range(_LONGEST_WAIT):
                 if (await asyncio.wait({place}, timeout=1))[0]:
                     return place.result()
-                if second + 1 >= _JUDGED and self._held[asker] < self._share:
+                if second + 1 >= _JUDGED and self._taken[asker] < self._share:
                     slowest = max(self._arriving, key=lambda each: each.lag)
                     if slowest.lag:
                         slowest.cut()
@@ -173,26 +174,26 @@ class Places:
             raise
 
     def leave(self, arrival: Arrival) -> None:
-        """Give a place back; once more does nothing."""
+        """Give a place back. A second call has no effect."""
         if arrival in self._arriving:
             self._arriving.remove(arrival)
-            self._held[arrival.asker] -= 1
-            if not self._held[arrival.asker]:
-                del self._held[arrival.asker]
+            self._taken[arrival.asker] -= 1
+            if not self._taken[arrival.asker]:
+                del self._taken[arrival.asker]
             self._give_out()
 
     def _give_out(self) -> None:
-        """Give free places to those who wait: who holds the fewest is first, then who came first."""
+        """Give free places to waiting uploads: first to the caller with the fewest places, then in order of arrival."""
         while len(self._arriving) < self._number:
-            entitled = [entry for entry in self._queue if self._held[entry[0]] < self._share]
+            entitled = [entry for entry in self._queue if self._taken[entry[0]] < self._share]
             if not entitled:
                 return
-            entry = min(entitled, key=lambda each: self._held[each[0]])
+            entry = min(entitled, key=lambda each: self._taken[each[0]])
             self._queue.remove(entry)
             asker, place = entry
             arrival = Arrival(asker, self._pace)
             self._arriving.add(arrival)
-            self._held[asker] += 1
+            self._taken[asker] += 1
             place.set_result(arrival)
 
 
@@ -202,11 +203,12 @@ def _no_place() -> Refusal:
 
 
 class Uploads:
-    """Refuses uploads of callers who may not, that are too long, or too slow.
+    """Refuses uploads that are not allowed, too long or too slow.
 
     Args:
-        most: Bytes of one.
-        changes: Whether the service takes any.
+        places: The places for uploads that arrive.
+        most: Limit on the bytes of an upload.
+        changes: Whether the service accepts uploads at all.
         slots: Uploads that are stored at once.
     """
 
@@ -245,7 +247,7 @@ class Uploads:
             await refuse(late, scope, receive, send)
 
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send, arrival: Arrival) -> Refusal | None:
-        """Pass an upload on; return what it is refused with where nothing has been answered."""
+        """Pass an upload on. Return the refusal where it was refused and no answer has begun."""
         refusal: Refusal | None = None
         is_whole = has_turn = has_begun = False
 
@@ -266,7 +268,7 @@ class Uploads:
                         await self._storing.begin(arrival.asker)
                         has_turn = True
                     return message
-            # The reader ends as with a lost connection; what it then says is replaced.
+            # The route sees a lost connection; its answer is replaced by the refusal.
             return {"type": "http.disconnect"}
 
         async def sending(message: Message) -> None:
@@ -275,7 +277,7 @@ class Uploads:
                 return
             if not has_begun:
                 has_begun = True
-                # Before anything is sent: who does not read their answer holds neither.
+                # Before anything is sent, so that a client that does not read its answer keeps neither.
                 self._places.leave(arrival)
                 if has_turn:
                     has_turn = False
@@ -294,4 +296,4 @@ class Uploads:
 
 
 _NO_LIMIT = 1_000_000
-"""More than there are places for: who has sent a whole upload is not refused for others."""
+"""Larger than the number of places, so that a complete upload is never refused because others wait."""

@@ -1,4 +1,4 @@
-"""The page: search, documents, coverage, comparing and uploads rendered here and not in a browser.
+"""The page: search, documents, coverage, comparisons and uploads, rendered on the server.
 
-Each file makes what one part of a page shows out of what the searcher says; templates only place it.
+Each file computes what one part of a page shows; templates only lay it out.
 """

@@ -1,4 +1,4 @@
-"""What can be chosen beside the hits, each as a link to the same question asked otherwise.
+"""Chips and filters beside the hits; each is a link to a variant of the question.
 
 Chips show how the question was understood. Filters show the fields of the documents and their values.
 """
@@ -19,21 +19,21 @@ from auscult.index.words import analyse
 from auscult.interfaces import DocumentEncoder, FloatArray
 from auscult.search import Searcher
 from auscult.service.answering import unread
-from auscult.service.page.asking import ASSERTIONS, Asked
+from auscult.service.page.asking import ASSERTIONS, PageQuestion
 from auscult.service.page.hits import DATES
 from auscult.understanding import Query
 from auscult.understanding.aspect_words import ASPECT_WORDS
 from auscult.understanding.understand import AskedEntity, Understanding
 
 ASPECTS: Final = ("information", *(words.aspect for words in ASPECT_WORDS))
-"""What may be asked about."""
+"""Aspects that can be chosen."""
 _NEIGHBOURS: Final = 6
 _BEFORE: Final = "from before"
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A link to the same question read otherwise."""
+    """A link to a variant of the question."""
 
     name: str
     detail: str
@@ -42,14 +42,14 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityChip:
-    """What is asked about.
+    """The entity of the question.
 
     Attributes:
-        name: As it is called here.
-        code: Its identifier; empty where it is only words.
-        how: By what it was recognised, in words.
-        senses: Other things that the words may mean.
-        without: Address of the question without it.
+        name: Its name.
+        code: Its identifier; empty where it is not in the vocabulary.
+        how: How it was recognised, in words.
+        senses: Other meanings of the words.
+        without: URL of the question without it.
     """
 
     name: str
@@ -61,7 +61,7 @@ class EntityChip:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AspectChip:
-    """An aspect that is asked for, with those near it; `how` says where it comes from, if not from the question."""
+    """An aspect of the question, with similar ones; `how` says where it is from, if not from the question."""
 
     name: str
     how: str
@@ -74,10 +74,10 @@ class Chips:
     """The row of chips.
 
     Attributes:
-        corrections: (as written, as read, address of the question as written).
-        words: (word that was not understood, whether any text has it, address without it).
-        further: Aspects that could be asked for as well.
-        as_words: Address of the question looked for as it stands.
+        corrections: (as written, as read, URL of the question as written).
+        words: (word that was not understood, whether any document has it, URL of the question without it).
+        further: Aspects that could be added.
+        as_words: URL of the question as plain words.
     """
 
     entities: tuple[EntityChip, ...]
@@ -91,20 +91,20 @@ class Chips:
         return bool(self.entities or self.aspects or self.corrections or self.words)
 
 
-def chips_of(understood: Understanding, asked: Asked, searcher: Searcher) -> Chips:
+def chips_of(understood: Understanding, question: PageQuestion, searcher: Searcher) -> Chips:
     """Return the chips of a question."""
     query = understood.query
-    as_words = _as_words(asked)
-    # An entity is understood again as it was: by its identifier, where it has one.
+    as_words = _as_words(question)
+    # The identifier, where there is one, so that the entity is understood in the same way again.
     match = understood.match
     entity = match.concept.concept_id if match and len(understood.entities) == 1 else query.entity
     return Chips(
-        entities=tuple(_entity_chip(each, understood, asked) for each in understood.entities),
-        aspects=tuple(_aspect_chip(aspect, understood, asked, searcher) for aspect in query.aspects),
+        entities=tuple(_entity_chip(asked, understood, question) for asked in understood.entities),
+        aspects=tuple(_aspect_chip(aspect, understood, question, searcher) for aspect in query.aspects),
         corrections=tuple((written, read, as_words) for written, read in understood.corrections),
-        words=tuple(_left_over(understood, asked, searcher)),
+        words=tuple(_left_over(understood, question, searcher)),
         further=tuple(
-            Choice(aspect, "", asked.by_entity(entity, (*query.aspects, aspect)).at())
+            Choice(aspect, "", question.by_entity(entity, (*query.aspects, aspect)).at())
             for aspect in nearest_aspects(searcher, query.aspects or ("information",), len(ASPECTS))
             if aspect not in query.aspects
         ),
@@ -113,14 +113,14 @@ def chips_of(understood: Understanding, asked: Asked, searcher: Searcher) -> Chi
 
 
 def nearest_aspects(searcher: Searcher, aspects: Sequence[str], number: int = _NEIGHBOURS) -> list[str]:
-    """Return the aspects nearest to some in the model's space, best first; in the usual order where it has none."""
+    """Return the aspects that the model finds most similar, best first; in the usual order without such a model."""
     others = [aspect for aspect in ASPECTS if aspect not in aspects]
     if "aspect" not in searcher.encoder.parts:
         return others[:number]
     encoder = searcher.encoder
     vectors = _ASPECTS_ENCODED.get(encoder)
     if vectors is None:
-        # Read once: what an encoder makes of a word never changes.
+        # Cached: the vectors of an encoder never change.
         vectors = _ASPECTS_ENCODED[encoder] = _vectors(encoder, ASPECTS)
     own = [vectors[ASPECTS.index(each)] if each in ASPECTS else _vectors(encoder, (each,))[0] for each in aspects]
     mean = np.mean(own, axis=0)
@@ -132,20 +132,20 @@ _ASPECTS_ENCODED: WeakKeyDictionary[DocumentEncoder, FloatArray] = WeakKeyDictio
 
 
 def _vectors(encoder: DocumentEncoder, aspects: Sequence[str]) -> FloatArray:
-    found = encoder.encode_queries([Query("", "", (aspect,)) for aspect in aspects])[:, encoder.parts["aspect"]]
-    vectors: FloatArray = np.nan_to_num(found)
+    encoded = encoder.encode_queries([Query("", "", (aspect,)) for aspect in aspects])[:, encoder.parts["aspect"]]
+    vectors: FloatArray = np.nan_to_num(encoded)
     return vectors
 
 
-def _as_words(asked: Asked) -> str:
-    return replace(asked, entity="", aspects=(), by_parts=False, as_words=True, start=0).at()
+def _as_words(question: PageQuestion) -> str:
+    return replace(question, entity="", aspects=(), by_parts=False, as_words=True, start=0).at()
 
 
-def _entity_chip(entity: AskedEntity, understood: Understanding, asked: Asked) -> EntityChip:
+def _entity_chip(entity: AskedEntity, understood: Understanding, question: PageQuestion) -> EntityChip:
     aspects = understood.query.aspects
     several = len(understood.entities) > 1
     match = entity.match
-    rest = " and ".join(each.asked for each in understood.entities if each is not entity)
+    rest = " and ".join(other.asked for other in understood.entities if other is not entity)
     senses = () if several else entity.alternatives
     how = "not in the vocabulary; looked for by its words"
     if match is not None:
@@ -167,54 +167,56 @@ def _entity_chip(entity: AskedEntity, understood: Understanding, asked: Asked) -
         how=how,
         senses=tuple(
             Choice(
-                each.concept.name,
-                each.concept.concept_id,
-                asked.by_entity(each.concept.concept_id, aspects).at(),
+                sense.concept.name,
+                sense.concept.concept_id,
+                question.by_entity(sense.concept.concept_id, aspects).at(),
             )
-            for each in senses
+            for sense in senses
         ),
-        without=asked.by_entity(rest, aspects).at() if rest or aspects else _as_words(asked),
+        without=question.by_entity(rest, aspects).at() if rest or aspects else _as_words(question),
     )
 
 
-def _aspect_chip(aspect: str, understood: Understanding, asked: Asked, searcher: Searcher) -> AspectChip:
+def _aspect_chip(aspect: str, understood: Understanding, question: PageQuestion, searcher: Searcher) -> AspectChip:
     query = understood.query
-    others = tuple(each for each in query.aspects if each != aspect)
+    others = tuple(other for other in query.aspects if other != aspect)
     entity = query.entity_id or query.entity
-    near = [each for each in nearest_aspects(searcher, (aspect,)) if each not in query.aspects]
+    near = [near_aspect for near_aspect in nearest_aspects(searcher, (aspect,)) if near_aspect not in query.aspects]
     return AspectChip(
         name=aspect,
         how=_BEFORE if aspect in understood.taken_aspects else "",
-        instead=tuple(Choice(each, "", asked.by_entity(entity, (*others, each)).at()) for each in near),
-        without=asked.by_entity(entity, others).at() if entity or others else _as_words(asked),
+        instead=tuple(
+            Choice(near_aspect, "", question.by_entity(entity, (*others, near_aspect)).at()) for near_aspect in near
+        ),
+        without=question.by_entity(entity, others).at() if entity or others else _as_words(question),
     )
 
 
-def _left_over(understood: Understanding, asked: Asked, searcher: Searcher) -> list[tuple[str, bool, str]]:
-    """Return words that neither entity nor aspects account for; they are searched for all the same."""
+def _left_over(understood: Understanding, question: PageQuestion, searcher: Searcher) -> list[tuple[str, bool, str]]:
+    """Return the words that belong to neither entity nor aspects. They are searched for nevertheless."""
     written = {read: word for word, read in understood.corrections}
-    found = []
+    words = []
     for word in unread(understood):
         terms = analyse(word)
-        held = bool(terms) and all(map(searcher.index.reader.words.holds, terms))
-        less = " ".join(re.sub(rf"(?<!\w){re.escape(written.get(word, word))}(?!\w)", " ", asked.text).split())
-        found.append((word, held, asked.in_words(less).at()))
-    return found
+        occurs = bool(terms) and all(map(searcher.index.reader.words.holds, terms))
+        less = " ".join(re.sub(rf"(?<!\w){re.escape(written.get(word, word))}(?!\w)", " ", question.text).split())
+        words.append((word, occurs, question.in_words(less).at()))
+    return words
 
 
 _MOST_VALUES: Final = 40
 _SHOWN: Final = 8
 _MOST_FIELDS: Final = 8
 _NOT_FOR_PEOPLE: Final = frozenset({"access", "split", "overlaps_test_entity"})
-"""Who may see a document, and what only studies of models ask for."""
+"""Fields that are not shown: access groups, and fields for the evaluation of models."""
 _DATE: Final = re.compile(r"\d{4}(?:-\d{2}(?:-\d{2})?)?(?:T.*)?")
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """One value of a field, with how many documents have it, and the address that asks for it or no longer.
+    """One value of a field, with the number of its documents, and the URL that adds it to the filters or removes it.
 
-    What sentences say is not counted: None.
+    The number is None for assertions, which are not counted.
     """
 
     name: str
@@ -228,10 +230,11 @@ class Filter:
     """A field that documents have.
 
     Attributes:
-        values: Those shown at once, most documents first; those chosen are among them.
-        is_date: Whether a range is asked for, and not values.
-        bounds: First and last of the range asked for.
-        active: Whether only some of its values are asked for.
+        values: Values that are shown at once: the chosen ones, then those of the most documents.
+        further: Values that are shown on request.
+        is_date: Whether the filter is a range instead of values.
+        bounds: First and last value of the chosen range.
+        active: Whether the filter is in use.
     """
 
     name: str
@@ -242,35 +245,40 @@ class Filter:
     active: bool = False
 
 
-def filters_of(index: PassageIndex, asked: Asked) -> list[Filter]:
-    """Return the fields that narrow something down: at least two values, and not one for each document."""
+def filters_of(index: PassageIndex, question: PageQuestion) -> list[Filter]:
+    """Return the fields that are useful as filters: they have several values, but not one for each document."""
     names = sorted(set(index.reader.fields) - _NOT_FOR_PEOPLE, key=lambda name: (name != SOURCE, name))
-    found = (_filter(index, name, asked) for name in names)
-    return [each for each in found if each is not None][:_MOST_FIELDS]
+    filters = (_filter(index, name, question) for name in names)
+    return [each for each in filters if each is not None][:_MOST_FIELDS]
 
 
-def assertions_of(query: Query, asked: Asked) -> list[Filter]:
-    """Return the filter of what hits may say of the entity; none where there is no entity to say something of."""
-    if not (query.all_names or asked.assertions):
+def assertions_of(query: Query, question: PageQuestion) -> list[Filter]:
+    """Return the filter of what hits say about the entity; an empty list for a question without an entity."""
+    if not (query.all_names or question.assertions):
         return []
     values = [
-        Value(each, None, each in asked.assertions, asked.with_assertion(each, each not in asked.assertions).at())
-        for each in ASSERTIONS
+        Value(
+            assertion,
+            None,
+            assertion in question.assertions,
+            question.with_assertion(assertion, assertion not in question.assertions).at(),
+        )
+        for assertion in ASSERTIONS
     ]
-    return [Filter(name="what is said of it", values=tuple(values), active=bool(asked.assertions))]
+    return [Filter(name="what is said of it", values=tuple(values), active=bool(question.assertions))]
 
 
-_COUNTED: WeakKeyDictionary[PassageIndex, dict[str, dict[str, int]]] = WeakKeyDictionary()
+_COUNTS: WeakKeyDictionary[PassageIndex, dict[str, dict[str, int]]] = WeakKeyDictionary()
 
 
-def _filter(index: PassageIndex, name: str, asked: Asked) -> Filter | None:
-    # Counted once: an opened index never changes.
-    kept = _COUNTED.setdefault(index, {})
-    if name not in kept:
-        kept[name] = {value: number for value, number in index.counts(name).items() if value}
-    counts = kept[name]
-    chosen = asked.fields.get(name, ())
-    bounds = asked.bounds.get(name, ("", ""))
+def _filter(index: PassageIndex, name: str, question: PageQuestion) -> Filter | None:
+    # Cached: an opened index never changes.
+    counts_by_field = _COUNTS.setdefault(index, {})
+    if name not in counts_by_field:
+        counts_by_field[name] = {value: number for value, number in index.counts(name).items() if value}
+    counts = counts_by_field[name]
+    chosen = question.fields.get(name, ())
+    bounds = question.bounds.get(name, ("", ""))
     if name in DATES or (counts and all(map(_DATE.fullmatch, counts))):
         asks = any(bounds)
         return Filter(name=name, is_date=True, bounds=bounds, active=asks) if len(counts) > 1 or asks else None
@@ -278,7 +286,7 @@ def _filter(index: PassageIndex, name: str, asked: Asked) -> Filter | None:
     if not tells and not chosen:
         return None
     values = [
-        Value(value, number, value in chosen, asked.with_value(name, value, value not in chosen).at())
+        Value(value, number, value in chosen, question.with_value(name, value, value not in chosen).at())
         for value, number in counts.items()
     ]
     values.sort(key=lambda value: not value.chosen)

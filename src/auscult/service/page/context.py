@@ -1,7 +1,7 @@
 """Values that every page shows, the templates, and the purpose of a session.
 
-Everything that is put into a template is escaped, and no page holds script or style of its own. The purpose goes into
-the audit log: it is chosen on the page of the login, and a cookie keeps it.
+Values in templates are escaped, and pages have no inline script or style. The purpose is chosen at login, stored in a
+cookie, and recorded in the audit log.
 """
 
 from __future__ import annotations
@@ -35,16 +35,21 @@ def _digest_of(name: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageContext:
-    """What templates call `page`.
+    """The variable `page` of templates.
 
     Attributes:
-        name: Of the page ("search", "coverage", "add", ...).
-        here: Its address, to come back to.
-        theme: "light", "dark", or empty for what the machine prefers.
-        indexes: Names of those that the caller may ask.
-        index: The one that is asked.
-        counts: Of the caller's documents in it; None where there is nothing to count.
-        purpose: What the caller said that answers are for.
+        name: Name of the page ("search", "coverage", "add", ...).
+        here: Its URL, to come back to.
+        theme: "light", "dark", or empty for the preference of the system.
+        indexes: Names of the indexes that the caller may use.
+        index: Name of the current index.
+        counts: Counts of the documents in it that the caller sees; None where the page shows none.
+        who: Name of the caller; empty for an anonymous one.
+        may_ask: Whether the caller may search.
+        may_judge: Whether the caller may judge hits.
+        may_add: Whether the caller may upload.
+        may_leave: Whether the caller has a session to end.
+        purpose: Purpose of the session; empty where none was given.
     """
 
     name: str
@@ -62,19 +67,19 @@ class PageContext:
 
     @property
     def home(self) -> str:
-        """Where the name leads."""
+        """URL of the start page."""
         return "/"
 
     def static(self, name: str) -> str:
-        """Return the address of a file of the page, another one for every content, so that browsers may keep it."""
+        """Return the URL of a static file. It changes with the content, so browsers may store the file."""
         return f"/static/{name}?v={_digest_of(name)}"
 
 
 def searcher_for(state: State, index: str, caller: Caller) -> Searcher:
-    """Return what answers a caller's questions to an index; to the first that they may ask where none is named.
+    """Return the caller's searcher of an index; without a name, of the first that they may use.
 
     Raises:
-        Refusal: There is no such index for them, it is damaged, or not open yet.
+        Refusal: The index does not exist or is not allowed, is damaged, or is not open yet.
     """
     served = state.served(index or None, caller)
     if served.trouble is not None and not served.is_open:
@@ -84,9 +89,9 @@ def searcher_for(state: State, index: str, caller: Caller) -> Searcher:
 
 
 def context_of(request: Request, state: State, caller: Caller, name: str, index: str = "") -> PageContext:
-    """Return what the templates know of a request."""
+    """Return the values of a request for all templates."""
     names = tuple(state.names(caller)) if caller != NOBODY else ()
-    asked = index if index in names else next(iter(names), "")
+    chosen = index if index in names else next(iter(names), "")
     theme = request.cookies.get("theme", "")
     may_add = state.settings.changes and caller.role in ("write", "admin") and bool(names)
     return PageContext(
@@ -94,7 +99,7 @@ def context_of(request: Request, state: State, caller: Caller, name: str, index:
         here=f"{request.url.path}{'?' if request.url.query else ''}{request.url.query}",
         theme=theme if theme in THEMES else "",
         indexes=names,
-        index=asked,
+        index=chosen,
         counts=None,
         who=caller.name,
         may_ask=bool(names),
@@ -110,17 +115,17 @@ def _environment() -> Any:
     with naming_extra("serve", "jinja2"):
         from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    made = Environment(
+    environment = Environment(
         loader=PackageLoader("auscult.service.page"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters["grouped"] = lambda number: f"{number:,}"
-    made.filters["percent"] = lambda share: f"{100 * share:.0f}\u202f%"
-    made.filters["spoken"] = lambda name: str(name).replace("_", " ")
-    return made
+    environment.filters["grouped"] = lambda number: f"{number:,}"
+    environment.filters["percent"] = lambda share: f"{100 * share:.0f}\u202f%"
+    environment.filters["spoken"] = lambda name: str(name).replace("_", " ")
+    return environment
 
 
 def rendered(template: str, values: Mapping[str, Any]) -> str:
@@ -128,7 +133,7 @@ def rendered(template: str, values: Mapping[str, Any]) -> str:
 
     Args:
         template: Its file's name.
-        values: What it names; one that it names and is not given is an error of ours.
+        values: Its variables; a missing one is an error.
     """
     text: str = _environment().get_template(template).render(values)
     return text
@@ -141,7 +146,7 @@ _LONGEST: Final = 200
 
 
 class Purposes:
-    """Tells the audit log the purpose that a session was begun for, where a request names none of its own."""
+    """Adds the purpose of the session to a request that names none, for the audit log."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -158,14 +163,14 @@ class Purposes:
 
 def purpose_of(request: Request) -> str:
     """Return the purpose of a session; empty where none was given."""
-    said = unquote(request.cookies.get(_COOKIE, ""))
-    return "".join(filter(str.isprintable, said))[:_LONGEST]
+    purpose = unquote(request.cookies.get(_COOKIE, ""))
+    return "".join(filter(str.isprintable, purpose))[:_LONGEST]
 
 
 def keep_purpose(answer: Response, purpose: str, *, secure: bool) -> None:
-    """Keep a purpose until the browser is closed, or forget it."""
-    said = purpose.strip()[:_LONGEST]
-    if said:
-        answer.set_cookie(_COOKIE, quote(said), httponly=True, samesite="strict", secure=secure)
+    """Store a purpose in a cookie until the browser is closed; an empty one deletes the cookie."""
+    text = purpose.strip()[:_LONGEST]
+    if text:
+        answer.set_cookie(_COOKIE, quote(text), httponly=True, samesite="strict", secure=secure)
     else:
         answer.delete_cookie(_COOKIE)

@@ -1,4 +1,4 @@
-"""The page of a document: its text as its author shaped it, the answer marked, curves beside it, a PDF's pages."""
+"""The page of a document: its text with the answer marked, the curves of its scores, and the pages of a PDF."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from auscult.search.explain import ScoreCurves, describe, explain
 from auscult.search.spans import finder
 from auscult.service.caller import Asking, allowed
 from auscult.service.errors import Refusal
-from auscult.service.page.asking import Asked, document_path
+from auscult.service.page.asking import PageQuestion, document_path
 from auscult.service.page.context import context_of, rendered, searcher_for
 from auscult.service.page.hits import date_of
 from auscult.service.page.reading import answer_in, parted, parts_of
@@ -33,7 +33,7 @@ _APART: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Peak:
-    """A sentence that scores more than those around it."""
+    """A sentence that scores higher than its neighbours."""
 
     sentence: int
     x: float
@@ -47,9 +47,9 @@ class Curve:
 
     Attributes:
         name: "entity", "aspect" or "combined".
-        area: SVG path of the area under it.
-        line: SVG path of its edge.
-        peaks: Best first.
+        area: SVG path of the area under the curve.
+        line: SVG path of the curve.
+        peaks: Its peaks, best first.
     """
 
     name: str
@@ -60,12 +60,13 @@ class Curve:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurvesView:
-    """All that is drawn.
+    """The drawing of a document's scores.
 
     Attributes:
-        sentences: How many there are: the height of the drawing.
-        passages: Where passages begin, but for the first.
-        scores: The combined score of every sentence, from 0 to 100, for scripts and readers of screens.
+        curves: The curves, the combined one last.
+        sentences: Number of sentences, which is the height of the drawing.
+        passages: First sentences of the passages, without the very first.
+        scores: The combined score of every sentence from 0 to 100, for scripts and screen readers.
     """
 
     curves: tuple[Curve, ...]
@@ -75,7 +76,7 @@ class CurvesView:
 
     @property
     def peaks(self) -> tuple[Peak, ...]:
-        """Peaks of all evidence together, in the order of the text."""
+        """Peaks of the combined curve, in the order of the text."""
         return tuple(sorted(self.curves[-1].peaks, key=lambda peak: peak.sentence)) if self.curves else ()
 
 
@@ -87,13 +88,13 @@ def curves_view(curves: ScoreCurves) -> CurvesView | None:
     texts = [parted(" ".join(curves.document.slice(sentence).split()))[1] for sentence in sentences]
     headings = [span.heading for span in curves.passages for _ in range(span.last - span.first)]
     drawn = [("entity", curves.entity), ("aspect", curves.aspect), ("combined", curves.combined)]
-    # A model without halves has one curve.
-    shown = [(name, scores) for name, scores in drawn if any(scores)]
-    top = max(max(scores) for _, scores in shown) if shown else 0.0
+    # A model without parts for entity and aspect has only the combined curve.
+    visible = [(name, scores) for name, scores in drawn if any(scores)]
+    top = max(max(scores) for _, scores in visible) if visible else 0.0
     if top <= 0:
         return None
     return CurvesView(
-        curves=tuple(_curve(name, scores, texts, headings) for name, scores in shown),
+        curves=tuple(_curve(name, scores, texts, headings) for name, scores in visible),
         sentences=len(sentences),
         passages=tuple(span.first for span in curves.passages if 0 < span.first < span.last),
         scores=tuple(round(100 * max(0.0, score) / (max(curves.combined) or 1.0)) for score in curves.combined),
@@ -101,7 +102,7 @@ def curves_view(curves: ScoreCurves) -> CurvesView | None:
 
 
 def _curve(name: str, raw: Sequence[float], texts: Sequence[str], headings: Sequence[str]) -> Curve:
-    # From 0 to 1, each of the sentence itself and a quarter of its neighbours: ragged lines show no place to look.
+    # Smoothed with a quarter of each neighbour and scaled to 1, as peaks are hard to see in a ragged line.
     padded = [raw[0], *raw, raw[-1]]
     smooth = [max(0.0, 0.25 * a + 0.5 * b + 0.25 * c) for a, b, c in zip(padded, padded[1:], padded[2:], strict=False)]
     highest = max(smooth) or 1.0
@@ -112,9 +113,9 @@ def _curve(name: str, raw: Sequence[float], texts: Sequence[str], headings: Sequ
         for first in range(0, len(scores), step)
     ]
     points = [(points[0][0], 0), *points, (points[-1][0], len(scores))]
-    told = [f"{x:.1f},{y:g}" for x, y in points]
-    line = "M" + "L".join(told)
-    area = f"M0,0L{'L'.join(told)}L0,{len(scores)}Z"
+    coordinates = [f"{x:.1f},{y:g}" for x, y in points]
+    line = "M" + "L".join(coordinates)
+    area = f"M0,0L{'L'.join(coordinates)}L0,{len(scores)}Z"
     peaks = tuple(
         Peak(number, round(WIDTH * scores[number], 1), texts[number], headings[number]) for number in _peaks(scores)
     )
@@ -122,46 +123,46 @@ def _curve(name: str, raw: Sequence[float], texts: Sequence[str], headings: Sequ
 
 
 def _peaks(scores: Sequence[float]) -> list[int]:
-    """Return sentences that score more than their neighbours, best first, none next to another."""
+    """Return the sentences that score higher than their neighbours, best first, with a distance between them."""
     ends = (-1.0, *scores, -1.0)
     tops = [
         number
         for number, (before, here) in enumerate(pairwise(ends[:-1]))
         if here >= before and here > ends[number + 2]
     ]
-    found: list[int] = []
+    peaks: list[int] = []
     for number in sorted(tops, key=lambda number: -scores[number]):
-        if scores[number] > 0 and all(abs(number - other) > _APART for other in found):
-            found.append(number)
-        if len(found) == _MOST_PEAKS:
+        if scores[number] > 0 and all(abs(number - other) > _APART for other in peaks):
+            peaks.append(number)
+        if len(peaks) == _MOST_PEAKS:
             break
-    return found
+    return peaks
 
 
 router = APIRouter(include_in_schema=False)
-_SAID: Final = 8
-_UNTOLD: Final = frozenset({"access"})
+_MOST_FIELDS: Final = 8
+_HIDDEN_FIELDS: Final = frozenset({"access"})
 
 
 @router.get("/d/{index}/{doc_id:path}")
 def document(request: Request, index: str, doc_id: str, caller: Asking, state: Stated) -> Response:
-    """A document, for a question or for itself."""
+    """Show a document, with or without a question."""
     parameters = request.query_params
-    asked = replace(Asked.of(parameters.multi_items()), index=index)
-    audited(request, "view", index=index, query=asked.words, doc_ids=[doc_id])
+    question = replace(PageQuestion.of(parameters.multi_items()), index=index)
+    audited(request, "view", index=index, query=question.words, doc_ids=[doc_id])
     allowed(caller, "read", index)
     searcher = searcher_for(state, index, caller)
     reader = searcher.index.reader
     row = row_of(reader, doc_id)
-    found = reader.document(row)
+    document = reader.document(row)
     layout = reader.original_layout(row)
-    parts = parts_of(found)
+    parts = parts_of(document)
     query, curves, answer = None, None, None
-    if not asked.is_empty:
+    if not question.is_empty:
         with suppress(QueryError):
-            understood = understand(searcher, asked)
-            query, asked = understood.query, asked.settled(understood)
-        # A document can be read all the same, where the model has no vector for the question.
+            understood = understand(searcher, question)
+            query, question = understood.query, question.settled(understood)
+        # Without a vector for the question, the document is shown without curves and answer.
         with suppress(QueryError, ModelError):
             if query is not None:
                 curves, weighed = curves_view(explain(searcher, query, doc_id)), finder(searcher, query, doc_id)
@@ -171,39 +172,41 @@ def document(request: Request, index: str, doc_id: str, caller: Asking, state: S
                     return searcher.marked(asking, passages[number])
 
                 answer = answer_in(weighed, parts, parameters.get("p", ""), parameters.get("s", ""), marked)
-    audited(request, "view", index=index, query=asked.words, doc_ids=[doc_id], result=1)
+    audited(request, "view", index=index, query=question.words, doc_ids=[doc_id], result=1)
     page = replace(context_of(request, state, caller, "document", index), counts=searcher.index.manifest.counts)
     path = document_path(index, doc_id)
 
     def at(span: str) -> str:
-        return asked.at(path, "answer", ("p", parameters.get("p", "")), ("s", span)) if span else ""
+        return question.at(path, "answer", ("p", parameters.get("p", "")), ("s", span)) if span else ""
 
     try:
-        # To the web, and nowhere else: documents may say anything.
-        is_web = urlsplit(found.url).scheme in ("http", "https")
+        # Link to web pages only, as a document may give any URL.
+        is_web = urlsplit(document.url).scheme in ("http", "https")
     except ValueError:
         is_web = False
     saved = f"/api/v1/documents/{quote(doc_id, safe='/')}/original?index={index}"
     values: dict[str, Any] = {
         "page": page,
-        "asked": asked,
-        "document": found,
-        "title": found.title or doc_id,
-        "date": date_of(found.metadata),
-        "link": found.url if is_web else "",
-        "fields": [each for each in found.metadata.items() if each[1] and each[0] not in _UNTOLD][:_SAID],
+        "question": question,
+        "document": document,
+        "title": document.title or doc_id,
+        "date": date_of(document.metadata),
+        "link": document.url if is_web else "",
+        "fields": [pair for pair in document.metadata.items() if pair[1] and pair[0] not in _HIDDEN_FIELDS][
+            :_MOST_FIELDS
+        ],
         "parts": parts,
         "query": query,
-        "told": describe(query) or asked.text if query else "",
+        "wording": describe(query) or question.text if query else "",
         "curves": curves,
         "answer": answer,
-        "pages": pages_of(found, layout, answer.chain[-1] if answer else (0, 0)),
+        "pages": pages_of(document, layout, answer.chain[-1] if answer else (0, 0)),
         "sheet": lambda number: f"/sheet/{quote(index, safe='')}/{number}/{quote(doc_id, safe='/')}",
         "original": {"name": layout.name, "href": saved} if layout is not None else None,
-        "back": "" if asked.is_empty else asked.at("/"),
+        "back": "" if question.is_empty else question.at("/"),
         "smaller": at(answer.smaller) if answer else "",
         "larger": at(answer.larger) if answer else "",
-        "here": asked.at(path),
+        "here": question.at(path),
         "bare": path,
     }
     return HTMLResponse(rendered("document.html", values))
@@ -215,7 +218,7 @@ _SECONDS_KEPT: Final = 3_600
 
 @router.get("/sheet/{index}/{number}/{doc_id:path}")
 def sheet(request: Request, index: str, number: int, doc_id: str, caller: Asking, state: Stated) -> Response:
-    """One page, as PNG."""
+    """Return one page of a PDF as PNG."""
     if number < 1:
         raise Refusal(404, "no_page", "expected a page from 1 on, got one before", "see the document's text")
     answer = documents.page(request, doc_id, number - 1, caller, state, _SCALE, index)
@@ -225,7 +228,7 @@ def sheet(request: Request, index: str, number: int, doc_id: str, caller: Asking
 
 _MOST_BOXED: Final = 3_000
 _ROOM: Final = 1.5
-"""Points that a box is wider than its words on each side."""
+"""Points that a box extends beyond its words on each side."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,13 +244,13 @@ class Boxed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownPage:
-    """A page.
+    """A page of a PDF.
 
     Attributes:
-        number: From 1.
-        width: In points.
-        height: In points.
-        boxes: Of all its sentences, in order.
+        number: Number of the page, from 1.
+        width: Width in points.
+        height: Height in points.
+        boxes: Boxes of its sentences, in order.
     """
 
     number: int
@@ -257,12 +260,12 @@ class ShownPage:
 
 
 def pages_of(document: Document, original: Original | None, around: tuple[int, int]) -> list[ShownPage]:
-    """Return the pages of a document; none where it is no PDF.
+    """Return the pages of a document with boxes around its sentences; empty for a document without pages.
 
     Args:
-        document: Whose sentences are boxed: all of them, or of a long one those near the answer.
-        original: Its file's layout.
-        around: First and one past the last sentence of what may be marked.
+        document: The document. Of a long one, only sentences near the answer get boxes.
+        original: Layout of its file.
+        around: First sentence of the largest possible answer, and one past its last.
     """
     if original is None or not original.pages:
         return []

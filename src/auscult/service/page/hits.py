@@ -1,4 +1,4 @@
-"""Hits as they are read: the stretch of a passage that answers, its marked sentences, and why it is shown."""
+"""Hits on the page: the excerpt of a passage, its marked sentences, and why it was found."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from auscult.search.certainty import Verdict, verdict
 from auscult.search.evidence import question_terms
 from auscult.search.marks import excerpt
 from auscult.search.siblings import sibling_note
-from auscult.service.page.asking import Asked, document_path
+from auscult.service.page.asking import PageQuestion, document_path
 from auscult.service.page.reading import parted
 from auscult.understanding import Query
 
 _STYLES: Final[Mapping[Verdict, str]] = {"answers": "sure", "may answer": "maybe", "no answer": "doubtful"}
-"""Of a word, the class for the style sheet."""
+"""CSS class by verdict."""
 _LEAST: Final = 0.05
-"""What a reason adds to a score so that it is named."""
+"""Least contribution to the score for a reason to be named."""
 
 
 def reasons(hit: Hit, query: Query) -> list[str]:
-    """Return why a hit is shown: where it names the entity, whether it speaks of the aspect."""
-    told = [_where_named(hit, query), _speaks_about(hit, query)]
+    """Return why a hit was found: where it names the entity, whether it speaks about the aspect, and which words."""
+    reasons = [_where_named(hit, query), _speaks_about(hit, query)]
     terms = list(dict.fromkeys(question_terms(query)))
     if query.text and len(terms) > 1:
-        held = set(analyse(f"{hit.title} {hit.heading} {hit.text}"))
-        told.append(f"your words: {sum(term in held for term in terms)} of {len(terms)}")
-    return [each for each in told if each]
+        present = set(analyse(f"{hit.title} {hit.heading} {hit.text}"))
+        reasons.append(f"your words: {sum(term in present for term in terms)} of {len(terms)}")
+    return [reason for reason in reasons if reason]
 
 
 def _where_named(hit: Hit, query: Query) -> str:
@@ -46,10 +46,10 @@ def _where_named(hit: Hit, query: Query) -> str:
 
 
 def _named(names: tuple[str, ...], text: str) -> str:
-    held = f" {' '.join(analyse(text))} "
+    haystack = f" {' '.join(analyse(text))} "
     for name in names:
         terms = analyse(name)
-        if terms and f" {' '.join(terms)} " in held:
+        if terms and f" {' '.join(terms)} " in haystack:
             return name
     return ""
 
@@ -65,16 +65,18 @@ def _speaks_about(hit: Hit, query: Query) -> str:
 
 
 DATES: Final = ("date", "updated", "published", "last_updated", "year")
-"""Fields of metadata that say when, the first that a document has."""
+"""Metadata fields with a date; the first one that a document has is used."""
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A sentence of a hit: marker and text together are what the document has.
+    """A sentence of a hit; marker and text together are its text in the document.
 
     Attributes:
-        marker: The bullet or number that it begins with, with the blank behind it; empty for none.
-        label: What it says of the entity; empty where that is affirmed, or not mentioned.
+        marker: Bullet or number at its beginning, with the space after it; empty for none.
+        text: The rest of the sentence.
+        marked: Whether the sentence is highlighted.
+        label: What it says about the entity; empty where the entity is affirmed or not mentioned.
     """
 
     marker: str
@@ -93,7 +95,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Another place where the same text stands."""
+    """Another document or passage with the same text."""
 
     title: str
     source: str
@@ -102,16 +104,22 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HitView:
-    """What a page shows of a hit.
+    """A hit as a page shows it.
 
     Attributes:
-        number: From 1, over all pages.
+        hit: The hit.
+        number: Its number over all pages, from 1.
         path: The headings above it and its own.
-        href: Of its document, at the passage.
-        cut_before: Whether the passage begins before the stretch.
-        cut_after: Whether it goes on behind it.
-        warning: That it is of a similar disease, and not the one asked for; empty for none.
-        also: Other places of the same text.
+        href: URL of its document, at the passage.
+        blocks: The paragraphs of the excerpt.
+        cut_before: Whether the passage begins before the excerpt.
+        cut_after: Whether the passage continues after the excerpt.
+        reasons: Why it was found, in words.
+        likely: Verdict on whether it answers; empty where there is no probability.
+        likelihood: CSS class of the verdict.
+        warning: Sentence that the hit is about a similar disease; empty for none.
+        date: Date of its document; empty where unknown.
+        also: Other places with the same text.
     """
 
     hit: Hit
@@ -130,9 +138,9 @@ class HitView:
 
 
 def view_of(
-    hit: Hit, number: int, query: Query, asked: Asked, index: str, known: KnowledgeBase | None = None
+    hit: Hit, number: int, query: Query, question: PageQuestion, index: str, known: KnowledgeBase | None = None
 ) -> HitView:
-    """Return what a page shows of a hit; a knowledge base tells names of one disease from similar ones'."""
+    """Return the view of a hit. With a knowledge base, hits about similar diseases get a warning."""
     blocks, before, after = blocks_of(hit)
     note = sibling_note(query, hit.title, known)
     likely, likelihood = ("", "maybe")
@@ -143,7 +151,7 @@ def view_of(
         hit=hit,
         number=number,
         path=tuple(filter(None, (*hit.above, hit.heading))),
-        href=asked.at(document_path(index, hit.doc_id), "answer", ("p", hit.passage_id)),
+        href=question.at(document_path(index, hit.doc_id), "answer", ("p", hit.passage_id)),
         blocks=blocks,
         cut_before=before,
         cut_after=after,
@@ -156,12 +164,12 @@ def view_of(
 
 
 def date_of(metadata: Mapping[str, str]) -> str:
-    """Return a document's date; empty where it does not say."""
+    """Return the date of a document; empty where it has none."""
     return next((metadata[name] for name in DATES if metadata.get(name)), "")
 
 
 def grouped(views: Sequence[HitView]) -> list[HitView]:
-    """Return hits of one text under the first of them, which names the places of the others."""
+    """Merge hits with the same text into the first of them, which lists the places of the others."""
     first: dict[str, HitView] = {}
     for view in views:
         key = " ".join(view.hit.text.split()).casefold()
@@ -176,13 +184,13 @@ def grouped(views: Sequence[HitView]) -> list[HitView]:
 
 
 def blocks_of(hit: Hit) -> tuple[tuple[Block, ...], bool, bool]:
-    """Return the stretch of a passage that answers in its paragraphs, and whether it is cut before and behind."""
+    """Return the paragraphs of a hit's excerpt, and whether the passage is cut before and after it."""
     sentences = hit.sentences
     if not sentences:
         return (), False, False
-    shown = excerpt(sentences)
+    stretch = excerpt(sentences)
     blocks: list[Block] = []
-    for number in shown:
+    for number in stretch:
         # A line break before a sentence begins a paragraph.
         before = sentences[number - 1].end - hit.start if number else 0
         begins = number == 0 or "\n" in hit.text[before : sentences[number].start - hit.start]
@@ -193,4 +201,4 @@ def blocks_of(hit: Hit) -> tuple[tuple[Block, ...], bool, bool]:
             blocks[-1] = replace(blocks[-1], pieces=(*blocks[-1].pieces, piece))
         else:
             blocks.append(Block((piece,), bool(marker)))
-    return tuple(blocks), shown.start > 0, shown.stop < len(sentences)
+    return tuple(blocks), stretch.start > 0, stretch.stop < len(sentences)

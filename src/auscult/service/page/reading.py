@@ -1,7 +1,7 @@
-"""A document as it is read: passages with headings, paragraphs and lists of whole sentences, and the answer marked.
+"""The text of a document for its page: passages with headings, paragraphs and lists, and the marked answer.
 
-Sentences are numbered for links. Nothing of the original's markup is shown: text is text. Characters between sentences
-(bullets) are left as they are.
+Sentences are numbered, as targets of links. Markup of the original is shown as plain text. Characters between
+sentences, such as bullets, are kept.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ class ShownSentence:
     """One sentence, verbatim.
 
     Attributes:
-        number: In the document, from 0: its anchor is "s" and the number.
-        marker: The bullet or number that it begins with, with the blank behind it; empty for none.
-        text: The sentence behind its marker; both together are what the document has.
-        glue: What stands between this sentence and the one before, in the same paragraph.
+        number: Its number in the document, from 0; its anchor is "s" and the number.
+        marker: Bullet or number at its beginning, with the space after it; empty for none.
+        text: The rest of the sentence.
+        glue: Characters between this sentence and the one before in the same paragraph.
     """
 
     number: int
@@ -44,14 +44,15 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A passage.
+    """A passage as the page shows it.
 
     Attributes:
-        number: In the document, from 0: its anchor is "p" and the number.
-        headings: (level, words) of those that begin here, outermost first; levels from 2.
-        groups: Paragraphs, those of one list together.
+        number: Its number in the document, from 0; its anchor is "p" and the number.
+        passage_id: Id of the passage.
+        headings: (level, text) of the headings that begin here, outermost first; levels from 2.
+        groups: (whether a list, paragraphs); the items of one list are together.
         first: Number of its first sentence.
-        last: One past its last.
+        last: One past the number of its last sentence.
     """
 
     number: int
@@ -86,51 +87,51 @@ def parts_of(document: Document) -> list[Part]:
 
 
 def parted(text: str) -> tuple[str, str]:
-    """Return the bullet or number that a text begins with, with the blank behind it, and the rest."""
+    """Split a text into the bullet or number at its beginning, with the space after it, and the rest."""
     marker = _MARKER.match(text)
     cut = marker.end() if marker else 0
     return text[:cut], text[cut:]
 
 
 def _new(before: tuple[str, ...], path: tuple[str, ...], title: str) -> tuple[tuple[int, str], ...]:
-    """Return the headings of a path that did not already stand over the passage before; its own always does."""
+    """Return the headings of a passage that differ from those of the passage before; the innermost always counts."""
     shared = 0
     while shared < min(len(before), len(path) - 1) and before[shared] == path[shared]:
         shared += 1
-    # A document's title stands over all of it.
+    # The title of the document is already shown above everything.
     begins = 1 if path[:1] == (title,) and len(path) > 1 else 0
     return tuple((min(2 + level - begins, 6), path[level]) for level in range(max(shared, begins), len(path)))
 
 
 def _paragraphs(document: Document, passage: Passage, first: int) -> Iterator[Paragraph]:
-    held: list[ShownSentence] = []
+    sentences: list[ShownSentence] = []
     item = False
     before: Sentence | None = None
     for place, sentence in enumerate(passage.sentences):
         begins = sentence.begins_paragraph or before is None or before.ends_paragraph
-        if begins and held:
-            yield Paragraph(tuple(held), item)
-            held = []
+        if begins and sentences:
+            yield Paragraph(tuple(sentences), item)
+            sentences = []
         text = document.slice(sentence)
         marker, rest = parted(text) if begins and sentence.list_item else ("", text)
-        between = document.text[before.end : sentence.start] if before and held else ""
-        glue = between if between.strip() else " " if held else ""
-        held.append(ShownSentence(number=first + place, marker=marker, text=rest, glue=glue))
+        between = document.text[before.end : sentence.start] if before and sentences else ""
+        glue = between if between.strip() else " " if sentences else ""
+        sentences.append(ShownSentence(number=first + place, marker=marker, text=rest, glue=glue))
         item = sentence.list_item if begins else item
         before = sentence
-    if held:
-        yield Paragraph(tuple(held), item)
+    if sentences:
+        yield Paragraph(tuple(sentences), item)
 
 
 def _groups(paragraphs: list[Paragraph]) -> Iterator[tuple[bool, tuple[Paragraph, ...]]]:
-    held: list[Paragraph] = []
+    group: list[Paragraph] = []
     for paragraph in paragraphs:
-        if held and paragraph.list_item != held[0].list_item:
-            yield held[0].list_item, tuple(held)
-            held = []
-        held.append(paragraph)
-    if held:
-        yield held[0].list_item, tuple(held)
+        if group and paragraph.list_item != group[0].list_item:
+            yield group[0].list_item, tuple(group)
+            group = []
+        group.append(paragraph)
+    if group:
+        yield group[0].list_item, tuple(group)
 
 
 _STEPS: Final = 40
@@ -139,14 +140,14 @@ _SPAN: Final = re.compile(r"(\d{1,7})-(\d{1,7})")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What is marked.
+    """The marked answer.
 
     Attributes:
         first: Number of its first sentence.
-        last: One past its last.
-        chain: Stretches from the smallest to the largest, each in the next, that are stepped through.
-        at: Which of them is marked.
-        top: Sentences that the hit of its passage marks.
+        last: One past the number of its last sentence.
+        chain: Spans from the smallest to the largest, each within the next, for the links "smaller" and "larger".
+        at: Index of the marked span in the chain.
+        top: Sentences that are highlighted in the hit of the passage.
     """
 
     first: int
@@ -157,29 +158,32 @@ class Answer:
 
     @property
     def smaller(self) -> str:
-        """The next smaller one, as an address has it; empty where there is none."""
+        """The next smaller span as a URL parameter; empty where there is none."""
         return "-".join(map(str, self.chain[self.at - 1])) if self.at else ""
 
     @property
     def larger(self) -> str:
-        """The next larger one."""
+        """The next larger span as a URL parameter; empty where there is none."""
         return "-".join(map(str, self.chain[self.at + 1])) if self.at + 1 < len(self.chain) else ""
 
 
 def answer_in(
     finder: SpanFinder, parts: list[Part], passage_id: str, given: str, marked: Callable[[int], frozenset[int]]
 ) -> Answer | None:
-    """Return what to mark of a document; None where it has no sentence.
+    """Return the answer to mark in a document; None where it has no sentence.
 
     Args:
-        finder: Of the document, with its sentences' scores.
+        finder: The span finder of the document, with the scores of its sentences.
         parts: Its passages.
-        passage_id: That was found; empty, or one of another document, for the best stretch of all.
-        given: "first-last" of an address; what fits no sentences is as if it were not there.
-        marked: Which sentences of a passage a hit marks, both by their numbers.
+        passage_id: Id of the passage that was found; an empty or unknown one gives the best span of all.
+        given: "first-last" from the URL; ignored where the document has no such sentences.
+        marked: Returns the sentences that the hit of a passage highlights, by the number of the passage.
     """
-    part = next((each for each in parts if each.passage_id == passage_id and each.last > each.first), None)
-    first, last = map(int, found.groups()) if (found := _SPAN.fullmatch(given)) else (0, 0)
+    part = next(
+        (candidate for candidate in parts if candidate.passage_id == passage_id and candidate.last > candidate.first),
+        None,
+    )
+    first, last = map(int, match.groups()) if (match := _SPAN.fullmatch(given)) else (0, 0)
     if first < last <= len(finder.scores):
         span: Span | None = finder.span(first, last)
     else:
@@ -194,11 +198,11 @@ def answer_in(
         chain.append(larger)
     if part is None:
         best = max(range(span.first, span.last), key=lambda number: finder.scores[number])
-        part = next(each for each in parts if each.first <= best < each.last)
+        part = next(candidate for candidate in parts if candidate.first <= best < candidate.last)
     return Answer(
         first=span.first,
         last=span.last,
-        chain=tuple((each.first, each.last) for each in chain),
+        chain=tuple((stretch.first, stretch.last) for stretch in chain),
         at=at,
         top=frozenset(part.first + number for number in marked(part.number)),
     )

@@ -1,4 +1,4 @@
-"""Adds the page to an app, with its files and forms: log in, judge a hit, add documents, choose light or dark."""
+"""Add the page to an app, with its static files and forms: log in, judge a hit, add documents, choose the theme."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from auscult.service.errors import Refusal
 from auscult.service.jobs import ENDED
 from auscult.service.models import FeedbackRequest
 from auscult.service.page import document_page, patients_page, saved_page, search_page, tables
-from auscult.service.page.asking import Asked, document_path
+from auscult.service.page.asking import PageQuestion, document_path
 from auscult.service.page.context import THEMES, USUAL, Purposes, context_of, keep_purpose, rendered
 from auscult.service.page.troubles import Troubles
 from auscult.service.routes import Stated, search, uploads
@@ -33,14 +33,14 @@ def add_page(app: FastAPI) -> None:
 
 
 def add_page_guards(app: FastAPI) -> None:
-    """Put purposes, and errors as pages, around a service with its page."""
+    """Add the middleware for purposes and for errors as pages."""
     app.add_middleware(Purposes)
     app.add_middleware(Troubles)
 
 
 @router.get("/static/{name}")
 def static(name: str) -> Response:
-    """A file of the page; its address changes with its content."""
+    """Return a static file of the page. Its URL changes with its content."""
     folder = files("auscult.service.page") / "static"
     if name not in {each.name for each in folder.iterdir()} or name.rpartition(".")[2] not in _KINDS:
         return PlainTextResponse("There is no such file.", 404)
@@ -51,7 +51,7 @@ def static(name: str) -> Response:
 
 @router.get("/theme")
 def theme(request: Request, to: str = "", next: str = "/") -> Response:  # noqa: A002 - a name of an address
-    """Keep how somebody likes the page to look, and go back."""
+    """Store the theme in a cookie, and go back."""
     answer = RedirectResponse(own_path(next), 303)
     if to in THEMES:
         answer.set_cookie("theme", to, max_age=_A_YEAR, samesite="lax")
@@ -62,7 +62,7 @@ def theme(request: Request, to: str = "", next: str = "/") -> Response:  # noqa:
 
 @router.get("/login")
 async def login(request: Request, caller: Asking, state: Stated, next: str = "/") -> Response:  # noqa: A002
-    """The field for a key."""
+    """Show the login form."""
     return _login_form(request, state, caller, next, wrong=False)
 
 
@@ -75,7 +75,7 @@ async def enter(
     next: Annotated[str, Form(max_length=8_000)] = "/",  # noqa: A002
     purpose: Annotated[str, Form(max_length=200)] = "",
 ) -> Response:
-    """Begin a session, and go on to what was wanted; or ask again."""
+    """Begin a session and go to the requested page, or show the form again."""
     answer = RedirectResponse(own_path(next), 303)
     if await sign_in(request, key, answer):
         keep_purpose(answer, purpose, secure=request.url.scheme == "https")
@@ -94,7 +94,7 @@ async def leave(request: Request) -> Response:
 
 def _login_form(request: Request, state: State, caller: Caller, wanted: str, *, wrong: bool) -> Response:
     page = context_of(request, state, caller, "login")
-    values = {"page": page, "asked": Asked(), "next": own_path(wanted), "wrong": wrong}
+    values = {"page": page, "question": PageQuestion(), "next": own_path(wanted), "wrong": wrong}
     values["purposes"] = USUAL if state.settings.audit else ()
     return HTMLResponse(rendered("login.html", values), 401 if wrong else 200)
 
@@ -113,8 +113,8 @@ def judge(
     index: Annotated[str, Form(max_length=64)] = "",
     next: Annotated[str, Form(max_length=8_000)] = "/",  # noqa: A002 - a name of a form's field
 ) -> Response:
-    """Keep a judgement, and go back to the hit; programs are answered as the API answers them."""
-    said = FeedbackRequest(
+    """Store a judgement and go back to the hit. A request for JSON is answered like one to the API."""
+    body = FeedbackRequest(
         question="" if e or a else q,
         entity=e,
         aspects=a or [],
@@ -124,9 +124,9 @@ def judge(
         relevance=1 if answers == "yes" else 0,
         span=None,
     )
-    kept = search.feedback(request, said, caller, state)
+    answer = search.feedback(request, body, caller, state)
     if "application/json" in request.headers.get("accept", ""):
-        return kept
+        return answer
     return RedirectResponse(own_path(next), 303)
 
 
@@ -135,14 +135,14 @@ _MOST_SHOWN = 50
 
 @router.get("/add")
 def upload_form(request: Request, caller: Asking, state: Stated, index: str = "") -> Response:
-    """Where files are chosen, or dropped."""
+    """Show the form for uploads."""
     allowed(caller, "write", index or None)
     page = context_of(request, state, caller, "add", index)
     groups = sorted(caller.groups) if caller.groups is not None else []
     limits = state.settings.limits
     values = {
         "page": page,
-        "asked": Asked(index=index),
+        "question": PageQuestion(index=index),
         "groups": groups,
         "most": limits.files,
         "megabytes": limits.upload // 1_000_000,
@@ -160,7 +160,7 @@ def add_files(
     index: Annotated[str, Form(max_length=64)] = "",
     access: Annotated[str, Form(max_length=1_000)] = "",
 ) -> Response:
-    """Take files on, as the API does, and show what becomes of them."""
+    """Upload files as the API does, and show the job."""
     named = [file for file in files or [] if file.filename]
     if not named:
         raise Refusal(422, "no_files", "no file was chosen", "go back and choose one, or drop some on the page")
@@ -170,31 +170,31 @@ def add_files(
 
 @router.get("/jobs")
 def jobs(request: Request, caller: Asking, state: Stated) -> Response:
-    """Uploads and what became of them, the last one first."""
+    """Show the upload jobs, newest first."""
     listed = uploads.visible_jobs(request, caller)
     page = context_of(request, state, caller, "jobs")
-    values = {"page": page, "asked": Asked(), "jobs": listed[:_MOST_SHOWN]}
+    values = {"page": page, "question": PageQuestion(), "jobs": listed[:_MOST_SHOWN]}
     return HTMLResponse(rendered("jobs.html", values))
 
 
 @router.get("/jobs/{job_id}")
 def job(request: Request, job_id: str, caller: Asking, state: Stated) -> Response:
-    """How far one upload is: what was read, what was skipped and why."""
-    told = uploads.visible_job(request, job_id, caller)
-    page = context_of(request, state, caller, "jobs", told.index)
-    titles = [(doc_id, document_path(told.index, doc_id)) for doc_id in told.doc_ids[:_MOST_SHOWN]]
+    """Show the progress of one upload: what was read, and what was skipped and why."""
+    upload = uploads.visible_job(request, job_id, caller)
+    page = context_of(request, state, caller, "jobs", upload.index)
+    titles = [(doc_id, document_path(upload.index, doc_id)) for doc_id in upload.doc_ids[:_MOST_SHOWN]]
     values = {
         "page": page,
-        "asked": Asked(index=told.index),
-        "job": told,
-        "ended": told.standing in ENDED,
+        "question": PageQuestion(index=upload.index),
+        "job": upload,
+        "ended": upload.standing in ENDED,
         "documents": titles,
-        "further": max(0, len(told.doc_ids) - _MOST_SHOWN),
+        "further": max(0, len(upload.doc_ids) - _MOST_SHOWN),
     }
     return HTMLResponse(rendered("job.html", values))
 
 
 def own_path(wanted: str) -> str:
-    """Return an address of this service; the first page for what would lead elsewhere."""
+    """Return a path if it is on this service; else the start page."""
     leads_here = wanted.startswith("/") and not wanted.startswith(("//", "/\\")) and wanted.isprintable()
     return wanted if leads_here else "/"

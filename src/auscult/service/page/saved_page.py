@@ -1,6 +1,7 @@
-"""Saved searches: kept under a name with their filters, listed, opened and removed.
+"""Saved searches: save a search with its filters under a name, list, open and delete it.
 
-They are of whoever has a key. Without keys they are of the browser: a cookie that scripts cannot read says which one.
+They belong to the holder of a key. Without keys they belong to the browser, which is known by a cookie that scripts
+cannot read.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from auscult.errors import DataError
 from auscult.provenance import now
 from auscult.service.caller import Asking, Caller, allowed
 from auscult.service.errors import Refusal, disk_refusal
-from auscult.service.page.asking import Asked
+from auscult.service.page.asking import PageQuestion
 from auscult.service.page.context import context_of, rendered
 from auscult.service.page.troubles import no_index
 from auscult.service.routes import Stated, audited
@@ -40,28 +41,30 @@ _A_YEAR: Final = 31_536_000
 
 @dataclass(frozen=True, slots=True)
 class ShownSearch:
-    """A saved search as the page lists it; `asked` is read from its address."""
+    """A saved search as the page lists it; `question` is read from its address."""
 
     saved: SavedSearch
-    asked: Asked
+    question: PageQuestion
 
 
 @router.get("/saved")
 def saved(request: Request, caller: Asking, state: Stated) -> Response:
-    """The caller's saved searches."""
+    """Show the caller's saved searches."""
     audited(request, "saved searches")
     allowed(caller, "read")
     page = context_of(request, state, caller, "saved")
     if not page.may_ask:
         return no_index(page)
     try:
-        kept = [ShownSearch(each, asked_at(each.address)) for each in _store(request).of(_person(request, caller))]
+        searches = [
+            ShownSearch(search, question_at(search.address)) for search in _store(request).of(_person(request, caller))
+        ]
     except DataError as error:
         message = "expected saved searches that can be read, got a damaged file"
         raise Refusal(
             503, "cannot_read", message, "ask whoever runs this service to look at its data folder"
         ) from error
-    return HTMLResponse(rendered("saved.html", {"page": page, "asked": Asked(), "searches": kept}))
+    return HTMLResponse(rendered("saved.html", {"page": page, "question": PageQuestion(), "searches": searches}))
 
 
 @router.post("/saved")
@@ -72,16 +75,16 @@ def save(
     name: Annotated[str, Form(max_length=LONGEST_NAME)] = "",
     address: Annotated[str, Form(max_length=LONGEST_ADDRESS)] = "",
 ) -> Response:
-    """Keep a search, and go back to it."""
-    asked = asked_at(address)
-    audited(request, "save search", index=asked.index, query=asked.words)
-    allowed(caller, "read", asked.index or None)
-    asked = replace(asked, index=state.served(asked.index or None, caller).name)
+    """Save a search, and go back to it."""
+    question = question_at(address)
+    audited(request, "save search", index=question.index, query=question.words)
+    allowed(caller, "read", question.index or None)
+    question = replace(question, index=state.served(question.index or None, caller).name)
     named = " ".join(name.split())
-    if asked.is_empty or not named:
+    if question.is_empty or not named:
         message = "expected a search and a name for it, got one without the other"
         raise Refusal(422, "no_name", message, "go back, and write a name")
-    answer = RedirectResponse(asked.at("/"), 303)
+    answer = RedirectResponse(question.at("/"), 303)
     person = _person(request, caller)
     if not person:
         token = secrets.token_urlsafe(24)
@@ -89,7 +92,7 @@ def save(
         secure = request.url.scheme == "https"
         answer.set_cookie(_COOKIE, token, max_age=_A_YEAR, httponly=True, samesite="strict", secure=secure)
     try:
-        _store(request).add(person, SavedSearch(name=named, address=asked.at("/"), time=now()))
+        _store(request).add(person, SavedSearch(name=named, address=question.at("/"), time=now()))
     except TooManyError as error:
         limit = f"at most {MOST} saved searches" if error.own else f"saved searches of at most {MOST_PEOPLE} people"
         message = f"expected {limit}, got one more"
@@ -104,7 +107,7 @@ def save(
 def remove(
     request: Request, caller: Asking, name: Annotated[str, Form(max_length=LONGEST_NAME)], state: Stated
 ) -> Response:
-    """Keep a search no longer."""
+    """Delete a saved search."""
     audited(request, "remove saved search")
     allowed(caller, "read")
     try:
@@ -115,27 +118,27 @@ def remove(
 
 
 def searches_of(request: Request, caller: Caller) -> list[SavedSearch]:
-    """Return the caller's saved searches; none where they cannot be read: their own page says that."""
+    """Return the caller's saved searches; an empty list where they cannot be read, which their own page reports."""
     with suppress(DataError):
         return _store(request).of(_person(request, caller))
     return []
 
 
-def asked_at(address: str) -> Asked:
-    """Return what an address of the search page asks for, from the first hit on.
+def question_at(address: str) -> PageQuestion:
+    """Return the question of a URL of the search page, from the first hit on.
 
     Raises:
-        Refusal: The question is too long to be one.
+        Refusal: The question is too long.
     """
     try:
         query = urlsplit(address).query
     except ValueError:
         query = ""
-    return replace(Asked.of(parse_qsl(query, keep_blank_values=True, max_num_fields=None)), start=0)
+    return replace(PageQuestion.of(parse_qsl(query, keep_blank_values=True, max_num_fields=None)), start=0)
 
 
 def _person(request: Request, caller: Caller) -> str:
-    """Return by which name a caller's searches are kept; empty where there can be none yet."""
+    """Return the name under which a caller's searches are stored; empty for a browser without a cookie."""
     if caller.name:
         return f"caller {caller.name}"
     token = request.cookies.get(_COOKIE, "")

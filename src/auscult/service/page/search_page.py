@@ -1,4 +1,4 @@
-"""The page of hits: the search box and what completes it, the hits, and hits as files to be saved."""
+"""The search page: the search box with its suggestions, the hits, and hits as files to download."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from auscult.search.partial import ask_what_is_there
 from auscult.search.patients import PATIENT
 from auscult.service import answering
 from auscult.service.caller import Asking, Caller, allowed
-from auscult.service.page.asking import FURTHEST, PER_PAGE, Asked
+from auscult.service.page.asking import FURTHEST, PER_PAGE, PageQuestion
 from auscult.service.page.chips import Choice, assertions_of, chips_of, filters_of
 from auscult.service.page.context import context_of, rendered, searcher_for
 from auscult.service.page.hits import blocks_of, date_of, grouped, view_of
@@ -46,23 +46,23 @@ _KEPT: WeakKeyDictionary[Searcher, tuple[str, ...]] = WeakKeyDictionary()
 
 @router.get("/")
 def front(request: Request, caller: Asking, state: Stated) -> Response:
-    """The box, and below it what answers what was asked."""
-    asked = Asked.of(request.query_params.multi_items())
+    """Show the search box and the hits, or the start page without a question."""
+    question = PageQuestion.of(request.query_params.multi_items())
     allowed(caller, "read")
-    page = context_of(request, state, caller, "search", asked.index)
+    page = context_of(request, state, caller, "search", question.index)
     if not page.may_ask:
         return no_index(page)
-    if not asked.is_empty:
-        audited(request, "search", index=asked.index or page.index, query=asked.words)
-    searcher = searcher_for(state, asked.index, caller)
+    if not question.is_empty:
+        audited(request, "search", index=question.index or page.index, query=question.words)
+    searcher = searcher_for(state, question.index, caller)
     page = replace(page, counts=searcher.index.manifest.counts)
-    if asked.is_empty:
+    if question.is_empty:
         counts = searcher.index.manifest.counts
         home = {
             "page": page,
-            "asked": asked,
-            "examples": ask_what_is_there(searcher, partial(examples, asked=asked))[0],
-            "saved": [Choice(each.name, "", each.address) for each in searches_of(request, caller)[:_SAVED]],
+            "question": question,
+            "examples": ask_what_is_there(searcher, partial(examples, question=question))[0],
+            "saved": [Choice(search.name, "", search.address) for search in searches_of(request, caller)[:_SAVED]],
             "figures": [(name, getattr(counts, name)) for name in ("documents", "passages", "sentences")],
             "notice": "Nothing was asked yet: write a question, or the name of a disease or drug."
             if "q" in request.query_params
@@ -70,89 +70,106 @@ def front(request: Request, caller: Asking, state: Stated) -> Response:
         }
         return HTMLResponse(rendered("home.html", home))
     begun = time.perf_counter()
-    (searcher, understood, asked, number, shown), left_out = ask_what_is_there(searcher, partial(_shown, asked=asked))
+    (searcher, understood, question, number, hits), left_out = ask_what_is_there(
+        searcher, partial(_first_hits, question=question)
+    )
     took = round(1000 * (time.perf_counter() - begun))
     audited(
-        request, "search", index=page.index, query=asked.words, result=len(shown),
-        doc_ids=list(dict.fromkeys(hit.doc_id for hit in shown)),
+        request, "search", index=page.index, query=question.words, result=len(hits),
+        doc_ids=list(dict.fromkeys(hit.doc_id for hit in hits)),
     )  # fmt: skip
     views = [
-        view_of(hit, number, understood.query, asked, page.index, searcher.knowledge_base)
-        for number, hit in enumerate(shown, asked.start + 1)
+        view_of(hit, number, understood.query, question, page.index, searcher.knowledge_base)
+        for number, hit in enumerate(hits, question.start + 1)
     ]
     values: dict[str, Any] = {
         "page": page,
-        "asked": asked,
+        "question": question,
         "query": understood.query,
-        "told": asked.text if not asked.by_parts else describe(understood.query),
-        "chips": chips_of(understood, asked, searcher),
+        "wording": question.text if not question.by_parts else describe(understood.query),
+        "chips": chips_of(understood, question, searcher),
         "views": grouped(views),
-        "address": (address := replace(asked, start=0, index=page.index).at("/")),
-        "saved_as": next((each.name for each in searches_of(request, caller) if each.address == address), ""),
-        "judged": judged(understood, asked),
+        "address": (address := replace(question, start=0, index=page.index).at("/")),
+        "saved_as": next((search.name for search in searches_of(request, caller) if search.address == address), ""),
+        "judged": judged(understood, question),
         "left_out": left_out.sentence if left_out else "",
-        "nothing": "" if left_out else _nothing(understood, asked, shown),
-        "more": number > asked.start + PER_PAGE <= FURTHEST,
+        "nothing": "" if left_out else _nothing(understood, question, hits),
+        "more": number > question.start + PER_PAGE <= FURTHEST,
         "per_page": PER_PAGE,
-        "filters": [*filters_of(searcher.index, asked), *assertions_of(understood.query, asked)],
-        "patients": asked.from_hit(0).at("/patients") if PATIENT in searcher.index.reader.fields else "",
-        # The columns are of documents, whatever their sentences say.
-        "compare": replace(asked, assertions=()).at("/compare"),
-        "coverage": asked.at("/coverage", "", ("entity", understood.query.entity)) if understood.query.entity else "",
+        "filters": [*filters_of(searcher.index, question), *assertions_of(understood.query, question)],
+        "patients": question.from_hit(0).at("/patients") if PATIENT in searcher.index.reader.fields else "",
+        # Comparisons are over documents, so the filter of assertions does not apply.
+        "compare": replace(question, assertions=()).at("/compare"),
+        "coverage": question.at("/coverage", "", ("entity", understood.query.entity))
+        if understood.query.entity
+        else "",
         "took": took,
     }
     return HTMLResponse(rendered("search.html", values))
 
 
-def _shown(searcher: Searcher, asked: Asked) -> tuple[Searcher, Understanding, Asked, int, list[Hit]]:
-    """Return the searcher, how an address is understood, it as that leaves it, how many hits there are, its own."""
-    understood = understand(searcher, asked)
-    asked = asked.settled(understood)
-    found = find(searcher, understood, asked, asked.start + PER_PAGE + 1)
-    number = len(found) if found else 0
-    shown = [found.hit(each) for each in range(asked.start, min(number, asked.start + PER_PAGE))] if found else []
-    return searcher, understood, asked, number, shown
+def _first_hits(
+    searcher: Searcher, question: PageQuestion
+) -> tuple[Searcher, Understanding, PageQuestion, int, list[Hit]]:
+    """Search for the hits of one page.
+
+    Returns:
+        The searcher, how it understands the question, the question without earlier ones that it does not need, the
+        number of hits that were found (at most one beyond the page), and the hits of the page.
+    """
+    understood = understand(searcher, question)
+    question = question.settled(understood)
+    findings = find(searcher, understood, question, question.start + PER_PAGE + 1)
+    number = len(findings) if findings else 0
+    hits = (
+        [findings.hit(number) for number in range(question.start, min(number, question.start + PER_PAGE))]
+        if findings
+        else []
+    )
+    return searcher, understood, question, number, hits
 
 
-def understand(searcher: Searcher, asked: Asked) -> Understanding:
-    """Return how an address is understood.
+def understand(searcher: Searcher, question: PageQuestion) -> Understanding:
+    """Understand a question of the page.
 
     Raises:
-        QueryError: It names an identifier that is not known.
+        QueryError: The question names an unknown identifier.
     """
-    return Understanding(asked.query) if asked.as_words else searcher.understand(asked.query, asked.earlier)
+    return Understanding(question.query) if question.as_words else searcher.understand(question.query, question.earlier)
 
 
-def _nothing(understood: Understanding, asked: Asked, shown: Sequence[Hit]) -> str:
-    """Return the sentence that says why nothing is shown that answers; empty where something may."""
-    if asked.assertions and not understood.query.all_names:
+def _nothing(understood: Understanding, question: PageQuestion, hits: Sequence[Hit]) -> str:
+    """Return a sentence that says why no hit answers; empty where one may."""
+    if question.assertions and not understood.query.all_names:
         return "Nothing was recognised that something could be said of, and the filter asks for what is said of it."
-    return "" if asked.start else nothing_here([hit.probability for hit in shown])
+    return "" if question.start else nothing_here([hit.probability for hit in hits])
 
 
-def judged(understood: Understanding, asked: Asked) -> list[tuple[str, str]]:
-    """Return the question that a judgement of a hit is about: in whole words, where it needed earlier ones."""
-    told = [(name, value) for name, value in asked.parameters if name in ("q", "e", "a")]
-    return [("q", understood.query.text)] if asked.earlier and understood.query.text else told
+def judged(understood: Understanding, question: PageQuestion) -> list[tuple[str, str]]:
+    """Return the form fields that name the judged question; a question that needed earlier ones is completed."""
+    pairs = [(name, value) for name, value in question.parameters if name in ("q", "e", "a")]
+    return [("q", understood.query.text)] if question.earlier and understood.query.text else pairs
 
 
-def find(searcher: Searcher, understood: Understanding, asked: Asked, number: int) -> Findings | None:
-    """Find the first passages of an address; None where its filters name what no document has."""
+def find(searcher: Searcher, understood: Understanding, question: PageQuestion, number: int) -> Findings | None:
+    """Find the first passages for a question; None where no document has the values of its filters."""
     try:
-        return searcher.find(understood.query, number, SearchOptions(where=asked.where, assertions=asked.assertions))
+        return searcher.find(
+            understood.query, number, SearchOptions(where=question.where, assertions=question.assertions)
+        )
     except QueryError:
-        if not asked.filtered:
+        if not question.filtered:
             raise
         return None
 
 
-def examples(searcher: Searcher, asked: Asked) -> list[Choice]:
-    """Return questions that documents of the index answer: about titles far apart in it, each about another aspect."""
+def examples(searcher: Searcher, question: PageQuestion) -> list[Choice]:
+    """Return example questions that the index answers: titles from all over the index, each with another aspect."""
     if searcher not in _KEPT:
         reader = searcher.index.reader
         titles = (reader.document_record(row).title for row in reader.documents[:50].tolist())
         _KEPT[searcher] = tuple(_questions(searcher)) or tuple(filter(None, dict.fromkeys(titles)))[:_TITLES]
-    return [Choice(question, "", asked.in_words(question).at()) for question in _KEPT[searcher]]
+    return [Choice(text, "", question.in_words(text).at()) for text in _KEPT[searcher]]
 
 
 def _questions(searcher: Searcher) -> Iterator[str]:
@@ -179,7 +196,7 @@ _SHORTEST: Final = 2
 
 @router.get("/complete")
 def complete(request: Request, caller: Asking, state: Stated, q: str = "", index: str = "") -> Response:
-    """Suggestions for the box, best first: `text` is what it then holds."""
+    """Return suggestions for the search box, best first; `text` is the new content of the box."""
     audited(request, "complete", index=index)
     allowed(caller, "read", index or None)
     names = state.served(index or None, caller).opened.names_for(caller.groups)
@@ -187,22 +204,24 @@ def complete(request: Request, caller: Asking, state: Stated, q: str = "", index
 
 
 def options(names: Names, typed: str) -> list[dict[str, str]]:
-    """Return what a box may hold next: names that begin with all that was typed, aspects, names for its last words."""
-    begun, found = _completions(names, typed)
-    told = [
+    """Return suggestions: names that begin with the whole text, then aspects, then names for its last words."""
+    begun, completions = _completions(names, typed)
+    suggestions = [
         {
-            "text": f"{begun}{each.name}",
-            "name": each.name,
-            "how": f"also called {each.matched}" if each.matched.casefold() != each.name.casefold() else "",
+            "text": f"{begun}{completion.name}",
+            "name": completion.name,
+            "how": f"also called {completion.matched}"
+            if completion.matched.casefold() != completion.name.casefold()
+            else "",
         }
-        for each in found
+        for completion in completions
     ]
-    if begun or not told:
+    if begun or not suggestions:
         entity, aspects = names.aspects(typed) if typed.strip() else ("", [])
         questions = [f"{entity} {aspect}" for aspect in aspects]
-        return [*map(_option, questions), *told][:_MOST_OPTIONS]
-    asked = sorted(_ASPECTS_ASKED, key=lambda aspect: aspect not in names.headed)
-    return [*told, *(_option(question_about(aspect, found[0].name)) for aspect in asked)][:_MOST_OPTIONS]
+        return [*map(_option, questions), *suggestions][:_MOST_OPTIONS]
+    ordered = sorted(_ASPECTS_ASKED, key=lambda aspect: aspect not in names.headed)
+    return [*suggestions, *(_option(question_about(aspect, completions[0].name)) for aspect in ordered)][:_MOST_OPTIONS]
 
 
 def _option(text: str) -> dict[str, str]:
@@ -210,7 +229,7 @@ def _option(text: str) -> dict[str, str]:
 
 
 def _completions(names: Names, typed: str) -> tuple[str, list[Any]]:
-    """Return the words before those that are completed, and what completes them."""
+    """Return the words before the completed ones, and the completions."""
     words = typed.split(" ")
     for number in (len(words), *range(min(_TAIL, len(words) - 1), 0, -1)):
         tail = " ".join(words[len(words) - number :])
@@ -218,9 +237,9 @@ def _completions(names: Names, typed: str) -> tuple[str, list[Any]]:
         if len(tail.strip()) >= (_SHORTEST if inside else 1) and not (
             inside and words[-number].lower() in FUNCTION_WORDS
         ):
-            found = names.complete(tail, _MOST_OPTIONS if number < len(words) else _MOST_OPTIONS - 3).entities
-            if found:
-                return " ".join((*words[: len(words) - number], "")) if number < len(words) else "", list(found)
+            completions = names.complete(tail, _MOST_OPTIONS if number < len(words) else _MOST_OPTIONS - 3).entities
+            if completions:
+                return " ".join((*words[: len(words) - number], "")) if number < len(words) else "", list(completions)
     return "", []
 
 
@@ -229,65 +248,67 @@ _COLUMNS: Final = (
     "rank", "probability", "title", "heading", "source", "date", "answer", "said", "passage", "document", "start",
     "end", "url",
 )  # fmt: skip
-#: A cell that begins so is a formula to a spreadsheet, and documents may say anything.
+#: Spreadsheets take a cell with such a beginning for a formula, and documents may contain anything.
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
 @router.get("/export.csv")
 def as_table(request: Request, caller: Asking, state: Stated) -> Response:
-    """The first hundred hits as a table, its marked sentences under `answer`."""
-    _, _, found = _hits(request, caller, state)
-    return as_file(as_csv(_COLUMNS, (_cells(hit) for _, hit in found)), "text/csv; charset=utf-8", "hits.csv")
+    """Return the first hundred hits as a table, with their marked sentences under `answer`."""
+    _, _, hits = _hits(request, caller, state)
+    return as_file(as_csv(_COLUMNS, (_cells(hit) for _, hit in hits)), "text/csv; charset=utf-8", "hits.csv")
 
 
 def _cells(hit: Hit) -> list[str]:
     blocks, _, _ = blocks_of(hit)
-    said = dict.fromkeys(each for sentence in hit.sentences if sentence.marked for each in sentence.assertions)
+    assertions = dict.fromkeys(
+        assertion for sentence in hit.sentences if sentence.marked for assertion in sentence.assertions
+    )
     answer = " … ".join(piece.marker + piece.text for block in blocks for piece in block.pieces if piece.marked)
     return [
         str(hit.rank), "" if hit.probability is None else f"{hit.probability:.3f}", hit.title,
         " > ".join(filter(None, (*hit.above, hit.heading))), hit.source, date_of(hit.metadata), answer,
-        ", ".join(said), hit.passage_id, hit.doc_id, str(hit.start), str(hit.end), hit.url,
+        ", ".join(assertions), hit.passage_id, hit.doc_id, str(hit.start), str(hit.end), hit.url,
     ]  # fmt: skip
 
 
 @router.get("/export.json")
 def as_json(request: Request, caller: Asking, state: Stated) -> Response:
-    """The first hundred hits, and how the question was understood."""
-    asked, told, found = _hits(request, caller, state)
-    searcher = state.searcher(asked.index or None, caller)
-    listed = [asdict(answering.hit_response(searcher, asked.index, row, hit)) for row, hit in found]
-    answer = {"understood": asdict(answering.understood_response(told)), "hits": listed}
+    """Return the first hundred hits as JSON, with how the question was understood."""
+    question, understood, hits = _hits(request, caller, state)
+    searcher = state.searcher(question.index or None, caller)
+    listed = [asdict(answering.hit_response(searcher, question.index, row, hit)) for row, hit in hits]
+    answer = {"understood": asdict(answering.understood_response(understood)), "hits": listed}
     return as_file(json.dumps(answer, ensure_ascii=False, indent=1).encode(), "application/json", "hits.json")
 
 
-def _hits(request: Request, caller: Caller, state: State) -> tuple[Asked, Understanding, list[tuple[int, Hit]]]:
-    """Return hits, each with its document's row."""
-    asked = Asked.of(request.query_params.multi_items())
-    audited(request, "export", index=asked.index, query=asked.words)
-    allowed(caller, "read", asked.index or None)
-    served = state.served(asked.index or None, caller)
+def _hits(request: Request, caller: Caller, state: State) -> tuple[PageQuestion, Understanding, list[tuple[int, Hit]]]:
+    """Return the question, how it was understood, and the hits with the rows of their documents."""
+    question = PageQuestion.of(request.query_params.multi_items())
+    audited(request, "export", index=question.index, query=question.words)
+    allowed(caller, "read", question.index or None)
+    served = state.served(question.index or None, caller)
     searcher = served.opened.seen_by(caller.groups)
-    told = understand(searcher, asked)
-    findings = find(searcher, told, asked, _MOST_EXPORTED)
-    found = [(findings.document(number), findings.hit(number)) for number in range(len(findings))] if findings else []
-    ids = list(dict.fromkeys(hit.doc_id for _, hit in found))
-    audited(request, "export", index=served.name, query=asked.words, doc_ids=ids, result=len(found))
-    return replace(asked, index=served.name), told, found
+    understood = understand(searcher, question)
+    findings = find(searcher, understood, question, _MOST_EXPORTED)
+    hits = [(findings.document(number), findings.hit(number)) for number in range(len(findings))] if findings else []
+    ids = list(dict.fromkeys(hit.doc_id for _, hit in hits))
+    audited(request, "export", index=served.name, query=question.words, doc_ids=ids, result=len(hits))
+    return replace(question, index=served.name), understood, hits
 
 
 def as_csv(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
-    """Return a table as CSV that spreadsheets take for UTF-8, and for text alone."""
+    """Return a table as CSV that spreadsheets read as UTF-8, and whose cells they do not run as formulas."""
     written = io.StringIO()
     table = csv.writer(written)
     table.writerow(columns)
     for row in rows:
         table.writerow([f"'{cell}" if cell.startswith(_FORMULA) else cell for cell in row])
-    # Spreadsheets take a file for UTF-8 by its mark. Half a surrogate pair, which a document may hold, it cannot say.
+    # Spreadsheets recognise UTF-8 by its byte order mark. Lone surrogates, which a document may have, are replaced.
     return ("\ufeff" + written.getvalue()).encode("utf-8", "replace")
 
 
 def as_file(content: bytes, kind: str, name: str) -> Response:
-    """Return an answer that a browser saves under a name."""
+    """Return a response that a browser saves as a file."""
     headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}
     return Response(content, media_type=kind, headers=headers)

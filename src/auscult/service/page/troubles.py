@@ -1,4 +1,4 @@
-"""What goes wrong, as a page: one sentence, and what to do about it."""
+"""Errors as a page: one sentence, and what to do about it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from auscult.service.caller import ANYONE
 from auscult.service.guard.browsers import SafeHeaders
-from auscult.service.page.asking import Asked
+from auscult.service.page.asking import PageQuestion
 from auscult.service.page.context import PageContext, context_of, rendered
 
 _NOT_OURS: Final = ("/api/", "/openapi", "/health", "/ready", "/metrics", "/static/")
@@ -40,14 +40,14 @@ _WORDS: Final = {
 
 
 def no_index(page: PageContext) -> Response:
-    """Return the page that says that there is nothing that the caller may ask."""
+    """Return the page for a caller who may not use any index."""
     return _page(
         page, 404, "There is no collection that you may ask.", "Ask whoever runs this service to let you see one."
     )
 
 
 class Troubles:
-    """Shows people what goes wrong as a page, wherever in the service it does; programs are answered as before."""
+    """Answers browsers with a page instead of a JSON error; programs still get JSON."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -58,51 +58,51 @@ class Troubles:
         if "text/html" not in accepted or scope["path"].startswith(_NOT_OURS):
             await self.app(scope, receive, send)
             return
-        held: Message | None = None
+        start: Message | None = None
         body = b""
         begun = False
 
         async def sending(message: Message) -> None:
-            nonlocal held, body, begun
+            nonlocal start, body, begun
             is_error = message["type"] == "http.response.start" and message["status"] >= 400
             if is_error and Headers(raw=message["headers"]).get("content-type", "").startswith("application/json"):
-                held = message
+                start = message
                 return
-            if held is None:
+            if start is None:
                 begun = True
                 await send(message)
                 return
             body += message.get("body", b"")
             if not message.get("more_body"):
                 begun = True
-                kept = [pair for pair in held["headers"] if pair[0].lower() not in _DROPPED]
-                answer = trouble(Request(scope), held["status"], body)
-                answer.raw_headers = [*kept, *answer.raw_headers]
+                others = [pair for pair in start["headers"] if pair[0].lower() not in _DROPPED]
+                answer = trouble(Request(scope), start["status"], body)
+                answer.raw_headers = [*others, *answer.raw_headers]
                 await answer(scope, receive, send)
 
         try:
             await self.app(scope, receive, sending)
         except Exception:
-            # It is logged further out, where nothing more is answered.
+            # An outer middleware logs the exception.
             if not begun:
                 await SafeHeaders(trouble(Request(scope), 500, b""))(scope, receive, send)
             raise
 
 
 def trouble(request: Request, status: int, body: bytes) -> Response:
-    """Return an error of the API as a page; who has shown no key is asked for one."""
+    """Return an error of the API as a page; without a valid key, redirect to the login."""
     if status == 401:
-        asked_for = f"{request.url.path}{'?' if request.url.query else ''}{request.url.query}"
-        wanted = asked_for if request.method == "GET" else "/"
+        path = f"{request.url.path}{'?' if request.url.query else ''}{request.url.query}"
+        wanted = path if request.method == "GET" else "/"
         return RedirectResponse(f"/login?{urlencode({'next': wanted})}", 303)
     page = context_of(request, request.app.state.auscult, getattr(request.state, "caller", ANYONE), "trouble")
-    told: dict[str, str] = {}
+    fields: dict[str, str] = {}
     with suppress(ValueError, TypeError, KeyError, AttributeError):
-        told = {name: str(value) for name, value in json.loads(body)["error"].items()}
-    headline, remedy = _WORDS.get(told.get("code", "internal"), ("", ""))
+        fields = {name: str(value) for name, value in json.loads(body)["error"].items()}
+    headline, remedy = _WORDS.get(fields.get("code", "internal"), ("", ""))
     if not headline:
-        headline, remedy = _sentence(told.get("message", "")), _sentence(told.get("remedy", ""))
-    return _page(page, status, headline, remedy, told.get("request_id", ""))
+        headline, remedy = _sentence(fields.get("message", "")), _sentence(fields.get("remedy", ""))
+    return _page(page, status, headline, remedy, fields.get("request_id", ""))
 
 
 def _sentence(text: str) -> str:
@@ -112,7 +112,7 @@ def _sentence(text: str) -> str:
 def _page(page: PageContext, status: int, headline: str, remedy: str, request_id: str = "") -> Response:
     values: dict[str, Any] = {
         "page": page,
-        "asked": Asked(),
+        "question": PageQuestion(),
         "headline": headline,
         "remedy": remedy,
         "request_id": request_id if status >= 500 else "",

@@ -1,6 +1,6 @@
-"""The routes of the API, a file a subject, and here what they share: parameters, checks, answers, audit records.
+"""The routes of the API by subject. This file has what they share: parameters, checks, responses, audit records.
 
-Routes are plain functions, which a bounded number of threads run.
+Routes are plain functions; a limited number of threads runs them.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from auscult.service.state import State
 
 Answer = TypeVar("Answer")
 ERRORS: Final[dict[int | str, dict[str, Any]]] = {
-    status: {"model": Error, "description": said}
-    for status, said in (
+    status: {"model": Error, "description": description}
+    for status, description in (
         (401, "No key, or one that is not known."),
         (403, "A key that may not do this."),
         (404, "There is no such thing, or not for this key."),
@@ -42,40 +42,40 @@ async def state_of(request: Request) -> State:
 
 
 Stated = Annotated[State, Depends(state_of)]
-"""A route's argument of what is served."""
+"""Type of a route's parameter for the state of the app."""
 
 
 def to_response(answer: Any, status: int = 200) -> Response:
-    """Return an answer as JSON, written once by its own type: a second check of what was made would cost as much."""
+    """Convert an answer to a JSON response by its own type. FastAPI would validate it again, which takes as long."""
     adapter = adapter_of(type(answer))  # type: ignore[arg-type]
     try:
         content = adapter.dump_json(answer)
     except ValueError:
-        # Half a surrogate pair, which a document may hold: JSON can say it, UTF-8 cannot.
+        # A lone surrogate, which a document may have: JSON can escape it, UTF-8 cannot encode it.
         content = json.dumps(adapter.dump_python(answer)).encode()
     return Response(content, status, media_type="application/json")
 
 
 @cache
 def adapter_of(kind: type[Answer]) -> TypeAdapter[Answer]:
-    """Return what reads and writes the JSON of a kind of answer."""
+    """Return the adapter that reads and writes the JSON of a type of answer."""
     return TypeAdapter(kind)
 
 
-def audited(request: Request, action: str, **said: object) -> None:
-    """Note for the audit log what a request does: what was asked, which documents went out, what came of it."""
-    request.state.audit = {"action": action, **said}
+def audited(request: Request, action: str, **details: object) -> None:
+    """Note for the audit log what a request does: the query, the documents in the answer, and the result."""
+    request.state.audit = {"action": action, **details}
 
 
 def searcher_of(
-    request: Request, caller: Caller, state: State, action: str, index: str | None, **said: object
+    request: Request, caller: Caller, state: State, action: str, index: str | None, **details: object
 ) -> Searcher:
     """Note a request for the audit log, and return the searcher over the documents that its caller sees.
 
     Raises:
-        Refusal: The caller may not ask the index, or it is not open yet.
+        Refusal: The caller may not use the index, or it is not open yet.
     """
-    audited(request, action, index=index, **said)
+    audited(request, action, index=index, **details)
     allowed(caller, "read", index)
     return state.searcher(index, caller)
 
@@ -88,7 +88,7 @@ def row_of(reader: GenerationReader, doc_id: str) -> int:
     """Return a document's row.
 
     Raises:
-        Refusal: There is no such document, for this caller.
+        Refusal: There is no such document, or the caller does not see it.
     """
     row = reader.row_of(doc_id)
     if row is None:
@@ -98,20 +98,20 @@ def row_of(reader: GenerationReader, doc_id: str) -> int:
 
 
 def conditions(given: list[str]) -> dict[str, models.Condition]:
-    """Return filters of an address, as `auscult search --where` has them.
+    """Parse filters of a URL, written as for `auscult search --where`.
 
     Raises:
-        Refusal: One is not of the form FIELD=VALUE, or there are too many.
+        Refusal: One is not of the form FIELD=VALUE.
     """
     values: dict[str, list[str]] = {}
-    for each in given:
-        field, equals, value = each.partition("=")
+    for text in given:
+        field, equals, value = text.partition("=")
         if not (equals and field.strip() and value.strip()):
             message = "expected 'where' of the form FIELD=VALUE, got something else"
             raise Refusal(422, "invalid", message, "put the value behind an equals sign")
         values.setdefault(field.strip(), []).append(value.strip())
-    found: dict[str, models.Condition] = {}
+    filters: dict[str, models.Condition] = {}
     for field, several in values.items():
         first, dots, last = several[0].partition("..")
-        found[field] = models.Range(**{"from": first, "to": last}) if dots and len(several) == 1 else several
-    return found
+        filters[field] = models.Range(**{"from": first, "to": last}) if dots and len(several) == 1 else several
+    return filters

@@ -1,4 +1,4 @@
-"""Documents: listed, whole, explained, and the files they were read from."""
+"""Routes for documents: list them, read one, explain its scores, and get the file it was read from."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _INERT: Final = {
     "Cache-Control": "private, no-store",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-"""Whatever stands in somebody's file, a browser runs none of it."""
+"""Headers that keep a browser from running anything in an uploaded file."""
 
 
 @router.get("/documents", response_model=schema.DocumentList, responses=ERRORS)
@@ -52,45 +52,47 @@ def documents(
         Query(max_length=100, description="FIELD=VALUE, or FIELD=FIRST..LAST; repeatable.", examples=["source=NHS"]),
     ] = None,
 ) -> Response:
-    """Documents, the last that were added first."""
-    held = searcher_of(request, caller, state, "list", index).index
-    rows = held.documents_where(answering.conditions(conditions(where or [])))[::-1]
-    found = [summary(held.reader.document_record(row)) for row in rows[offset : offset + k].tolist()]
-    audited(request, "list", index=index, doc_ids=[each.doc_id for each in found], result=len(found))
-    return to_response(schema.DocumentList(documents=found, total=len(rows), offset=offset))
+    """Documents, last added first."""
+    passage_index = searcher_of(request, caller, state, "list", index).index
+    rows = passage_index.documents_where(answering.conditions(conditions(where or [])))[::-1]
+    summaries = [summary(passage_index.reader.document_record(row)) for row in rows[offset : offset + k].tolist()]
+    audited(request, "list", index=index, doc_ids=[summary_.doc_id for summary_ in summaries], result=len(summaries))
+    return to_response(schema.DocumentList(documents=summaries, total=len(rows), offset=offset))
 
 
 @router.post("/explain", response_model=schema.Curves, responses=ERRORS)
-def curves(request: Request, asked: models.ExplainRequest, caller: Asking, state: Stated) -> Response:
-    """How every sentence of a document answers: three curves, of the entity, the aspects, and both."""
-    query = asked.words
-    searcher = searcher_of(request, caller, state, "explain", asked.index, query=query, doc_ids=[asked.doc_id])
-    understanding = answering.understand(searcher, asked)
-    if asked.doc_id:
-        row_of(searcher.index.reader, asked.doc_id)
-    found = explain(searcher, understanding.query, asked.doc_id)
-    audited(request, "explain", index=asked.index, query=query, doc_ids=[found.document.doc_id], result=1)
-    sentences = zip(found.document.sentences, found.entity, found.aspect, found.combined, strict=True)
+def curves(request: Request, body: models.ExplainRequest, caller: Asking, state: Stated) -> Response:
+    """How well every sentence of a document answers, as three curves: for the entity, the aspects, and both."""
+    query = body.words
+    searcher = searcher_of(request, caller, state, "explain", body.index, query=query, doc_ids=[body.doc_id])
+    understanding = answering.understand(searcher, body)
+    if body.doc_id:
+        row_of(searcher.index.reader, body.doc_id)
+    score_curves = explain(searcher, understanding.query, body.doc_id)
+    audited(request, "explain", index=body.index, query=query, doc_ids=[score_curves.document.doc_id], result=1)
+    sentences = zip(
+        score_curves.document.sentences, score_curves.entity, score_curves.aspect, score_curves.combined, strict=True
+    )
     return to_response(
         schema.Curves(
             understood=answering.understood_response(understanding),
-            doc_id=found.document.doc_id,
-            title=found.document.title,
+            doc_id=score_curves.document.doc_id,
+            title=score_curves.document.title,
             passages=[
                 schema.CurvePassage(
-                    passage_id=each.passage_id,
-                    heading=each.heading,
-                    first=each.first,
-                    last=each.last,
-                    score=each.score,
+                    passage_id=passage.passage_id,
+                    heading=passage.heading,
+                    first=passage.first,
+                    last=passage.last,
+                    score=passage.score,
                 )
-                for each in found.passages
+                for passage in score_curves.passages
             ],
             sentences=[
                 schema.CurveSentence(start=at.start, end=at.end, entity=entity, aspect=aspect, combined=combined)
                 for at, entity, aspect, combined in sentences
             ],
-            best=found.best,
+            best=score_curves.best,
         )
     )
 
@@ -101,7 +103,7 @@ def curves(request: Request, asked: models.ExplainRequest, caller: Asking, state
     responses={200: {"content": {"application/octet-stream": {}}}, **ERRORS},
 )
 def original(request: Request, doc_id: DocId, caller: Asking, state: Stated, index: IndexQuery = None) -> Response:
-    """The file that a document was read from, to be saved."""
+    """The file that a document was read from, for download."""
     file = original_of(request, state, caller, index, doc_id)
     name = quote(file.name.rpartition("/")[2] or "document", safe="", errors="replace")
     headers = {**_INERT, "Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
@@ -122,7 +124,7 @@ def page(
     scale: Annotated[float, Query(gt=0, le=4, description="Pixels a point.")] = 1.5,
     index: IndexQuery = None,
 ) -> Response:
-    """A page of a PDF, or of a file of scanned pages, as a picture."""
+    """A page of a PDF, or of a file of scanned pages, as an image."""
     file = original_of(request, state, caller, index, doc_id)
     if page >= len(file.pages):
         message = "expected a page of a PDF or of scans that is kept, got another"
@@ -142,15 +144,15 @@ def places(
     end: Annotated[int, Query(ge=0, le=2**32)],
     index: IndexQuery = None,
 ) -> Response:
-    """Where a stretch of a document's text stands in its original."""
+    """Where a range of a document's text is in its original file."""
     reader = searcher_of(request, caller, state, "view", index, doc_ids=[doc_id]).index.reader
-    found = answering.places_of(reader.original_layout(row_of(reader, doc_id)), start, end)
-    return to_response(schema.PlacesOf(start=start, end=end, **found._asdict()))
+    places = answering.places_of(reader.original_layout(row_of(reader, doc_id)), start, end)
+    return to_response(schema.PlacesOf(start=start, end=end, **places._asdict()))
 
 
 @router.get("/documents/{doc_id:path}", response_model=schema.DocumentWhole, responses=ERRORS)
 def document(request: Request, doc_id: DocId, caller: Asking, state: Stated, index: IndexQuery = None) -> Response:
-    """A document: its text, its passages and sentences, and what it says of itself."""
+    """A document: its text, passages and sentences, and its metadata."""
     reader = searcher_of(request, caller, state, "view", index, doc_ids=[doc_id]).index.reader
     row = row_of(reader, doc_id)
     whole, file = reader.document(row), reader.original_layout(row)
@@ -162,14 +164,14 @@ def document(request: Request, doc_id: DocId, caller: Asking, state: Stated, ind
             text=whole.text,
             passages=[
                 schema.PassageOf(
-                    passage_id=each.passage_id,
-                    heading=each.heading,
-                    above=list(each.above),
-                    start=each.start,
-                    end=each.end,
-                    sentences=[(sentence.start, sentence.end) for sentence in each.sentences],
+                    passage_id=passage.passage_id,
+                    heading=passage.heading,
+                    above=list(passage.above),
+                    start=passage.start,
+                    end=passage.end,
+                    sentences=[(sentence.start, sentence.end) for sentence in passage.sentences],
                 )
-                for each in whole.passages
+                for passage in whole.passages
             ],
             entity_ids=list(whole.entity_ids),
             original=schema.OriginalFile(

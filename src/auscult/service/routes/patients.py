@@ -1,4 +1,4 @@
-"""Sentences found of each patient, in the order of time."""
+"""Route for the sentences found for each patient, ordered by date."""
 
 from __future__ import annotations
 
@@ -14,41 +14,41 @@ router = APIRouter(tags=["search"])
 
 
 @router.post("/patients", response_model=schema.PatientList, responses=ERRORS)
-def patients(request: Request, asked: models.PatientsRequest, caller: Asking, state: Stated) -> Response:
-    """The sentences found of each patient that documents name, with what each says; of the best 500 passages."""
-    query = asked.words
-    searcher = searcher_of(request, caller, state, "patients", asked.index, query=query)
-    understanding = answering.understand(searcher, asked)
-    where = answering.conditions(asked.where)
-    found = by_patient(searcher, understanding.query, where=where, assertions=asked.assertions)
-    ids = list(dict.fromkeys(doc_id for each in found.patients for doc_id in each.documents))
-    audited(request, "patients", index=asked.index, query=query, doc_ids=ids, result=len(found.patients))
+def patients(request: Request, body: models.PatientsRequest, caller: Asking, state: Stated) -> Response:
+    """The sentences found for each patient, with what they say about the entity, from the best 500 passages."""
+    query = body.words
+    searcher = searcher_of(request, caller, state, "patients", body.index, query=query)
+    understanding = answering.understand(searcher, body)
+    where = answering.conditions(body.where)
+    result = by_patient(searcher, understanding.query, where=where, assertions=body.assertions)
+    ids = list(dict.fromkeys(doc_id for patient in result.patients for doc_id in patient.documents))
+    audited(request, "patients", index=body.index, query=query, doc_ids=ids, result=len(result.patients))
     understood = answering.understood_response(understanding)
-    return to_response(schema.PatientList(understood=understood, patients=patients_response(found), more=found.cut))
+    return to_response(schema.PatientList(understood=understood, patients=patients_response(result), more=result.cut))
 
 
-def patients_response(found: Patients) -> list[schema.PatientHits]:
-    """Return patients as the API answers them."""
+def patients_response(result: Patients) -> list[schema.PatientHits]:
+    """Convert patients to the API's records."""
     return [
         schema.PatientHits(
-            patient=each.name,
-            documents=len(each.documents),
-            counts={**each.counts},
-            first=each.dates[0],
-            last=each.dates[1],
-            sentences=[_sentence(one) for one in each.sentences],
+            patient=patient.name,
+            documents=len(patient.documents),
+            counts={**patient.counts},
+            first=patient.dates[0],
+            last=patient.dates[1],
+            sentences=[_sentence(sentence) for sentence in patient.sentences],
         )
-        for each in found.patients
+        for patient in result.patients
     ]
 
 
-def _sentence(found: FoundSentence) -> schema.PatientSentence:
-    hit, sentence = found.hit, found.sentence
+def _sentence(found_sentence: FoundSentence) -> schema.PatientSentence:
+    hit, sentence = found_sentence.hit, found_sentence.sentence
     return schema.PatientSentence(
         doc_id=hit.doc_id,
         passage_id=hit.passage_id,
         title=hit.title,
-        date=found.date,
+        date=found_sentence.date,
         heading=hit.heading,
         file=hit.file,
         place=hit.place,

@@ -1,4 +1,4 @@
-"""Searches, and what goes with them: names and aspects to choose from, spans, coverage, and judgements of hits."""
+"""Routes for searches and what belongs to them: completion of names and aspects, spans, coverage, judgements."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ judgements = APIRouter(tags=["feedback"])
 
 
 @router.post("/search", response_model=schema.SearchAnswer, responses=ERRORS)
-def search(request: Request, asked: models.SearchRequest, caller: Asking, state: Stated) -> Response:
+def search(request: Request, body: models.SearchRequest, caller: Asking, state: Stated) -> Response:
     """The passages that answer a question, best first, with their evidence."""
-    query = asked.words
-    names = asked.indexes or ([asked.index] if asked.index else state.names(caller)[:1])
+    query = body.words
+    names = body.indexes or ([body.index] if body.index else state.names(caller)[:1])
     audited(request, "search", index=",".join(names), query=query)
     allowed(caller, "read")
     for name in names:
         allowed(caller, "read", name)
-    answer = answering.search(state, caller, asked)
+    answer = answering.search(state, caller, body)
     ids = list(dict.fromkeys(hit.doc_id for hit in answer.hits))
     audited(request, "search", index=",".join(answer.indexes), query=query, doc_ids=ids, result=len(answer.hits))
     request.state.searched = dict.fromkeys(answer.indexes, not answer.nothing_here.flag)
@@ -67,8 +67,8 @@ def search_by_address(
         Query(max_length=MOST_EARLIER, description="Earlier questions, the first one first; repeatable."),
     ] = None,
 ) -> Response:
-    """As POST /search. Addresses end up in histories and logs: ask by POST what is about a person."""
-    asked = models.SearchRequest(
+    """As POST /search. URLs end up in histories and logs, so use POST for a question about a person."""
+    body = models.SearchRequest(
         question=q,
         entity=entity,
         aspects=aspect or [],
@@ -82,7 +82,7 @@ def search_by_address(
         assertions=assertion or [],
         conversation=conversation or [],
     )
-    return search(request, asked, caller, state)
+    return search(request, body, caller, state)
 
 
 Prefix = Annotated[str, Query(max_length=200, description="What was typed so far.", examples=["iga"])]
@@ -100,7 +100,7 @@ class Fields(BaseModel):
 def entities(
     request: Request, caller: Asking, state: Stated, prefix: Prefix, index: IndexQuery = None, limit: Most = 10
 ) -> Response:
-    """Diseases, conditions and titles one of whose words begins with what was typed."""
+    """Diseases, conditions and titles with a word that begins with the prefix."""
     audited(request, "complete", index=index)
     allowed(caller, "read", index)
     return to_response(state.served(index, caller).opened.names_for(caller.groups).complete(prefix, limit))
@@ -110,24 +110,24 @@ def entities(
 def aspects(
     request: Request, caller: Asking, state: Stated, prefix: Prefix = "", index: IndexQuery = None, limit: Most = 50
 ) -> Response:
-    """Aspects one of whose words begins with what was typed; all, where nothing was.
+    """Aspects with a word that begins with the prefix; all aspects for an empty prefix.
 
-    With an index, those that it has headings for come first, and are completed behind an entity, too ("gout tre").
+    With an index, aspects that it has headings for come first, and a prefix may begin with an entity ("gout tre").
     """
     audited(request, "complete", index=index)
     allowed(caller, "read", index)
-    # Those with a word that begins so, in their order; all where nothing was typed.
+    # Aspects that begin with the prefix come before those with a later word that does.
     typed = " ".join(prefix.lower().split())
     names = state.served(index, caller).opened.names_for(caller.groups) if index else None
     ordered = names.aspects()[1] if names else [*QUESTIONS, INFORMATION]
     first = [name for name in ordered if name.startswith(typed)]
-    found = [*first, *(name for name in ordered if name not in first and f" {typed}" in name)]
-    entity, behind = names.aspects(prefix) if names and typed and not found else ("gout", [])
+    matching = [*first, *(name for name in ordered if name not in first and f" {typed}" in name)]
+    entity, behind = names.aspects(prefix) if names and typed and not matching else ("gout", [])
     return to_response(
         schema.AspectCompletions(
             aspects=[
                 schema.AspectCompletion(aspect=name, example=question_about(name, entity))
-                for name in (found or behind)[:limit]
+                for name in (matching or behind)[:limit]
             ]
         )
     )
@@ -135,36 +135,36 @@ def aspects(
 
 @router.get("/fields", response_model=Fields, responses=ERRORS)
 def fields(request: Request, caller: Asking, state: Stated, index: IndexQuery = None) -> Response:
-    """The fields that documents can be filtered by, with how many documents have which value."""
-    held = searcher_of(request, caller, state, "fields", index).index
-    found = []
-    for field in held.reader.fields:
-        counts = held.counts(field)
+    """The fields that documents can be filtered by, with the number of documents by value."""
+    passage_index = searcher_of(request, caller, state, "fields", index).index
+    listed = []
+    for field in passage_index.reader.fields:
+        counts = passage_index.counts(field)
         commonest = dict(list(counts.items())[:_VALUES])
-        found.append(schema.FieldValues(field=field, values=commonest, distinct=len(counts)))
-    return to_response(Fields(fields=found))
+        listed.append(schema.FieldValues(field=field, values=commonest, distinct=len(counts)))
+    return to_response(Fields(fields=listed))
 
 
 @router.post("/spans", response_model=schema.SpanTold, responses=ERRORS)
-def spans(request: Request, asked: models.SpanRequest, caller: Asking, state: Stated) -> Response:
-    """The stretch of a document that answers, found between its sentences; or a given one grown or shrunk by a step."""
-    query = asked.words
-    searcher = searcher_of(request, caller, state, "view", asked.index, query=query, doc_ids=[asked.doc_id])
-    understanding = answering.understand(searcher, asked)
-    row = row_of(searcher.index.reader, asked.doc_id)
-    found = finder(searcher, understanding.query, asked.doc_id)
+def spans(request: Request, body: models.SpanRequest, caller: Asking, state: Stated) -> Response:
+    """The span of a document that answers; or a given span, one step larger or smaller."""
+    query = body.words
+    searcher = searcher_of(request, caller, state, "view", body.index, query=query, doc_ids=[body.doc_id])
+    understanding = answering.understand(searcher, body)
+    row = row_of(searcher.index.reader, body.doc_id)
+    span_finder = finder(searcher, understanding.query, body.doc_id)
     span: Span | None
-    if asked.step == "best":
-        span = found.best()
-    elif asked.first >= asked.last or asked.last > len(found.scores):
+    if body.step == "best":
+        span = span_finder.best()
+    elif body.first >= body.last or body.last > len(span_finder.scores):
         message = "expected sentences of the document in 'first' and 'last', got others"
         raise Refusal(422, "bad_span", message, "take both from a span, or ask for the best one")
     else:
-        given = found.span(asked.first, asked.last)
-        span = found.grow(given) if asked.step == "grow" else found.shrink(given)
+        given = span_finder.span(body.first, body.last)
+        span = span_finder.grow(given) if body.step == "grow" else span_finder.shrink(given)
     if span is None:
         raise Refusal(404, "no_sentence", "expected a document with sentences, got one without", "choose another")
-    audited(request, "view", index=asked.index, query=query, doc_ids=[asked.doc_id], result=1)
+    audited(request, "view", index=body.index, query=query, doc_ids=[body.doc_id], result=1)
     places = answering.places_of(searcher.index.reader.original_layout(row), span.start, span.end)
     return to_response(
         schema.SpanTold(
@@ -174,7 +174,7 @@ def spans(request: Request, asked: models.SpanRequest, caller: Asking, state: St
             first=span.first,
             last=span.last,
             score=span.score,
-            text=found.document.text[span.start : span.end],
+            text=span_finder.document.text[span.start : span.end],
             source_ranges=places.source_ranges,
             boxes=places.boxes,
         )
@@ -182,16 +182,16 @@ def spans(request: Request, asked: models.SpanRequest, caller: Asking, state: St
 
 
 @router.post("/coverage", response_model=schema.CoverageTold, responses=ERRORS)
-def coverage(request: Request, asked: models.CoverageRequest, caller: Asking, state: Stated) -> Response:
-    """Entities down, aspects across: whether each is answered, and by which passage."""
-    query = {"question": "", "entity": "; ".join(asked.entities), "aspects": asked.aspects}
-    searcher = searcher_of(request, caller, state, "coverage", asked.index, query=query)
-    table = cover(searcher, asked.entities, asked.aspects, where=answering.conditions(asked.where))
-    found = {hit.doc_id for row in table.cells for cell in row for hit in (cell.hit, cell.similar) if hit}
-    audited(request, "coverage", index=asked.index, query=query, doc_ids=sorted(found), result=len(found))
+def coverage(request: Request, body: models.CoverageRequest, caller: Asking, state: Stated) -> Response:
+    """A table of entities by aspects: whether each aspect is answered, and by which passage."""
+    query = {"question": "", "entity": "; ".join(body.entities), "aspects": body.aspects}
+    searcher = searcher_of(request, caller, state, "coverage", body.index, query=query)
+    table = cover(searcher, body.entities, body.aspects, where=answering.conditions(body.where))
+    doc_ids = {hit.doc_id for row in table.cells for cell in row for hit in (cell.hit, cell.similar) if hit}
+    audited(request, "coverage", index=body.index, query=query, doc_ids=sorted(doc_ids), result=len(doc_ids))
     return to_response(
         schema.CoverageTold(
-            entities=[answering.understood_response(each) for each in table.entities],
+            entities=[answering.understood_response(understanding) for understanding in table.entities],
             aspects=list(table.aspects),
             rows=[[_cell(cell) for cell in row] for row in table.cells],
         )
@@ -213,36 +213,36 @@ def _cell(cell: Cell) -> schema.CoverageCell:
 
 
 @judgements.post("/feedback", status_code=201, response_model=schema.Kept, responses=ERRORS)
-def feedback(request: Request, said: models.FeedbackRequest, caller: Asking, state: Stated) -> Response:
-    """Say whether a hit answers; `auscult feedback` makes a collection to measure and train models of it."""
-    query = said.words
-    audited(request, "feedback", index=said.index, query=query, doc_ids=[said.doc_id])
-    allowed(caller, "read", said.index)
-    if not (said.question.strip() or said.entity.strip() or any(map(str.strip, said.aspects))):
+def feedback(request: Request, body: models.FeedbackRequest, caller: Asking, state: Stated) -> Response:
+    """Store whether a hit answers. `auscult feedback` exports judgements, to evaluate and train models."""
+    query = body.words
+    audited(request, "feedback", index=body.index, query=query, doc_ids=[body.doc_id])
+    allowed(caller, "read", body.index)
+    if not (body.question.strip() or body.entity.strip() or any(map(str.strip, body.aspects))):
         message = "expected the question that was asked, got none"
         raise Refusal(422, "nothing_asked", message, "send what the hit was found by")
-    served = state.served(said.index, caller)
+    served = state.served(body.index, caller)
     reader = served.opened.seen_by(caller.groups).index.reader
-    rows = reader.passages_of(row_of(reader, said.doc_id))
-    if said.passage_id not in {reader.passage_id(row) for row in rows}:
+    rows = reader.passages_of(row_of(reader, body.doc_id))
+    if body.passage_id not in {reader.passage_id(row) for row in rows}:
         message = "expected the id of a passage of the document, got another"
         raise Refusal(404, "unknown_passage", message, "take both from one hit")
     judged = Judged(
         index=served.name,
-        question=said.question.strip(),
-        entity=said.entity.strip(),
-        aspects=tuple(said.aspects),
-        doc_id=said.doc_id,
-        passage_id=said.passage_id,
-        relevance=said.relevance,
-        span=said.span,
+        question=body.question.strip(),
+        entity=body.entity.strip(),
+        aspects=tuple(body.aspects),
+        doc_id=body.doc_id,
+        passage_id=body.passage_id,
+        relevance=body.relevance,
+        span=body.span,
         caller=caller.name,
         time=now(),
     )
-    kept: Feedback = request.app.state.feedback
+    store: Feedback = request.app.state.feedback
     try:
-        kept.add(judged)
+        store.add(judged)
     except OSError as error:
         raise disk_refusal(error) from error
-    audited(request, "feedback", index=served.name, query=query, doc_ids=[said.doc_id], result=said.relevance)
+    audited(request, "feedback", index=served.name, query=query, doc_ids=[body.doc_id], result=body.relevance)
     return to_response(schema.Kept(query_id=judged.query_id), 201)

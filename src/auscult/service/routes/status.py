@@ -1,4 +1,4 @@
-"""How the service is: alive, ready, its version, its figures, and which indexes it has."""
+"""Routes for the status of the service: alive, ready, version, metrics, and the list of indexes."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ router = APIRouter(tags=["service"])
 
 @router.get("/health", response_model=schema.Health)
 async def health() -> schema.Health:
-    """Whether the process lives; asks for no key."""
+    """Whether the process is alive. Needs no key."""
     return schema.Health(status="alive")
 
 
 @router.get("/ready", response_model=schema.Health, responses={503: ERRORS[503]})
 async def ready(state: Stated) -> schema.Health:
-    """Whether every index is open; asks for no key. 503 until then, and while the service stops."""
+    """Whether every index is open; 503 until then, and while the service stops. Needs no key."""
     if not state.is_ready:
         remedy = "come again in a few seconds; the service's log says what an index lacks"
         raise Refusal(503, "not_ready", "expected open indexes, got some that are not", remedy, {"Retry-After": "2"})
@@ -31,17 +31,17 @@ async def ready(state: Stated) -> schema.Health:
 
 @router.get("/version", response_model=schema.Version, responses=ERRORS)
 async def version(caller: Asking) -> schema.Version:
-    """Which version this is."""
+    """The version of the service and of its API."""
     allowed(caller, "read")
     return schema.Version(auscult=__version__, api="v1")
 
 
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}, **ERRORS})
 def metrics(request: Request, caller: Asking, state: Stated) -> Response:
-    """Figures for Prometheus, for holders of an admin key; nothing that anybody wrote is among them.
+    """Metrics for Prometheus. Needs an admin key. They contain nothing that a user wrote.
 
-    They are of the indexes that the key opens, and count the documents that it shows. Figures of the service as a whole
-    are for keys that open all indexes.
+    They cover the indexes that the key opens and the documents that it shows. Metrics of the whole service are only for
+    keys that open all indexes.
     """
     audited(request, "metrics")
     allowed(caller, "admin")
@@ -51,7 +51,7 @@ def metrics(request: Request, caller: Asking, state: Stated) -> Response:
 
 @router.get("/indexes", response_model=list[schema.Index], responses=ERRORS)
 def indexes(request: Request, caller: Asking, state: Stated) -> list[schema.Index]:
-    """The indexes that the caller may ask, with what they hold of what the caller may see."""
+    """The indexes that the caller may use, with counts of the documents that the caller sees."""
     audited(request, "indexes")
     allowed(caller, "read")
     return [_index(name, state.searcher(name, caller).index.manifest) for name in state.names(caller)]

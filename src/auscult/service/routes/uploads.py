@@ -1,4 +1,4 @@
-"""Adding documents by uploads, following the jobs that read them, and removing documents."""
+"""Routes to upload documents, follow the jobs that index them, and remove documents."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def upload(
         ),
     ] = "",
 ) -> Response:
-    """Add files to an index: they are read and indexed in the background; the answer's job says how far that is."""
+    """Add files to an index. They are read and indexed in the background; the job in the answer has the progress."""
     audited(request, "upload", index=index)
     served = _changeable(state, caller, index)
     groups = _groups(caller, access)
@@ -64,19 +64,19 @@ def upload(
 
 @router.get("/jobs", response_model=schema.JobList, responses=ERRORS)
 def jobs(request: Request, caller: Asking, state: Stated) -> Response:
-    """Uploads and what became of them, the last one first: one's own, for an admin everybody's."""
+    """Upload jobs, newest first: the caller's own, or for an admin those of all callers."""
     return to_response(schema.JobList(jobs=visible_jobs(request, caller)))
 
 
 @router.get("/jobs/{job_id}", response_model=schema.JobTold, responses=ERRORS)
 def job(request: Request, job_id: Annotated[str, Path(max_length=64)], caller: Asking) -> Response:
-    """How far an upload is."""
+    """Progress and result of one upload."""
     return to_response(visible_job(request, job_id, caller))
 
 
 @router.delete("/documents/{doc_id:path}", response_model=schema.Removed, responses=ERRORS)
 def remove(request: Request, doc_id: DocId, caller: Asking, state: Stated, index: IndexQuery = None) -> Response:
-    """Remove a document: it is found no more once this has answered."""
+    """Remove a document. After the answer it is no longer found."""
     audited(request, "delete", index=index, doc_ids=[doc_id])
     served = _changeable(state, caller, index)
     row_of(served.opened.seen_by(caller.groups).index.reader, doc_id)
@@ -84,7 +84,7 @@ def remove(request: Request, doc_id: DocId, caller: Asking, state: Stated, index
         raise busy()
     try:
         with IndexUpdate(served.folder) as update:
-            # Once more, now that nobody else writes: another process may have hidden it a moment ago.
+            # Check again under the lock: another process may have hidden the document meanwhile.
             with closing(open_current(served.folder)) as reader:
                 row_of(reader if caller.groups is None else reader.seen_by(caller.groups), doc_id)
             remove_from(update, [doc_id])
@@ -99,10 +99,10 @@ def remove(request: Request, doc_id: DocId, caller: Asking, state: Stated, index
 
 
 def visible_jobs(request: Request, caller: Caller) -> list[schema.JobTold]:
-    """Return the jobs that a caller may see, the last one first; noted in the audit log.
+    """Return the jobs that a caller may see, newest first, and note that for the audit log.
 
     Raises:
-        Refusal: They may not upload.
+        Refusal: The caller may not upload.
     """
     audited(request, "jobs")
     allowed(caller, "write")
@@ -111,10 +111,10 @@ def visible_jobs(request: Request, caller: Caller) -> list[schema.JobTold]:
 
 
 def visible_job(request: Request, job_id: str, caller: Caller) -> schema.JobTold:
-    """Return a job that a caller may see; noted in the audit log.
+    """Return a job that a caller may see, and note that for the audit log.
 
     Raises:
-        Refusal: They may not upload, or have no such job.
+        Refusal: The caller may not upload, or sees no such job.
     """
     for job in visible_jobs(request, caller):
         if job.job_id == job_id:
@@ -126,7 +126,7 @@ def _changeable(state: State, caller: Caller, index: str | None) -> Served:
     """Return an index that the caller may change.
 
     Raises:
-        Refusal: They may not, or nobody may.
+        Refusal: The caller may not change it, or the service is read-only.
     """
     allowed(caller, "write", index)
     may_upload(caller, state.settings.changes)
@@ -134,14 +134,14 @@ def _changeable(state: State, caller: Caller, index: str | None) -> Served:
 
 
 def _groups(caller: Caller, access: str) -> frozenset[str]:
-    """Return the groups that uploaded documents are for: the caller's own, where they see those of some groups only.
+    """Return the groups that uploaded documents are for. The default is the caller's group, if they have exactly one.
 
     Raises:
-        Refusal: Others are named, or none by a caller of several.
+        Refusal: The request names other groups than the caller's, or none although the caller has several.
     """
     named = groups_in(access)
     if not access.strip():
-        # Who is of no group sees what is everybody's, and adds to that.
+        # A caller without groups sees and adds documents for everybody.
         if not caller.groups:
             return frozenset()
         if len(caller.groups) == 1 and can_be_written(caller.groups):
@@ -157,11 +157,11 @@ def _groups(caller: Caller, access: str) -> frozenset[str]:
 
 
 def _may_see(caller: Caller, job: schema.JobTold) -> bool:
-    """Whether a job is the caller's, or they are an admin of its index and see what it brings."""
+    """Return whether a job is the caller's own, or the caller is an admin who sees its index and its documents."""
     if caller.indexes is not None and job.index not in caller.indexes:
         return False
     groups = groups_in(job.access)
     if job.caller == caller.name:
-        # A key of the same name may have had other groups.
+        # An earlier key with the same name may have had other groups.
         return caller.groups is None or not groups or not groups.isdisjoint(caller.groups)
     return caller.role == "admin" and (caller.groups is None or not groups.isdisjoint(caller.groups))

@@ -1,1 +1,1 @@
-"""Processes that compute the answers of one service, so that it uses all cores."""
+"""Worker processes that compute the answers of a service, so that it uses all cores."""

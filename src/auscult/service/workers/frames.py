@@ -1,6 +1,6 @@
-"""Frames between the service and the processes that compute its answers: a head of JSON and a body, with lengths.
+"""Frames between the service and its worker processes: two lengths, a head of JSON, and a body.
 
-A head is a request that has passed all guards, or the answer to one. JSON, so that nothing in it is ever run.
+A head is a request that has passed all checks, or the answer to one. It is JSON, so that nothing in it is executed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ async def read_frame(reader: asyncio.StreamReader) -> tuple[dict[str, Any], byte
     """Read a head and a body.
 
     Raises:
-        asyncio.IncompleteReadError: The other side has ended.
+        asyncio.IncompleteReadError: The other side has closed the connection.
     """
     lengths = await reader.readexactly(2 * _LENGTH)
     head = await reader.readexactly(int.from_bytes(lengths[:_LENGTH], "little"))
@@ -31,15 +31,17 @@ async def read_frame(reader: asyncio.StreamReader) -> tuple[dict[str, Any], byte
 
 
 def frame(head: dict[str, Any], body: bytes = b"") -> bytes:
-    """Return the bytes of a head and a body."""
+    """Return the bytes of a frame."""
     written = json.dumps(head).encode()
-    return b"".join((*(len(each).to_bytes(_LENGTH, "little") for each in (written, body)), written, body))
+    return b"".join((*(len(part).to_bytes(_LENGTH, "little") for part in (written, body)), written, body))
 
 
 def scope_to_json(scope: Scope) -> dict[str, Any]:
-    """Return a request that has passed the guards."""
+    """Convert a request to the head of a frame."""
     caller: Caller = scope["state"].get("caller", ANYONE)
-    names = [None if each is None else sorted(each) for each in (caller.indexes, caller.groups)]
+    names = [
+        None if names_or_none is None else sorted(names_or_none) for names_or_none in (caller.indexes, caller.groups)
+    ]
     return {
         **{name: scope.get(name) for name in _TEXTS},
         "query": scope["query_string"].decode("latin-1"),
@@ -49,32 +51,32 @@ def scope_to_json(scope: Scope) -> dict[str, Any]:
     }
 
 
-def scope_from_json(told: dict[str, Any]) -> Scope:
-    """Return a request as an app takes it."""
-    name, role, *sets = told["caller"]
-    caller = Caller(name, role, *(None if each is None else frozenset(each) for each in sets))
+def scope_from_json(head: dict[str, Any]) -> Scope:
+    """Convert the head of a frame to a request for an app."""
+    name, role, *sets = head["caller"]
+    caller = Caller(name, role, *(None if listed is None else frozenset(listed) for listed in sets))
     return {
         "type": "http",
         "asgi": {"version": "3.0"},
         "http_version": "1.1",
-        **{each: told[each] for each in _TEXTS},
-        "query_string": told["query"].encode("latin-1"),
-        "headers": bytes_of(told["headers"]),
-        "state": {"caller": caller, "request_id": told["request_id"]},
+        **{field: head[field] for field in _TEXTS},
+        "query_string": head["query"].encode("latin-1"),
+        "headers": bytes_of(head["headers"]),
+        "state": {"caller": caller, "request_id": head["request_id"]},
     }
 
 
 def texts_of(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[str, str]]:
-    """Return headers as a frame takes them."""
+    """Convert headers to text, for a frame."""
     return [(name.decode("latin-1"), value.decode("latin-1")) for name, value in headers]
 
 
 def bytes_of(headers: list[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
-    """Return headers of a frame as a server takes them."""
+    """Convert headers of a frame to bytes, for a server."""
     return [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
 
 
 def noted(scope: Scope) -> dict[str, Any]:
-    """Return what the routes have left of a request for those who stand around them."""
+    """Return what the routes have noted in a request for the middleware: audit details, searches, route."""
     state = {name: scope["state"][name] for name in _NOTED if name in scope["state"]}
     return {"state": state, "route": getattr(scope.get("route"), "path", None)}

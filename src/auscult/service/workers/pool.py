@@ -1,7 +1,7 @@
-"""The processes that compute answers (`process`): started, asked, kept at one generation, started anew.
+"""The pool of worker processes (`process`): start and restart them, send requests, keep all at one generation.
 
-Everything else stays in the service's own process: keys, limits, turns, audit log, uploads, judgements. It also answers
-by itself until the first of these processes is ready, and whenever none is.
+Everything else stays in the service's own process: keys, limits, turns, audit log, uploads, judgements. It also
+computes answers itself while no worker is ready.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LOG: Final = logging.getLogger("auscult.service")
 _API_PATHS: Final = ("/search", "/explain", "/spans", "/coverage")
 _PAGES: Final = ("/", "/coverage", "/export.csv", "/export.json")
 COMPUTED: Final = frozenset((*(API + path for path in _API_PATHS), *_PAGES))
-"""Addresses whose answers take computing, and change nothing."""
+"""Paths whose answers take much computing and change nothing."""
 _OFTEN: Final = 0.1
 _LONGEST_PAUSE: Final = 60.0
 _LIVED: Final = 30.0
@@ -38,7 +38,7 @@ _PATIENCE: Final = 120.0
 _ATTEMPTS: Final = 3
 _MOST_DEATHS: Final = 2
 AT_ONCE: Final = 2
-"""Requests that a process has: one that it computes, and the next, so that it never waits for one."""
+"""Requests that a worker gets at once: the one that it computes, and the next, so that it is never idle."""
 _BUFFER: Final = 1 << 20
 
 
@@ -46,15 +46,15 @@ _Answer = tuple[dict[str, Any], bytes]
 
 
 class _DiedError(Exception):
-    """The process that was asked is no more."""
+    """The worker process has ended before it answered."""
 
 
 class _Process:
-    """One of the processes.
+    """A worker process.
 
     Attributes:
-        asked: Requests that it has.
-        ended: Is done when the process has ended.
+        pending: Number of requests that it has not answered.
+        ended: Task that is done when the process has ended.
     """
 
     def __init__(
@@ -63,14 +63,14 @@ class _Process:
         self._reader, self._writer, self._process = reader, writer, process
         self._waiting: dict[int, asyncio.Future[_Answer]] = {}
         self._number = 0
-        self.asked = 0
+        self.pending = 0
         self.ended = asyncio.create_task(self._read())
 
     @classmethod
     async def start(cls) -> _Process:
-        """Start one."""
+        """Start a process and connect to it."""
         own, its = socket.socketpair()
-        # What computes matrix products takes one core: there is a process for each.
+        # One thread for matrix products, as there is a process for each core.
         one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         command = [sys.executable, "-m", "auscult.service.workers.process", str(its.fileno())]
         with its:
@@ -84,23 +84,23 @@ class _Process:
         reader, writer = await asyncio.open_connection(sock=own, limit=_BUFFER)
         return cls(reader, writer, process)
 
-    async def ask(self, told: dict[str, Any], body: bytes = b"") -> _Answer:
-        """Return the answer to a frame.
+    async def ask(self, head: dict[str, Any], body: bytes = b"") -> _Answer:
+        """Send a frame and return the answer.
 
         Raises:
-            _DiedError: The process has ended first.
+            _DiedError: The process has ended before it answered.
         """
         if self.ended.done():
             raise _DiedError
         self._number += 1
-        self.asked += 1
+        self.pending += 1
         answer: asyncio.Future[_Answer] = asyncio.get_running_loop().create_future()
         self._waiting[self._number] = answer
-        self._writer.write(frame({**told, "number": self._number}, body))
+        self._writer.write(frame({**head, "number": self._number}, body))
         try:
             return await answer
         finally:
-            self.asked -= 1
+            self.pending -= 1
 
     async def _read(self) -> None:
         try:
@@ -118,16 +118,16 @@ class _Process:
     async def end(self) -> int:
         """End the process, and return its exit status."""
         self._writer.close()
-        # It keeps nothing that would be lost, and may be at its start, or in the middle of a search.
+        # Killed, as it has no state to save and may be in the middle of a search.
         self._process.kill()
         return await asyncio.to_thread(self._process.wait)
 
 
 class Workers:
-    """All of the processes. Its methods belong to one event loop, but for `prepare`.
+    """The pool of worker processes. All methods but `prepare` must be called from one event loop.
 
     Args:
-        state: Of the service. Before it answers from another generation, the processes have that open, too.
+        state: State of the service. It switches to a new generation only when all workers have opened it.
     """
 
     def __init__(self, settings: Settings, state: State) -> None:
@@ -140,7 +140,7 @@ class Workers:
 
     @property
     def ready(self) -> int:
-        """How many can be asked."""
+        """Number of processes that can take requests."""
         return len(self._ready)
 
     def start(self) -> None:
@@ -151,19 +151,19 @@ class Workers:
 
     async def stop(self) -> None:
         """End the processes."""
-        for each in self._keepers:
-            each.cancel()
+        for keeper in self._keepers:
+            keeper.cancel()
         await asyncio.gather(*self._keepers, return_exceptions=True)
 
     async def _keep(self) -> None:
-        """Have one process as long as the service runs."""
-        # Nobody's first question shares the processor with what only later ones need.
+        """Start one process and restart it whenever it ends, until cancelled."""
+        # Wait, so that the first questions do not share the processor with this.
         while not (self._state.is_ready and self._state.is_warm):
             await asyncio.sleep(_OFTEN)
         pause = 1.0
         while True:
             begun = time.monotonic()
-            # One after the other, as long as the service searches by itself.
+            # Start one after the other, as the service computes answers itself meanwhile.
             async with self._starting:
                 process = await self._started()
             try:
@@ -179,12 +179,12 @@ class Workers:
             await asyncio.sleep(pause)
 
     async def _started(self) -> _Process:
-        """Start a process, and wait until it is ready, or has ended."""
+        """Start a process, and wait until it is ready or has ended."""
         process, settings = await _Process.start(), self._settings
         indexes = {name: str(index) for name, index in settings.indexes.items()}
-        told = {"indexes": indexes, "data": str(settings.data_folder), "page": settings.page}
+        head = {"indexes": indexes, "data": str(settings.data_folder), "page": settings.page}
         try:
-            await process.ask({**told, "changes": settings.changes})
+            await process.ask({**head, "changes": settings.changes})
             self._ready.append(process)
         except _DiedError:
             pass
@@ -198,31 +198,32 @@ class Workers:
             self._changed.notify_all()
 
     async def _free(self) -> _Process | None:
-        """Wait for a process that has little to do, and return that with the least; None where there is none at all."""
+        """Wait until a process can take a request, and return the least busy one; None where no process is alive."""
 
         def least() -> _Process | None:
-            alive = [each for each in self._ready if not each.ended.done()]
-            return min(alive, key=lambda each: each.asked, default=None)
+            alive = [process for process in self._ready if not process.ended.done()]
+            return min(alive, key=lambda process: process.pending, default=None)
 
         async with self._changed:
-            await self._changed.wait_for(lambda: (found := least()) is None or found.asked < AT_ONCE)
+            await self._changed.wait_for(lambda: (process := least()) is None or process.pending < AT_ONCE)
             return least()
 
     def prepare(self, name: str) -> None:
-        """Have all processes open an index' published generation, and wait for them. From another thread."""
+        """Let all processes open the published generation of an index, and wait. Called from another thread."""
         if self._loop is not None and self._ready:
             with suppress(RuntimeError, TimeoutError, CancelledError):
                 asyncio.run_coroutine_threadsafe(self._prepare(name), self._loop).result(_PATIENCE)
 
     async def _prepare(self, name: str) -> None:
-        # Who has ended meanwhile opens what is published when it is started anew.
-        await asyncio.gather(*(each.ask({"prepare": name}) for each in self._ready), return_exceptions=True)
+        # A process that ends meanwhile opens the published generation when it is restarted.
+        await asyncio.gather(*(process.ask({"prepare": name}) for process in self._ready), return_exceptions=True)
 
     async def answer(self, scope: Scope, body: bytes) -> _Answer | None:
-        """Return the answer to a request; None where the service has to give it itself.
+        """Return the answer to a request; None where the service must compute it itself.
 
         Raises:
-            Refusal: Processes have ended over it: two, or the last one. What may have ended them is not tried here.
+            Refusal: Two processes, or the last one, have ended while computing it. The service's own process does not
+                try it, as it might end, too.
         """
         died = 0
         for _ in range(_ATTEMPTS):
@@ -234,9 +235,9 @@ class Workers:
             if process is None:
                 return None
             try:
-                # Which generations are asked is decided last: all later requests are asked of these, or newer ones.
-                told = {**scope_to_json(scope), "generations": self._state.generations()}
-                answer, content = await process.ask(told, body)
+                # Name the generations at the last moment, so that no later request gets an older one.
+                head = {**scope_to_json(scope), "generations": self._state.generations()}
+                answer, content = await process.ask(head, body)
             except _DiedError:
                 died += 1
                 continue
@@ -244,38 +245,38 @@ class Workers:
                 await self._tell()
             if "other" not in answer:
                 return answer, content
-            # It has opened what was published after the service had a look.
+            # The worker has opened a generation that was published after the service had checked.
             await asyncio.to_thread(self._state.refresh, answer["other"])
         return None
 
 
 class Spread:
-    """Has requests that take computing answered by the processes; it stands next to the routes, inside all guards."""
+    """Passes requests that take much computing to the worker processes. It is the innermost middleware."""
 
     def __init__(self, app: ASGIApp, workers: Workers) -> None:
         self.app = app
         self._workers = workers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on: to a process, or to the routes here."""
+        """Pass a request to a worker process, or to the routes of this process."""
         if scope["type"] != "http" or scope["path"] not in COMPUTED or not self._workers.ready:
             await self.app(scope, receive, send)
             return
         message = await receive()
         try:
-            found = await self._workers.answer(scope, message.get("body", b""))
+            result = await self._workers.answer(scope, message.get("body", b""))
         except Refusal as refusal:
             await refuse(refusal, scope, receive, send)
             return
-        if found is None:
-            given = [message]
+        if result is None:
+            unread = [message]
 
             async def again() -> Message:
-                return given.pop() if given else await receive()
+                return unread.pop() if unread else await receive()
 
             await self.app(scope, again, send)
             return
-        answer, content = found
+        answer, content = result
         scope["state"].update(answer["state"])
         if answer["route"] is not None:
             scope["route"] = SimpleNamespace(path=answer["route"])

@@ -1,11 +1,11 @@
-"""A process that computes answers for the service that started it: searches, curves, spans, coverage, and their pages.
+"""A worker process. It computes answers for the service: searches, curves, spans, coverage, and their pages.
 
-Python runs one thread at a time in a process, and a search holds that lock for three quarters of its time. So that a
-service uses all cores, several processes have the app's routes over the same indexes, of which the system keeps the
-pages once. They know no keys, limits or audit log: whoever asks has been let in, and what is to be noted of an answer
-goes back with it.
+Python runs one thread at a time in a process, and a search has that lock for three quarters of its time. To use all
+cores, several processes run the app's routes over the same indexes, whose memory pages they share. They have no keys,
+limits or audit log: the service has already admitted the caller, and details for the audit log go back with the
+answer.
 
-The process ends with its socket, and so with the service, however that ends.
+The process ends when its socket is closed, and so always ends with the service.
 """
 
 from __future__ import annotations
@@ -34,40 +34,42 @@ from auscult.service.workers.frames import frame, noted, read_frame, scope_from_
 
 
 class _Answers:
-    """The app's routes over all indexes, each at the generation that is asked for."""
+    """The app's routes over all indexes, each at the requested generation."""
 
-    def __init__(self, told: dict[str, Any]) -> None:
-        named = told["indexes"].items()
+    def __init__(self, request: dict[str, Any]) -> None:
+        named = request["indexes"].items()
         indexes = {name: index if is_address(index) else Path(index) for name, index in named}
-        settings = Settings(indexes=indexes, data=Path(told["data"]), page=told["page"], changes=told["changes"])
+        settings = Settings(
+            indexes=indexes, data=Path(request["data"]), page=request["page"], changes=request["changes"]
+        )
         self._state = State(settings, completes=False)
         self._app = answering_app(settings, self._state)
 
     def open(self) -> None:
-        """Open all indexes, and read what the first request would wait for."""
+        """Open all indexes, and load what the first request would wait for."""
         for name, served in self._state.indexes.items():
             self._state.refresh(name)
             if served.is_open:
                 searcher = served.opened.searcher
                 searcher.warm_up()
-                # A model that reads no question in words answers it with an error.
+                # A model that cannot encode a question in words raises an error.
                 with suppress(AuscultError):
                     searcher.search("what is gout", 1)
         settle()
         gc.enable()
 
-    async def answer(self, told: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
-        """Do what a frame asks for: prepare another generation, or answer a request."""
-        if "prepare" in told:
-            await asyncio.to_thread(self._state.indexes[told["prepare"]].prepare)
+    async def answer(self, request: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
+        """Handle a frame: prepare another generation, or answer a request."""
+        if "prepare" in request:
+            await asyncio.to_thread(self._state.indexes[request["prepare"]].prepare)
             return {}, b""
-        for name, identity in told["generations"].items():
+        for name, identity in request["generations"].items():
             served, wanted = self._state.indexes[name], tuple(identity)
             if not served.switch(wanted):
                 await asyncio.to_thread(served.refresh)
                 if not served.switch(wanted):
                     return {"other": name}, b""
-        scope, parts = scope_from_json(told), []
+        scope, parts = scope_from_json(request), []
         sent: list[Message] = [{"type": "http.request", "body": body}]
         start: Message = {}
 
@@ -89,38 +91,38 @@ class _Answers:
 
 
 async def _work(connection: socket.socket) -> None:
-    # One request is computed at a time: others would wait for the lock.
+    # Compute one request at a time; others would only wait for the interpreter lock.
     anyio.to_thread.current_default_thread_limiter().total_tokens = 1
     reader, writer = await asyncio.open_connection(sock=connection)
     doing = set()
 
-    async def answered(told: dict[str, Any], body: bytes) -> None:
+    async def answered(request: dict[str, Any], body: bytes) -> None:
         try:
-            head, content = await answers.answer(told, body)
+            head, content = await answers.answer(request, body)
         except Exception as error:
             head, content = {"fault": described(error), "state": {}, "route": None}, b""
-        writer.write(frame({**head, "number": told["number"]}, content))
+        writer.write(frame({**head, "number": request["number"]}, content))
 
     with suppress(asyncio.IncompleteReadError, ConnectionError):
-        told, _ = await read_frame(reader)
-        answers = _Answers(told)
+        request, _ = await read_frame(reader)
+        answers = _Answers(request)
         await asyncio.to_thread(answers.open)
-        writer.write(frame({"number": told["number"]}))
+        writer.write(frame({"number": request["number"]}))
         while True:
             task = asyncio.create_task(answered(*await read_frame(reader)))
             doing.add(task)
             task.add_done_callback(doing.discard)
-    # Nobody waits any more for what is being computed.
+    # The service is gone, so nobody waits for running requests.
     os._exit(0)
 
 
 def main() -> None:
-    """Answer until the socket ends, whose number is the only argument."""
-    # Not while it reads what stays.
+    """Answer requests until the socket is closed; its file descriptor is the only argument."""
+    # No collection while long-lived objects are loaded; `_Answers.open` turns it on again.
     gc.disable()
-    # These reach all processes of a group: the service answers first what it has begun, and then ends this one.
-    for each in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(each, signal.SIG_IGN)
+    # These signals go to the whole process group. The service first answers running requests, then ends this process.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     asyncio.run(_work(socket.socket(fileno=int(sys.argv[1]))))
 
