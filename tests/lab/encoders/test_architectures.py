@@ -175,7 +175,7 @@ def test_attention_begins_as_the_unit_matrix_times_its_scale(backbone: Path, sca
     assert isinstance(ranker, PolyEncoder)
     with torch.no_grad():
         query = ranker.query_vectors(["asthma ; signs"])
-        close(ranker.head.asked(query), query * (scale or 1 / math.sqrt(query.shape[1])))
+        close(ranker.head.project(query), query * (scale or 1 / math.sqrt(query.shape[1])))
 
 
 def dot(left: list[float], right: list[float]) -> float:

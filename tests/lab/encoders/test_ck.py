@@ -327,7 +327,7 @@ def test_fusion_is_algorithm_1(activation: str):
     context, knowledge = torch.randn(2, 5, 7), torch.randn(2, 5, 4)
     expected = context @ fusion.context.weight.T + knowledge @ fusion.knowledge.weight.T + fusion.context.bias
     expected = expected.tanh() if activation == "tanh" else 1 / (1 + (-expected).exp())
-    torch.testing.assert_close(fusion(context, fusion.known(knowledge)), expected, atol=1e-6, rtol=1e-5)
+    torch.testing.assert_close(fusion(context, fusion.project(knowledge)), expected, atol=1e-6, rtol=1e-5)
 
 
 @pytest.mark.parametrize("joint", [8, 40, 200])
