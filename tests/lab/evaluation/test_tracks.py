@@ -42,7 +42,7 @@ def texts(*choices: dict[str, object]) -> dict[str, object]:
 )
 def test_shared_documents_decide(training: dict[str, object], corpus: str, track: str) -> None:
     assert track_on("m", training, corpus, "test") == track
-    assert track_on("m", training, corpus, "test", told=track) == track
+    assert track_on("m", training, corpus, "test", user_track=track) == track
 
 
 @pytest.mark.parametrize(
@@ -63,13 +63,13 @@ def test_a_model_that_read_the_test_documents_is_refused(training: dict[str, obj
 
 
 def test_the_users_word_counts_only_where_the_record_says_nothing() -> None:
-    assert track_on("m", {}, "medquad", "test", told="adapted") == "adapted"
+    assert track_on("m", {}, "medquad", "test", user_track="adapted") == "adapted"
     assert track_on("m", {"track": "zero-shot"}, "medquad", "test") == "zero-shot"
     with pytest.raises(ConfigError, match="--track"):
         track_on("m", {}, "medquad", "test")
     for training in ({"corpora": MEDQUAD}, {"track": "adapted"}):
         with pytest.raises(ConfigError, match="got --track zero-shot"):
-            track_on("m", training, "medquad", "test", told="zero-shot")
+            track_on("m", training, "medquad", "test", user_track="zero-shot")
 
 
 def test_a_malformed_record_is_named() -> None:

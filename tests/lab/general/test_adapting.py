@@ -79,7 +79,7 @@ def test_a_copy_under_other_names_has_the_track_of_what_was_learned_from(
     write(passages)
     assert track_on("it", record, str(beir), "test", folder=model) == "adapted"
     with pytest.raises(ConfigError, match="track 'adapted'"):
-        track_on("it", record, str(beir), "test", told="zero-shot", folder=model)
+        track_on("it", record, str(beir), "test", user_track="zero-shot", folder=model)
     write([" ".join(reversed(each.split())) for each in passages])
     assert track_on("it", record, str(beir), "test", folder=model) == "zero-shot"
 

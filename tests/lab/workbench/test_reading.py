@@ -106,13 +106,13 @@ def test_a_division_leaves_enough_to_test_on(tmp_path: Path):
     # All ask the same: they stay in one part, and none is left to test on.
     same = [[row[0], f"What helps against gout in winter{'?' * place}"] for place, row in enumerate(questions())]
     _, findings = read(write_folder(tmp_path / "same", asked=same))
-    assert [(fault.kind, fault.found) for fault in findings.faults] == [
+    assert [(fault.kind, fault.got) for fault in findings.faults] == [
         ("too little data", "0 test questions with a relevant passage")
     ]
     beir = write_beir(tmp_path / "beir")
     moved = (beir / "qrels" / "test.tsv").read_text().splitlines()
     (beir / "qrels" / "test.tsv").write_text("\n".join(moved[:6]) + "\n")
-    assert [fault.found for fault in read(beir)[1].faults] == ["5 test questions with a relevant passage"]
+    assert [fault.got for fault in read(beir)[1].faults] == ["5 test questions with a relevant passage"]
 
 
 def test_test_questions_like_those_learned_from_are_counted(tmp_path: Path):
@@ -254,13 +254,13 @@ def test_each_fault_is_named_with_file_and_line(tmp_path: Path, kind: str):
     spoil(folder)
     faults = [fault for fault in read(folder)[1].faults if fault.kind == kind]
     assert [(fault.place.file, fault.place.line) for fault in faults][:1] == [(file, line)]
-    assert all(fault.remedy and fault.found for fault in faults)
+    assert all(fault.remedy and fault.got for fault in faults)
 
 
 def test_utf16_is_called_by_its_name(tmp_path: Path):
     folder = write_folder(tmp_path / "mine")
     utf16(folder)
-    assert [fault.found for fault in read(folder)[1].faults] == ["UTF-16, not UTF-8"]
+    assert [fault.got for fault in read(folder)[1].faults] == ["UTF-16, not UTF-8"]
 
 
 def test_bad_json_lines_are_named_and_the_good_ones_still_checked(tmp_path: Path):
@@ -275,7 +275,7 @@ def test_too_little_data_and_test_questions_in_training_are_faults(tmp_path: Pat
     small = write_folder(tmp_path / "small", asked=questions()[:20], judged=judgements()[:20])
     assert "too little data" in kinds(small)
     few = write_folder(tmp_path / "few", texts=passages()[:5], judged=judgements()[:5], asked=questions()[:5])
-    found = [fault.found for fault in read(few)[1].faults]
+    found = [fault.got for fault in read(few)[1].faults]
     assert found == ["5 questions with a relevant passage", "5 passages"]
     beir = write_beir(tmp_path / "beir")
     text = (beir / "queries.jsonl").read_text()
@@ -404,14 +404,14 @@ def test_one_question_in_two_splits_is_noticed_whichever_files_say_so(tmp_path: 
     write_table(folder / "train_questions.csv", ("id", "question"), questions()[:30])
     write_table(folder / "test_questions.csv", ("id", "question"), questions()[29:])
     faults = read(folder)[1].faults
-    assert [(fault.kind, fault.found) for fault in faults] == [
+    assert [(fault.kind, fault.got) for fault in faults] == [
         ("one question in two splits", f"'{questions()[29][0]}' in test and train")
     ]
     beir = write_beir(tmp_path / "beir")
     rows = [{"_id": row[0], "text": row[1], "split": "train"} for row in questions()[:34]]
     rows += [{"_id": row[0], "text": row[1]} for row in questions()[34:]]
     (beir / "queries.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert {fault.found for fault in read(beir)[1].faults if fault.kind == "one question in two splits"} == {
+    assert {fault.got for fault in read(beir)[1].faults if fault.kind == "one question in two splits"} == {
         *(f"'{row[0]}' in dev and train" for row in questions()[25:33]),
         f"'{questions()[33][0]}' in test and train",
     }
@@ -446,16 +446,14 @@ def test_what_is_no_line_of_text_is_called_so(tmp_path: Path):
     queries = folder / "queries.jsonl"
     lines = queries.read_text().splitlines()
     queries.write_text(json.dumps([json.loads(line) for line in lines], indent=1))
-    assert [(fault.kind, fault.found) for fault in read(folder)[1].faults] == [("no JSON object", "an array")]
+    assert [(fault.kind, fault.got) for fault in read(folder)[1].faults] == [("no JSON object", "an array")]
     deep = '{"_id": "deep", "text": ' + "[" * 100_000 + "]" * 100_000 + "}"
     queries.write_text("\n".join([*lines, deep]))
     assert [(fault.kind, fault.place.line) for fault in read(folder)[1].faults] == [("no JSON", 46)]
     asked = json.loads(lines[0]) | {"text": {"en": "What?"}}
     aside = json.loads(lines[1]) | {"entity": {"en": "gout"}}
     queries.write_text("\n".join([json.dumps(asked), json.dumps(aside), *lines[2:]]))
-    assert [(fault.kind, fault.found) for fault in read(folder)[1].faults] == [
-        ("object for text", "an object as 'text'")
-    ]
+    assert [(fault.kind, fault.got) for fault in read(folder)[1].faults] == [("object for text", "an object as 'text'")]
 
 
 def test_files_of_other_formats_and_closed_folders_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
