@@ -101,7 +101,7 @@ def believed(asked: Sequence[Candidates], fusion: Fusion) -> dict[str, float]:
         if each.related.all() or not each.relevant.any():
             continue
         pair = [_first(scores, shown) for shown in (np.ones(len(scores), bool), ~each.related)]
-        told.append(fusion.probabilities(each.evidence[pair], each.held[pair], each.background))
+        told.append(fusion.probabilities(each.evidence[pair], each.coverage[pair], each.background))
         right.append([bool(each.relevant[pair[0]]), False])
     chances, answers = np.array(told), np.array(right)
     found = answers[:, 0]
