@@ -21,8 +21,8 @@ class MaskedTraining(EncoderTraining):
     """Optimisation and budget.
 
     Attributes:
-        texts: At most so many texts an epoch, drawn without repeats until all have been seen; None for all.
-        batch_texts: Texts a step.
+        texts: Largest number of texts per epoch, drawn without repeats until all were drawn; None for all.
+        batch_texts: Texts per step.
     """
 
     texts: int | None = Field(default=None, ge=1)
@@ -34,10 +34,10 @@ class MaskedExperiment(DataExperiment):
 
     Attributes:
         backbone: A hub name or a folder to begin with; environment variables in it are expanded.
-        encoder: Settings of the backbone's configuration that are to be others, for a smaller or larger encoder with
-            random weights, of which only the tokenizer is the backbone's. None begins with its weights.
-        masked: Share of tokens that are to be predicted (devlin2019: 0.15).
-        max_tokens: Documents are read in texts of so many tokens.
+        encoder: Changed settings of the backbone's configuration, for a smaller or larger encoder with random weights
+            and the backbone's tokenizer. None begins with the backbone's weights.
+        masked: Share of tokens to predict (devlin2019: 0.15).
+        max_tokens: Tokens per text; longer documents are several texts.
     """
 
     model: Literal["mlm"]
@@ -63,7 +63,7 @@ class MaskedExperiment(DataExperiment):
         return backbone_name(self.backbone, "backbone")
 
     def begins_with(self) -> list[str]:
-        """Return the backbone; an encoder with random weights has read nothing, whatever its tokenizer was made of."""
+        """Return the backbone; none for random weights, because the tokenizer does not count."""
         return [self.backbone_name()] if self.encoder is None else []
 
 

@@ -113,7 +113,7 @@ def test_the_loss_is_the_librarys(backbone: Path) -> None:
 def test_a_batch_without_a_masked_token_costs_nothing(backbone: Path) -> None:
     model = MaskedLanguageModel(str(backbone), masked=1e-9)
     objective = MaskedObjective(model, MaskedTraining(), [np.arange(2, 12, dtype=np.int32)], padding=0, seed=0)
-    assert objective.asked == 0
+    assert objective.held_out_tokens == 0
     loss, count = objective.loss(TextBatch(torch.full((2, 9), 6), torch.ones(2, 9, dtype=torch.long)))
     loss.backward()
     assert (float(loss.detach()), count) == (0.0, 0)
