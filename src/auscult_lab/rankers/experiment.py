@@ -1,4 +1,4 @@
-"""Experiment files of neural rankers: one YAML a model, with the negatives, the loss and the budget."""
+"""Experiment files of neural rankers: one YAML per model, with negatives, loss and budget."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from auscult_lab.training.experiment_files import check_experiment
 
 
 class NegativeChoice(Settings):
-    """How many passages of each kind a query is shown beside its answer.
+    """Numbers of negatives of each kind per query.
 
     Attributes:
-        random: Of any document (zhu2019, section 3.7.1: irrelevant).
-        same_entity: Of the same title under other headings (partially relevant). Where a query has fewer, the rest
-            is filled with passages BM25 ranks high.
-        bm25: Drawn from the `bm25_depth` passages that BM25 ranks highest for the query (partially relevant).
+        random: Passages of any document (zhu2019, section 3.7.1: irrelevant).
+        same_entity: Passages of the same title under other headings (partially relevant); where a query has too few,
+            passages that BM25 ranks high.
+        bm25: Passages drawn from the `bm25_depth` that BM25 ranks highest for the query (partially relevant).
         in_batch: Answers of other queries of the batch that do not answer this one.
         bm25_depth: See `bm25`.
     """
@@ -35,7 +35,7 @@ class NegativeChoice(Settings):
 
     @property
     def total(self) -> int:
-        """Negatives a query."""
+        """Number of negatives per query."""
         return self.random + self.same_entity + self.bm25 + self.in_batch
 
     @model_validator(mode="after")
@@ -49,11 +49,11 @@ class RankingTraining(Settings):
     """Optimisation and budget.
 
     Attributes:
-        epochs: At most.
-        queries: Queries an epoch, drawn anew each time without repeats until all have been seen; None for all.
-        batch_queries: Queries a step, each with one answer and its negatives.
+        epochs: Largest number of epochs.
+        queries: Queries per epoch, drawn without repeats until all were drawn; None for all.
+        batch_queries: Queries per step, each with one answer and its negatives.
         loss: "hinge": pairwise (zhu2019, Eq. 21); "listwise": softmax cross entropy over answer and negatives.
-        margin: Of the hinge loss.
+        margin: Margin of the hinge loss.
         decay: Factor on the learning rate after each epoch.
         precision: "bf16" and "16-mixed" compute in half precision and keep weights in single.
         patience: Stop after so many epochs without a better validation score; None runs all epochs.
@@ -79,13 +79,13 @@ class RankingExperiment(DataExperiment):
     """A ranker's experiment.
 
     Attributes:
-        queries: What is asked: "headings", queries made of titles and headings, or "corpus", the queries that the
-            corpora bring with them, answered as their judgements say.
-        model: A ranker's name.
-        settings: Of the ranker, where they differ from its paper's.
-        min_count: Rarer words of the training passages are treated as words that training never saw.
-        validation_queries: Asked after each epoch, over the held-out documents.
-        evaluate: Corpora whose test queries `auscult compare` asks the model.
+        queries: "headings" for queries made from titles and headings, or "corpus" for the corpora's own queries and
+            judgements.
+        model: Name of the ranker.
+        settings: Settings of the ranker that differ from its paper's.
+        min_count: Rarer words of the training passages are treated as unknown.
+        validation_queries: Number of queries for validation after each epoch, over the held-out documents.
+        evaluate: Corpora on whose test queries `auscult compare` evaluates the model.
     """
 
     queries: Literal["headings", "corpus"] = "headings"

@@ -1,4 +1,4 @@
-"""What an experiment of whichever family says, checked before anything runs; `experiment_files` reads it."""
+"""Settings common to the experiments of all families; `experiment_files` reads and checks them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from auscult_lab.corpora.opening import learnable
 
 
 class Settings(BaseModel):
-    """Checked, unchangeable settings; an unknown field is an error."""
+    """Checked, immutable settings; an unknown field is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -22,9 +22,9 @@ class CorpusChoice(Settings):
     """A corpus to learn from.
 
     Attributes:
-        name: Of the catalogue, or a path.
-        split: Which of its splits; None for all of it.
-        skip_bad: Leave records out that cannot be read, and tell how many, instead of stopping at the first.
+        name: Name in the catalogue, or a path.
+        split: Name of the split; None for the whole corpus.
+        skip_bad: Skip and count records that cannot be read, instead of stopping at the first.
     """
 
     name: str
@@ -33,14 +33,13 @@ class CorpusChoice(Settings):
 
 
 class WordVectorChoice(Settings):
-    """Word vectors: of a file or a model, or trained on the training corpora (128-d skip-gram with subwords).
+    """Word vectors: from a file or a model, or trained on the training corpora (128-d skip-gram with subwords).
 
     Attributes:
-        file: A GloVe, word2vec or fastText text file, environment variables in its name expanded; when given, nothing
-            is trained.
-        model: A saved model that averages word vectors ("cdv" is the shipped one), whose vectors are taken; when
-            given, nothing is trained, and what they learned from counts as read before.
-        limit: Read only so many of the file's words.
+        file: A GloVe, word2vec or fastText text file, with environment variables expanded; nothing is trained then.
+        model: A saved model that averages word vectors ("cdv" is the shipped one), whose vectors are used. Nothing is
+            trained then, and their training data counts as read before.
+        limit: Number of words to read from the file.
         glossary: Also learn from the names, synonyms and definitions of the knowledge base.
         texts: Further corpora that only the word vectors learn from.
     """
@@ -69,15 +68,15 @@ class WordVectorChoice(Settings):
 
 
 class EncoderTraining(Settings):
-    """How a pre-trained encoder is trained, for whatever purpose; defaults are this project's.
+    """Optimisation of a pre-trained encoder, for any purpose; defaults are this project's.
 
     Attributes:
-        learning_rate: The highest.
-        warm_up: Share of all steps in which the rate rises; it falls to 0 in a straight line afterwards. None: it is
-            the same in all steps.
+        learning_rate: Peak learning rate.
+        warm_up: Share of all steps in which the rate rises; afterwards it falls linearly to 0. None for a constant
+            rate.
         precision: "bf16" or "16-mixed" compute in half precision and keep weights in single.
-        checkpoint_minutes: A killed training loses at most so much.
-        patience: Stop after so many epochs without a better validation; None runs all.
+        checkpoint_minutes: Minutes between checkpoints inside epochs.
+        patience: Epochs without a better validation score after which to stop; None to run all.
     """
 
     epochs: int = Field(default=10, ge=1)
@@ -92,40 +91,40 @@ class EncoderTraining(Settings):
     devices: int | Literal["auto"] = "auto"
 
 
-def backbone_name(said: str, field: str) -> str:
+def backbone_name(value: str, field: str) -> str:
     """Return a hub name or folder with environment variables and the home folder expanded.
 
     Raises:
         ConfigError: A variable is not set.
     """
     remedy = "set it to a folder or hub name of a transformer encoder, or name one in the experiment file"
-    return expanded(said, field, remedy)
+    return expanded(value, field, remedy)
 
 
-def expanded(said: str, field: str, remedy: str = "set it, or say in the experiment file what it stands for") -> str:
+def expanded(value: str, field: str, remedy: str = "set it, or say in the experiment file what it stands for") -> str:
     """Return a setting with environment variables and the home folder expanded.
 
     Args:
-        said: As an experiment file has it.
-        field: Where it does.
-        remedy: What to do where a variable is not set.
+        value: The setting as written in the experiment file.
+        field: Its name, for the error.
+        remedy: Advice for the error.
 
     Raises:
         ConfigError: A variable is not set.
     """
-    found = os.path.expandvars(said)
-    if "$" in found:
-        raise ConfigError(f"the environment variable of '{field}: {said}'", "none set", remedy)
-    return str(Path(found).expanduser()) if found.startswith("~") else found
+    result = os.path.expandvars(value)
+    if "$" in result:
+        raise ConfigError(f"the environment variable of '{field}: {value}'", "none set", remedy)
+    return str(Path(result).expanduser()) if result.startswith("~") else result
 
 
 class LabelChoice(Settings):
-    """Where entity labels come from (Eq. 15).
+    """Sources of entity labels (Eq. 15).
 
     Attributes:
-        mentions: Label a sentence also with the entities mentioned in it, linked through the knowledge base.
+        mentions: Also label a sentence with the entities it mentions, linked through the knowledge base.
         substitute: Share of training documents whose title entity is replaced, in title and text, by another name of
-            the knowledge base, anew at each epoch; 0 for the paper's training (a departure).
+            the knowledge base, drawn in each epoch (a departure); 0 for the paper's training.
     """
 
     mentions: bool = True
@@ -136,12 +135,12 @@ class ValidationChoice(Settings):
     """Held-out training documents that stop the training and choose the epoch.
 
     Attributes:
-        corpora: Draw them from these corpora of the list, together.
-        documents: How many in all.
-        calibrate: After training, choose on them how much a query's entity half counts, and how much of it the
-            sentences of a document share (two departures).
-        heading_documents: Ask only for headings that at least so many training documents have: rare ones are as
-            often odd as hard.
+        corpora: Corpora of the list to draw them from.
+        documents: Number of documents in all.
+        calibrate: After training, choose on them the weight of a query's entity half, and the share of a document's
+            mean entity half in its sentences (two departures).
+        heading_documents: Number of training documents that must have a heading for it to be used in queries, since
+            rare headings are often odd.
     """
 
     corpora: list[str] = Field(min_length=1)
@@ -151,14 +150,15 @@ class ValidationChoice(Settings):
 
 
 class DataExperiment(Settings):
-    """What every experiment says: what is learned from, and what is held out.
+    """Settings of every experiment on documents: training data and held-out data.
 
     Attributes:
-        name: Of the file and of the folder under `runs/`; begins with a letter or digit, as ".." is another folder.
-        title: How tables call the model; one that begins with a published model's name stands beside its figures.
+        name: Name of the file, and of the folder under `runs/`. It begins with a letter or digit, so that it is not
+            "..".
+        title: Name of the model in tables. A model whose title begins with a published name is shown with its figures.
         never_learn: Corpora whose queried entities are kept out of name substitution.
-        share: Of the documents that are left to train on, drawn by the seed, for learning curves; held-out documents
-            and word vectors are those of the whole.
+        share: Share of the training documents to use, drawn by the seed, for learning curves; held-out documents and
+            word vectors do not change.
     """
 
     name: str = Field(min_length=1, pattern=r"^[^\W_][\w.-]*$")
@@ -176,11 +176,11 @@ class DataExperiment(Settings):
 
     @property
     def kind(self) -> str:
-        """The kind of model that it trains, as its file names it: every family has the field `model`."""
+        """The kind of model that it trains, from the field `model` of every family."""
         return str(self.model_dump(include={"model"})["model"])
 
     def begins_with(self) -> list[str]:
-        """Return the models that it takes an encoder or word vectors from: hub names, folders, or shipped ones' names.
+        """Return the models of its encoder and word vectors: hub names, folders, or names of shipped models.
 
         Raises:
             ConfigError: An environment variable in a name is not set.

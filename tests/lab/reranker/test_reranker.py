@@ -84,6 +84,6 @@ def test_chance_comes_from_epoch_and_row_alone(examples: RerankerExamples) -> No
     assert examples[3, 1] == examples[3, 1]
     assert examples[3, 1] != examples[4, 1]
     batch = examples.collate([examples[0, 0], examples[0, 1]])
-    assert batch.right.shape == batch.shown.shape == (2, 5)
+    assert batch.right.shape == batch.passage_mask.shape == (2, 5)
     assert torch.equal(batch.right.sum(dim=1), torch.tensor([1, 1]))
-    assert not (batch.asked & ~batch.there).any()
+    assert not (batch.question_mask & ~batch.mask).any()
