@@ -1,20 +1,20 @@
-"""What does each evidence add? `auscult search` without one of its reasons, or with one alone.
+"""The effect of each evidence: `auscult search` without one of its reasons, or with one alone.
 
     AUSCULT_DATA=... python benchmarks/ablation.py [--model MODEL ...] [--corpus NAME ...] [--cache FOLDER]
 
-The questions and collections are those of `unseen_documents.py`, and so are the indexes, which are found in --cache or
-made there. A reason is taken out by weighing it nothing; the other weights stay, so that what they could make up for by
-being fitted again is not counted. So are parts of the system, with an index of their own where it takes one:
+Questions, collections and indexes are those of `unseen_documents.py`; indexes are read from --cache or built there. A
+reason is removed by setting its weight to 0. The other weights stay as they are, not fitted again to compensate. Parts
+of the system are removed, too, with their own index where necessary:
 
     title and headings          read with the text by the model
     normal form of words        of names, questions and texts, in the index (what models read keeps it)
     articles                    as unit of words; without it, a whole document
-    reading of questions        as entity and aspects; without it, a question counts by its words alone
+    reading of questions        as entity and aspects; without it, only the words of a question count
 
-For each, nDCG@10 of what is left and the change that taking it out makes, with a 95 % bootstrap interval over
-questions. What people's training questions add to the weights is in `left_out.py`, as that is fitted, by seeds.
+For each, nDCG@10 without it and the change, with a 95 % bootstrap interval over questions. `left_out.py` measures the
+effect of people's training questions on the weights, which needs fitting over several seeds.
 
-Writes benchmarks/results/general_ablation.json, a record a model and corpus.
+Writes benchmarks/results/general_ablation.json, one record per model and corpus.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _Values = npt.NDArray[np.float64]
 
 
 def ndcg(order: Sequence[int], grades: Mapping[int, int]) -> float:
-    """nDCG@10 of a ranking's rows, a gain being the grade, as in trec_eval."""
+    """Return nDCG@10 of a ranking's rows, with grades as gains, as in trec_eval."""
     gains = [float(grades.get(row, 0)) for row in order[:DEPTH]]
     ideal = sorted(map(float, grades.values()), reverse=True)[:DEPTH]
     discounts = 1 / np.log2(np.arange(2, DEPTH + 2))
@@ -77,7 +77,7 @@ def ndcg(order: Sequence[int], grades: Mapping[int, int]) -> float:
 
 
 def masks() -> dict[str, npt.NDArray[np.bool_]]:
-    """Which reasons count, (evidence,), by what is said of it."""
+    """Return masks of the reasons that count, (evidence,), by name."""
     every = np.ones(len(EVIDENCE), bool)
     one = {name: np.array([each == name for each in EVIDENCE]) for name in EVIDENCE}
     several = {name: np.array([each in members for each in EVIDENCE]) for name, members in GROUPS.items()}
@@ -86,13 +86,13 @@ def masks() -> dict[str, npt.NDArray[np.bool_]]:
 
 
 def values(searcher: Searcher, queries: Sequence[Query], grades: Mapping[str, Mapping[int, int]]) -> dict[str, _Values]:
-    """nDCG@10 of each question, (queries,), by which reasons count."""
+    """Return nDCG@10 of each question, (queries,), by the reasons that count."""
     counted, wordless = masks(), searcher.index.reader.wordless
     rows = np.setdiff1d(np.arange(len(searcher.index.reader.passage_documents)), wordless)
-    found: dict[str, list[float]] = {name: [] for name in (*counted, "without reading of questions")}
+    by_evidence: dict[str, list[float]] = {name: [] for name in (*counted, "without reading of questions")}
 
     def add(name: str, scores: FloatArray, graded: Mapping[int, int]) -> None:
-        found[name].append(ndcg(rows[np.argsort(-scores, kind="stable")[:DEPTH]].tolist(), graded))
+        by_evidence[name].append(ndcg(rows[np.argsort(-scores, kind="stable")[:DEPTH]].tolist(), graded))
 
     for query in queries:
         graded, understood = grades[query.query_id], searcher.understand(query).query
@@ -104,12 +104,12 @@ def values(searcher: Searcher, queries: Sequence[Query], grades: Mapping[str, Ma
         add(
             "without reading of questions", searcher.fusion.scores(as_asked, searcher.gather(as_asked)[1][rows]), graded
         )
-    return {name: np.array(each) for name, each in found.items()}
+    return {name: np.array(shares) for name, shares in by_evidence.items()}
 
 
 @contextmanager
 def as_spelt() -> Iterator[None]:
-    """Words in no normal form."""
+    """Use words without normal form while the context lasts."""
     object.__setattr__(analyse, "normal_form", False)
     try:
         yield
@@ -118,17 +118,17 @@ def as_spelt() -> Iterator[None]:
 
 
 def whole_documents() -> Any:
-    """Documents as the unit of words."""
+    """Use documents as the unit of words while the context lasts."""
     return patch.object(article_sizes, "__defaults__", (sys.maxsize,))
 
 
 def text_alone(encoder: DocumentEncoder) -> DocumentEncoder:
-    """The model, which reads no title and no headings."""
+    """Return the model without its reading of titles and headings."""
     return encoder.reading_text_alone() if isinstance(encoder, GeneralEncoder) else encoder
 
 
 def same(encoder: DocumentEncoder) -> DocumentEncoder:
-    """The model as it is."""
+    """Return the model unchanged."""
     return encoder
 
 
@@ -141,41 +141,41 @@ WITHOUT: Mapping[str, tuple[Callable[[], Any], Callable[[DocumentEncoder], Docum
 
 
 def shown_first(searcher: Searcher, queries: Sequence[Query], grades: Mapping[str, Mapping[int, int]]) -> _Values:
-    """nDCG@10 of each question, (queries,), as it is searched by all evidence."""
-    found = []
+    """Return nDCG@10 of each question, (queries,), by all evidence."""
+    ndcgs = []
     for query in queries:
         understood = searcher.understand(query).query
         scores = searcher.fusion.scores(understood, searcher.gather(understood)[1])
         scores[searcher.index.reader.wordless] = -1
-        found.append(ndcg(searcher.index.best(scores, DEPTH)[0].tolist(), grades[query.query_id]))
-    return np.array(found)
+        ndcgs.append(ndcg(searcher.index.best(scores, DEPTH)[0].tolist(), grades[query.query_id]))
+    return np.array(ndcgs)
 
 
 def record(corpus: str, model: str, encoder: DocumentEncoder, cache: Path) -> dict[str, Any]:
-    """Of a model and a corpus."""
+    """Return the record of a model and a corpus."""
     task = task_of(corpus)
     searcher = Searcher.open(kept_index(Collection(task), encoder, cache / "indexes"), encoder)
     reader = searcher.index.reader
     row = {reader.passage_id(number): number for number in range(reader.manifest.counts.passages)}
     grades: dict[str, dict[int, int]] = {}
-    for each in task.judgements:
-        if each.relevance > 0:
-            grades.setdefault(each.query_id, {})[row[each.passage_id]] = each.relevance
-    asked = [query for query in task.queries if grades.get(query.query_id)]
-    found = values(searcher, asked, grades)
-    whole = found.pop("all")
+    for judgement in task.judgements:
+        if judgement.relevance > 0:
+            grades.setdefault(judgement.query_id, {})[row[judgement.passage_id]] = judgement.relevance
+    queries = [query for query in task.queries if grades.get(query.query_id)]
+    by_evidence = values(searcher, queries, grades)
+    whole = by_evidence.pop("all")
     for part, (taken_out, changed) in WITHOUT.items():
         with taken_out(), tempfile.TemporaryDirectory() as folder:
             place = kept_index(Collection(task), changed(encoder), Path(folder))
-            found[f"without {part}"] = shown_first(Searcher.open(place, encoder), asked, grades)
+            by_evidence[f"without {part}"] = shown_first(Searcher.open(place, encoder), queries, grades)
     parts = []
-    for name, each in found.items():
-        change = (each - whole)[:, None]
+    for name, ndcgs in by_evidence.items():
+        change = (ndcgs - whole)[:, None]
         low, high = bootstrap_intervals(change)[0].tolist()
         parts.append(
-            {"evidence": name, "ndcg10": float(each.mean()), "change": float(change.mean()), "low": low, "high": high}
+            {"evidence": name, "ndcg10": float(ndcgs.mean()), "change": float(change.mean()), "low": low, "high": high}
         )
-    counts = {"queries": len(asked), "passages": len(row)}
+    counts = {"queries": len(queries), "passages": len(row)}
     about = {"kind": KIND, "model": encoder.name, "corpus": corpus, **counts}
     return {**about, "all": float(whole.mean()), "parts": parts, **stamp()}
 

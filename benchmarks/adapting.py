@@ -1,9 +1,9 @@
-"""How long `auscult train --notes` takes from raw notes to a model, with its defaults, in a process of its own.
+"""Time of `auscult train --notes` from raw notes to a model, with its defaults, in its own process.
 
     AUSCULT_DATA=... python benchmarks/adapting.py --backbone ENCODER --out MODEL [--notes clinical-notes]
 
-A run that was killed goes on when the command is given again; what is told is the time that all parts took, without
-what a kill has lost. How well such a model retrieves: `auscult compare`, and capr-notes-bi of
+An interrupted run resumes when the command is repeated; the record has the time of all parts, without work that was
+lost. For the quality of such a model, see `auscult compare`, and capr-notes-bi of
 experiments/grundmann2021-clinical-notes.yaml.
 
 Writes benchmarks/results/adapting.json. Needs: pip install 'auscult[train,transformers,ner]'
@@ -47,19 +47,19 @@ def main() -> None:
     ]
     subprocess.run([*command, "--backbone", arguments.backbone], check=True)
     trained = arguments.out.with_name(f"{arguments.out.name}.training") / "training.json"
-    told = json.loads(trained.read_text(encoding="utf-8"))
+    training = json.loads(trained.read_text(encoding="utf-8"))
     record = {
         "kind": "adapting",
         "title": "From raw notes to a model",
         "notes": arguments.notes,
-        "minutes": round((told["preparation_seconds"] + told["seconds"]) / 60, 1),
+        "minutes": round((training["preparation_seconds"] + training["seconds"]) / 60, 1),
         "threads": os.environ.get("OMP_NUM_THREADS", "all"),
-        "precision": told["experiment"]["training"]["precision"],
-        "pairs": told["epochs"] * told["experiment"]["training"]["pairs"],
-        **{name: told[name] for name in KEPT},
-        "encoder": {name: told["encoder"][name] for name in ("name", "sha256")},
-        "validation_R@1": told["validation"]["validation_R@1"],
-        "validation_RR": told["validation"]["validation_RR"],
+        "precision": training["experiment"]["training"]["precision"],
+        "pairs": training["epochs"] * training["experiment"]["training"]["pairs"],
+        **{name: training[name] for name in KEPT},
+        "encoder": {name: training["encoder"][name] for name in ("name", "sha256")},
+        "validation_R@1": training["validation"]["validation_R@1"],
+        "validation_RR": training["validation"]["validation_RR"],
     }
     write_json(arguments.record, record)
     print(f"{record['minutes']:.0f} minutes; {arguments.record}")

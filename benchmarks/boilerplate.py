@@ -1,10 +1,10 @@
-"""How much of what stands around the text of web pages is left out, and how much of the text is kept?
+"""Shares of the text of web pages that are kept, and of the content around it that is left out.
 
     git clone https://github.com/adbar/trafilatura && python benchmarks/boilerplate.py trafilatura/tests
 
 The pages are trafilatura's evaluation set: news, blogs and firms, each with snippets that are of its text and snippets
-that are not (`evaldata.json`). A snippet counts as kept where it stands in what is read, white space aside.
-Rules were chosen by the pages whose names have an even digest; the others were only measured.
+that are not (`evaldata.json`). A snippet counts as kept where it is in the result, ignoring white space. Rules were
+chosen on the pages whose names have an even digest; the others were only measured.
 
 Writes benchmarks/results/boilerplate.json.
 """
@@ -30,7 +30,7 @@ RESULT: Final = Path(__file__).resolve().parent / "results" / "boilerplate.json"
 
 
 class Page(NamedTuple):
-    """What was read of a page: per snippet whether it was kept, and the milliseconds of a processor that it took."""
+    """Result of reading a page: for each snippet whether it was kept, and milliseconds of processor time."""
 
     name: str
     text: list[bool]
@@ -43,9 +43,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Measure what is kept of web pages.")
     parser.add_argument("folder", type=Path, help="the folder tests of a copy of adbar/trafilatura")
     folder = parser.parse_args().folder
-    told = json.loads((folder / "evaldata.json").read_text(encoding="utf-8"))
+    entries = json.loads((folder / "evaldata.json").read_text(encoding="utf-8"))
     with Pool() as pool:
-        pages = pool.starmap(read, [(folder, each) for each in told.values()])
+        pages = pool.starmap(read, [(folder, entry) for entry in entries.values()])
     chosen = [page for page in pages if not hashlib.sha256(page.name.encode()).digest()[0] % 2]
     others = [page for page in pages if hashlib.sha256(page.name.encode()).digest()[0] % 2]
     halves = {"chosen by": chosen, "only measured": others, "all": pages}
@@ -55,22 +55,24 @@ def main() -> None:
     write_json(RESULT, [{"kind": "boilerplate", "title": "What is kept of web pages", "halves": rows, **stamp()}])
 
 
-def read(folder: Path, told: dict[str, Any]) -> Page:
+def read(folder: Path, entry: dict[str, Any]) -> Page:
     """Read one page."""
-    place = next(place for each in ("cache", "eval") if (place := folder / each / told["file"]).is_file())
+    place = next(place for part in ("cache", "eval") if (place := folder / part / entry["file"]).is_file())
     content = place.read_bytes()
     begun = time.process_time()
     try:
-        found = " ".join(read_page(content).text.split())
+        text_of_page = " ".join(read_page(content).text.split())
     except DataError:
-        found = ""
+        text_of_page = ""
     milliseconds = 1000 * (time.process_time() - begun)
-    text, around = ([" ".join(each.split()) in found for each in told[kind]] for kind in ("with", "without"))
-    return Page(told["file"], text, around, milliseconds)
+    text, around = (
+        [" ".join(snippet.split()) in text_of_page for snippet in entry[kind]] for kind in ("with", "without")
+    )
+    return Page(entry["file"], text, around, milliseconds)
 
 
 def measured(pages: Sequence[Page]) -> dict[str, float]:
-    """Return the shares of snippets kept, how many there are, and the time a page takes."""
+    """Return the shares of snippets kept, their numbers, and the time per page."""
     text, around = ([kept for page in pages for kept in getattr(page, kind)] for kind in ("text", "around"))
     return {
         "number": len(pages),

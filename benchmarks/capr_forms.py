@@ -1,9 +1,9 @@
-"""What cheaper forms of bi-, poly- and cross-encoders lose in R@1: half precision, and 8-bit integers (ONNX Runtime).
+"""Loss in R@1 of cheaper forms of bi-, poly- and cross-encoders: half precision, and 8-bit integers (ONNX Runtime).
 
     AUSCULT_DATA=... python benchmarks/capr_forms.py MODEL [MODEL ...] [--queries 500] [--cross-queries 100]
 
-On a sample of MedQuAD's test queries, 64 candidates each; all forms of a model on the same ones. How much time they
-save: `capr_latency.py`. ONNX Runtime in single precision computes what torch does, which the tests check.
+On a sample of MedQuAD's test queries with 64 candidates each, the same for all forms of a model. `capr_latency.py`
+measures the time that they save. ONNX Runtime in single precision gives the same results as torch, as tests check.
 
 Writes benchmarks/results/capr_forms.json.
 """
@@ -37,21 +37,21 @@ PLAIN = "float32"
 
 
 def forms(ranker: PassageRanker, folder: Path) -> Iterator[tuple[str, CaprScorer]]:
-    """A model in each form."""
+    """Yield a model in each form."""
     yield PLAIN, CaprScorer(ranker)
     yield "bf16", CaprScorer(ranker, precision="bf16")
     yield "onnx-int8", CaprScorer(convert(ranker, "onnx-int8", folder))
 
 
 def only_asked(task: Task) -> Task:
-    """The same task without documents that hold no candidate: to read them would take long and change nothing."""
+    """Return the task without documents that have no candidate; reading them would only take time."""
     asked = {passage_id for each in (task.candidates or {}).values() for passage_id in each}
     documents = (each for each in task.documents if any(p.passage_id in asked for p in each.passages))
     return dataclasses.replace(task, documents=tuple(documents))
 
 
 def losses(kind: str, ranker: PassageRanker, number: int) -> list[dict[str, Any]]:
-    """R@1 of each form on the same queries, and by how much it is below single precision."""
+    """Return R@1 of each form on the same queries, and by how much it is below single precision."""
     task = only_asked(build_task(open_corpus("medquad"), number=number))
     with tempfile.TemporaryDirectory() as folder:
         measured = {}

@@ -1,17 +1,18 @@
-"""Milliseconds a query with a bi-, a poly- and a cross-encoder, against numbers of passages (grundmann2021, 4.4).
+"""Milliseconds per query of bi-, poly- and cross-encoders, by number of passages (grundmann2021, 4.4).
 
     AUSCULT_DATA=... python benchmarks/capr_latency.py MODEL [MODEL ...] [--sizes 64 256 1024 2048 8192]
 
-Each MODEL is a folder of `auscult train`. A query is asked of passages of --tokens tokens, which is
-the paper's 512 whatever length the model learned with, whose vectors (bi), token states (poly) or texts (cross) are
-kept. As many passages as --distinct are read, and repeated up to the size: the same work, without hours of reading
-first. On the processor, and on a GPU where one is at hand.
+Each MODEL is a folder of `auscult train`. A query ranks passages of --tokens tokens (by default the paper's 512, also
+for models trained with other lengths), whose vectors (bi), token states (poly) or texts (cross) are in memory. Only
+--distinct passages are encoded, and repeated up to the size: the same work per query, without hours of encoding.
+Measured on the processor, and on a GPU where there is one.
 
-All are also measured in half precision, bi and cross also in cheaper forms (`encoders.export`): ONNX Runtime,
-and the same in 8-bit integers. What these lose in R@1: `capr_forms.py`.
+All are also measured in half precision, bi and cross also in cheaper forms (`encoders.export`): ONNX Runtime in single
+precision and in 8-bit integers. `capr_forms.py` measures their loss in R@1.
 
-Medians over repeats; models take turns, so that a busy moment meets all of them, and ratios are of one run. A point
-that would take longer than --longest seconds, judging by the one before, is left out and listed: none is extrapolated.
+Medians over repeats. Models take turns, so that a busy moment affects all of them, and ratios are within one run. A
+point that would take longer than --longest seconds, judging by the one before, is left out and listed, not
+extrapolated.
 
 Writes benchmarks/results/capr_latency.json and docs/figures/capr_latency.png.
 """
@@ -66,12 +67,12 @@ class Contestant:
 
     @property
     def label(self) -> str:
-        """How tables and figures call it."""
+        """Its name in tables and figures."""
         return f"{self.kind}, {self.form}, {self.device}"
 
 
 def contestants(rankers: Sequence[PassageRanker], forms: Sequence[str], folder: Path) -> Iterator[Contestant]:
-    """Every model as it is on each device, and in its cheaper forms on the processor."""
+    """Yield every model unchanged on each device, and in its cheaper forms on the processor."""
     for ranker in rankers:
         yield Contestant(ranker.kind, PLAIN, "cpu", ranker)
         yield Contestant(ranker.kind, HALF, "cpu", ranker, HALF)
@@ -79,17 +80,17 @@ def contestants(rankers: Sequence[PassageRanker], forms: Sequence[str], folder: 
             yield Contestant(ranker.kind, form, "cpu", convert(ranker, form, folder / ranker.kind))
     if torch.cuda.is_available():
         for ranker in rankers:
-            # A copy, so that the one on the processor stays there.
+            # A copy, so that the original stays on the processor.
             yield Contestant(ranker.kind, PLAIN, torch.cuda.get_device_name(), copy.deepcopy(ranker).to("cuda"))
 
 
 def tokens_read(ranker: PassageRanker) -> int:
-    """How much of a passage a model reads, marks among it."""
+    """Return the number of tokens of a passage that a model reads, including marks."""
     return min(ranker.config.max_passage_tokens, *(backbone.limit for backbone in ranker.backbones().values()))
 
 
 def long_passages(ranker: PassageRanker, texts: Sequence[str], count: int) -> list[PassageText]:
-    """Passages as long as the model reads, of words of real passages."""
+    """Return passages of the model's length, from words of real passages."""
     backbone = next(iter(ranker.backbones().values()))
     words = " ".join(texts)
     passages = []
@@ -101,7 +102,7 @@ def long_passages(ranker: PassageRanker, texts: Sequence[str], count: int) -> li
 
 
 def long_enough(documents: Iterable[Document], characters: int) -> Iterator[str]:
-    """Texts of documents until there are so many characters of them."""
+    """Yield texts of documents up to a number of characters."""
     for document in documents:
         yield document.text
         characters -= len(document.text)
@@ -110,14 +111,14 @@ def long_enough(documents: Iterable[Document], characters: int) -> Iterator[str]
 
 
 def repeated(kept: Any, size: int) -> Any:
-    """What is kept of passages, as often as it takes to have as many as asked."""
+    """Return results of `keep`, repeated up to `size` passages."""
     if isinstance(kept, torch.Tensor):
         return kept.repeat(-(-size // len(kept)), 1)[:size]
     return list(islice(cycle(kept), size))
 
 
 def seconds_of(contestant: Contestant, query: str, kept: Any) -> float:
-    """Seconds to ask one query."""
+    """Return the seconds of one query."""
     began = time.perf_counter()
     with computing_in(contestant.precision, contestant.ranker):
         contestant.ranker.score_kept(query, kept)
@@ -127,39 +128,39 @@ def seconds_of(contestant: Contestant, query: str, kept: Any) -> float:
 def latencies(
     field: Sequence[Contestant], queries: Sequence[str], texts: Sequence[str], arguments: argparse.Namespace
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Measured points, and what was left out."""
+    """Return measured points, and those left out."""
     kept, rates = {}, {}
-    reference = next((each for each in field if each.kind == "bi" and each.form == PLAIN), None)
-    for each in field:
+    reference = next((model for model in field if model.kind == "bi" and model.form == PLAIN), None)
+    for model in field:
         passages = long_passages(field[0].ranker, texts, arguments.distinct)
         began = time.perf_counter()
-        with computing_in(each.precision, each.ranker):
-            kept[each.label] = each.ranker.keep(passages)
-        rates[each.label] = len(passages) / (time.perf_counter() - began)
+        with computing_in(model.precision, model.ranker):
+            kept[model.label] = model.ranker.keep(passages)
+        rates[model.label] = len(passages) / (time.perf_counter() - began)
     points: list[dict[str, Any]] = []
     left_out: list[dict[str, Any]] = []
     last = dict.fromkeys(kept, 0.0)
     for before, size in zip([None, *arguments.sizes], arguments.sizes, strict=False):
         here = []
-        for each in field:
-            expected = last[each.label] * size / before if before else 0.0
+        for model in field:
+            expected = last[model.label] * size / before if before else 0.0
             if expected > arguments.longest:
-                left_out.append({"model": each.kind, "form": each.form, "device": each.device, "passages": size})
-                last[each.label] = expected
+                left_out.append({"model": model.kind, "form": model.form, "device": model.device, "passages": size})
+                last[model.label] = expected
             else:
-                here.append(each)
+                here.append(model)
         taken = one_size(here, queries, kept, size, arguments.repeats)
-        for each in here:
-            middle = last[each.label] = statistics.median(taken[each.label])
+        for model in here:
+            middle = last[model.label] = statistics.median(taken[model.label])
             points.append(
                 {
-                    "model": each.kind,
-                    "form": each.form,
-                    "device": each.device,
+                    "model": model.kind,
+                    "form": model.form,
+                    "device": model.device,
                     "passages": size,
                     "median_ms": 1e3 * middle,
-                    "times_bi": ratio(taken, each, reference),
-                    "passages_kept_per_second": rates[each.label] if each.kind != "cross" else None,
+                    "times_bi": ratio(taken, model, reference),
+                    "passages_kept_per_second": rates[model.label] if model.kind != "cross" else None,
                 }
             )
     return points, left_out
@@ -168,26 +169,26 @@ def latencies(
 def one_size(
     field: Sequence[Contestant], queries: Sequence[str], kept: dict[str, Any], size: int, repeats: int
 ) -> dict[str, list[float]]:
-    """Seconds of each repeat; the first query warms up and is not counted."""
-    taken: dict[str, list[float]] = {each.label: [] for each in field}
+    """Return the seconds of each repeat; the first query warms up and is not counted."""
+    taken: dict[str, list[float]] = {contestant.label: [] for contestant in field}
     for number, query in enumerate(islice(cycle(queries), repeats + 1)):
-        for each in field:
-            seconds = seconds_of(each, query, repeated(kept[each.label], size))
+        for contestant in field:
+            seconds = seconds_of(contestant, query, repeated(kept[contestant.label], size))
             if number:
-                taken[each.label].append(seconds)
+                taken[contestant.label].append(seconds)
     return taken
 
 
-def ratio(taken: dict[str, list[float]], each: Contestant, reference: Contestant | None) -> float | None:
-    """Median over repeats of a model's time over the plain bi-encoder's of the same repeat."""
+def ratio(taken: dict[str, list[float]], contestant: Contestant, reference: Contestant | None) -> float | None:
+    """Return the median over repeats of a model's time divided by the plain bi-encoder's in the same repeat."""
     if reference is None or reference.label not in taken:
         return None
-    pairs = zip(taken[each.label], taken[reference.label], strict=True)
+    pairs = zip(taken[contestant.label], taken[reference.label], strict=True)
     return statistics.median(own / other for own, other in pairs)
 
 
 def draw(path: Path, points: Sequence[dict[str, Any]], tokens: int) -> None:
-    """Milliseconds a query against passages, both on logarithmic axes (grundmann2021, section 4.4)."""
+    """Draw milliseconds per query by number of passages, on logarithmic axes (grundmann2021, section 4.4)."""
     devices = list(dict.fromkeys(point["device"] for point in points))
     figure = blank_figure(figsize=(7.5, 1.2 + 3.4 * len(devices)), layout="constrained")
     panels = figure.subplots(len(devices), squeeze=False, sharex=True)[:, 0]

@@ -1,11 +1,10 @@
-"""How fast are entities of knowledge graphs linked in text, and how many words get one?
+"""Speed of linking entities of knowledge graphs in text, and the share of linked words.
 
     AUSCULT_DATA=... python benchmarks/entity_linking.py
 
 Links encyclopedia articles and clinical notes to two graphs: the prepared medical one (`knowledge-base`), and the
-general one that is read out of the encyclopedia itself. Times are those that the process spent on its processor, in one
-thread, which neighbours on a busy machine do not lengthen as they do the clock's. Writes
-benchmarks/results/entity_linking.json.
+general one that is built from the encyclopedia itself. Times are processor times of one thread, which other processes
+of a busy machine affect less than wall-clock times. Writes benchmarks/results/entity_linking.json.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ CORPORA = ("enwiki", "mtsamples")
 
 
 def seconds(deed: Callable[[], object], repeats: int) -> float:
-    """The least processor time of several runs."""
+    """Return the least processor time of several runs."""
     taken = []
     for _ in range(repeats):
         begun = time.process_time()
@@ -41,25 +40,25 @@ def seconds(deed: Callable[[], object], repeats: int) -> float:
 
 
 def speed(linker: EntityLinker, corpus: str, repeats: int) -> dict[str, Any]:
-    """Megabytes (UTF-8) a second over a corpus, and how much is found."""
+    """Return megabytes (UTF-8) per second over a corpus, and counts of linked entities."""
     texts: Sequence[str] = [document.text for document in open_corpus(corpus).documents()]
     size = sum(len(text.encode()) for text in texts) / 1e6
     spans = [(text, linker.link(text)) for text in texts]
-    linked = sum(len(text[span.start : span.end].split()) for text, found in spans for span in found)
+    linked = sum(len(text[span.start : span.end].split()) for text, entities in spans for span in entities)
     taken = seconds(lambda: [linker.link(text) for text in texts], repeats)
     return {
         "corpus": corpus,
         "documents": len(texts),
         "megabytes": size,
         "megabytes_per_second": size / taken,
-        "spans": sum(len(found) for _, found in spans),
-        "entities": len({span.entity_id for _, found in spans for span in found}),
+        "spans": sum(len(entities) for _, entities in spans),
+        "entities": len({span.entity_id for _, entities in spans for span in entities}),
         "linked_share_of_words": linked / sum(len(text.split()) for text in texts),
     }
 
 
 def measure(name: str, graph: KnowledgeGraph, repeats: int) -> dict[str, Any]:
-    """One graph over all corpora."""
+    """Return the record of one graph over all corpora."""
     begun = time.process_time()
     linker = NgramLinker.from_graph(graph)
     built = time.process_time() - begun

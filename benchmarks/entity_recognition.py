@@ -1,13 +1,12 @@
-"""How fast are entities found in clinical notes, and how many of them are negated, past, of the family or conditional?
+"""Speed of recognising entities in clinical notes, and shares of negated, past, family and conditional mentions.
 
     AUSCULT_DATA=... python benchmarks/entity_recognition.py [--spacy NAME ...] [--gliner NAME ...]
 
-Reads all clinical notes of the catalogue. Every recogniser is timed over whole notes (a sample of them for those that
-run a model), then labelling as a whole: recognising, dropping placeholders, marking contexts. Times are those
-that the process spent on its processor, which neighbours on a busy machine do not lengthen as they do the clock's. A
-blank spaCy pipeline with names of the knowledge base stands for spaCy where none is named: that is spaCy's own cost.
-Also: how often the contexts of tests/data/context_sentences.tsv are told right. Writes
-benchmarks/results/entity_recognition.json.
+Reads all clinical notes of the catalogue. Every recogniser is timed over whole notes (for those with a model, a sample
+of them), then labelling as a whole: recognising, dropping placeholders, marking contexts. Times are processor times,
+which other processes of a busy machine affect less than wall-clock times. By default, spaCy is a blank pipeline with
+names of the knowledge base, which shows spaCy's own cost. Also measures the accuracy of contexts on
+tests/data/context_sentences.tsv. Writes benchmarks/results/entity_recognition.json.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ RULER_NAMES = 5_000
 
 
 def seconds(deed: Callable[[], object], repeats: int) -> float:
-    """The least processor time of several runs, in one thread."""
+    """Return the least processor time of several runs, in one thread."""
     taken = []
     for _ in range(repeats):
         begun = time.process_time()
@@ -62,22 +61,22 @@ def seconds(deed: Callable[[], object], repeats: int) -> float:
 
 
 def speed(recognizer: EntityRecognizer, texts: Sequence[str], repeats: int) -> dict[str, Any]:
-    """Megabytes (UTF-8) a second of one recogniser, and how much it finds."""
+    """Return megabytes (UTF-8) per second of one recogniser, and counts of its entities."""
     size = sum(len(text.encode()) for text in texts) / 1e6
-    found = sum(map(len, recognizer.recognise_many(texts)))
+    entities = sum(map(len, recognizer.recognise_many(texts)))
     taken = seconds(lambda: list(recognizer.recognise_many(texts)), repeats)
     return {
         "recognizer": recognizer.name,
         "notes": len(texts),
         "megabytes": size,
         "megabytes_per_second": size / taken,
-        "entities": found,
-        "entities_per_megabyte": found / size,
+        "entities": entities,
+        "entities_per_megabyte": entities / size,
     }
 
 
 def ruler(knowledge: KnowledgeBase) -> SpacyRecognizer:
-    """A spaCy pipeline without a statistical model: its tokeniser and phrase rules."""
+    """Return a spaCy pipeline without a statistical model: its tokeniser and phrase rules."""
     nlp = spacy.blank("en")
     names = [concept.name for concept in islice(knowledge, RULER_NAMES)]
     patterns: list[dict[str, Any]] = [{"label": "PROBLEM", "pattern": name} for name in names]
@@ -87,7 +86,7 @@ def ruler(knowledge: KnowledgeBase) -> SpacyRecognizer:
 
 
 def models(arguments: argparse.Namespace, knowledge: KnowledgeBase) -> Iterator[EntityRecognizer]:
-    """The recognisers that were asked for."""
+    """Yield the chosen recognisers."""
     yield ruler(knowledge)
     for name in arguments.spacy:
         yield SpacyRecognizer(name)
@@ -96,7 +95,7 @@ def models(arguments: argparse.Namespace, knowledge: KnowledgeBase) -> Iterator[
 
 
 def shares(entities: Sequence[Entity]) -> dict[str, float]:
-    """Share of mentions in each context, in none, and in one that makes it no label."""
+    """Return the shares of mentions in each context, in none, and in one that excludes them as labels."""
     counts = Counter(context for entity in entities for context in entity.contexts)
     return {
         **{context: counts[context] / len(entities) for context in CONTEXTS},
@@ -106,7 +105,7 @@ def shares(entities: Sequence[Entity]) -> dict[str, float]:
 
 
 def gold(context: ContextFilter) -> dict[str, Any]:
-    """Share of the gold sentences whose contexts are told exactly, and precision and recall of each context."""
+    """Return the share of gold sentences with exactly right contexts, and precision and recall of each context."""
     with GOLD.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))
     pairs = []
@@ -131,7 +130,7 @@ def gold(context: ContextFilter) -> dict[str, Any]:
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Measure everything and put the record together."""
+    """Measure everything and return the record."""
     documents: list[Document] = [document for name in NOTES for document in open_corpus(name).documents()]
     texts = [document.text for document in documents]
     sample = random.Random(0).sample(texts, min(arguments.sample, len(texts)))

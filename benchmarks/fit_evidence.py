@@ -1,15 +1,14 @@
-"""The weights of the evidence, fitted again: src/auscult/search/fusion.json, or a general encoder's own.
+"""Fit the weights of the evidence: src/auscult/search/fusion.json, or those of a general encoder.
 
     AUSCULT_DATA=... python benchmarks/fit_evidence.py [--encoder FOLDER] [--questions N]
     AUSCULT_DATA=... python benchmarks/fit_evidence.py --model fast [--keep order|pairs]
 
-Questions are made of the titles and headings of documents to learn from (`fitting.fitting`). For models that bring no
-weights: Simple English Wikipedia, NHS pages and OpenStax with the shipped CDV, which has vectors for entity and aspect,
-and NHS pages with all-MiniLM-L6-v2, which has one for the question (found as `unseen_documents.py` finds it). For a
-general encoder: what its training fits them on, by its variant in `experiments/general.yaml`. --keep order leaves the
-weights that order hits, and fits how certain a hit is; --keep pairs leaves those of entity and aspects alone. No corpus
-that models are measured on is read, but for the training questions of people that the experiment names. Five minutes on
-a core, most of them for the encoder to read.
+Questions are made from titles and headings of training documents (`fitting.fitting`). For models without weights, these
+are Simple English Wikipedia, NHS pages and OpenStax with the shipped CDV, which has vectors of entity and aspect, and
+NHS pages with all-MiniLM-L6-v2, which has a vector of the question (located as in `unseen_documents.py`). For a general
+encoder, they are the data of its variant in `experiments/general.yaml`. --keep order keeps the weights for the order of
+hits and fits only their certainty; --keep pairs keeps only those of entity and aspects. No test corpus is read, except
+for people's training questions that the experiment names. Five minutes on one core, mostly for encoding.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ SPLIT = "train"
 
 
 def indexes(encoder: Path, folder: Path) -> Iterator[Searcher]:
-    """An index of each corpus, with each model that asks it."""
+    """Yield an index of each corpus, for each of its models."""
     known = open_knowledge_base()
     for model, corpora in ((SHIPPED, ("simplewiki", "nhs", "openstax")), (str(encoder), ("nhs",))):
         loaded = load_model(model)
@@ -57,7 +56,7 @@ def fit_general(name: str, folder: Path, keep: Keep | None, documents: int, ques
 
 
 def say(line: str) -> None:
-    """To people, beside the output."""
+    """Print a message to standard error."""
     print(line, file=sys.stderr)
 
 

@@ -1,10 +1,9 @@
-"""How much a re-ranker counts beside the other evidence: fits the weights in its model.json.
+"""Fit the weights of a re-ranker beside the other evidence, in its model.json.
 
     AUSCULT_DATA=... python benchmarks/fit_reranker.py RERANKER --model ENCODER [--questions N] [--documents N]
 
-Questions are made of the titles and headings of the documents that the re-ranker was trained on
-(`fitting.fitting.fit_reranker`), and asked of indexes that the encoder makes of some of them. No corpus that models are
-measured on is read.
+Questions are made from titles and headings of the re-ranker's training documents (`fitting.fitting.fit_reranker`), and
+search indexes of some of these. No test corpus is read.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from auscult_lab.fitting.fitting import RERANKED, RERANKED_QUESTIONS, fit_rerank
 def indexes(
     corpora: list[dict[str, str]], encoder: DocumentEncoder, documents: int, folder: Path
 ) -> Iterator[Searcher]:
-    """An index of some documents of each corpus."""
+    """Yield an index of some documents of each corpus."""
     known = open_knowledge_base()
     for choice in corpora:
         found = list(open_corpus(choice["name"]).documents(choice["split"]))

@@ -1,22 +1,21 @@
-"""How many searches a second does a served index answer, how fast, and does its memory stay where it is?
+"""Throughput, latency and memory growth of a served index.
 
     python benchmarks/http_load.py INDEX [--seconds 300] [--clients 8] [--threads N] [--processes N]
 
-Serves the index (`auscult serve INDEX`) in a process of its own, and asks it from this one: so many clients, each with
-a connection that is kept and without a pause, questions in words ("What are the symptoms of gout?") that the index'
-titles and the aspects make, no two alike until all have been asked, to ten hits with marked sentences. What clients
-take of the two cores is taken from the service.
+Serves the index (`auscult serve INDEX`) in its own process and queries it from this one. Each client has a persistent
+connection and sends questions without pause. Questions ("What are the symptoms of gout?") are made from titles and
+aspects, without repeats until all were used, and return ten hits with marked sentences. Clients share the two cores
+with the service.
 
-Times are the clients'. What processors take is measured, too: on a machine that does other things, it says more. The
-cold start is from the command to the first answer. The load begins when all of its processes are ready. Memory
-is that of all of them (RSS), looked at every second, and what of it is their own, without the index' files that are
-mapped and counted once for each; growth is that of a line through the last two thirds. At each minute it is also told
-how much no other process shares (private), which is what ending the service would give back: a service that leaks
-grows there from minute to minute.
+Times are measured by the clients. Processor times are measured, too, which mean more on a busy machine. The cold start
+lasts from the command to the first answer. The load begins when all processes are ready. Memory is the RSS of all
+processes, sampled every second, and its part without mapped files, which RSS counts once per process; growth is the
+slope of a line through the last two thirds. Every minute, private memory is recorded, which ending the service would
+free: it grows steadily if the service leaks.
 
-Completion: prefixes of one to six letters of names, one client, over the same connection.
+Completion: prefixes of names of one to six letters, by one client over one connection.
 
-Writes benchmarks/results/http_load.json, into which what was measured before is merged.
+Merges into benchmarks/results/http_load.json.
 """
 
 from __future__ import annotations
@@ -64,13 +63,13 @@ def main() -> None:
     given = parser.parse_args()
     index = PassageIndex.open(given.index)
     titles = sorted({index.reader.document_record(row).title for row in index.reader.documents.tolist()} - {""})
-    asked = questions(titles)
+    texts = questions(titles)
     with serving(given.index, given.threads, given.processes) as (port, pid, cold):
         completion = complete(port, titles)
         wait_for_processes(port)
-        # A first look at everything that is read once.
-        Client(port, asked[:200]).run(200)
-        measured = load(port, pid, asked[200:], given.clients, given.seconds)
+        # Warm up everything that is read once.
+        Client(port, texts[:200]).run(200)
+        measured = load(port, pid, texts[200:], given.clients, given.seconds)
     sizes = index.manifest.counts
     record = {
         "kind": "http_load",
@@ -91,7 +90,7 @@ def main() -> None:
 
 
 def questions(titles: list[str], seed: int = 0) -> list[str]:
-    """Questions about what documents are titled, shuffled."""
+    """Return shuffled questions about titles of documents."""
     found = [question_about(aspect, title) for title in titles for aspect in _ASPECTS if aspect in QUESTIONS]
     random.Random(seed).shuffle(found)
     return found
@@ -99,7 +98,7 @@ def questions(titles: list[str], seed: int = 0) -> list[str]:
 
 @contextmanager
 def serving(index: Path, threads: int, processes: int) -> Iterator[tuple[int, int, float]]:
-    """The service's port and process, and the seconds from its start to its first answer."""
+    """Yield the service's port and process, and the seconds from its start to its first answer."""
     begun = time.perf_counter()
     command = [sys.executable, "-m", "auscult.cli.main", "serve", str(index), "--port", "0", "--no-page"]
     command += ["--processes", str(processes)]
@@ -117,24 +116,24 @@ def serving(index: Path, threads: int, processes: int) -> Iterator[tuple[int, in
 
 
 class Client:
-    """Asks one question after the other over one connection.
+    """Sends one question after the other over one connection.
 
     Attributes:
         times: Milliseconds of each answer.
-        errors: Answers that were none.
+        errors: Number of failed requests.
     """
 
-    def __init__(self, port: int, asked: list[str]) -> None:
+    def __init__(self, port: int, texts: list[str]) -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-        self._asked = asked
+        self._texts = texts
         self.times: list[float] = []
         self.errors = 0
 
     def run(self, most: int = 2**62, until: float = float("inf")) -> None:
-        """Ask so many, or until a moment of `time.perf_counter`."""
+        """Send a number of questions, or all until a time of `time.perf_counter`."""
         number = 0
         while number < most and time.perf_counter() < until:
-            body = json.dumps({"question": self._asked[number % len(self._asked)]})
+            body = json.dumps({"question": self._texts[number % len(self._texts)]})
             begun = time.perf_counter()
             try:
                 self._connection.request("POST", "/api/v1/search", body, {"Content-Type": "application/json"})
@@ -149,12 +148,12 @@ class Client:
             number += 1
 
 
-def load(port: int, pid: int, asked: list[str], clients: int, seconds: float) -> dict[str, Any]:
-    """What all clients together see."""
+def load(port: int, pid: int, texts: list[str], clients: int, seconds: float) -> dict[str, Any]:
+    """Return the figures of all clients together."""
     until = time.perf_counter() + seconds
-    share = len(asked) // clients
-    several = [Client(port, asked[number * share : (number + 1) * share]) for number in range(clients)]
-    threads = [threading.Thread(target=each.run, kwargs={"until": until}) for each in several]
+    share = len(texts) // clients
+    several = [Client(port, texts[number * share : (number + 1) * share]) for number in range(clients)]
+    threads = [threading.Thread(target=client.run, kwargs={"until": until}) for client in several]
     begun = _computed(pid), time.process_time()
     for thread in threads:
         thread.start()
@@ -169,8 +168,8 @@ def load(port: int, pid: int, asked: list[str], clients: int, seconds: float) ->
     for thread in threads:
         thread.join()
     taken = _computed(pid) - begun[0], time.process_time() - begun[1]
-    times = sorted(each for client in several for each in client.times)
-    whole, own = ([each[number] for each in memory] for number in (0, 1))
+    times = sorted(time_taken for client in several for time_taken in client.times)
+    whole, own = ([megabytes[number] for megabytes in memory] for number in (0, 1))
     return {
         "searches": len(times),
         "errors": sum(client.errors for client in several),
@@ -194,13 +193,13 @@ def load(port: int, pid: int, asked: list[str], clients: int, seconds: float) ->
 
 
 def _slope(memory: list[float]) -> float:
-    """Of a line through the last two thirds, MB a minute."""
+    """Return the slope of a line through the last two thirds, MB per minute."""
     late = memory[len(memory) // 3 :]
     return round(float(np.polyfit(np.arange(len(late)), late, 1)[0]) * 60, 2) if len(late) > 1 else 0.0
 
 
 def complete(port: int, titles: list[str], number: int = 1000) -> dict[str, float]:
-    """Milliseconds of completions."""
+    """Return milliseconds of completions."""
     chance = random.Random(1)
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     times = []
@@ -220,7 +219,7 @@ def complete(port: int, titles: list[str], number: int = 1000) -> dict[str, floa
 
 
 def wait_for_processes(port: int) -> None:
-    """Wait until as many processes search as at the end: none of them comes within ten seconds of the last."""
+    """Wait until all processes are ready: until no new one has started for ten seconds."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     count, since = "", time.perf_counter()
     while time.perf_counter() - since < QUIET:
@@ -232,29 +231,29 @@ def wait_for_processes(port: int) -> None:
 
 
 def _processes(pid: int) -> list[int]:
-    """A service's process and those that it has started."""
+    """Return the ids of a service's process and its children."""
     started = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     return [pid, *map(int, started)]
 
 
 def _computed(pid: int) -> float:
-    """Seconds of processors that a service has taken."""
+    """Return the processor seconds of a service."""
     told = [Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split() for each in _processes(pid)]
     return sum(int(each[11]) + int(each[12]) for each in told) / os.sysconf("SC_CLK_TCK")
 
 
 def _resident(pid: int) -> tuple[float, float]:
-    """MB of a service: all (RSS), and without the pages of files, which are the system's to take back."""
-    told = [
+    """Return MB of a service: all (RSS), and without pages of files, which the system can reclaim."""
+    statuses = [
         dict(line.split(":", 1) for line in Path(f"/proc/{each}/status").read_text().splitlines())
         for each in _processes(pid)
     ]
-    whole, own = (sum(int(each[name].split()[0]) for each in told) / 1024 for name in ("VmRSS", "RssAnon"))
+    whole, own = (sum(int(each[name].split()[0]) for each in statuses) / 1024 for name in ("VmRSS", "RssAnon"))
     return whole, own
 
 
 def _private(pid: int) -> float:
-    """MB of a service that no other process shares; pages of files that only one of its processes has read count."""
+    """Return private MB of a service, including pages of files that only one of its processes has read."""
     told = [
         line.split() for each in _processes(pid) for line in Path(f"/proc/{each}/smaps_rollup").read_text().splitlines()
     ]

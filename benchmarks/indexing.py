@@ -1,13 +1,13 @@
-"""How fast is a corpus indexed, with how much memory, and how fast is it by what anyone could write?
+"""Speed and memory of indexing a corpus, compared with a simple script.
 
     AUSCULT_DATA=... python benchmarks/indexing.py [--model cdv ...] [--corpus medquad] [--encoder FOLDER]
 
-Measures reading, splitting, encoding, writing and committing together, and what each takes of it: documents as they
-come (read, split into sentences), vectors (encoded), and the rest (words counted, all written and synced, entities
-named). The peer, where an encoder is found (as `unseen_documents.py` finds it), is BM25 and all-MiniLM-L6-v2 over the
-same passages in twenty lines: `bm25s` and `sentence_transformers` with their own defaults, 256 tokens of a passage.
-Models and the peer take turns, so that each repeat tells ratios of one moment. Peak memory is the whole process', with
-all that was opened before. Writes benchmarks/results/indexing.json, a record a model.
+Measures reading, splitting, encoding, writing and committing together, and the parts: documents (reading and sentence
+splitting), vectors (encoding), and the rest (counting words, writing, syncing, naming entities). The peer, where an
+encoder is found (as in `unseen_documents.py`), is BM25 and all-MiniLM-L6-v2 over the same passages in twenty lines:
+`bm25s` and `sentence_transformers` with their defaults, 256 tokens per passage. Models and the peer take turns, so that
+ratios within a repeat are comparable. Peak memory is that of the whole process. Writes
+benchmarks/results/indexing.json, one record per model.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ RESULT = Path(__file__).resolve().parent / "results" / "indexing.json"
 
 
 def peak_memory() -> int:
-    """Bytes this process has held at most (ru_maxrss is in KiB on Linux, in bytes on macOS)."""
+    """Return the peak memory of this process in bytes (ru_maxrss is in KiB on Linux, in bytes on macOS)."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 class Timed:
-    """An encoder, and how long it has encoded."""
+    """An encoder that measures its time."""
 
     def __init__(self, encoder: DocumentEncoder) -> None:
         self.encoder = encoder
@@ -58,7 +58,7 @@ class Timed:
         return getattr(self.encoder, name)
 
     def encode_passages(self, documents: Sequence[Document]) -> list[tuple[FloatArray, FloatArray]]:
-        """As the encoder does."""
+        """Return the encoder's result, and add its time."""
         begun = time.perf_counter()
         found = encode_passages(self.encoder, documents)
         self.seconds += time.perf_counter() - begun
@@ -66,7 +66,7 @@ class Timed:
 
 
 class TimedDocuments:
-    """Documents, and how long they took to come."""
+    """An iterable of documents that measures the time to produce them."""
 
     def __init__(self, documents: Iterable[Document]) -> None:
         self.documents = documents
@@ -76,16 +76,16 @@ class TimedDocuments:
         documents = iter(self.documents)
         while True:
             begun = time.perf_counter()
-            found = next(documents, None)
+            document = next(documents, None)
             self.seconds += time.perf_counter() - begun
-            if found is None:
+            if document is None:
                 return
-            yield found
+            yield document
 
 
 @dataclass(frozen=True)
 class Built:
-    """One building: what it reports, and the seconds of its parts."""
+    """One build: its report, and the seconds of its parts."""
 
     report: BuildReport
     reading: float
@@ -93,19 +93,19 @@ class Built:
 
     @property
     def rest(self) -> float:
-        """Seconds of all else."""
+        """Seconds of all other parts."""
         return self.report.seconds - self.reading - self.encoding
 
 
 def built(corpus: str, encoder: DocumentEncoder, known: KnowledgeBase, folder: Path) -> Built:
-    """Build an index, its parts timed."""
+    """Build an index, and time its parts."""
     documents, timed = TimedDocuments(open_corpus(corpus).documents()), Timed(encoder)
     report = build_index(documents, timed, folder, knowledge_base=known, corpus=corpus)  # type: ignore[arg-type]
     return Built(report, documents.seconds, timed.seconds)
 
 
 def seconds_of_peer(corpus: str, encoder: Any) -> float:
-    """Read, and index for BM25 and by vectors, as one would without this project."""
+    """Read, and index for BM25 and by vectors, without this project's index; return the seconds."""
     begun = time.perf_counter()
     texts = [
         "\n".join((document.title, passage.heading, document.slice(passage)))
@@ -137,19 +137,19 @@ def measure(corpus: str, models: Sequence[DocumentEncoder], peer: Any, repeats: 
 
 
 def _record(runs: Sequence[Built], peers: Sequence[float], peak: int, size: int) -> dict[str, Any]:
-    """Medians over repeats."""
+    """Return medians over repeats."""
     counts = runs[0].report.counts
-    seconds = statistics.median(each.report.seconds for each in runs)
-    times = [other / each.report.seconds for other, each in zip(peers, runs, strict=False)]
+    seconds = statistics.median(run.report.seconds for run in runs)
+    times = [other / run.report.seconds for other, run in zip(peers, runs, strict=False)]
     return {
         **asdict(counts),
         "seconds": seconds,
         "sentences_per_second": counts.sentences / seconds,
         "peer_sentences_per_second": counts.sentences / statistics.median(peers) if peers else None,
         "times_the_peer": statistics.median(times) if peers else None,
-        "reading_and_splitting_seconds": statistics.median(each.reading for each in runs),
-        "encoding_seconds": statistics.median(each.encoding for each in runs),
-        "words_and_writing_seconds": statistics.median(each.rest for each in runs),
+        "reading_and_splitting_seconds": statistics.median(run.reading for run in runs),
+        "encoding_seconds": statistics.median(run.encoding for run in runs),
+        "words_and_writing_seconds": statistics.median(run.rest for run in runs),
         "peak_memory_mb": peak / 1e6,
         "index_mb": size / 1e6,
     }
@@ -168,7 +168,7 @@ def parse() -> argparse.Namespace:
 
 
 def run(arguments: argparse.Namespace) -> list[dict[str, Any]]:
-    """Measure, and say with what."""
+    """Measure, and return the records with their provenance."""
     models = [load_model(name) for name in arguments.model]
     peer = None if arguments.no_peer else SentenceTransformer(str(find_encoder(arguments.encoder)))
     measured = measure(arguments.corpus, models, peer, arguments.repeats)

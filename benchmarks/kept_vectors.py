@@ -1,4 +1,4 @@
-"""Vectors of texts by an encoder, kept on disk: an encoder reads a collection once, however often it is measured."""
+"""Vectors of texts, cached on disk, so that an encoder reads a collection only once."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Encode = Callable[[Sequence[str]], FloatArray]
 
 
 class KeptVectors:
-    """An encoder that looks first whether it has read these texts before.
+    """An encoder with a cache on disk.
 
     Args:
-        folder: Where vectors are kept, float16, a file for every `PART` texts.
-        identity: What tells the encoder, and how it reads, from others.
-        encode: Texts to vectors, (texts, dim).
+        folder: Folder of the vectors, float16, with one file per `PART` texts.
+        identity: Identifies the encoder and its settings.
+        encode: Function from texts to vectors, (texts, dim).
     """
 
     def __init__(self, folder: Path, identity: str, encode: Encode) -> None:
@@ -33,7 +33,7 @@ class KeptVectors:
         self._encode = encode
 
     def of(self, texts: Sequence[str]) -> FloatArray:
-        """Vectors of texts, float32 (texts, dim), in half precision's values."""
+        """Return vectors of texts, float32 (texts, dim), in half precision's values."""
         parts = [self._part(texts[start : start + PART]) for start in range(0, len(texts), PART)]
         return np.concatenate(parts).astype(np.float32)
 

@@ -1,16 +1,15 @@
-"""What does a graph's knowledge add to rankers that read words, over several seeds?
+"""The effect of a graph's knowledge on rankers of words, over several seeds.
 
     export AUSCULT_DATA=... AUSCULT_BACKBONE=... AUSCULT_DOMAIN_GRAPH=...
     python benchmarks/knowledge_seeds.py [HEAD ...] --runs FOLDER [--given alone none u um] [--seeds 3] [--queries 500]
 
-Of experiments/wang2021-medquad-adapted.yaml a head alone, its -NONE, its -U and its -UM, which read words and no
-encoder, are trained once a seed, with nothing else changed, and asked the same test queries of MedQuAD; --given chooses
-among them. Variants are compared as the
-experiment file plans it (`compare_with`), by the mean over seeds; the interval is of a bootstrap that draws the seeds
-of each variant and the queries anew (2,000 times), so that luck of either is in it. What is trained and asked stays in
---runs: a killed call goes on, and further heads join the record.
+A head alone and its variants -NONE, -U and -UM of experiments/wang2021-medquad-adapted.yaml, which read words and use
+no encoder, are trained with each seed, all else equal, and evaluated on the same test queries of MedQuAD; --given
+selects some of them. Variants are compared as planned in the experiment file (`compare_with`), by the mean over seeds.
+The interval is from a bootstrap that draws both seeds and queries (2,000 times), so it includes the chance of both.
+Trainings and results stay in --runs: an interrupted call resumes, and further heads are added to the record.
 
-Writes benchmarks/results/knowledge_seeds.json, a record a head and choice of variants.
+Writes benchmarks/results/knowledge_seeds.json, one record per head and choice of variants.
 Needs: pip install 'auscult[train,evaluation]'
 """
 
@@ -49,7 +48,7 @@ Values = npt.NDArray[np.float64]
 
 
 def main() -> None:
-    """Train, ask, and write the records."""
+    """Train, evaluate, and write the records."""
     parser = argparse.ArgumentParser(description="What knowledge adds, over several seeds.")
     parser.add_argument("heads", nargs="*", default=HEADS, metavar="HEAD", help=f"of {', '.join(HEADS)}")
     parser.add_argument("--runs", type=Path, required=True, help="keeps trainings and rankings")
@@ -64,7 +63,7 @@ def main() -> None:
 
 
 def measured(head: str, given: Sequence[str], task: Task, seeds: list[int], runs: Path) -> dict[str, Any]:
-    """A head's variants, each with its figures by seed, and their planned differences."""
+    """Return the record of a head: figures of its variants by seed, and planned differences."""
     names = [f"ck-adapted-{head}" if each == ALONE else f"ck-adapted-{head}-{each}" for each in given]
     titles: dict[str, str] = {}
     values: dict[str, Values] = {}
@@ -101,7 +100,7 @@ def measured(head: str, given: Sequence[str], task: Task, seeds: list[int], runs
 
 
 def _asked(experiment: CaprExperiment, seed: int, task: Task, folder: Path) -> Values:
-    """Measures of every query by one training, shape (queries, measures)."""
+    """Return measures of every query by one training, shape (queries, measures)."""
     own = experiment.model_copy(update={"seed": seed, "name": f"{experiment.name}-{seed}"})
     model = stages.train(own, folder, say=lambda words: print(own.name, words, flush=True)).model
     (contender,) = open_contenders(str(model), task.corpus, precision="bf16")
@@ -113,12 +112,12 @@ def _asked(experiment: CaprExperiment, seed: int, task: Task, folder: Path) -> V
 
 
 def difference(first: Values, second: Values, *, seed: int = 0) -> dict[str, float]:
-    """Mean of one variant above another's, and the interval over seeds and queries.
+    """Return the mean difference of two variants, and the interval over seeds and queries.
 
     Args:
         first: Shape (seeds, queries).
-        second: The other's; seeds need not correspond, queries do.
-        seed: Of the resampling.
+        second: The other variant's; queries must correspond, seeds need not.
+        seed: Seed of the resampling.
     """
     random = np.random.default_rng(seed)
     seeds, queries = first.shape

@@ -1,14 +1,14 @@
-"""How well do TransE vectors of knowledge graphs predict links that were held out, and how long do they take?
+"""Link prediction by TransE vectors of knowledge graphs on held-out triples, and training times.
 
     AUSCULT_DATA=... OMP_NUM_THREADS=1 python benchmarks/knowledge_vectors.py [--graphs NAME ...] [--published-epochs N]
 
 Trains on the prepared medical graph (`knowledge-base`) and on two ontologies by themselves, as
 `auscult concepts graph embed` does without options, and measures the test triples beside the frequency of each
 relation's objects and subjects, all together and of the most frequent relations.
---published-epochs also trains the first graph with the arithmetic of bordes2013, so many epochs instead of 1000. What
-is done is kept in --runs, so that a run that was killed goes on.
+--published-epochs also trains the first graph with the settings of bordes2013, but this number of epochs instead of
+1000. Results are saved in --runs, so that an interrupted run resumes.
 
-Times are given by the clock, and as the processor counts them, which neighbours on a busy machine lengthen less.
+Both wall-clock and processor times are recorded; other processes of a busy machine affect the latter less.
 Writes benchmarks/results/knowledge_vectors.json. Needs: pip install 'auscult[train]'
 """
 
@@ -39,7 +39,7 @@ GRAPHS = ("knowledge-base", "disease-ontology", "symptom-ontology")
 def measure(
     name: str, variant: str, config: TransEConfig, runs: Path, seed: int
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """One graph with one setting: figures of the test triples, of the baseline, and times; and of each relation."""
+    """Return figures of the test triples and of the baseline, in all and by relation, and times, for one setting."""
     graph = open_graph(name)
     experiment = KnowledgeExperiment(graph=name, graph_sha256=digest_of_graph(graph), seed=seed, model=config)
     folder = runs / f"{name}-{variant}"

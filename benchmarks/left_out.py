@@ -1,10 +1,10 @@
-"""How well do weights and certainty serve a collection whose questions nobody fitted them on?
+"""Weights and certainty on collections whose questions they were not fitted on.
 
     AUSCULT_DATA=... python benchmarks/left_out.py [--model MODEL ...] [--seeds N ...] [--questions N]
 
 The weights of questions in words and the certainty are fitted on self-made questions and on people's training questions
-of several collections (`experiments/general.yaml`). Here each collection is left out in turn, and its questions are
-asked with weights that were fitted on:
+of several collections (`experiments/general.yaml`). Here each collection is left out in turn, and searched with weights
+that were fitted on:
 
 | weights   | fitted on                                                                    |
 |-----------|------------------------------------------------------------------------------|
@@ -12,13 +12,13 @@ asked with weights that were fitted on:
 | left out  | these, and people's questions of the other collections                       |
 | all       | these, and people's questions of all collections: those that a model ships   |
 
-For each, nDCG@10 and P@1 of the question's candidates (its answers, what any one evidence puts first, and others by
-chance). For `left out` also how far the certainty can be believed, each question asked twice, with its answers and with
-all passages of their documents taken out: the expected calibration error over both, the AUC, and the shares that are
-told "no answer" or at most "may answer". Only training questions are asked, no test question.
+For each, nDCG@10 and P@1 of the questions' candidates (answers, passages that single evidences rank first, and random
+others). For `left out` also the quality of the certainty. Each question is searched twice, with all passages and
+without the documents of its answers: the expected calibration error over both, the AUC, and the shares with the verdict
+"no answer" or at most "may answer". Only training questions are used, no test questions.
 
-Writes benchmarks/results/left_out.json: a record a model, with means over the seeds and the largest distance between
-two of them (`spread`). Five minutes a seed on a core.
+Writes benchmarks/results/left_out.json: one record per model, with means over seeds and the largest difference between
+two of them (`spread`). Five minutes per seed on one core.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ Asked = Mapping[str, Sequence[Candidates]]
 
 
 def gathered(name: str, seed: int, questions: int, folder: Path) -> tuple[Asked, Asked]:
-    """Candidates of self-made questions and of people's, by collection."""
+    """Return candidates of self-made questions and of people's, by collection."""
     experiment = read_general_experiment(variant_path(EXPERIMENT, f"general-{name}"))
     encoder, chance = cast(GeneralEncoder, load_model(name)), np.random.default_rng(seed)
     known = open_knowledge_base(experiment.knowledge) if experiment.knowledge else None
@@ -82,34 +82,36 @@ def gathered(name: str, seed: int, questions: int, folder: Path) -> tuple[Asked,
     return own, people
 
 
-def found_first(asked: Sequence[Candidates], fusion: Fusion) -> dict[str, float]:
-    """nDCG@10 and P@1 of candidates in words by weights."""
+def found_first(questions: Sequence[Candidates], fusion: Fusion) -> dict[str, float]:
+    """Return nDCG@10 and P@1 of questions in words by weights."""
     ndcgs, firsts = [], []
-    for each in asked:
-        if each.in_words and each.relevant.any():
-            order = np.argsort(-(each.evidence @ fusion.words), kind="stable")
-            ndcgs.append(ndcg(order.tolist(), dict.fromkeys(np.flatnonzero(each.relevant).tolist(), 1)))
-            firsts.append(bool(each.relevant[order[0]]))
+    for question in questions:
+        if question.in_words and question.relevant.any():
+            order = np.argsort(-(question.evidence @ fusion.words), kind="stable")
+            ndcgs.append(ndcg(order.tolist(), dict.fromkeys(np.flatnonzero(question.relevant).tolist(), 1)))
+            firsts.append(bool(question.relevant[order[0]]))
     return {"ndcg10": float(np.mean(ndcgs)), "p1": float(np.mean(firsts))}
 
 
-def believed(asked: Sequence[Candidates], fusion: Fusion) -> dict[str, float]:
-    """How far the certainty of first hits can be believed, with the answers and without."""
-    told, right = [], []
-    for each in asked:
-        scores = each.evidence @ (fusion.words if each.in_words else fusion.parts)
-        if each.related.all() or not each.relevant.any():
+def believed(questions: Sequence[Candidates], fusion: Fusion) -> dict[str, float]:
+    """Return measures of the certainty of first hits, with the answers and without."""
+    probabilities, right = [], []
+    for question in questions:
+        scores = question.evidence @ (fusion.words if question.in_words else fusion.parts)
+        if question.related.all() or not question.relevant.any():
             continue
-        pair = [_first(scores, shown) for shown in (np.ones(len(scores), bool), ~each.related)]
-        told.append(fusion.probabilities(each.evidence[pair], each.held[pair], each.background))
-        right.append([bool(each.relevant[pair[0]]), False])
-    chances, answers = np.array(told), np.array(right)
-    found = answers[:, 0]
+        pair = [_first(scores, shown) for shown in (np.ones(len(scores), bool), ~question.related)]
+        probabilities.append(
+            fusion.probabilities(question.evidence[pair], question.coverage[pair], question.background)
+        )
+        right.append([bool(question.relevant[pair[0]]), False])
+    chances, answers = np.array(probabilities), np.array(right)
+    right_first = answers[:, 0]
     return {
         "calibration_error": calibration_error(chances.ravel(), answers.ravel()),
         "auc": areas(chances[:, 0], chances[:, 1], 0)[0],
-        "told_nothing_where_right": float((chances[found, 0] < DOUBTFUL).mean()),
-        "said_to_answer_where_right": float((chances[found, 0] >= LIKELY).mean()),
+        "told_nothing_where_right": float((chances[right_first, 0] < DOUBTFUL).mean()),
+        "said_to_answer_where_right": float((chances[right_first, 0] >= LIKELY).mean()),
         "told_nothing_without_answers": float((chances[:, 1] < DOUBTFUL).mean()),
         "at_most_may_answer_without_answers": float((chances[:, 1] < LIKELY).mean()),
     }
@@ -120,63 +122,64 @@ def _first(scores: FloatArray, shown: np.ndarray[Any, np.dtype[np.bool_]]) -> in
 
 
 def measured(name: str, seed: int, questions: int, folder: Path) -> list[dict[str, Any]]:
-    """What one seed found, a row a collection of people's questions."""
+    """Return the results of one seed, one row per collection of people's questions."""
     own, people = gathered(name, seed, questions, folder)
-    told, order = [each for asked in own.values() for each in asked], Fusion.of(load_model(name))
-    alone, every = fit(told, order=order, keep="pairs"), fit(told, [*people.values()], order, "pairs")
+    self_made = [question for collection in own.values() for question in collection]
+    order = Fusion.of(load_model(name))
+    alone, every = fit(self_made, order=order, keep="pairs"), fit(self_made, [*people.values()], order, "pairs")
     rows = []
-    for left, asked in people.items():
-        fusion = fit(told, [each for other, each in people.items() if other != left], order, "pairs")
+    for left, by_people in people.items():
+        others = [collection for other, collection in people.items() if other != left]
+        fusion = fit(self_made, others, order, "pairs")
         fits = {"self-made": alone, "left out": fusion, "all": every}
         rows.append(
             {
                 "collection": left,
-                "questions": len(asked),
-                "weights": {fitted_on: found_first(asked, weights) for fitted_on, weights in fits.items()},
-                "certainty": believed(asked, fusion),
+                "questions": len(by_people),
+                "weights": {fitted_on: found_first(by_people, weights) for fitted_on, weights in fits.items()},
+                "certainty": believed(by_people, fusion),
             }
         )
     return rows
 
 
-def record(name: str, found: Mapping[int, Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
-    """A model's record, of what each seed found."""
-    rows = [*zip(*found.values(), strict=True)]
+def record(name: str, by_seed: Mapping[int, Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
+    """Return a model's record from the results of each seed."""
+    rows = [*zip(*by_seed.values(), strict=True)]
     return {
         "kind": KIND,
         "title": load_model(name).name,
         "model": load_model(name).name,
-        "seeds": [*found],
+        "seeds": [*by_seed],
         "weights": [
             {"collection": seeds[0]["collection"], "fitted_on": fitted_on, "questions": seeds[0]["questions"]}
-            | over_seeds([each["weights"][fitted_on] for each in seeds])
+            | over_seeds([row["weights"][fitted_on] for row in seeds])
             for seeds in rows
             for fitted_on in seeds[0]["weights"]
         ],
         "certainty": [
-            {"collection": seeds[0]["collection"], **over_seeds([each["certainty"] for each in seeds])}
-            for seeds in rows
+            {"collection": seeds[0]["collection"], **over_seeds([row["certainty"] for row in seeds])} for seeds in rows
         ],
         **stamp(),
     }
 
 
-def over_seeds(found: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """Means of figures, and their spreads."""
+def over_seeds(of_seeds: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Return means of figures, and their spreads."""
     figures: dict[str, float] = {}
-    for name in found[0]:
-        values = [each[name] for each in found]
+    for name in of_seeds[0]:
+        values = [figures_of[name] for figures_of in of_seeds]
         figures |= {name: float(np.mean(values)), f"{name}_spread": max(values) - min(values)}
     return figures
 
 
 def say(line: str) -> None:
-    """To people, beside the output."""
+    """Print a message to standard error."""
     print(line, file=sys.stderr, flush=True)
 
 
 def main() -> None:
-    """Measure models, and write what was found."""
+    """Measure models, and write the records."""
     options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     options.add_argument("--model", nargs="+", choices=("fast", "best"), default=["fast"], help="whose evidence")
     options.add_argument(
@@ -187,12 +190,12 @@ def main() -> None:
     chosen = options.parse_args()
     records = []
     for name in chosen.model:
-        found = {}
+        by_seed = {}
         with tempfile.TemporaryDirectory() as folder:
             for seed in chosen.seeds:
-                found[seed] = measured(name, seed, chosen.questions, Path(folder))
-                say(f"{name}, seed {seed}: {json.dumps(found[seed])}")
-        records.append(record(name, found))
+                by_seed[seed] = measured(name, seed, chosen.questions, Path(folder))
+                say(f"{name}, seed {seed}: {json.dumps(by_seed[seed])}")
+        records.append(record(name, by_seed))
         write_json(chosen.out, records)
 
 

@@ -1,12 +1,11 @@
-"""Are the sentences that a hit marks those that answer?
+"""Quality of the sentences that a hit marks as answers.
 
     AUSCULT_DATA=... python benchmarks/marks.py [--model MODEL ...] [--data NAME ...]
 
-Each question is asked of the document that answers it, and what its hit marks in the passage is compared with the
-answer:
+Each question searches the document that answers it, and the marks of its hit are compared with the answer:
 
-    touched      share of answers of which a mark holds some
-    belonging    share of all marked characters that are of the answer
+    touched      share of answers that a mark overlaps
+    belonging    share of marked characters that belong to the answer
     characters   marked in a hit
     marks        sentences marked in a hit
 
@@ -17,9 +16,9 @@ answer:
 | sections  | a page without its headings       | a section of it (nhs)                    | yes               |
 | covidqa   | a paragraph of an article         | characters                               | no                |
 
-Abstracts are put together of all snippets that any question has of them; those of three sentences and more are asked
-for of which a question's snippets are at most seven tenths. Answers of cpgQA are parts of sentences that are often
-long: a mark is a whole sentence, so that little of it can belong to the answer.
+Abstracts are joined from all snippets of all questions. Those with three sentences or more are used, for questions
+whose snippets are at most seven tenths of the text. Answers of cpgQA are parts of often long sentences; a mark is a
+whole sentence, so only a small part of it can belong to the answer.
 
 | way              | what is marked                                                                  |
 |------------------|---------------------------------------------------------------------------------|
@@ -32,10 +31,10 @@ long: a mark is a whole sentence, so that little of it can belong to the answer.
 | MiniLM           | the best by cosine of all-MiniLM-L6-v2                                           |
 | all              | the passage                                                                     |
 
-95 % intervals by bootstrap over documents. `first_hits` are the same figures of the questions whose passage is the
-first hit. `milliseconds` is what marking adds to ten hits: the words of their sentences are known from their scores.
+95 % intervals by bootstrap over documents. `first_hits` has the same figures for questions whose passage is the first
+hit. `milliseconds` is the time that marking adds to ten hits, whose sentences' words are known from the scores.
 
-Writes benchmarks/results/marks.json, a record a model and data. Ten minutes on a core.
+Writes benchmarks/results/marks.json, one record per model and data. Ten minutes on one core.
 """
 
 from __future__ import annotations
@@ -88,7 +87,7 @@ Values = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Asked:
-    """A question, the passage that answers it, and where in the document's text the answer stands."""
+    """A question, the passage that answers it, and the ranges of the answer in the document's text."""
 
     query: Query
     doc_id: str
@@ -97,54 +96,58 @@ class Asked:
 
 
 def of_cpgqa(split: str) -> tuple[list[Document], list[Asked]]:
-    """Paragraphs of a guideline, and the questions of a half."""
+    """Return the paragraphs of a guideline, and the questions of a split."""
     corpus = CpgQaCorpus(locate("cpgqa"))
     documents = list(corpus.documents())
-    starts = {each.passage_id: (found.doc_id, each.start) for found in documents for each in found.passages}
+    starts = {each.passage_id: (document.doc_id, each.start) for document in documents for each in document.passages}
     questions = {each.query_id: each.text for each in corpus.queries(split)}
-    asked = []
+    questions_asked = []
     for query_id, places in corpus.answers(split).items():
         answers: dict[str, Ranges] = defaultdict(list)
         for place in places:
             begin = starts[place.passage_id][1]
             answers[place.passage_id].append((begin + place.begin, begin + place.end))
         for passage_id, ranges in answers.items():
-            asked.append(Asked(in_words(query_id, questions[query_id]), starts[passage_id][0], passage_id, ranges))
-    return documents, asked
+            questions_asked.append(
+                Asked(in_words(query_id, questions[query_id]), starts[passage_id][0], passage_id, ranges)
+            )
+    return documents, questions_asked
 
 
 def of_covidqa() -> tuple[list[Document], list[Asked]]:
-    """Articles, and all questions."""
+    """Return articles, and all questions."""
     folder = locate("covidqa")
     corpus = CovidQaCorpus(folder / ARTICLES, folder / QUESTIONS)
     documents = {each.doc_id: each for each in corpus.documents()}
     questions = {each.query_id: each.text for each in corpus.queries("test")}
-    asked = []
+    questions_asked = []
     for query_id, (doc_id, answers) in corpus.answers("test").items():
         for passage in documents[doc_id].passages:
             inside = [(begin, end) for begin, end in answers if begin < passage.end and passage.start < end]
             if inside:
-                asked.append(Asked(in_words(query_id, questions[query_id]), doc_id, passage.passage_id, inside))
-    return list(documents.values()), asked
+                questions_asked.append(
+                    Asked(in_words(query_id, questions[query_id]), doc_id, passage.passage_id, inside)
+                )
+    return list(documents.values()), questions_asked
 
 
 def of_abstracts() -> tuple[list[Document], list[Asked]]:
-    """Abstracts, as far as snippets tell them, and the questions that some of their snippets answer."""
+    """Return abstracts, joined from snippets, and the questions that some of their snippets answer."""
     snippets: dict[str, list[tuple[int, str, Query]]] = defaultdict(list)
     for record in read_records(locate(SNIPPETS)):
         query = in_words(record.text("question_id"), record.text("question").strip())
         for snippet in record.records("snippets"):
             if snippet.text("section") == "abstract":
                 snippets[snippet.text("pmid")].append((int(snippet.fields["begin"]), snippet.text("text"), query))
-    documents, asked = [], []
-    for doc_id, told in snippets.items():
+    documents, questions = [], []
+    for doc_id, snippets_of in snippets.items():
         letters: dict[int, str] = {}
         if any(
             letters.setdefault(begin + place, letter) != letter
-            for begin, text, _ in told
+            for begin, text, _ in snippets_of
             for place, letter in enumerate(text)
         ):
-            # Snippets of one abstract disagree on where they stand.
+            # Snippets of the abstract have contradicting offsets.
             continue
         places: dict[int, int] = {}
         text = ""
@@ -156,8 +159,8 @@ def of_abstracts() -> tuple[list[Document], list[Asked]]:
         (passage,) = document.passages
         first = document.text.index(text)
         answers: dict[Query, Ranges] = defaultdict(list)
-        for begin, said, query in told:
-            end = places[begin + len(said) - 1] + 1
+        for begin, snippet_text, query in snippets_of:
+            end = places[begin + len(snippet_text) - 1] + 1
             answers[query].append((first + places[begin], first + end))
         chosen = [
             Asked(query, doc_id, passage.passage_id, ranges)
@@ -165,18 +168,18 @@ def of_abstracts() -> tuple[list[Document], list[Asked]]:
             if len(characters(ranges)) <= 0.7 * len(text) and len(passage.sentences) > 2
         ]
         documents += [document] if chosen else []
-        asked += chosen
-    return documents, asked
+        questions += chosen
+    return documents, questions
 
 
 def of_sections() -> tuple[list[Document], list[Asked]]:
-    """Pages of several sections without their headings, and an entity with an aspect for each section."""
+    """Return pages of several sections without their headings, and an entity with an aspect for each section."""
     corpus, split = open_corpus("nhs"), "test"
-    documents = {each.doc_id: each for each in corpus.documents(split) if len(sections_of(each)) > 1}
+    documents = {document.doc_id: document for document in corpus.documents(split) if len(sections_of(document)) > 1}
     places = {
         part.passage_id: (doc_id, (part.start, part.end))
-        for doc_id, each in documents.items()
-        for part in each.passages
+        for doc_id, document in documents.items()
+        for part in document.passages
         if part.sentences
     }
     answers: dict[tuple[str, str], Ranges] = defaultdict(list)
@@ -184,15 +187,15 @@ def of_sections() -> tuple[list[Document], list[Asked]]:
         if judgement.relevance > 0 and judgement.passage_id in places:
             doc_id, place = places[judgement.passage_id]
             answers[judgement.query_id, doc_id].append(place)
-    queries = {each.query_id: Query(each.query_id, each.entity, each.aspects) for each in corpus.queries(split)}
-    asked = [
+    queries = {query.query_id: Query(query.query_id, query.entity, query.aspects) for query in corpus.queries(split)}
+    questions = [
         Asked(queries[query_id], doc_id, f"{doc_id}/all", ranges) for (query_id, doc_id), ranges in answers.items()
     ]
-    return [*map(hidden, documents.values())], asked
+    return [*map(hidden, documents.values())], questions
 
 
 def in_words(query_id: str, question: str) -> Query:
-    """A question that nobody has understood yet."""
+    """Return a query of a question in words only."""
     return Query(query_id, "", text=question)
 
 
@@ -206,34 +209,34 @@ DATA: Mapping[str, Callable[[], tuple[list[Document], list[Asked]]]] = {
 
 
 def characters(ranges: Sequence[tuple[int, int]]) -> set[int]:
-    """All offsets in some ranges."""
+    """Return all offsets in some ranges."""
     return {offset for begin, end in ranges for offset in range(begin, end)}
 
 
 def ways_of(searcher: Searcher, documents: Sequence[Document], hits: Sequence[tuple[Query, Hit]]) -> dict[str, Way]:
-    """What each way marks."""
+    """Return the function of each way that marks sentences."""
     analyzer, config = Analyzer(), Bm25Config()
-    texts = list(dict.fromkeys(document.slice(each) for document in documents for each in document.sentences))
+    texts = list(dict.fromkeys(document.slice(sentence) for document in documents for sentence in document.sentences))
     numbers = {text: number for number, text in enumerate(texts)}
     lexical = Bm25Index([analyzer(text) for text in texts], config.k1, config.b)
     encoder = SentenceTransformer(str(find_encoder(None)), device="cpu")
     read = dict.fromkeys(
-        [*(words(query) for query, _ in hits), *(each.text for _, hit in hits for each in hit.sentences)]
+        [*(words(query) for query, _ in hits), *(sentence.text for _, hit in hits for sentence in hit.sentences)]
     )
     vectors: FloatArray = encoder.encode([*read], normalize_embeddings=True, batch_size=64)
     rows = {text: number for number, text in enumerate(read)}
 
     def by_words(query: Query, hit: Hit) -> list[int]:
         scores = lexical.score_all(analyzer(words(query)))
-        return best([float(scores[numbers[each.text]]) for each in hit.sentences], 1)
+        return best([float(scores[numbers[sentence.text]]) for sentence in hit.sentences], 1)
 
     def by_cosine(query: Query, hit: Hit) -> list[int]:
-        sentences = vectors[[rows[each.text] for each in hit.sentences]]
+        sentences = vectors[[rows[sentence.text] for sentence in hit.sentences]]
         return best((sentences @ vectors[rows[words(query)]]).tolist(), 1)
 
     return {
-        "marks": lambda _, hit: [number for number, each in enumerate(hit.sentences) if each.marked],
-        "two best": lambda _, hit: best([each.score for each in hit.sentences], 2),
+        "marks": lambda _, hit: [number for number, sentence in enumerate(hit.sentences) if sentence.marked],
+        "two best": lambda _, hit: best([sentence.score for sentence in hit.sentences], 2),
         "two shown": lambda _, hit: two_shown(hit),
         "one or two shown": lambda _, hit: one_or_two_shown(hit),
         "first": lambda _, hit: [0],
@@ -244,17 +247,17 @@ def ways_of(searcher: Searcher, documents: Sequence[Document], hits: Sequence[tu
 
 
 def words(query: Query) -> str:
-    """What is asked, in words."""
+    """Return a query in words."""
     return query.text or query.terms
 
 
 def best(scores: Sequence[float], count: int) -> list[int]:
-    """The places of the highest scores, best first."""
+    """Return the places of the highest scores, best first."""
     return sorted(range(len(scores)), key=lambda number: -scores[number])[:count]
 
 
 def two_shown(hit: Hit) -> list[int]:
-    """The two best of the sentences around the best one that were shown before."""
+    """Return the two best sentences of the excerpt around the best one, as earlier versions showed."""
     scores = [each.score for each in hit.sentences]
     first = best(scores, 1)[0]
     last, length = first + 1, len(hit.sentences[first].text)
@@ -269,27 +272,27 @@ def two_shown(hit: Hit) -> list[int]:
 
 
 def one_or_two_shown(hit: Hit) -> list[int]:
-    """Of these, the best one, and the other where it scores nearly as much."""
+    """Return the best sentence of the excerpt, and the second where its score is nearly as high."""
     first, *others = two_shown(hit)
     scores = [each.score for each in hit.sentences]
     return [first, *(each for each in others if scores[each] >= SECOND * scores[first] > 0)]
 
 
 def counted(asked: Asked, hit: Hit, marked: Sequence[int]) -> tuple[float, ...]:
-    """Whether a mark touches the answer, marked characters of the answer, marked ones, and marks."""
+    """Return whether a mark overlaps the answer, marked characters of the answer, all marked ones, and marks."""
     answer = characters(asked.answers)
     chosen = characters([(hit.sentences[number].start, hit.sentences[number].end) for number in marked])
     return float(bool(answer & chosen)), float(len(answer & chosen)), float(len(chosen)), float(len(marked))
 
 
 def measures(sums: Values, questions: Values) -> Values:
-    """The measures, (..., 4), of sums of what is counted, (..., 4), and how many questions, (...,)."""
+    """Return measures, (..., 4), from sums of counts, (..., 4), and numbers of questions, (...,)."""
     touched, belonging, marked, marks = np.moveaxis(sums, -1, 0)
     return np.stack([touched / questions, belonging / np.maximum(marked, 1), marked / questions, marks / questions], -1)
 
 
-def told(values: Mapping[str, Values], owners: Sequence[str]) -> list[dict[str, Any]]:
-    """The measures of each way with their intervals, and how much the marks have more than each."""
+def way_rows(values: Mapping[str, Values], owners: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the measures of each way with intervals, and the marks' differences from each."""
     names = sorted(set(owners))
     places = {name: number for number, name in enumerate(names)}
     rows = np.array([places[each] for each in owners])
@@ -300,7 +303,7 @@ def told(values: Mapping[str, Values], owners: Sequence[str]) -> list[dict[str, 
         sums = np.stack([np.bincount(rows, column, len(names)) for column in counts.T], axis=1)
         return measures(drawn @ sums, questions)
 
-    ours, found = resampled(values["marks"]), []
+    ours, rows_of = resampled(values["marks"]), []
     means = {way: measures(counts.sum(axis=0), np.array(len(counts))) for way, counts in values.items()}
     for way, counts in values.items():
         theirs = resampled(counts)
@@ -312,8 +315,8 @@ def told(values: Mapping[str, Values], owners: Sequence[str]) -> list[dict[str, 
                 if way != "marks":
                     row[f"{measure}_more"] = float(means["marks"][number] - means[way][number])
                     row |= _interval(ours[:, number] - theirs[:, number], f"{measure}_more")
-        found.append(row)
-    return found
+        rows_of.append(row)
+    return rows_of
 
 
 def _interval(drawn: Values, name: str) -> dict[str, float]:
@@ -321,19 +324,19 @@ def _interval(drawn: Values, name: str) -> dict[str, float]:
     return {f"{name}_low": low, f"{name}_high": high}
 
 
-def hits_of(searcher: Searcher, asked: Sequence[Asked]) -> Iterator[tuple[Asked, Query, Hit, bool]]:
-    """Of each question: as it was understood, the hit of its passage, and whether that is the first of all."""
-    for each in asked:
-        query = searcher.understand(each.query).query if each.query.text else each.query
-        found = searcher.find(query, MOST_PASSAGES, SearchOptions(documents=(each.doc_id,)))
+def hits_of(searcher: Searcher, questions: Sequence[Asked]) -> Iterator[tuple[Asked, Query, Hit, bool]]:
+    """Yield for each question the understood query, the hit of its passage, and whether this is the first of all."""
+    for question in questions:
+        query = searcher.understand(question.query).query if question.query.text else question.query
+        found = searcher.find(query, MOST_PASSAGES, SearchOptions(documents=(question.doc_id,)))
         ids = [searcher.index.reader.passage_id(row) for row in found.rows]
-        hit = found.hit(ids.index(each.passage_id))
+        hit = found.hit(ids.index(question.passage_id))
         first = searcher.find(query, 1)
-        yield each, query, hit, searcher.index.reader.passage_id(first.rows[0]) == each.passage_id
+        yield question, query, hit, searcher.index.reader.passage_id(first.rows[0]) == question.passage_id
 
 
 def milliseconds(searcher: Searcher, queries: Sequence[Query], most: int = 100) -> float:
-    """The median of what marking adds to ten hits."""
+    """Return the median milliseconds that marking adds to ten hits."""
     reader, taken = searcher.index.reader, []
     for query in queries[:most]:
         findings, vector = searcher.find(query, 10), searcher.vectors([query])[0]
@@ -349,36 +352,36 @@ def milliseconds(searcher: Searcher, queries: Sequence[Query], most: int = 100) 
 
 
 def measured(encoder: DocumentEncoder, name: str) -> dict[str, Any]:
-    """A model's record of some data, but for where it comes from."""
-    documents, asked = DATA[name]()
+    """Return a model's record of some data, without provenance."""
+    documents, questions = DATA[name]()
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "index"
         build_index(documents, encoder, place)
         searcher = Searcher.open(place, encoder)
-        found = [*hits_of(searcher, asked)]
-        taken = milliseconds(searcher, [query for _, query, _, _ in found])
-    ways = ways_of(searcher, documents, [(query, hit) for _, query, hit, _ in found])
+        hits = [*hits_of(searcher, questions)]
+        taken = milliseconds(searcher, [query for _, query, _, _ in hits])
+    ways = ways_of(searcher, documents, [(query, hit) for _, query, hit, _ in hits])
     values = {
-        way: np.array([counted(each, hit, marked(query, hit)) for each, query, hit, _ in found])
+        way: np.array([counted(each, hit, marked(query, hit)) for each, query, hit, _ in hits])
         for way, marked in ways.items()
     }
-    owners = [each.doc_id for each, *_ in found]
-    first = np.array([right for *_, right in found])
+    owners = [each.doc_id for each, *_ in hits]
+    first = np.array([right for *_, right in hits])
     right = {way: counts[first] for way, counts in values.items()}
     return {
         "data": name,
         "documents": len(documents),
-        "questions": len(found),
-        "sentences_of_a_passage": float(np.mean([len(hit.sentences) for _, _, hit, _ in found])),
-        "ways": told(values, owners),
+        "questions": len(hits),
+        "sentences_of_a_passage": float(np.mean([len(hit.sentences) for _, _, hit, _ in hits])),
+        "ways": way_rows(values, owners),
         "first_hits_right": float(first.mean()),
-        "first_hits": told(right, [owner for owner, is_first in zip(owners, first, strict=True) if is_first]),
+        "first_hits": way_rows(right, [owner for owner, is_first in zip(owners, first, strict=True) if is_first]),
         "milliseconds": taken,
     }
 
 
 def main() -> None:
-    """Measure models, and write what was found."""
+    """Measure models, and write the records."""
     options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     options.add_argument("--model", nargs="+", default=["fast"], help="what hits are found with")
     options.add_argument("--data", nargs="+", choices=DATA, default=[*DATA], help="by default all")

@@ -1,9 +1,9 @@
-"""What MedQuAD's training documents share with its test, and how models do where they share nothing.
+"""Overlap of MedQuAD's training documents with its test, and results of models on queries without overlap.
 
     AUSCULT_DATA=... python benchmarks/medquad_overlap.py [--model cdv] [--seed 0]
 
-1. Counts, for each split that may be trained on, the documents that share a name, a UMLS concept or a whole passage
-   with a test document (`auscult_lab.corpora.medquad_records`), 13 words in a row, or a concept of the knowledge base.
+1. Counts, for each training split, the documents that share a name, a UMLS concept, a whole passage
+   (`auscult_lab.corpora.medquad_records`), 13 words in a row, or a concept of the knowledge base with a test document.
 2. Selects the test queries that share nothing (`study.unseen`) with MedQuAD's documents that the model was
    trained on, and with any document that it was trained on, word vectors included, and writes their ids to
    benchmarks/data/, for `auscult evaluate medquad --queries`.
@@ -56,25 +56,25 @@ IDS = {
 
 
 def records_of(split: str) -> Iterator[Record]:
-    """Lines of the documents of a split."""
+    """Return lines of the documents of a split."""
     path = locate(CORPUS) / DOCUMENTS
     strict = strict_documents(read_lines(path)) if split == STRICT else ()
     return (record for record in read_lines(path) if in_split(record, split, strict))
 
 
 def counts_of(split: str, test: Mapping[str, Any]) -> dict[str, Any]:
-    """A row of the table of splits."""
+    """Return a row of the table of splits."""
     documents = list(records_of(split))
     shared = [test["traces"].shared_by(record) for record in documents]
-    texts = [[normalised_words(each.text("text")) for each in record.records("passages")] for record in documents]
+    texts = [[normalised_words(part.text("text")) for part in record.records("passages")] for record in documents]
     seen = set(chain.from_iterable(texts))
     repeated = [[not test["runs"].isdisjoint(runs(text)) for text in passages] for passages in texts]
     return {
         "split": split,
         "documents": len(documents),
         "passages": sum(map(len, texts)),
-        **{f"documents_sharing_a_{what}": sum(what in each for each in shared) for what in get_args(Shared)},
-        "documents_sharing_a_name_or_concept": sum(bool(each - {"passage"}) for each in shared),
+        **{f"documents_sharing_a_{what}": sum(what in kinds for kinds in shared) for what in get_args(Shared)},
+        "documents_sharing_a_name_or_concept": sum(bool(kinds - {"passage"}) for kinds in shared),
         "documents_sharing_any": sum(map(bool, shared)),
         "documents_titled_by_a_concept_of_a_test_title": sum(
             concept_of(test["resolver"], record) in test["concepts"] for record in documents
@@ -86,19 +86,19 @@ def counts_of(split: str, test: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def concept_of(resolver: EntityResolver, record: Record) -> str:
-    """What a document's title means by the knowledge base; its id where it means nothing."""
+    """Return the concept of a document's title by the knowledge base; the document's id where there is none."""
     matches = resolver.resolve(record.text("title", ""), limit=1, fuzzy=False)
     return matches[0].concept.concept_id if matches else record.text("doc_id")
 
 
 def runs(text: str) -> set[str]:
-    """All runs of 13 words of a text."""
+    """Return all runs of 13 words of a text."""
     words = text.split()
     return {" ".join(words[start : start + GRAM]) for start in range(len(words) - GRAM + 1)}
 
 
 def splits() -> list[dict[str, Any]]:
-    """The table of splits."""
+    """Return the table of splits."""
     test = list(records_of("test"))
     traces, resolver = TestTraces(), EntityResolver(open_knowledge_base())
     for record in test:
@@ -118,13 +118,13 @@ def splits() -> list[dict[str, Any]]:
 
 
 def training_documents(training: Mapping[str, Any], *, only: str = "") -> list[tuple[str, str | None]]:
-    """Corpora and splits that a model and its word vectors were trained on."""
+    """Return corpora and splits that a model and its word vectors were trained on."""
     texts = training["experiment"]["word_vectors"]["texts"]
     return [(each["name"], each["split"]) for each in (*training["corpora"], *texts) if only in ("", each["name"])]
 
 
 def selected(task: Task, read: list[tuple[str, str | None]]) -> tuple[list[str], dict[str, Any]]:
-    """Ids of the queries that share nothing with the documents of corpora, and how many were taken out why."""
+    """Return ids of the queries that share nothing with documents of corpora, and counts of the excluded by reason."""
     unseen = UnseenQueries(task.documents, task.queries, task.judgements)
     numbers = {f"{name} ({split})" if split else name: unseen.read(documents_of(name, split)) for name, split in read}
     return unseen.ids, {
@@ -136,7 +136,7 @@ def selected(task: Task, read: list[tuple[str, str | None]]) -> tuple[list[str],
 
 
 def documents_of(name: str, split: str | None) -> Iterable[Document]:
-    """Documents of a corpus."""
+    """Return documents of a corpus."""
     return open_corpus(name).documents(split)
 
 
@@ -151,12 +151,12 @@ def main() -> None:
     whole = build_task(open_corpus(CORPUS), seed=arguments.seed)
     tasks, chosen = [whole], []
     for scope, path in IDS.items():
-        ids, told = selected(whole, training_documents(training, only="" if scope == "all" else scope))
+        ids, counts = selected(whole, training_documents(training, only="" if scope == "all" else scope))
         path.write_text("\n".join(ids) + "\n", encoding="utf-8")
         which = "any document" if scope == "all" else "the MedQuAD documents"
         subset = unseen_subset(len(ids), f"{which} '{arguments.model}' was trained on")
         tasks.append(replace(build_task(open_corpus(CORPUS), ids=ids, seed=arguments.seed), subset=subset))
-        chosen.append({"file": str(path.relative_to(HERE.parent)), **told})
+        chosen.append({"file": str(path.relative_to(HERE.parent)), **counts})
     record = {
         "kind": "medquad-overlap",
         "title": f"Splits, and what '{arguments.model}' was trained on",

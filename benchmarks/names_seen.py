@@ -1,15 +1,14 @@
-"""Does a ranker fail on the test because it never saw the names that are asked for?
+"""Test whether a ranker fails because it never saw the names of test queries.
 
     AUSCULT_DATA=... python benchmarks/names_seen.py MODEL [MODEL ...] [--queries 300]
 
-The same test queries and candidates of MedQuAD three times: as they are; with every test document's title, in query and
-passages, replaced by another test document's, which no training saw either; and by a training document's, which the
-ranker has learned from. What replacing by itself does to a text is in both, so that the last two differ in nothing but
-whether the name was ever trained. The new name has as many words as the old one where there is such a one. Sentences
-are replaced word by word wherever they repeat the whole title; abbreviations and parts of names stay, and so do the few
-queries whose entity is no title (46 of 3,293).
+The same test queries and candidates of MedQuAD are ranked three times: unchanged; with every test document's title
+replaced, in query and passages, by that of another test document, which was not in training either; and by that of a
+training document. The last two share the effect of the replacement itself, and differ only in whether the name was in
+training. The new name has the same number of words where possible. Only whole titles are replaced; abbreviations and
+parts of names stay, and so do the few queries whose entity is no title (46 of 3,293).
 
-Writes benchmarks/results/names_seen.json, a record a model.
+Writes benchmarks/results/names_seen.json, one record per model.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ def main() -> None:
 
 
 def measured(folder: Path, corpus: Corpus, number: int, seed: int) -> dict[str, Any]:
-    """One ranker under the three kinds of names."""
+    """Return the record of one ranker with the three kinds of names."""
     scorer = load(folder)
     task = build_task(corpus)
     rng = random.Random(seed)
@@ -71,7 +70,7 @@ def measured(folder: Path, corpus: Corpus, number: int, seed: int) -> dict[str, 
         "trained": _drawn(own, trained, rng),
     }
     outcomes = {way: _asked(scorer, task, queries, names) for way, names in ways.items()}
-    right = {way: found[:, 0] for way, found in outcomes.items()}
+    right = {way: outcome[:, 0] for way, outcome in outcomes.items()}
     change = right["trained"] - right["never trained"]
     low, high = bootstrap_intervals(change[:, None])[0]
     return {
@@ -81,8 +80,8 @@ def measured(folder: Path, corpus: Corpus, number: int, seed: int) -> dict[str, 
         "fingerprint": scorer.fingerprint,
         "queries": len(queries),
         "seed": seed,
-        "first is right": {way: round(float(found[:, 0].mean()), 4) for way, found in outcomes.items()},
-        "first has the entity": {way: round(float(found[:, 1].mean()), 4) for way, found in outcomes.items()},
+        "first is right": {way: round(float(outcome[:, 0].mean()), 4) for way, outcome in outcomes.items()},
+        "first has the entity": {way: round(float(outcome[:, 1].mean()), 4) for way, outcome in outcomes.items()},
         "trained against never trained": {
             "change": round(float(change.mean()), 4),
             "low": round(float(low), 4),
@@ -97,7 +96,7 @@ def _name(title: str) -> Name:
 
 
 def _drawn(own: Iterable[Name], others: Iterable[Name], rng: random.Random) -> dict[Name, Name]:
-    """For each name another one, each taken once, with as many words or else with nearly as many."""
+    """Return another name for each name, without repeats, with the same or a similar number of words."""
     left = list(others)
     rng.shuffle(left)
     drawn = {}
@@ -115,7 +114,7 @@ def _asked(
     queries: Iterable[Query],
     names: Mapping[Name, Name],
 ) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """For each query whether its first passage is right, and whether it is of the right document, ties against it."""
+    """Return for each query whether its first passage, and its document, are right; ties count against it."""
     ranker, lexicon = scorer.ranker.eval(), scorer.lexicon
     candidates, relevant = task.candidates or {}, task.relevant
     laid_out, owners = {}, {}
@@ -140,7 +139,7 @@ def _asked(
 
 
 def _leads(scores: np.ndarray[Any, Any], wanted: np.ndarray[Any, Any]) -> bool:
-    """Whether a wanted one is above all others."""
+    """Check whether a wanted score is above all others."""
     return bool(wanted.any() and (wanted.all() or scores[wanted].max() > scores[~wanted].max()))
 
 

@@ -1,12 +1,12 @@
-"""Are the headings of clinical notes found? Precision and recall by template style, and speed on one core.
+"""Recognition of headings in clinical notes: precision and recall by template style, and speed on one core.
 
     AUSCULT_DATA=... python benchmarks/note_headings.py [--development]
 
-Notes of MTSamples and ACI-Bench give their headings apart from their text. They are written out as raw text in the
-styles of their sources (MTSamples: "HEADING: text"; ACI-Bench: a heading on its own line, an empty line, text) and in
-others that such notes show, the text under the headings as it is; then the headings are looked for. One that stands
-inside a section's own text is no heading by the data, and counts against precision. A heading is found where its start
-and its words are right. The rules were tuned on the development half of the notes; the figures are of the other half.
+Notes of MTSamples and ACI-Bench have separate headings and texts. They are rendered as raw text in the styles of their
+sources (MTSamples: "HEADING: text"; ACI-Bench: a heading on its own line, an empty line, text) and in other common
+styles, with unchanged texts; then headings are searched for. Headings inside a section's text are not in the data, and
+count against precision. A heading counts as found where its start and its words are right. The rules were tuned on the
+development half of the notes; the figures are for the other half.
 
 Writes benchmarks/results/note_headings.json. No text of a note is kept.
 """
@@ -48,24 +48,24 @@ Heading = tuple[int, str]
 
 @dataclass(frozen=True)
 class Note:
-    """A note as the data gives it: headings (may be empty) and texts."""
+    """A note of the data: headings (may be empty) and texts."""
 
     source: str
     sections: tuple[tuple[str, str], ...]
 
 
 def is_development(identifier: str) -> bool:
-    """Whether a note belongs to the half that rules are tuned on."""
+    """Check whether a note is in the development half."""
     return hashlib.sha256(identifier.encode()).digest()[0] % 2 == 0
 
 
 def read_notes(data: Path, *, development: bool) -> list[Note]:
-    """The notes of one half that have at least one heading."""
+    """Return the notes of one half that have at least one heading."""
     notes = []
     for source, file in FILES.items():
         with gzip.open(data / file, "rt", encoding="utf-8") as lines:
             for record in map(json.loads, lines):
-                # Numbers are no part of a heading's words, here as in what is found.
+                # Numbers are not part of a heading's words, as in `find`.
                 pairs = [
                     (_NUMBER.sub("", (each.get("heading") or "").strip(), count=1), each["text"])
                     for each in record["sections"]
@@ -76,7 +76,7 @@ def read_notes(data: Path, *, development: bool) -> list[Note]:
 
 
 def title_case(heading: str) -> str:
-    """`PAST MEDICAL HISTORY` as `Past Medical History`; abbreviations stay as they are."""
+    """Return `PAST MEDICAL HISTORY` as `Past Medical History`; abbreviations stay as they are."""
 
     def word(match: re.Match[str]) -> str:
         word = match[0]
@@ -90,14 +90,14 @@ def title_case(heading: str) -> str:
 def render(
     note: Note, before: str, behind: str, separator: str, words: Callable[[str], str] = str
 ) -> tuple[str, list[Heading]]:
-    """A note as raw text, and its headings with their offsets.
+    """Return a note as raw text, and its headings with their offsets.
 
     Args:
         note: The note.
-        before: Put before a heading; `{}` is the section's number.
-        behind: Put behind a heading.
-        separator: Put behind a section's text.
-        words: How a heading is written.
+        before: Text before a heading; `{}` is the section's number.
+        behind: Text after a heading.
+        separator: Text after a section's text.
+        words: Function that formats a heading.
     """
     text, headings = "", []
     for number, (heading, body) in enumerate(note.sections, start=1):
@@ -124,14 +124,14 @@ Counts = tuple[int, int, int]
 
 
 def measures(rows: list[Counts]) -> tuple[float, float, float]:
-    """Precision, recall and F1 over notes of (right, found, given) headings."""
+    """Return precision, recall and F1 over notes of (right, found, given) headings."""
     right, found, given = (sum(column) for column in zip(*rows, strict=True))
     precision, recall = right / max(found, 1), right / max(given, 1)
     return precision, recall, 2 * precision * recall / max(precision + recall, 1e-12)
 
 
 def with_intervals(rows: list[Counts]) -> dict[str, Any]:
-    """Measures with 95 % intervals: percentiles over notes drawn with replacement."""
+    """Return measures with 95 % intervals: percentiles over notes drawn with replacement."""
     draw = random.Random(SEED)
     samples = [measures(draw.choices(rows, k=len(rows))) for _ in range(RESAMPLES)]
     result: dict[str, Any] = {"notes": len(rows), "headings": sum(row[2] for row in rows)}
@@ -146,12 +146,12 @@ def with_intervals(rows: list[Counts]) -> dict[str, Any]:
 
 
 def find(text: str) -> list[Heading]:
-    """The headings that are found in a text."""
+    """Return the headings recognised in a text."""
     return [(found.heading_start, found.heading) for found in find_sections(text) if found.heading]
 
 
 def speed(texts: list[str]) -> float:
-    """Megabytes per second of processor time, the median of several passes behind one that does not count."""
+    """Return megabytes per second of processor time, the median of several passes after a warm-up."""
     size = sum(len(text.encode()) for text in texts) / 1e6
     rates = []
     for _ in range(REPEATS + 1):
@@ -163,7 +163,7 @@ def speed(texts: list[str]) -> float:
 
 
 def measure(notes: list[Note], *, mistakes: bool) -> dict[str, Any]:
-    """Measure every style; with `mistakes`, also tell the most frequent ones (of the development half only)."""
+    """Measure every style; with `mistakes`, also print the most frequent ones (development half only)."""
     rows = []
     for style, written in STYLES.items():
         counts: dict[str, list[Counts]] = {source: [] for source in FILES}
@@ -176,17 +176,17 @@ def measure(notes: list[Note], *, mistakes: bool) -> dict[str, Any]:
             counts[note.source].append((len(set(found) & set(given)), len(found), len(given)))
             wrong.update(("too many", words) for _, words in set(found) - set(given))
             wrong.update(("missed", words) for _, words in set(given) - set(found))
-        every = [row for each in counts.values() for row in each]
+        every = [row for of_source in counts.values() for row in of_source]
         rows.append(
             {
                 "style": style,
                 **with_intervals(every),
-                "by_source": {source: with_intervals(each) for source, each in counts.items()},
+                "by_source": {source: with_intervals(of_source) for source, of_source in counts.items()},
                 "megabytes_per_second": round(speed(texts), 1),
             }
         )
-        shown = [f"{rows[-1][name]:.3f}" for name in ("precision", "recall", "f1")]
-        print(f"{style:40}", *shown, rows[-1]["megabytes_per_second"], "MB/s", file=sys.stderr)
+        figures = [f"{rows[-1][name]:.3f}" for name in ("precision", "recall", "f1")]
+        print(f"{style:40}", *figures, rows[-1]["megabytes_per_second"], "MB/s", file=sys.stderr)
         if mistakes:
             for kind in ("too many", "missed"):
                 most = [(words, n) for (what, words), n in wrong.most_common() if what == kind][:60]

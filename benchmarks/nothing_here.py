@@ -1,9 +1,9 @@
-"""Does the chance that the first hit answers tell questions that have an answer from those that have none?
+"""Test whether the probability of the first hit distinguishes questions with an answer from those without.
 
     AUSCULT_DATA=... python benchmarks/nothing_here.py [--model MODEL ...]
 
-`auscult search` is asked the 72 development questions (`consumer-questions`: for choosing, never for learning) over the
-answers that were found for them, and, over the same collection, questions that it does not answer:
+`auscult search` gets the 72 development questions (`consumer-questions`: for choosing, never for learning) over the
+collection of their answers and, over the same collection, questions without an answer in it:
 
 | kind             | questions                                                                       |
 |------------------|---------------------------------------------------------------------------------|
@@ -12,19 +12,19 @@ answers that were found for them, and, over the same collection, questions that 
 | invented disease | the development questions with a name in place of the one that was understood   |
 | answer removed   | the development questions, each over the collection without its correct answers  |
 
-Test questions of `bioasq`, `pubmedqa`, `cpgqa` and `covidqa` are asked of their own collections twice: with the
-documents that hold an answer, and without them. The record has the share that is told that nothing was found, of all
-questions and of those whose first hit is right; the share without an answer whose first hit is said to answer; and the
-expected calibration error over both (guo2017): the mean distance of probability and share of right hits in ten bins of
-as many hits each. The weights have learned from training questions of all but `covidqa`.
+Test questions of `bioasq`, `pubmedqa`, `cpgqa` and `covidqa` search their own collections twice: with the documents of
+their answers, and without them. The record has the share with the verdict that nothing was found, of all questions and
+of those whose first hit is right; the share of questions without an answer whose first hit is said to answer; and the
+expected calibration error over both (guo2017): the mean difference of probability and share of right hits in ten bins
+with equal numbers of hits. The weights were fitted on training questions of all of these but `covidqa`.
 
-For each kind the AUC of the probability of the first hit: how often a question that has an answer is given a higher one
-than a question that has none, a tie counting half; 95 % intervals by bootstrap over the questions of both sides.
-`together` is the mean over kinds. `told_nothing` is the share of questions that are told that nothing was found
+For each kind, the AUC of the probability of the first hit: how often a question with an answer has a higher one than a
+question without, with ties counting half; 95 % intervals by bootstrap over the questions of both sides. `together` is
+the mean over kinds. `told_nothing` is the share of questions with the verdict that nothing was found
 (`certainty.DOUBTFUL`): 0 is best for the answerable, 1 for the others.
 
-Writes benchmarks/results/nothing_here.json, a record a model. Minutes on a core, where `unseen_documents.py` has kept
-the indexes of those three; else ten and more.
+Writes benchmarks/results/nothing_here.json, one record per model. Takes minutes on one core if `unseen_documents.py`
+has saved the indexes of these corpora, otherwise ten minutes or more.
 """
 
 from __future__ import annotations
@@ -119,20 +119,20 @@ _ENDS = ("itis", "osis", "oma", "emia", "opathy", "algia", "s disease", "n syndr
 
 
 def invented_name(chance: random.Random) -> str:
-    """The name of a disease that there is not."""
+    """Return an invented name of a disease."""
     middle = "".join(chance.sample(_MIDDLES, chance.choice((1, 2))))
     return chance.choice(_STARTS) + middle + chance.choice(_ENDS)
 
 
 def off_topic(seed: int) -> list[str]:
-    """General questions, drawn by chance."""
+    """Return random general questions."""
     with open_unpacked(data_dir() / GENERAL) as stream:
         rows = stream.read().decode().splitlines()[1:]
     return [row.split("\t")[0] for row in random.Random(seed).sample(rows, OFF_TOPIC)]
 
 
 def with_invented_names(searcher: Searcher, questions: Sequence[str], seed: int) -> Iterator[str]:
-    """The questions in which what was understood stands word for word, with another name in its place."""
+    """Yield the questions that contain the understood entity literally, with an invented name in its place."""
     chance = random.Random(seed)
     for question in questions:
         asked = searcher.understand(Query("", "", text=question)).asked
@@ -143,14 +143,14 @@ def with_invented_names(searcher: Searcher, questions: Sequence[str], seed: int)
 
 
 def chance_of_answer(searcher: Searcher, question: str) -> float:
-    """The probability that the first hit answers."""
+    """Return the probability that the first hit answers."""
     (hit,) = searcher.search(searcher.understand(Query("", "", text=question)).query, 1)
     return hit.probability or 0.0
 
 
 @contextmanager
 def without(documents: Sequence[str], index: Path, encoder: DocumentEncoder) -> Iterator[Searcher]:
-    """The collection without some documents."""
+    """Yield the collection without some documents."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(shutil.copytree(index, Path(folder) / "index"))
         with IndexUpdate(place, encoder) as update:
@@ -160,23 +160,25 @@ def without(documents: Sequence[str], index: Path, encoder: DocumentEncoder) -> 
 
 
 def measured(encoder: DocumentEncoder, index: Path) -> dict[str, Any]:
-    """A model's record, but for where it comes from."""
+    """Return a model's record, without provenance."""
     corpus = open_corpus(CORPUS)
     queries = corpus.queries(DEVELOPMENT)
     correct: dict[str, list[str]] = {}
     for each in corpus.judgements(DEVELOPMENT):
         if each.relevance > 0:
-            # An answer is a document of one passage, both of one id.
+            # An answer is a document with one passage of the same id.
             correct.setdefault(each.query_id, []).append(each.passage_id)
     searcher = Searcher.open(index, encoder)
     texts = [query.text for query in queries]
     answerable = np.array([chance_of_answer(searcher, text) for text in texts])
-    asked = {
+    questions = {
         "other language": OTHER_LANGUAGES,
         "off-topic": off_topic(SEED),
         "invented disease": [*with_invented_names(searcher, texts, SEED)],
     }
-    unanswerable = {kind: np.array([chance_of_answer(searcher, text) for text in kept]) for kind, kept in asked.items()}
+    unanswerable = {
+        kind: np.array([chance_of_answer(searcher, text) for text in texts_of]) for kind, texts_of in questions.items()
+    }
     rest = []
     for query in queries:
         with without(correct[query.query_id], index, encoder) as smaller:
@@ -199,45 +201,45 @@ def measured(encoder: DocumentEncoder, index: Path) -> dict[str, Any]:
 
 
 def over_collection(encoder: DocumentEncoder, name: str, cache: Path) -> dict[str, Any]:
-    """What test questions of a corpus are told, with their answers and without the documents that hold these."""
+    """Return the verdicts on test questions of a corpus, with their answers and without the answers' documents."""
     collection = Collection(task_of(name))
     searcher = Searcher.open(kept_index(collection, encoder, cache), encoder)
     task = collection.task
-    told, right = [], []
+    probabilities, right = [], []
     for question in judged_questions(searcher, Judged(task.documents, task.queries, task.judgements)):
         _, evidence = searcher.gather(question.query)
         scores = searcher.fusion.scores(question.query, evidence)
         first = int(scores.argmax())
         scores[question.related] = -np.inf
         rows = np.array([first, int(scores.argmax())])
-        held, background = (
+        coverage, background = (
             asked_and_held(searcher.index, question.query, rows),
             Background.of(evidence[searcher.sample]),
         )
-        told.append(searcher.fusion.probabilities(evidence[rows], held, background))
+        probabilities.append(searcher.fusion.probabilities(evidence[rows], coverage, background))
         right.append(first in question.relevant)
-    chances, found = np.array(told), np.array(right)
+    chances, answered = np.array(probabilities), np.array(right)
     above, drawn = areas(chances[:, 0], chances[:, 1], SEED)
     doubted = chances < DOUBTFUL
     return {
         "collection": name,
         "questions": len(chances),
-        "first_hit_right": float(found.mean()),
+        "first_hit_right": float(answered.mean()),
         "auc": above,
         **interval(drawn),
         "told_nothing": float(doubted[:, 0].mean()),
-        "told_nothing_where_right": float(doubted[found, 0].mean()),
+        "told_nothing_where_right": float(doubted[answered, 0].mean()),
         "told_nothing_without_answers": float(doubted[:, 1].mean()),
         "said_to_answer_without_answers": float((chances[:, 1] >= LIKELY).mean()),
-        "said_to_answer_where_wrong": float((chances[~found, 0] >= LIKELY).mean()) if not found.all() else 0.0,
+        "said_to_answer_where_wrong": float((chances[~answered, 0] >= LIKELY).mean()) if not answered.all() else 0.0,
         "calibration_error": calibration_error(
-            chances.ravel(), np.stack([found, np.zeros_like(found)], axis=1).ravel()
+            chances.ravel(), np.stack([answered, np.zeros_like(answered)], axis=1).ravel()
         ),
     }
 
 
 def calibration_error(chances: Chances, right: npt.NDArray[np.bool_]) -> float:
-    """The expected calibration error, over bins of as many hits each."""
+    """Return the expected calibration error, over bins with equal numbers of hits."""
     bins = np.array_split(np.argsort(chances, kind="stable"), BINS)
     return float(
         sum(len(each) * abs(chances[each].mean() - right[each].mean()) for each in bins if len(each)) / len(right)
@@ -245,7 +247,7 @@ def calibration_error(chances: Chances, right: npt.NDArray[np.bool_]) -> float:
 
 
 def areas(answerable: Chances, unanswerable: Chances, seed: int) -> tuple[float, Chances]:
-    """The AUC, and that of samples of both sides, (RESAMPLES,); of one seed, the same answerable ones are drawn."""
+    """Return the AUC, and those of samples of both sides, (RESAMPLES,); a seed always draws the same answerable."""
     right = np.sign(answerable[:, None] - unanswerable[None, :]) / 2 + 0.5
     ours, theirs = (
         np.random.default_rng((seed, side)).multinomial(size, np.full(size, 1 / size), RESAMPLES)
@@ -256,13 +258,13 @@ def areas(answerable: Chances, unanswerable: Chances, seed: int) -> tuple[float,
 
 
 def interval(drawn: Chances) -> dict[str, float]:
-    """Of 95 %."""
+    """Return the ends of a 95 % interval."""
     low, high = np.quantile(drawn, (0.025, 0.975)).tolist()
     return {"low": low, "high": high}
 
 
 def main() -> None:
-    """Measure models, and write what was found."""
+    """Measure models, and write the records."""
     options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     options.add_argument("--model", nargs="+", default=["cdv"], help="what `auscult search` is measured with")
     options.add_argument("--cache", type=Path, default=CACHE, help=f"folder of kept indexes; by default {CACHE}")

@@ -1,7 +1,7 @@
-"""What `unseen_documents.py` compares: models that score every passage of a collection for each question.
+"""The models of `unseen_documents.py`, which score every passage of a collection for each question.
 
-A model is a name and `rank(queries)`, which gives an array of scores, float32 (queries, passages), higher is better,
-columns in the order of `Collection.passages`. To compare another one, add a function that makes it to `models_of`.
+A model is a name and `rank(queries)`, which returns scores, float32 (queries, passages), higher is better, columns in
+the order of `Collection.passages`. To compare another model, add a function that makes it to `models_of`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Collection:
     """The passages of a task.
 
     Attributes:
-        task: Its documents tell their names or not.
+        task: The task, whose documents have names or not.
     """
 
     task: Task
@@ -58,7 +58,7 @@ class Collection:
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
-        """What a model reads of each passage: title, heading and text, where a document tells its names."""
+        """Text of each passage for a model: title and heading, unless hidden, and text."""
         return tuple(
             "\n".join(filter(None, (document.title, passage.heading, document.slice(passage))))
             for document, passage in self.passages
@@ -70,10 +70,10 @@ class OpenModel:
     """A model that has read a collection.
 
     Attributes:
-        name: As tables call it; of one name in all corpora.
-        rank: Scores of all passages for queries.
-        track: What it was trained on.
-        training: What it says about its training.
+        name: Its name in tables, the same for all corpora.
+        rank: Returns scores of all passages for queries.
+        track: "untrained", "zero-shot" or "adapted".
+        training: Its training record.
         fingerprint: Hash of its weights; empty for a model without.
     """
 
@@ -85,15 +85,15 @@ class OpenModel:
 
 
 def question_of(query: Query) -> str:
-    """A query in words: as it was asked, or "symptoms of gout".
+    """Return a query in words: its text, or "symptoms of gout".
 
-    Of six ways to say an entity and an aspect, this was the best for the encoder on NHS pages that are not for testing.
+    Of six wordings of an entity and an aspect, this was the best for the encoder on NHS pages outside the test.
     """
     return query.text or " and ".join(query.aspects) + f" of {query.entity}"
 
 
 def bm25(collection: Collection) -> OpenModel:
-    """BM25 over title, heading and text, with all words of the question."""
+    """Return BM25 over title, heading and text, with all words of the question."""
     config, analyzer = Bm25Config(), Analyzer()
     index = Bm25Index([analyzer(text) for text in collection.texts], config.k1, config.b)
 
@@ -108,7 +108,7 @@ def _words(query: Query) -> str:
 
 
 def as_it_is(collection: Collection, vectors: KeptVectors, name: str, training: Mapping[str, Any]) -> OpenModel:
-    """A sentence encoder by cosine: the passage as one text, cut to what it reads, and the question as one."""
+    """Return a sentence encoder by cosine: a passage is one text, cut at the encoder's limit, and so is a question."""
     passages = vectors.of(collection.texts)
 
     def rank(queries: Sequence[Query]) -> FloatArray:
@@ -119,7 +119,7 @@ def as_it_is(collection: Collection, vectors: KeptVectors, name: str, training: 
 
 
 def both(first: OpenModel, second: OpenModel) -> OpenModel:
-    """Two models by reciprocal ranks (cormack2009): a passage scores the sum of 1 / (60 + rank) over both."""
+    """Return the fusion of two models by reciprocal ranks (cormack2009): the sum of 1 / (60 + rank) over both."""
 
     def rank(queries: Sequence[Query]) -> FloatArray:
         return reciprocal_ranks(first.rank(queries)) + reciprocal_ranks(second.rank(queries))
@@ -131,14 +131,14 @@ def both(first: OpenModel, second: OpenModel) -> OpenModel:
 def searched(
     collection: Collection, model: str, encoder: DocumentEncoder, folder: Path, reranker: Reranker | None = None
 ) -> OpenModel | None:
-    """`auscult search`: an index of the collection, questions understood, all evidence weighed.
+    """Return `auscult search` with an index of the collection, understanding of questions, and all evidence.
 
     Args:
-        collection: Its passages; documents whose names are hidden have none in the index, either.
-        model: What the index is made with, as `load_model` takes it; None is returned where it has read the collection.
-        encoder: The model, opened.
-        folder: Where indexes are kept.
-        reranker: Reads the first hits once more; it has read less than the model.
+        collection: The collection; hidden names are not in the index.
+        model: Name of the model of the index, for `load_model`; a model that has read the collection gives None.
+        encoder: The opened model.
+        folder: Folder of saved indexes.
+        reranker: Re-ranks the first hits; its training data is part of the model's.
     """
     training = training_record(model_folder(model))
     try:
@@ -166,7 +166,7 @@ def searched(
 
 
 def kept_index(collection: Collection, encoder: DocumentEncoder, folder: Path) -> Path:
-    """An index of a collection, found in a folder or made there."""
+    """Return the path of a collection's index, saved in a folder or built there."""
     place = folder / hashlib.sha256("\n".join((encoder.fingerprint, *collection.texts)).encode()).hexdigest()[:16]
     if not (place / "CURRENT").is_file():
         build_index(collection.task.documents, encoder, place, knowledge_base=open_for_questions())
@@ -174,7 +174,7 @@ def kept_index(collection: Collection, encoder: DocumentEncoder, folder: Path) -
 
 
 def three_readers(collection: Collection, encoder: OpenModel) -> OpenModel:
-    """A sentence encoder, multilingual-e5-small and splade-tiny, standardised scores added: nothing is trained."""
+    """Return the untrained sum of standardised scores of a sentence encoder, multilingual-e5-small and splade-tiny."""
 
     def rank(queries: Sequence[Query]) -> FloatArray:
         asked = [question_of(query) for query in queries]
@@ -185,9 +185,9 @@ def three_readers(collection: Collection, encoder: OpenModel) -> OpenModel:
 
 
 def reciprocal_ranks(scores: FloatArray) -> FloatArray:
-    """1 / (60 + rank) of each passage, its rank counted from 1, a row a query.
+    """Return 1 / (60 + rank) of each passage, with ranks from 1, one row per query.
 
-    Passages that tie share the last of their ranks, so that having none of a question's words earns nothing by order.
+    Ties share the last of their ranks, so that passages without a word of the question gain nothing from their order.
     """
     ranks: npt.NDArray[np.float64] = rankdata(-scores, method="max", axis=1)
     return (1.0 / (CONSTANT + ranks)).astype(np.float32)
@@ -204,17 +204,17 @@ def models_of(
     *,
     readers: bool = False,
 ) -> list[OpenModel]:
-    """The models to be compared, having read the collection.
+    """Return the models to compare, after they have read the collection.
 
     Args:
-        collection: Its passages.
-        vectors: Of the sentence encoder.
-        name: Of that.
-        training: What is known of how it was trained.
-        searching: What `auscult search` is measured with, where it has not read the collection.
-        folder: Where their indexes are kept.
-        reranker: Also measured, behind the best of them.
-        readers: Also measure three packaged readers, added.
+        collection: The collection.
+        vectors: Vectors of the sentence encoder.
+        name: Name of the sentence encoder.
+        training: Training record of the sentence encoder.
+        searching: Models for `auscult search`; those that have read the collection are left out.
+        folder: Folder of saved indexes.
+        reranker: Also measure this re-ranker, with the best of them.
+        readers: Also measure the sum of three packaged readers.
     """
     words, encoder = bm25(collection), as_it_is(collection, vectors, name, training)
     ours = []

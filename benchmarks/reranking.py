@@ -1,12 +1,12 @@
-"""Milliseconds in which each neural ranker scores a query's 64 candidates, one query at a time.
+"""Milliseconds of each neural ranker to score a query's 64 candidates, one query at a time.
 
     AUSCULT_DATA=... python benchmarks/reranking.py [--queries 20] [--repeats 5] [--dim 128] [--rankers knrm har ...]
 
-The candidates are MedQuAD's, laid out beforehand as `auscult compare` lays them out; rankers that read passages without
-the query keep their vectors. Weights are drawn at random, with the papers' sizes and the texts' own words: time does
-not depend on what was learned. Beside them BM25, in the same run.
+The candidates are MedQuAD's, laid out beforehand as by `auscult compare`; rankers that read passages without the query
+keep their vectors. Weights are random, with the papers' sizes and the texts' words, since time does not depend on their
+values. BM25 is measured in the same run.
 
-Medians over repeats; rankers take turns, so that a busy moment meets all of them. Writes
+Medians over repeats; rankers take turns, so that a busy moment affects all of them. Writes
 benchmarks/results/reranking.json. Needs: pip install 'auscult[train]'
 """
 
@@ -40,18 +40,18 @@ CORPUS = "medquad"
 
 
 def candidates_of(task: Task) -> dict[str, tuple[str, ...]]:
-    """What is ranked, by query."""
+    """Return the candidates by query."""
     return {query.query_id: (task.candidates or {})[query.query_id] for query in task.queries}
 
 
 def asked_documents(task: Task) -> list[Document]:
-    """The documents that hold a candidate."""
+    """Return the documents with a candidate."""
     asked = set(chain.from_iterable(candidates_of(task).values()))
     return [each for each in task.documents if any(passage.passage_id in asked for passage in each.passages)]
 
 
 def vocabulary_of(documents: Iterable[Document], task: Task, dim: int) -> Vocabulary:
-    """All their words, with random vectors."""
+    """Return a vocabulary of all words, with random vectors."""
     passages = [
         list(chain.from_iterable(passage_words(each, passage))) for each in documents for passage in each.passages
     ]
@@ -62,22 +62,22 @@ def vocabulary_of(documents: Iterable[Document], task: Task, dim: int) -> Vocabu
 
 
 def contenders(task: Task, kinds: Sequence[str], dim: int) -> dict[str, Scorer]:
-    """BM25 and untrained rankers, ready to score."""
+    """Return BM25 and untrained rankers, ready to score."""
     documents = asked_documents(task)
     vocabulary = vocabulary_of(documents, task, dim)
     torch.manual_seed(0)
-    found: dict[str, Scorer] = {"BM25": Bm25Scorer()}
+    scorers: dict[str, Scorer] = {"BM25": Bm25Scorer()}
     for name in kinds:
         kind = RANKERS[name]
         ranker = kind.ranker(kind.config(), vocabulary)
-        found[ranker.title] = RankerScorer(ranker, vocabulary)
-    for scorer in found.values():
+        scorers[ranker.title] = RankerScorer(ranker, vocabulary)
+    for scorer in scorers.values():
         scorer.prepare(documents)
-    return found
+    return scorers
 
 
 def milliseconds(scorers: Mapping[str, Scorer], task: Task, repeats: int) -> dict[str, list[float]]:
-    """Median milliseconds a query of each repeat."""
+    """Return median milliseconds per query of each repeat."""
     candidates = candidates_of(task)
     taken: dict[str, list[float]] = {name: [] for name in scorers}
     # The first round warms up.

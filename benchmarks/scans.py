@@ -1,11 +1,11 @@
-"""How many words of a scanned page are read, how many of what is read are words of it, and how long does it take?
+"""Recall and precision of words on scanned pages, and the time per page.
 
     python benchmarks/scans.py [--pages 20]
 
-Pages of the NHS (one page of each, chosen by chance) are set in Times or Helvetica, drawn as a picture, and made worse
-as scanners and copiers do. `readers/pdf/scans.py` then reads a PDF of that picture alone. Words are compared as they
-are written, with capitals, without signs around them and with plain apostrophes, whatever their order.
-`headings` is the share of the page's headings that a section of the document has for its own.
+Random pages of the NHS (one page of each document) are set in Times or Helvetica, rendered as a picture, and degraded
+as by scanners and copiers. `readers/pdf/scans.py` then reads a PDF of that picture. Words are compared with capitals,
+without signs around them and with plain apostrophes, in any order. `headings` is the share of the page's headings that
+are the heading of a section.
 
 Writes benchmarks/results/scans.json.
 """
@@ -55,7 +55,8 @@ def main() -> None:
     path = data_dir() / "consumer_health" / "nhs_pages.jsonl.gz"
     documents = [json.loads(line) for _, line in read_lines(path)]
     chosen = random.Random(0).sample(documents, given.pages)
-    read_draft(scanned(typeset(chosen[0], "Times-Roman"), *WAYS["office, 200 dpi"]))  # The engine is loaded once.
+    # The engine is loaded before the measurement.
+    read_draft(scanned(typeset(chosen[0], "Times-Roman"), *WAYS["office, 200 dpi"]))
     ways = []
     for way, degraded in WAYS.items():
         rows = []
@@ -69,7 +70,7 @@ def main() -> None:
 
 
 def typeset(document: dict[str, Any], font: str) -> bytes:
-    """The first page of a document, as a PDF."""
+    """Return the first page of a document, as a PDF."""
     styles = getSampleStyleSheet()
     for style in (styles["Title"], styles["Heading2"], styles["BodyText"]):
         style.fontName = font
@@ -96,27 +97,27 @@ def _first_page(content: bytes) -> bytes:
 
 
 def scanned(content: bytes, dots: int, askew: float, noise: float, quality: int) -> bytes:
-    """A page as a PDF of its picture alone, as a scanner sees it."""
+    """Return a page as a PDF with only its picture, as from a scanner."""
     picture = Image.open(io.BytesIO(page_png(content, 0, dots / 72))).convert("L")
     turned = picture.rotate(askew, resample=Image.Resampling.BICUBIC, fillcolor=255)
     grey = np.asarray(turned, np.float64) + np.random.default_rng(0).normal(0, noise, (turned.height, turned.width))
-    buffer, found = io.BytesIO(), io.BytesIO()
+    buffer, output = io.BytesIO(), io.BytesIO()
     Image.fromarray(np.clip(grey, 0, 255).astype(np.uint8)).save(buffer, "JPEG", quality=quality)
     size = picture.width * 72 / dots, picture.height * 72 / dots
-    canvas = Canvas(found, pagesize=size, invariant=True)
+    canvas = Canvas(output, pagesize=size, invariant=True)
     canvas.drawImage(ImageReader(buffer), 0, 0, *size)
     canvas.save()
-    return found.getvalue()
+    return output.getvalue()
 
 
 def read_draft(content: bytes) -> DraftDocument:
-    """What a PDF is read as."""
+    """Return the draft of a PDF."""
     (draft,) = PdfReader().read(SourceFile("page.pdf", content))
     return draft
 
 
 def compared(written: DraftDocument, scan: bytes) -> dict[str, float]:
-    """Shares of words and headings, the engine's confidence, and seconds."""
+    """Return shares of words and headings, the engine's confidence, and seconds."""
     begun = time.perf_counter()
     try:
         draft = read_draft(scan)
@@ -129,13 +130,13 @@ def compared(written: DraftDocument, scan: bytes) -> dict[str, float]:
             "seconds": time.perf_counter() - begun,
         }
     seconds = time.perf_counter() - begun
-    there, found = Counter(_words(written)), Counter(_words(draft))
-    both = (there & found).total()
-    headings = {each.heading for each in written.sections if each.heading}
+    written_words, scanned_words = Counter(_words(written)), Counter(_words(draft))
+    both = (written_words & scanned_words).total()
+    headings = {section.heading for section in written.sections if section.heading}
     return {
-        "recall": both / max(there.total(), 1),
-        "precision": both / max(found.total(), 1),
-        "headings": len(headings & {each.heading for each in draft.sections}) / max(len(headings), 1),
+        "recall": both / max(written_words.total(), 1),
+        "precision": both / max(scanned_words.total(), 1),
+        "headings": len(headings & {section.heading for section in draft.sections}) / max(len(headings), 1),
         "confidence": float(draft.metadata["scan_confidence"]),
         "seconds": seconds,
     }

@@ -1,12 +1,11 @@
-"""How long does a query take, end to end, over a whole corpus?
+"""End-to-end time of a query over a whole corpus.
 
     AUSCULT_DATA=... python benchmarks/search.py [--model cdv] [--corpus medquad] [--index FOLDER]
 
-Measures, one query at a time and warm: resolving the entity's name, encoding the query, exact search over
-all passages, and putting ten hits together with their text and sentence scores. In the same run, on the same
-queries, both without putting hits together: the same scores from all sentence vectors (what the one inner
-product saves), and BM25 (bm25s). Builds a temporary index unless one is given. Writes
-benchmarks/results/search.json.
+Measures, one query at a time and warm: resolving the entity's name, encoding the query, exact search over all passages,
+and assembling ten hits with text and sentence scores. In the same run, on the same queries and without assembling hits:
+the same scores from all sentence vectors (to show the savings of the single inner product), and BM25 (bm25s). Builds a
+temporary index unless one is given. Writes benchmarks/results/search.json.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ END_TO_END = "auscult, end to end"
 
 
 def percentiles(ask: Callable[[Query], object], queries: Sequence[Query]) -> tuple[float, float]:
-    """Median and 95th percentile of the milliseconds per query."""
+    """Return the median and 95th percentile of the milliseconds per query."""
     taken = []
     for query in queries:
         begun = time.perf_counter()
@@ -51,7 +50,7 @@ def percentiles(ask: Callable[[Query], object], queries: Sequence[Query]) -> tup
 
 
 def all_sentences(searcher: Searcher) -> Callable[[Query], object]:
-    """Eq. 13 and 14 of arnold2020 as they stand: every sentence's cosine, then means by passage."""
+    """Return scores by Eq. 13 and 14 of arnold2020 literally: every sentence's cosine, then means by passage."""
     reader = searcher.index.reader
     blocks = [reader.sentence_vectors(row) for row in range(len(reader.passage_documents))]
     vectors = np.concatenate(blocks).astype(np.float32)
@@ -66,7 +65,7 @@ def all_sentences(searcher: Searcher) -> Callable[[Query], object]:
 
 
 def bm25(searcher: Searcher) -> Callable[[Query], object]:
-    """BM25 over the same passages."""
+    """Return a search by BM25 over the same passages."""
     passages = range(len(searcher.index.reader.passage_documents))
     texts = [searcher.index.reader.passage_text(row) for row in passages]
     retriever = bm25s.BM25(k1=1.2, b=0.75)
@@ -80,7 +79,7 @@ def bm25(searcher: Searcher) -> Callable[[Query], object]:
 
 
 def stages(searcher: Searcher, queries: Sequence[Query]) -> dict[str, float]:
-    """Median milliseconds of each step of a query."""
+    """Return median milliseconds of each step of a query."""
     taken: dict[str, list[float]] = {"resolving": [], "encoding": [], "search": [], "end_to_end": []}
     for query in queries:
         times = [time.perf_counter()]
@@ -100,19 +99,19 @@ def stages(searcher: Searcher, queries: Sequence[Query]) -> dict[str, float]:
 
 
 def sentence_error(searcher: Searcher, queries: Sequence[Query]) -> float:
-    """Largest difference between a hit's score and the mean of its shown sentence scores (half precision)."""
+    """Return the largest difference of a hit's score from the mean of its shown sentence scores (half precision)."""
     hits = [hit for query in queries for hit in searcher.search(searcher.understand(query).query, HITS)]
     return max(abs(statistics.fmean(s.score for s in hit.sentences) - hit.score) for hit in hits)
 
 
 def sample_queries(corpus: str, count: int) -> list[Query]:
-    """Test queries as a person would type them: names, no identifiers."""
+    """Return test queries as a person would type them: names, no identifiers."""
     queries = [replace(query, entity_id="") for query in open_corpus(corpus).queries("test")]
     return random.Random(0).sample(queries, min(count, len(queries)))
 
 
 def measure(searcher: Searcher, queries: Sequence[Query], repeats: int) -> dict[str, Any]:
-    """Medians over repeats; contenders take turns, so that a busy moment meets all of them."""
+    """Return medians over repeats; contenders take turns, so that a busy moment affects all of them."""
     contenders: dict[str, Callable[[Query], object]] = {
         END_TO_END: lambda query: searcher.search(searcher.understand(query).query, HITS),
         "all sentence vectors, numpy": all_sentences(searcher),

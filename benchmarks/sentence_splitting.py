@@ -1,9 +1,9 @@
-"""Which sentence splitter? Accuracy on hand-annotated health text, and speed on one core.
+"""Sentence splitters: accuracy on hand-annotated health text, and speed on one core.
 
     AUSCULT_DATA=... python benchmarks/sentence_splitting.py [--repeats 5]
 
 Writes benchmarks/results/sentence-splitting.json and, from it, the tables of docs/explanation/sentence-splitting.md.
-The gold file keeps no text: file, document, section, character ranges, and a checksum of the annotated text.
+The gold file has no text: file, document, section, character ranges, and a checksum of the annotated text.
 Needs the libraries it compares: pip install 'auscult[benchmarks]'
 """
 
@@ -37,7 +37,7 @@ DOCUMENT = HERE.parent / "docs" / "explanation" / "sentence-splitting.md"
 STRATA = ("random", "hard")
 MARKS = ("<!-- generated: begin -->", "<!-- generated: end -->")
 
-# What speed is measured on: every paragraph of these files, up to the given number of characters each.
+# Texts for speed: every paragraph of these files, up to the given number of characters each.
 SPEED_FILES = (
     "medquad/documents.jsonl.gz",
     "wikipedia/enwiki_medical.jsonl.gz",
@@ -60,12 +60,12 @@ class Library:
     starts: Starts
 
     def split(self, text: str) -> list[Range]:
-        """Sentence ranges; white space around them goes to neither neighbour."""
+        """Return sentence ranges, without white space between them."""
         return ranges_from_starts(text, self.starts(text))
 
 
 def starts_by_search(text: str, sentences: list[str]) -> list[int]:
-    """Sentence starts where a library hands back strings; one that is not found starts where we are."""
+    """Return starts of sentences given as strings; one that is not found starts at the current position."""
     starts, at = [], 0
     for sentence in sentences:
         found = text.find(sentence.strip(), at)
@@ -79,11 +79,11 @@ def make_sentencex() -> Library:
     import sentencex
 
     def starts(text: str) -> list[int]:
-        at, found = 0, []
+        at, places = 0, []
         for sentence in sentencex.segment("en", text):
-            found.append(at)
+            places.append(at)
             at += len(sentence)
-        return found
+        return places
 
     return Library("sentencex", "sentencex", starts)
 
@@ -145,7 +145,7 @@ LIBRARIES = (make_sentencex, make_pysbd, make_syntok, make_blingfire, make_spacy
 
 
 def sections_of(record: dict[str, Any]) -> list[str]:
-    """The section texts of one record, in the order the gold set counts them."""
+    """Return the section texts of one record, in the order of the gold set."""
     if "passages" in record:  # MedQuAD, by CDV's rule; it keeps every offset
         return [passage["text"].replace(" - ", "\n- ") for passage in record["passages"]]
     if "note" in record:
@@ -154,14 +154,14 @@ def sections_of(record: dict[str, Any]) -> list[str]:
 
 
 def records(path: Path) -> Iterator[dict[str, Any]]:
-    """The records of one gzip-compressed JSONL file."""
+    """Yield the records of one gzip-compressed JSONL file."""
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         yield from map(json.loads, lines)
 
 
 @dataclass(frozen=True)
 class Block:
-    """A stretch of up to five lines of one section, and where its sentences are."""
+    """A block of up to five lines of one section, and the ranges of its sentences."""
 
     stratum: str
     text: str
@@ -169,7 +169,7 @@ class Block:
 
 
 def read_gold(data: Path) -> list[Block]:
-    """The annotated blocks, with text looked up in the corpora and checked against its checksum."""
+    """Return the annotated blocks, with text looked up in the corpora and checked against its checksum."""
     rows = [json.loads(line) for line in GOLD.read_text().splitlines()]
     wanted = {(row["file"], row["doc"]) for row in rows}
     sections: dict[Range, list[str]] = {}
@@ -188,19 +188,19 @@ def read_gold(data: Path) -> list[Block]:
 
 
 def accuracy(blocks: list[Block], find: Callable[[str], list[Range]]) -> dict[str, float]:
-    """Precision, recall and F1 of the boundaries inside blocks; share of gold sentences found exactly."""
-    hits = found = true = exact = total = 0
+    """Return precision, recall and F1 of the boundaries inside blocks; share of gold sentences found exactly."""
+    hits = predicted_ends = true = exact = total = 0
     for block in blocks:
         predicted = find(block.text)
-        # The end of a block is given; only ends before it are decisions.
+        # The end of a block is given; only earlier ends are decisions.
         gold_ends = {end for _, end in block.sentences[:-1]}
         ends = {end for _, end in predicted[:-1]}
         hits += len(gold_ends & ends)
-        found += len(ends)
+        predicted_ends += len(ends)
         true += len(gold_ends)
         exact += len(set(block.sentences) & set(predicted))
         total += len(block.sentences)
-    precision, recall = hits / found, hits / true
+    precision, recall = hits / predicted_ends, hits / true
     return {
         "sentences": total,
         "precision": precision,
@@ -211,12 +211,12 @@ def accuracy(blocks: list[Block], find: Callable[[str], list[Range]]) -> dict[st
 
 
 def framed(splitter: SentenceSplitter) -> Callable[[str], list[Range]]:
-    """A splitter as Auscult uses it: inside the paragraphs and list items of a text."""
+    """Return a splitter as Auscult applies it: within the paragraphs and list items of a text."""
     return lambda text: [(s.start, s.end) for s in segment_passage(text, 0, len(text), splitter)]
 
 
 def speed_sample(data: Path) -> list[str]:
-    """Paragraphs of real pages and notes, without list markers."""
+    """Return paragraphs of real pages and notes, without list markers."""
     sample: list[str] = []
     for file in SPEED_FILES:
         characters = 0
@@ -231,7 +231,7 @@ def speed_sample(data: Path) -> list[str]:
 
 
 def speed(splitter: SentenceSplitter, sample: list[str], repeats: int) -> float:
-    """Sentences per second, the median of several passes after a first one that is not counted."""
+    """Return sentences per second, the median of several passes after a warm-up."""
     rates = []
     for _ in range(repeats + 1):
         begin = time.perf_counter()
@@ -281,7 +281,7 @@ def measure(data: Path, repeats: int) -> dict[str, Any]:
 
 
 def tables(result: dict[str, Any]) -> str:
-    """The generated part of the document."""
+    """Return the generated part of the document."""
     lines = [
         f"Measured {result['date'][:10]} on one core of {result['hardware']}: {result['gold_sentences']} sentences in "
         f"{result['gold_blocks']} blocks, and the median speed of {result['speed_repeats']} passes over "

@@ -1,26 +1,26 @@
-"""How fast does an index of many sentences answer, how much does it take, and how do servers compare?
+"""Speed and size of an index of many sentences, and comparison with servers.
 
     AUSCULT_DATA=... python benchmarks/serving.py [--sentences N ...] [--work FOLDER] [--folder] [--engines]
 
-MedQuAD's documents, read by `fast`. More than it has are made of it: copies with other ids, another word in each title,
-the letters of one word of each passage in another order, and vectors moved by noise (0.02 a component), so that neither
-texts nor vectors repeat. Vectors of copies are not computed again: times of building are of everything but the encoder.
+The documents are MedQuAD's, with the model `fast`. Larger sizes add copies with other ids, another word in each title,
+the letters of one word of each passage in another order, and vectors with noise (0.02 per component), so that neither
+texts nor vectors repeat. Vectors of copies are not computed: build times are without the encoder.
 
-Of each size, in a process of its own, after twenty questions to warm up: the time to open without a model, questions in
-words ("What are the symptoms of gout?") to ten hits with marked sentences and all evidence, and structured queries, by
-the clock and by the processor's time; the most memory; from the command line, cold; and adding one document until it is
-found. Then vectors alone, all of which are read; and of four kinds of questions, the share of the hits that score as
-much as the first ten of weighing the evidence of every passage (`Searcher.gather`). Bytes are those on the disk.
+For each size, in its own process, after twenty warm-up questions: the time to open without a model; questions in words
+("What are the symptoms of gout?") to ten hits with marked sentences and all evidence, and structured queries, in
+wall-clock and processor time; peak memory; a cold query on the command line; and adding one document until it is found.
+Then vectors only, all of which are read. And for four kinds of questions, the share of hits that score as high as the
+first ten by the evidence of every passage (`Searcher.gather`). Bytes are those on disk.
 
---keep: an index that is in the folder of --work is measured as it is, with what was noted of its building.
+--keep: an index in the folder of --work is measured without rebuilding, with the record of its building.
 
---folder: a folder of all documents as files of text, nothing of which has changed, is given to `auscult add` again.
+--folder: `auscult add` runs again on an unchanged folder of all documents as text files.
 
---engines, of 100,000 sentences, 20 questions: the same index published to PostgreSQL and Milvus (of `auscult[dev]`),
-exact, the first by a graph, too; and the peer, LanceDB: the same passages, their question part and full-text search,
-hybrid by its reciprocal ranks, the best passage a document.
+--engines, with 100,000 sentences and 20 questions: the same index published to PostgreSQL and Milvus (of
+`auscult[dev]`), exact, and for PostgreSQL also with HNSW; and the peer, LanceDB: the same passages with their question
+vectors and full-text search, fused by its reciprocal ranks, with the best passage per document.
 
-Writes benchmarks/results/serving.json, into which what was measured before is merged.
+Merges into benchmarks/results/serving.json.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ from auscult_lab.corpora.opening import open_corpus
 RESULT = Path(__file__).resolve().parent / "results" / "serving.json"
 MODEL, CORPUS = "fast", "medquad"
 HITS, QUESTIONS, WARM = 10, 200, 20
-# Milvus Lite takes a second or two for each.
+# Milvus Lite takes a second or two for each question.
 OF_SERVERS = 20
 """Questions of which the time is taken."""
 OF_ENGINES = 100_000
@@ -76,7 +76,7 @@ _WORD = re.compile(r"[a-z]{6,}")
 
 
 class Kept:
-    """The model, but for documents that it has read: their vectors come from an index; those of copies are moved."""
+    """The model with saved vectors of the original documents from an index; copies get them with noise."""
 
     def __init__(self, index: PassageIndex, seed: int = 0) -> None:
         self.encoder: Any = load_model(MODEL)
@@ -86,16 +86,16 @@ class Kept:
         self._chance = np.random.default_rng(seed)
 
     def encode_queries(self, queries: Sequence[Query]) -> FloatArray:
-        """The model's."""
+        """Return the model's vectors of queries."""
         found: FloatArray = self.encoder.encode_queries(queries)
         return found
 
     def encode_documents(self, documents: Sequence[Document]) -> list[FloatArray]:
-        """Sentences'."""
+        """Return vectors of sentences."""
         return [sentences for sentences, _ in self.encode_passages(documents)]
 
     def encode_passages(self, documents: Sequence[Document]) -> list[tuple[FloatArray, FloatArray]]:
-        """Sentences' and passages'."""
+        """Return vectors of sentences and passages."""
         return [self._of(document) for document in documents]
 
     def _of(self, document: Document) -> tuple[FloatArray, FloatArray]:
@@ -107,7 +107,7 @@ class Kept:
 
     def _moved(self, vectors: FloatArray) -> FloatArray:
         noise = self._chance.standard_normal(vectors.shape, np.float32) * np.float32(NOISE)
-        # A part that is zero stays so.
+        # A part of zeros stays zero.
         return _unit(vectors + noise * (vectors != 0))
 
 
@@ -118,7 +118,7 @@ def _unit(vectors: FloatArray) -> FloatArray:
 
 
 def documents(sentences: int) -> Iterator[Document]:
-    """So many, and a few."""
+    """Yield documents with at least a number of sentences."""
     chance = random.Random(0)
     number = count = 0
     while True:
@@ -137,37 +137,37 @@ def _copy(document: Document, number: int, chance: random.Random) -> Document:
         if words:
             word = chance.choice(words)
             letters[word.start() : word.end()] = chance.sample(word.group(), len(word.group()))
-    told = "".join(chance.choices("bdfgklmnprstvz", k=4)) + "ia"
+    name = "".join(chance.choices("bdfgklmnprstvz", k=4)) + "ia"
     return replace(
         document,
         doc_id=f"{document.doc_id}~{number}",
-        title=f"{document.title} {told}",
+        title=f"{document.title} {name}",
         text="".join(letters),
         passages=tuple(replace(each, passage_id=f"{each.passage_id}~{number}") for each in document.passages),
     )
 
 
 def queries() -> list[Query]:
-    """Structured ones, of the test."""
+    """Return structured test queries."""
     return random.Random(0).sample(list(open_corpus(CORPUS).queries("test")), QUESTIONS)
 
 
 def in_words(query: Query) -> Query:
-    """The same, as a question."""
+    """Return a query as a question in words."""
     return Query(query.query_id, "", text=question_about(query.aspects[0], query.entity))
 
 
 def pair(query: Query) -> Query:
-    """The same, without words and identifiers."""
+    """Return a query with entity and aspects only."""
     return replace(query, text="", entity_id="")
 
 
-def percentiles(ask: Callable[[Query], object], asked: Sequence[Query]) -> dict[str, float]:
-    """Milliseconds, and those of the processor, which others that use it do not change much."""
-    for query in asked[:WARM]:
+def percentiles(ask: Callable[[Query], object], queries: Sequence[Query]) -> dict[str, float]:
+    """Return percentiles of wall-clock and of processor milliseconds; other processes affect the latter less."""
+    for query in queries[:WARM]:
         ask(query)
     taken, worked = [], []
-    for query in asked:
+    for query in queries:
         begun, busy = time.perf_counter(), time.process_time()
         ask(query)
         taken.append(1e3 * (time.perf_counter() - begun))
@@ -181,20 +181,20 @@ def percentiles(ask: Callable[[Query], object], asked: Sequence[Query]) -> dict[
 
 
 def asking(searcher: Searcher, number: int = QUESTIONS) -> dict[str, dict[str, float]]:
-    """How long each kind of question takes."""
-    asked = queries()[:number]
+    """Return the percentiles of each kind of question."""
+    some = queries()[:number]
 
     def ask(query: Query) -> object:
         return searcher.search(searcher.understand(query).query, HITS)
 
     return {
-        "question": percentiles(ask, [in_words(query) for query in asked]),
-        "pair": percentiles(ask, [pair(query) for query in asked]),
+        "question": percentiles(ask, [in_words(query) for query in some]),
+        "pair": percentiles(ask, [pair(query) for query in some]),
     }
 
 
 def by_vectors(searcher: Searcher, number: int = QUESTIONS) -> dict[str, float]:
-    """How long it takes to find the nearest alone."""
+    """Return the percentiles of a search by vectors only."""
     return percentiles(lambda query: searcher.index.search(searcher.encode([query])[0], HITS), queries()[:number])
 
 
@@ -207,23 +207,23 @@ KINDS: dict[str, Callable[[Query], Query]] = {
 
 
 def recalled(searcher: Searcher, number: int = OF_KIND) -> dict[str, float]:
-    """By kind of question, the share of the first ten by all evidence of all passages that are among those found."""
-    found: dict[str, float] = {}
-    for kind, asked in KINDS.items():
+    """Return by kind of question the share of hits as good as the first ten by the evidence of all passages."""
+    by_kind: dict[str, float] = {}
+    for kind, form in KINDS.items():
         shares = []
         for query in queries()[:number]:
-            read = searcher.understand(asked(query)).query
+            read = searcher.understand(form(query)).query
             evidence = searcher.fusion.scores(read, searcher.gather(read)[1])
             _, best = searcher.index.best(evidence, HITS)
-            # Copies are equally good: it counts how many of those found are as good as the last of the ten.
+            # Copies have equal scores, so hits as good as the last of the ten are counted.
             scores = np.array(searcher.find(read, HITS).scores)
             shares.append(float(np.mean(scores >= best[-1] - ROUNDING)) if len(best) else 1.0)
-        found[kind] = statistics.fmean(shares)
-    return found
+        by_kind[kind] = statistics.fmean(shares)
+    return by_kind
 
 
 def build_alone(folder: Path, sentences: int) -> None:
-    """In a process of its own: an index of so many sentences, and beside it what its building took."""
+    """Build an index of a number of sentences in its own process, and write the figures beside it."""
     kept, known = Kept(PassageIndex.open(folder.parent / "base")), open_for_questions()
     report = build_index(documents(sentences), kept, folder, knowledge_base=known, model_path=MODEL)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
@@ -234,7 +234,7 @@ def build_alone(folder: Path, sentences: int) -> None:
 
 
 def ask_alone(folder: Path) -> None:
-    """In a process of its own: what `measured` says of an index."""
+    """Print in its own process the figures of an index for `measured`."""
     begun = time.perf_counter()
     PassageIndex.open(folder)
     opened = time.perf_counter() - begun
@@ -245,9 +245,9 @@ def ask_alone(folder: Path) -> None:
 
 
 def measured(folder: Path, built: dict[str, float]) -> dict[str, Any]:
-    """All that is measured of an index, and what was of its building."""
+    """Return all figures of an index, including those of its building."""
     counts = PassageIndex.open(folder).manifest.counts
-    done = subprocess.run([sys.executable, __file__, "--ask", folder], capture_output=True, text=True, check=True)
+    process = subprocess.run([sys.executable, __file__, "--ask", folder], capture_output=True, text=True, check=True)
     size = {path.name: path.stat().st_size for path in folder.glob("store-*/*")}
     segments = sum(each for name, each in size.items() if name.startswith("segment"))
     cold = [_cold(folder) for _ in range(5)]
@@ -256,9 +256,9 @@ def measured(folder: Path, built: dict[str, float]) -> dict[str, Any]:
     begun = time.perf_counter()
     update_index({"here": [new]}, load_model(MODEL), folder)
     index = PassageIndex.open(folder)
-    found = index.reader.titles.get(title.lower())
+    rows = index.reader.titles.get(title.lower())
     added = time.perf_counter() - begun
-    if not found:
+    if not rows:
         sys.exit("what was added is not found")
     return {
         "documents": counts.documents,
@@ -268,7 +268,7 @@ def measured(folder: Path, built: dict[str, float]) -> dict[str, Any]:
         "megabytes": sum(size.values()) / 1e6,
         "bytes_per_sentence": sum(size.values()) / counts.sentences,
         "of_these_segments": segments / counts.sentences,
-        **json.loads(done.stdout.splitlines()[-1]),
+        **json.loads(process.stdout.splitlines()[-1]),
         "cold_command_seconds": statistics.median(cold),
         "adding_a_document_seconds": added,
     }
@@ -282,7 +282,7 @@ def _cold(folder: Path) -> float:
 
 
 def added_again(work: Path) -> dict[str, Any]:
-    """How long `auscult add` takes over a folder in which nothing has changed."""
+    """Return the time of `auscult add` on an unchanged folder."""
     folder, index = work / "files", work / "of-files"
     folder.mkdir(exist_ok=True)
     count = 0
@@ -300,12 +300,12 @@ def added_again(work: Path) -> dict[str, Any]:
 
 
 def engines(folder: Path, servers: dict[str, str]) -> Iterator[dict[str, Any]]:
-    """The same index, published to servers."""
+    """Yield figures of the same index, published to servers."""
     encoder = load_model(MODEL)
     alone = Searcher.open(folder, encoder)
     some = queries()[:OF_SERVERS]
-    asked = [*map(pair, some), *map(in_words, some)]
-    understood = [alone.understand(query).query for query in asked]
+    questions = [*map(pair, some), *map(in_words, some)]
+    understood = [alone.understand(query).query for query in questions]
     expected = [_ids(alone.search(query, HITS)) for query in understood]
     vectors = alone.encode([ask(query) for ask in (pair, in_words) for query in queries()[:OF_VECTORS]])
     exact = [alone.index.search(vector, DEEP)[0].tolist() for vector in vectors]
@@ -315,7 +315,7 @@ def engines(folder: Path, servers: dict[str, str]) -> Iterator[dict[str, Any]]:
             publish(folder, url, approximate=approximate)
             seconds = time.perf_counter() - begun
             served = Searcher(open_index(folder), encoder)
-            found = [_ids(served.search(query, HITS)) for query in understood]
+            served_ids = [_ids(served.search(query, HITS)) for query in understood]
             rows = [served.index.search(vector, DEEP)[0].tolist() for vector in vectors]
             yield {
                 "engine": f"{name}, {'HNSW' if approximate else 'exact'}",
@@ -327,13 +327,13 @@ def engines(folder: Path, servers: dict[str, str]) -> Iterator[dict[str, Any]]:
                 },
                 "same_by_vectors": _same(rows, exact, HITS),
                 "same_by_vectors_of_100": _same(rows, exact, DEEP),
-                "same_by_evidence": statistics.fmean(map(_overlap, found, expected)),
+                "same_by_evidence": statistics.fmean(map(_overlap, served_ids, expected)),
             }
             withdraw(folder)
 
 
 def peer(folder: Path, place: Path) -> dict[str, Any]:
-    """LanceDB as its users would: vectors, full-text search, hybrid by reciprocal ranks, grouped by document."""
+    """Return figures of LanceDB: vectors and full-text search, fused by reciprocal ranks, grouped by document."""
     import lancedb
     from lancedb.rerankers import RRFReranker
 
@@ -357,24 +357,22 @@ def peer(folder: Path, place: Path) -> dict[str, Any]:
 
     def ask(query: Query) -> list[int]:
         words = re.sub(r"\W+", " ", query.text)
-        found = (
-            table.search(query_type="hybrid").vector(vector_of(query)).text(words).rerank(ranker).limit(50).to_list()
-        )
+        hits = table.search(query_type="hybrid").vector(vector_of(query)).text(words).rerank(ranker).limit(50).to_list()
         best: dict[int, int] = {}
-        for hit in found:
+        for hit in hits:
             best.setdefault(hit["document"], hit["row"])
         return [*best.values()][:HITS]
 
-    asked = [in_words(query) for query in queries()]
+    questions = [in_words(query) for query in queries()]
     nearest, exact = [], []
-    for query in asked:
+    for query in questions:
         vector = vector_of(query)
         nearest.append([hit["row"] for hit in table.search(vector).limit(HITS).to_list()])
         exact.append(np.argsort(-(vectors @ vector), kind="stable")[:HITS].tolist())
     return {
         "engine": f"LanceDB {lancedb.__version__}, hybrid, IVF_HNSW_SQ",
         "publishing_seconds": seconds,
-        **{f"question_{name}": value for name, value in percentiles(ask, asked).items()},
+        **{f"question_{name}": value for name, value in percentiles(ask, questions).items()},
         "same_by_vectors": statistics.fmean(map(_overlap, nearest, exact)),
         "megabytes": sum(path.stat().st_size for path in place.rglob("*") if path.is_file()) / 1e6,
     }
@@ -393,7 +391,7 @@ def _overlap(found: Sequence[object], expected: Sequence[object]) -> float:
 
 
 def kept_before(path: Path) -> dict[str, Any]:
-    """What was measured of the folder before; empty where nothing was."""
+    """Return the recorded figures of the folder; empty where there are none."""
     found: dict[str, Any] = json.loads(path.read_text())[0].get("unchanged_folder", {}) if path.is_file() else {}
     return found
 
@@ -401,13 +399,13 @@ def kept_before(path: Path) -> dict[str, Any]:
 def merged(
     path: Path, part: str, rows: list[dict[str, Any]], key: Callable[[dict[str, Any]], Any]
 ) -> list[dict[str, Any]]:
-    """Rows, and those of the record before that were not measured again."""
+    """Return new rows, and those of the old record that were not measured again."""
     before = json.loads(path.read_text())[0][part] if path.is_file() else []
     return [*{key(each): each for each in (*before, *rows)}.values()]
 
 
 def about(row: dict[str, Any]) -> str:
-    """A size, without the few sentences that there are more."""
+    """Return a size rounded down, without surplus sentences."""
     return f"{row['sentences']:.1e}"
 
 
@@ -441,7 +439,7 @@ def main() -> None:
         title = f"Serving, {CORPUS} and copies of it, {load_model(MODEL).name}"
 
         def keep(rows: list[dict[str, Any]], row: dict[str, Any]) -> None:
-            """What was measured is written at once: a later part may fail."""
+            """Write the figures at once, since a later part may fail."""
             rows.append(row)
             print(json.dumps(row), file=sys.stderr, flush=True)
             record = {

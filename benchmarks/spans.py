@@ -1,12 +1,12 @@
-"""Are answers found whose boundaries nobody marked? The sections of documents are hidden, and looked for again.
+"""Answers without marked boundaries: sections of documents are hidden, and searched for.
 
     AUSCULT_DATA=... python benchmarks/spans.py [--model MODEL ...]
 
-Documents of two sections and more are indexed as one passage each, without headings. Each query of the corpus, an
-entity and an aspect, is asked of the documents that answer it, and the span found is compared with the section that
-the corpus holds relevant (of several in a document, with the one that it fits best):
+Documents of two or more sections are indexed as one passage each, without headings. Each query of the corpus, an entity
+and an aspect, searches the documents that answer it, and the span found is compared with the section judged relevant
+(of several in a document, with the best match):
 
-    f1         of the characters of the span and of the section, the harmonic mean of the shares in common
+    f1         harmonic mean of the shares of common characters, in the span and in the section
     boundary   share of the two ends that are found exactly
     near       share of the two ends that are found at most one sentence off
 
@@ -20,12 +20,12 @@ the corpus holds relevant (of several in a document, with the one that it fits b
 | best sentence ±3   | the best sentence with three on either side                                    |
 | author's section   | the best mean of the true sections: what there is to reach                     |
 
-Settings, above all the exponent and 20 sentences at most, were chosen on the NHS pages, whose record is here too, and
-on training articles of Wikipedia; MedQuAD's and Wikipedia's test documents were left for the end. 95 % intervals by
-bootstrap over documents. `milliseconds` is what finding a span takes in a document whose sentences have been scored,
-and in one of 540 sentences.
+Settings, mainly the exponent and the limit of 20 sentences, were chosen on the NHS pages, which are also measured here,
+and on training articles of Wikipedia; test documents of MedQuAD and Wikipedia were only used at the end. 95 % intervals
+by bootstrap over documents. `milliseconds` is the time to find a span in a document with scored sentences, and in one
+of 540 sentences.
 
-Writes benchmarks/results/spans.json, a record a model and corpus. Five minutes on a core.
+Writes benchmarks/results/spans.json, one record per model and corpus. Five minutes on one core.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ Found = tuple[int, int]
 
 @dataclass(frozen=True)
 class Asked:
-    """A query, a document that answers it, and the sections that do, as sentences."""
+    """A query, a document that answers it, and the answering sections, as ranges of sentences."""
 
     query: Query
     doc_id: str
@@ -76,7 +76,7 @@ class Asked:
 
 
 def hidden(document: Document) -> Document:
-    """The document as one passage, without its headings."""
+    """Return the document as one passage, without its headings."""
     passage = Passage(
         f"{document.doc_id}/all", "", document.passages[0].start, document.passages[-1].end, document.sentences
     )
@@ -84,73 +84,75 @@ def hidden(document: Document) -> Document:
 
 
 def sections_of(document: Document) -> dict[str, Found]:
-    """The sentences of each passage by its id; passages without sentences are left out."""
-    found, at = {}, 0
+    """Return the sentences of each passage by its id; passages without sentences are left out."""
+    spans, at = {}, 0
     for passage in document.passages:
         if passage.sentences:
-            found[passage.passage_id] = (at, at + len(passage.sentences))
+            spans[passage.passage_id] = (at, at + len(passage.sentences))
         at += len(passage.sentences)
-    return found
+    return spans
 
 
 def asked_of(name: str) -> tuple[dict[str, Document], list[Asked]]:
-    """Documents of several sections by id, and what is asked of them."""
+    """Return documents of several sections by id, and the questions about them."""
     corpus = open_corpus(name)
-    documents = {each.doc_id: each for each in corpus.documents(SPLIT) if len(sections_of(each)) > 1}
+    documents = {document.doc_id: document for document in corpus.documents(SPLIT) if len(sections_of(document)) > 1}
     places = {
-        passage_id: (doc_id, found)
+        passage_id: (doc_id, span)
         for doc_id, document in documents.items()
-        for passage_id, found in sections_of(document).items()
+        for passage_id, span in sections_of(document).items()
     }
     relevant: dict[str, dict[str, list[Found]]] = {}
-    for each in corpus.judgements(SPLIT):
-        if each.relevance > 0 and each.passage_id in places:
-            doc_id, found = places[each.passage_id]
-            relevant.setdefault(each.query_id, {}).setdefault(doc_id, []).append(found)
-    asked = [
-        Asked(query, doc_id, tuple(found))
+    for judgement in corpus.judgements(SPLIT):
+        if judgement.relevance > 0 and judgement.passage_id in places:
+            doc_id, span = places[judgement.passage_id]
+            relevant.setdefault(judgement.query_id, {}).setdefault(doc_id, []).append(span)
+    questions = [
+        Asked(query, doc_id, tuple(spans))
         for query in corpus.queries(SPLIT)
-        for doc_id, found in relevant.get(query.query_id, {}).items()
+        for doc_id, spans in relevant.get(query.query_id, {}).items()
     ]
-    return documents, asked
+    return documents, questions
 
 
-def ways(searcher: Searcher, asked: Asked, document: Document, window: int) -> Iterator[tuple[str, SpanFinder, Found]]:
-    """What each way returns."""
-    scored = finder(searcher, asked.query, asked.doc_id)
-    vector = searcher.encode([asked.query])[0]
+def ways(
+    searcher: Searcher, question: Asked, document: Document, window: int
+) -> Iterator[tuple[str, SpanFinder, Found]]:
+    """Yield the span that each way returns, with its finder."""
+    scored = finder(searcher, question.query, question.doc_id)
+    vector = searcher.encode([question.query])[0]
     rows = np.concatenate(
         [
             searcher.index.reader.sentence_vectors(row)
-            for row in searcher.index.reader.passages_of(_row(searcher, asked))
+            for row in searcher.index.reader.passages_of(_row(searcher, question))
         ]
     )
     vectors = SpanFinder(scored.document, searcher.shares(rows, vector)[:, 2])
-    worded = finder(searcher, asked.query, asked.doc_id, words=True)
-    for name, each in (("span", scored), ("span, vectors", vectors), ("span, words", worded)):
-        if best := each.best():
-            yield name, each, (best.first, best.last)
+    worded = finder(searcher, question.query, question.doc_id, words=True)
+    for name, used in (("span", scored), ("span, vectors", vectors), ("span, words", worded)):
+        if best := used.best():
+            yield name, used, (best.first, best.last)
     count, best_sentence = len(scored.scores), int(np.argmax(scored.scores))
     windows = [(first, min(count, first + window)) for first in range(0, count, window)]
     yield "whole document", scored, (0, count)
-    yield "window", scored, max(windows, key=lambda each: scored.mean(*each))
+    yield "window", scored, max(windows, key=lambda span: scored.mean(*span))
     yield "best sentence ±3", scored, (max(0, best_sentence - AROUND), min(count, best_sentence + AROUND + 1))
-    yield "author's section", scored, max(sections_of(document).values(), key=lambda each: scored.mean(*each))
+    yield "author's section", scored, max(sections_of(document).values(), key=lambda span: scored.mean(*span))
 
 
 def _row(searcher: Searcher, asked: Asked) -> int:
     return searcher.index.reader.document_rows[asked.doc_id]
 
 
-def agreement(found: Found, sections: Sequence[Found], finder_of: SpanFinder) -> tuple[float, float, float]:
-    """The measures, by the section that fits best."""
+def agreement(span: Found, sections: Sequence[Found], finder_of: SpanFinder) -> tuple[float, float, float]:
+    """Return the measures for the section that fits best."""
     starts, ends = finder_of.frame.starts, finder_of.frame.ends
 
     def measured(section: Found) -> tuple[float, float, float]:
-        first, last = int(starts[found[0]]), int(ends[found[1] - 1])
+        first, last = int(starts[span[0]]), int(ends[span[1] - 1])
         begin, end = int(starts[section[0]]), int(ends[section[1] - 1])
         common = max(0, min(last, end) - max(first, begin))
-        off = [abs(one - other) for one, other in zip(found, section, strict=True)]
+        off = [abs(one - other) for one, other in zip(span, section, strict=True)]
         f1 = 2 * common / (last - first + end - begin)
         return f1, float(np.mean([each == 0 for each in off])), float(np.mean([each <= 1 for each in off]))
 
@@ -158,7 +160,7 @@ def agreement(found: Found, sections: Sequence[Found], finder_of: SpanFinder) ->
 
 
 def intervals(values: Values, owners: Sequence[str]) -> tuple[Values, Values]:
-    """Means, (measures,), and those of samples of documents, (resamples, measures)."""
+    """Return means, (measures,), and those of samples of documents, (resamples, measures)."""
     names = sorted(set(owners))
     place = {name: number for number, name in enumerate(names)}
     rows = np.array([place[each] for each in owners])
@@ -168,10 +170,10 @@ def intervals(values: Values, owners: Sequence[str]) -> tuple[Values, Values]:
     return values.mean(axis=0), (drawn @ sums) / (drawn @ counts)[:, None]
 
 
-def told(values: Mapping[str, Values], owners: Sequence[str]) -> list[dict[str, Any]]:
-    """The ways with their measures, and how much better in F1 the span is than each."""
+def way_rows(values: Mapping[str, Values], owners: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the ways with their measures, and the span's advantage in F1 over each."""
     _, ours = intervals(values["span"], owners)
-    found = []
+    rows = []
     for way, measured in values.items():
         means, drawn = intervals(measured, owners)
         row: dict[str, Any] = {"way": way}
@@ -180,8 +182,8 @@ def told(values: Mapping[str, Values], owners: Sequence[str]) -> list[dict[str, 
         if way != "span":
             more = float((values["span"] - measured)[:, 0].mean())
             row |= {"span_better_by": more, **_interval(ours[:, 0] - drawn[:, 0], "span_better_by")}
-        found.append(row)
-    return found
+        rows.append(row)
+    return rows
 
 
 def _interval(drawn: Values, name: str) -> dict[str, float]:
@@ -190,7 +192,7 @@ def _interval(drawn: Values, name: str) -> dict[str, float]:
 
 
 def milliseconds(deed: Callable[[], object], times: int = 50) -> float:
-    """The median of what it takes."""
+    """Return the median milliseconds of a call."""
     taken = []
     for _ in range(times):
         begun = time.perf_counter()
@@ -200,7 +202,7 @@ def milliseconds(deed: Callable[[], object], times: int = 50) -> float:
 
 
 def time_of_long() -> float:
-    """Of finding a span in 540 scored sentences."""
+    """Return the milliseconds to find a span in 540 scored sentences."""
     text = "\n".join("One sentence stands here. Another one follows it. A third." for _ in range(LONG // 3))
     document = build_document(doc_id="long", title="Long", sections=[Section("", text)])
     scored = SpanFinder(document, np.random.default_rng(SEED).normal(size=len(document.sentences)))
@@ -208,34 +210,34 @@ def time_of_long() -> float:
 
 
 def measured(encoder: DocumentEncoder, name: str) -> dict[str, Any]:
-    """A model's record of a corpus, but for where it comes from."""
-    documents, asked = asked_of(name)
-    lengths = [last - first for each in documents.values() for first, last in sections_of(each).values()]
+    """Return a model's record of a corpus, without provenance."""
+    documents, questions = asked_of(name)
+    lengths = [last - first for document in documents.values() for first, last in sections_of(document).values()]
     window = max(1, round(float(np.mean(lengths))))
     rows: dict[str, list[tuple[float, float, float]]] = {}
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "index"
         build_index(map(hidden, documents.values()), encoder, place)
         searcher = Searcher.open(place, encoder)
-        for each in asked:
-            for way, scored, found in ways(searcher, each, documents[each.doc_id], window):
-                rows.setdefault(way, []).append(agreement(found, each.sections, scored))
-        some = finder(searcher, asked[0].query, asked[0].doc_id)
+        for question in questions:
+            for way, scored, span in ways(searcher, question, documents[question.doc_id], window):
+                rows.setdefault(way, []).append(agreement(span, question.sections, scored))
+        some = finder(searcher, questions[0].query, questions[0].doc_id)
         taken = milliseconds(some.best)
-    owners = [each.doc_id for each in asked]
+    owners = [question.doc_id for question in questions]
     return {
         "corpus": name,
         "split": SPLIT,
         "documents": len(documents),
-        "questions": len(asked),
+        "questions": len(questions),
         "sentences_of_a_section": float(np.mean(lengths)),
-        "ways": told({way: np.array(values) for way, values in rows.items()}, owners),
+        "ways": way_rows({way: np.array(values) for way, values in rows.items()}, owners),
         "milliseconds": {"first document": taken, f"{LONG} sentences": time_of_long()},
     }
 
 
 def main() -> None:
-    """Measure models, and write what was found."""
+    """Measure models, and write the records."""
     options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     options.add_argument("--model", nargs="+", default=["fast"], help="what scores sentences")
     options.add_argument("--corpus", nargs="+", default=CORPORA)

@@ -1,8 +1,8 @@
-"""Do the vectors that CDV learns towards tell entities and aspects apart that training never had?
+"""Test whether CDV's target vectors distinguish entities and aspects that were not in training.
 
     AUSCULT_DATA=... python benchmarks/target_spaces.py RUN [RUN ...]
 
-RUN is the folder of a training of CDV; its held-out documents, of which word vectors alone have read, are asked:
+RUN is the folder of a training of CDV. Its held-out documents, which only its word vectors have read, answer:
 
     entities   is the place of a document's title the nearest one to what its first sentences are embedded as, among the
                places of all titles that were held out and of all entities that training described?
@@ -54,7 +54,7 @@ def main() -> None:
 
 
 def measured(run: Path) -> dict[str, Any]:
-    """One training's two spaces."""
+    """Return the record of one training's two spaces."""
     encoder = load_model(run / "model")
     if not isinstance(encoder, CdvEncoder):
         raise SystemExit(f"expected a training of CDV, got {run}")
@@ -87,17 +87,17 @@ def _entities(space: TargetSpace, data: TrainingData) -> dict[str, Any]:
         texts = [document.slice(sentence) for sentence in document.sentences[:LEAD]]
         described = data.knowledge is not None and data.knowledge.get(title.key) is not None
         ranks[described].append(_rank(space.embed(texts).mean(axis=0), places, rows[title.key]))
-    shown = [key for key in titles if np.any(places[rows[key]])][:SHOWN]
+    examples = [key for key in titles if np.any(places[rows[key]])][:SHOWN]
     return {
         "places": len(keys),
         "described": _figures(ranks[True]),
         "by words alone": _figures(ranks[False]),
-        "nearest": {titles[key]: _nearest(places[rows[key]], places, keys, names, {key}) for key in shown},
+        "nearest": {titles[key]: _nearest(places[rows[key]], places, keys, names, {key}) for key in examples},
     }
 
 
 def _known_entities(space: TargetSpace, data: TrainingData) -> dict[str, str]:
-    """Key -> a name, of the knowledge base's entities and of training titles: what can be taken for another."""
+    """Return key -> name of the knowledge base's entities and of training titles, the candidates for confusion."""
     names = {concept.concept_id: concept.names[0] for concept in data.knowledge or ()}
     names |= {item.title.key: item.title.name for item in data.documents if item.title is not None}
     return {key: name for key, name in names.items() if not isinstance(space, BloomSpace) or key in space.known}
@@ -114,7 +114,7 @@ def _aspects(space: TargetSpace, data: TrainingData) -> dict[str, Any]:
             texts = [item.document.slice(sentence) for sentence, owner in spans if owner == passage]
             if len(headings) == 1 and headings[0] in rows and texts:
                 ranks.append(_rank(space.embed(texts).mean(axis=0), places, rows[headings[0]]))
-    asked = dict.fromkeys(
+    aspects = dict.fromkeys(
         heading
         for query in open_corpus("medquad").queries("test")
         for aspect in query.aspects
@@ -122,26 +122,27 @@ def _aspects(space: TargetSpace, data: TrainingData) -> dict[str, Any]:
     )
     names = {heading: heading for heading in common}
     nearest = {
-        aspect: _nearest(_unit(space.place(aspect, aspect)[None])[0], places, common, names, set()) for aspect in asked
+        aspect: _nearest(_unit(space.place(aspect, aspect)[None])[0], places, common, names, set())
+        for aspect in aspects
     }
     return {"places": len(common), "passages": _figures(ranks), "nearest": nearest}
 
 
 def _rank(vector: FloatArray, places: FloatArray, own: int) -> int:
-    """How many places are at least as near as the own one, itself not counted."""
+    """Return the number of other places at least as near as the true one."""
     scores = places @ vector
     return int((scores >= scores[own]).sum()) - 1
 
 
 def _figures(ranks: Sequence[int]) -> dict[str, float]:
-    found = np.array(ranks)
-    if not len(found):
+    places = np.array(ranks)
+    if not len(places):
         return {"asked": 0}
     return {
-        "asked": len(found),
-        "R@1": round(float((found < 1).mean()), 4),
-        "R@10": round(float((found < 10).mean()), 4),
-        "RR": round(float((1 / (found + 1)).mean()), 4),
+        "asked": len(places),
+        "R@1": round(float((places < 1).mean()), 4),
+        "R@10": round(float((places < 10).mean()), 4),
+        "RR": round(float((1 / (places + 1)).mean()), 4),
     }
 
 

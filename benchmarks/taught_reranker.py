@@ -1,18 +1,18 @@
-"""Does a re-ranker gain that people's questions and the sum of three readers have taught?
+"""Gain of a re-ranker trained on people's questions and on the sum of three readers.
 
     AUSCULT_DATA=... python benchmarks/taught_reranker.py FOLDER [--seed 0] [--steps 230]
 
-It learns from 1,500 questions of BioASQ 7b to 11b and 350 of MedQuAD's training questions: from which passages answer,
-and from what three packaged readers say, added up (`packaged_readers.py`). For 900 questions of BioASQ there are the
-answers alone, among the first hits of BM25. It has the form of `encoders.reranker` and begins with three layers of
+It learns from 1,500 questions of BioASQ 7b to 11b and 350 of MedQuAD's training questions: from the answering passages,
+and from the sum of three packaged readers' scores (`packaged_readers.py`). 900 questions of BioASQ have answers only,
+among the first hits of BM25. The model is that of `encoders.reranker`, and begins with three layers of
 all-MiniLM-L6-v2.
 
-Then it reads the first 16 hits of `fast` and `best` on collections that it has not seen: the development questions, and
-training questions of cpgQA and PubMedQA. Its log odds of an answer, times a weight, are added to the scores. The weight
-for a collection is the one that gains most on the other two. Beside it stands what the collection's own best weight
-gains, and the same for the sum of the readers in its place, which a re-ranker can at best imitate.
+Then it re-ranks the first 16 hits of `fast` and `best` on collections that it has not seen: the development questions,
+and training questions of cpgQA and PubMedQA. Its log odds of an answer, times a weight, are added to the scores. The
+weight for a collection is the best one on the other two. The record also has the gain with the collection's own best
+weight, and the same figures for the sum of the readers instead, which a re-ranker can at best imitate.
 
-Everything is kept in FOLDER (lists to learn from, checkpoints, model, scores), so that a killed run goes on. Writes
+Everything is saved in FOLDER (training lists, checkpoints, model, scores), so that an interrupted run resumes. Writes
 benchmarks/results/taught_reranker.json: means, and gains with 95 % bootstrap intervals over questions, in percent.
 Needs: pip install 'auscult[train,benchmarks,evaluation]'
 """
@@ -70,12 +70,12 @@ _DISCOUNTS = 1 / np.log2(np.arange(2, 12))
 
 
 class Asked(NamedTuple):
-    """Questions asked of a collection.
+    """Questions on a collection.
 
     Attributes:
-        collection: Its passages.
-        questions: In words.
-        relevant: Grades of the passages that answer each, by their places in the collection.
+        collection: The collection.
+        questions: Questions in words.
+        relevant: Grades of each question's answers, by their places in the collection.
     """
 
     collection: Collection
@@ -84,7 +84,7 @@ class Asked(NamedTuple):
 
 
 class Lesson(NamedTuple):
-    """A question, some passages, which of them answer, and what the readers say of them, where they were asked."""
+    """A question, some passages, whether each answers, and the readers' scores where they exist."""
 
     question: str
     passages: list[str]
@@ -93,7 +93,7 @@ class Lesson(NamedTuple):
 
 
 def asked_of(name: str, split: str, most: int, seed: int = 0) -> Asked:
-    """Return questions of a split, drawn at random, with what answers them."""
+    """Return random questions of a split, with their answers."""
     task = build_task(open_corpus(name), "end-to-end", split=split)
     collection = Collection(task)
     places = {passage.passage_id: place for place, (_, passage) in enumerate(collection.passages)}
@@ -108,13 +108,13 @@ def asked_of(name: str, split: str, most: int, seed: int = 0) -> Asked:
 
 
 def sum_of_readers(texts: Sequence[str], questions: Sequence[str], vectors: KeptVectors) -> FloatArray:
-    """Return the standardised scores of three readers, added, (questions, passages)."""
+    """Return the sum of three readers' standardised scores, (questions, passages)."""
     dense: FloatArray = vectors.of(questions) @ vectors.of(texts).T
     return added(dense, e5_scores(texts, questions), splade_scores(texts, questions))
 
 
 def lessons(folder: Path, vectors: KeptVectors) -> list[Lesson]:
-    """Return what the re-ranker learns from, found in the folder or made there."""
+    """Return the re-ranker's training data, saved in the folder or made there."""
     file = folder / "lessons.json"
     if not file.exists():
         chance = random.Random(0)
@@ -124,51 +124,53 @@ def lessons(folder: Path, vectors: KeptVectors) -> list[Lesson]:
 
 
 def _lessons_of_bioasq(chance: random.Random, vectors: KeptVectors) -> list[Lesson]:
-    asked = asked_of("bioasq-7b-11b", "train", 1500, seed=1)
-    texts = asked.collection.texts
-    part = Asked(asked.collection, asked.questions[:600], asked.relevant[:600])
+    questions = asked_of("bioasq-7b-11b", "train", 1500, seed=1)
+    texts = questions.collection.texts
+    part = Asked(questions.collection, questions.questions[:600], questions.relevant[:600])
     kept = sorted({place for each in part.relevant for place in each})
     read = _read(part, kept, [texts[place] for place in kept], vectors)
     analyzer, config = Analyzer(), Bm25Config()
     words = Bm25Index([analyzer(text) for text in texts], config.k1, config.b)
-    others = np.stack([words.score_all(analyzer(question)) for question in asked.questions[600:]])
+    others = np.stack([words.score_all(analyzer(question)) for question in questions.questions[600:]])
     return [
         *_drawn(read, 12, 4, chance, read=True),
-        *_drawn((texts, asked.questions[600:], asked.relevant[600:], others), 10, 3, chance, read=False),
+        *_drawn((texts, questions.questions[600:], questions.relevant[600:], others), 10, 3, chance, read=False),
     ]
 
 
 def _lessons_of_medquad(chance: random.Random, vectors: KeptVectors) -> list[Lesson]:
-    asked = asked_of("medquad", "train", 20_000, seed=2)
+    questions = asked_of("medquad", "train", 20_000, seed=2)
     by_document: dict[str, list[int]] = {}
-    for place, (document, _) in enumerate(asked.collection.passages):
+    for place, (document, _) in enumerate(questions.collection.passages):
         by_document.setdefault(document.doc_id, []).append(place)
     # The answers of GARD begin with their questions.
     documents = [name for name in by_document if not name.startswith("GARD")]
     chance.shuffle(documents)
     kept = sorted(place for name in documents[:200] for place in by_document[name])
     inside = {*kept}
-    rows = [row for row, each in enumerate(asked.relevant) if each.keys() <= inside][:350]
-    passages = [asked.collection.passages[place] for place in kept]
+    rows = [row for row, each in enumerate(questions.relevant) if each.keys() <= inside][:350]
+    passages = [questions.collection.passages[place] for place in kept]
     texts = [document.slice(passage)[:CHARACTERS] for document, passage in passages]
-    some = Asked(asked.collection, [asked.questions[row] for row in rows], [asked.relevant[row] for row in rows])
+    some = Asked(
+        questions.collection, [questions.questions[row] for row in rows], [questions.relevant[row] for row in rows]
+    )
     return _drawn(_read(some, kept, texts, vectors), 8, 2, chance, read=True)
 
 
 Scored = tuple[Sequence[str], Sequence[str], Sequence[Mapping[int, int]], FloatArray]
 
 
-def _read(asked: Asked, kept: Sequence[int], texts: Sequence[str], vectors: KeptVectors) -> Scored:
-    """Return some passages of a collection, the questions, what answers them, and what the readers say."""
+def _read(questions: Asked, kept: Sequence[int], texts: Sequence[str], vectors: KeptVectors) -> Scored:
+    """Return some passages of a collection, the questions, their answers, and the readers' scores."""
     places = {place: row for row, place in enumerate(kept)}
-    relevant = [{places[place]: grade for place, grade in each.items()} for each in asked.relevant]
-    return texts, asked.questions, relevant, sum_of_readers(texts, asked.questions, vectors)
+    relevant = [{places[place]: grade for place, grade in each.items()} for each in questions.relevant]
+    return texts, questions.questions, relevant, sum_of_readers(texts, questions.questions, vectors)
 
 
 def _drawn(scored: Scored, size: int, most: int, chance: random.Random, *, read: bool) -> list[Lesson]:
-    """Return a lesson a question: some right passages, two that are far from it, others among the first 24."""
+    """Return one lesson per question: some answers, two passages of low rank, and others among the first 24."""
     texts, questions, relevant, scores = scored
-    found = []
+    lessons = []
     for question, answers, row in zip(questions, relevant, scores, strict=True):
         order = np.argsort(-row).tolist()
         right = sorted(answers, key=lambda place: -row[place])[:12]
@@ -180,15 +182,15 @@ def _drawn(scored: Scored, size: int, most: int, chance: random.Random, *, read:
         chosen += near[: size - len(chosen) - 2]
         chosen += far[: size - len(chosen)]
         known = row[chosen].round(4).tolist() if read else None
-        found.append(Lesson(question, [texts[p] for p in chosen], [p in answers for p in chosen], known))
-    return found
+        lessons.append(Lesson(question, [texts[p] for p in chosen], [p in answers for p in chosen], known))
+    return lessons
 
 
 class Student:
-    """A re-ranker while it learns.
+    """A re-ranker in training.
 
     Args:
-        folder: Of all-MiniLM-L6-v2.
+        folder: Folder of all-MiniLM-L6-v2.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -200,7 +202,7 @@ class Student:
         self.network = RerankerNetwork(begin_student(backbone, LAYERS), frozen=1)
 
     def learn(self, taught: Sequence[Lesson], seed: int, steps: int, place: Path) -> None:
-        """Learn, from the checkpoint on, where there is one."""
+        """Train, from the checkpoint where there is one."""
         chance, rate, rows = random.Random(seed), 1.5e-4, range(len(taught))
         torch.manual_seed(seed)
         order = [row for _ in range(steps * BATCH // len(rows) + 1) for row in chance.sample(rows, len(rows))]
@@ -211,10 +213,10 @@ class Student:
         rates = [group["lr"] for group in optimizer.param_groups]
         first = 0
         if place.exists():
-            kept = torch.load(place)
-            self.network.load_state_dict(kept["network"])
-            optimizer.load_state_dict(kept["optimizer"])
-            first = kept["step"]
+            checkpoint = torch.load(place)
+            self.network.load_state_dict(checkpoint["network"])
+            optimizer.load_state_dict(checkpoint["optimizer"])
+            first = checkpoint["step"]
         self.network.train()
         lost = []
         for step in range(first, steps):
@@ -228,9 +230,13 @@ class Student:
             lost.append(loss.item())
             if step % 10 == 9:
                 print(f"step {step + 1} of {steps}, loss {np.mean(lost[-10:]):.4f}", flush=True)
-                kept = {"network": self.network.state_dict(), "optimizer": optimizer.state_dict(), "step": step + 1}
+                checkpoint = {
+                    "network": self.network.state_dict(),
+                    "optimizer": optimizer.state_dict(),
+                    "step": step + 1,
+                }
                 with whole_or_nothing(place) as partial:
-                    torch.save(kept, partial)
+                    torch.save(checkpoint, partial)
         self.network.eval()
 
     def _loss(self, some: Sequence[Lesson]) -> Tensor:
@@ -252,23 +258,23 @@ class Student:
         return [pair(self._marks, question, [], passage, WINDOW) for passage in passages]
 
     def _scores(self, pairs: Sequence[Pair], size: int = 32) -> Tensor:
-        """Return scores of pairs, those of like length read together, which pads least."""
+        """Return scores of pairs, in batches of similar length to reduce padding."""
         order = sorted(range(len(pairs)), key=lambda row: len(pairs[row].ids))
-        found = []
+        scores = []
         for first in range(0, len(order), size):
             some = [pairs[row] for row in order[first : first + size]]
             ids = torch.zeros((len(some), len(some[-1].ids)), dtype=torch.long)
-            there, asked = torch.zeros_like(ids), torch.zeros_like(ids)
-            for row, each in enumerate(some):
-                ids[row, : len(each.ids)] = torch.tensor(each.ids)
-                there[row, : len(each.ids)] = 1
-                asked[row, 1 : 1 + each.asked] = 1
+            mask, question_mask = torch.zeros_like(ids), torch.zeros_like(ids)
+            for row, tokens in enumerate(some):
+                ids[row, : len(tokens.ids)] = torch.tensor(tokens.ids)
+                mask[row, : len(tokens.ids)] = 1
+                question_mask[row, 1 : 1 + tokens.asked] = 1
             shape = torch.zeros((len(some), 1), dtype=torch.bool)
-            found.append(self.network(RerankerBatch(ids, there, asked, shape, shape)).squeeze(1))
-        return torch.cat(found)[torch.tensor(order).argsort()]
+            scores.append(self.network(RerankerBatch(ids, mask, question_mask, shape, shape)).squeeze(1))
+        return torch.cat(scores)[torch.tensor(order).argsort()]
 
     def save(self, folder: Path) -> None:
-        """Write it as `encoders.reranker` reads it."""
+        """Write it in the format of `encoders.reranker`."""
         model = self.network.backbone.model
         weights = {name: array.detach().float().numpy() for name, array in model.state_dict().items()}
         save(
@@ -281,34 +287,34 @@ class Student:
         )
 
 
-def scores_of(asked: Asked, folder: Path, name: str, vectors: KeptVectors, cache: Path) -> dict[str, FloatArray]:
-    """Return scores of all passages by `fast`, `best` and the readers, found in the folder or made there."""
+def scores_of(questions: Asked, folder: Path, name: str, vectors: KeptVectors, cache: Path) -> dict[str, FloatArray]:
+    """Return scores of all passages by `fast`, `best` and the readers, saved in the folder or computed now."""
     file = folder / f"scores-{name}.npz"
     if not file.exists():
-        found = {"readers": sum_of_readers(asked.collection.texts, asked.questions, vectors)}
+        scores = {"readers": sum_of_readers(questions.collection.texts, questions.questions, vectors)}
         for model in MODELS:
             encoder = load_model(model)
-            searcher = Searcher.open(kept_index(asked.collection, encoder, cache / "indexes"), encoder)
-            understood = [searcher.understand(Query("", "", text=question)).query for question in asked.questions]
-            found[model] = np.stack([searcher.fusion.scores(each, searcher.gather(each)[1]) for each in understood])
+            searcher = Searcher.open(kept_index(questions.collection, encoder, cache / "indexes"), encoder)
+            understood = [searcher.understand(Query("", "", text=question)).query for question in questions.questions]
+            scores[model] = np.stack([searcher.fusion.scores(each, searcher.gather(each)[1]) for each in understood])
         with whole_or_nothing(file) as partial, partial.open("wb") as stream:
-            np.savez(stream, **found)  # type: ignore[arg-type]
+            np.savez(stream, **scores)  # type: ignore[arg-type]
     with np.load(file) as kept:
         return dict(kept)
 
 
-def read_again(reranker: Reranker, asked: Asked, scores: Mapping[str, FloatArray]) -> tuple[FloatArray, int]:
-    """Return log odds of the models' first hits, (questions, passages), 0 for others; and how many were read."""
-    found, count = np.zeros_like(scores[MODELS[0]]), 0
-    for row, question in enumerate(asked.questions):
+def read_again(reranker: Reranker, questions: Asked, scores: Mapping[str, FloatArray]) -> tuple[FloatArray, int]:
+    """Return log odds of the models' first hits, (questions, passages), 0 for others; and the number of pairs."""
+    odds, count = np.zeros_like(scores[MODELS[0]]), 0
+    for row, question in enumerate(questions.questions):
         first = np.unique([np.argsort(-scores[model][row], kind="stable")[:FIRST] for model in MODELS])
-        found[row, first] = reranker.score(question, [("", asked.collection.texts[place]) for place in first])
+        odds[row, first] = reranker.score(question, [("", questions.collection.texts[place]) for place in first])
         count += len(first)
-    return found, count
+    return odds, count
 
 
 def measures(asked: Asked, scores: FloatArray, more: FloatArray) -> npt.NDArray[np.float64]:
-    """Return nDCG@10 and P@1 in percent, with more added to the scores of the first hits, (questions, 2)."""
+    """Return nDCG@10 and P@1 in percent, with additions to the scores of the first hits, (questions, 2)."""
     rows = []
     for relevant, before, added_to in zip(asked.relevant, scores, more, strict=True):
         order = np.argsort(-before, kind="stable")[: max(FIRST, 10)]
@@ -321,26 +327,26 @@ def measures(asked: Asked, scores: FloatArray, more: FloatArray) -> npt.NDArray[
 
 
 def gains(asked: Asked, scores: FloatArray, more: FloatArray) -> dict[float, npt.NDArray[np.float64]]:
-    """Return what is gained with each weight, (questions, 2)."""
+    """Return the gain with each weight, (questions, 2)."""
     before = measures(asked, scores, 0 * more)
     return {weight: measures(asked, scores, weight * more) - before for weight in WEIGHTS}
 
 
 def best_weight(some: Sequence[Mapping[float, npt.NDArray[np.float64]]]) -> float:
-    """Return the weight with the largest mean gain of nDCG@10 over collections; of equal ones the smallest."""
+    """Return the smallest weight with the largest mean gain of nDCG@10 over collections."""
     return max(WEIGHTS, key=lambda weight: float(np.mean([each[weight][:, 0].mean() for each in some])))
 
 
-def told(found: Mapping[float, npt.NDArray[np.float64]], weight: float) -> dict[str, Any]:
-    """Return gains with a weight as a record has them: mean and 95 % interval."""
-    means, ends = found[weight].mean(axis=0), bootstrap_intervals(found[weight])
-    shown = {name: [round(float(value), 2) for value in (mean, *end)]
+def gain_fields(by_weight: Mapping[float, npt.NDArray[np.float64]], weight: float) -> dict[str, Any]:
+    """Return a record's fields of gains with a weight: mean and 95 % interval."""
+    means, ends = by_weight[weight].mean(axis=0), bootstrap_intervals(by_weight[weight])
+    figures = {name: [round(float(value), 2) for value in (mean, *end)]
              for name, mean, end in zip(("nDCG@10", "P@1"), means, ends, strict=True)}  # fmt: skip
-    return {**shown, "weight": weight}
+    return {**figures, "weight": weight}
 
 
 def main() -> None:
-    """Teach, measure, and write."""
+    """Train, measure, and write the record."""
     options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     options.add_argument("folder", type=Path, help="where all is kept")
     options.add_argument("--seed", type=int, default=0)
@@ -363,24 +369,25 @@ def main() -> None:
         student.save(folder_of_model)
     reranker = load(folder_of_model)
 
-    asked = {name: asked_of(name, *choice) for name, choice in UNSEEN.items()}
-    scores = {name: scores_of(each, folder, name, vectors, cache) for name, each in asked.items()}
+    unseen = {name: asked_of(name, *choice) for name, choice in UNSEEN.items()}
+    scores = {name: scores_of(some, folder, name, vectors, cache) for name, some in unseen.items()}
     began = time.process_time()
-    again = {name: read_again(reranker, some, scores[name]) for name, some in asked.items()}
-    each_read = (time.process_time() - began) / sum(count for _, count in again.values())
+    again = {name: read_again(reranker, some, scores[name]) for name, some in unseen.items()}
+    seconds_per_pair = (time.process_time() - began) / sum(count for _, count in again.values())
     rows = []
     for model in MODELS:
         added_by: dict[str, dict[str, dict[float, npt.NDArray[np.float64]]]] = {"reranker": {}, "readers": {}}
-        for name, some in asked.items():
+        for name, some in unseen.items():
             added_by["reranker"][name] = gains(some, scores[name][model], again[name][0])
             added_by["readers"][name] = gains(some, scores[name][model], scores[name]["readers"])
-        for name, some in asked.items():
+        for name, some in unseen.items():
             before = measures(some, scores[name][model], 0 * scores[name][model]).mean(axis=0).round(2).tolist()
             row: dict[str, Any] = {"corpus": name, "model": model, "nDCG@10": before[0]}
-            for kind, found in added_by.items():
-                others = [found[other] for other in found if other != name]
-                row[f"gain_by_{kind}"] = told(found[name], best_weight(others))
-                row[f"gain_by_{kind}_with_its_best_weight"] = told(found[name], best_weight([found[name]]))
+            for kind, by_corpus in added_by.items():
+                own = by_corpus[name]
+                others = [by_corpus[other] for other in by_corpus if other != name]
+                row[f"gain_by_{kind}"] = gain_fields(own, best_weight(others))
+                row[f"gain_by_{kind}_with_its_best_weight"] = gain_fields(own, best_weight([own]))
             row |= {"P@1": before[1], "questions": len(some.questions)}
             rows.append(row)
             print(row)
@@ -388,10 +395,10 @@ def main() -> None:
         "kind": "taught-reranker",
         "title": "A re-ranker taught by people's questions and the sum of three readers",
         "learned_from": {"bioasq-7b-11b": 1500, "medquad": len(taught) - 1500},
-        "pairs": sum(len(each.passages) for each in taught),
+        "pairs": sum(len(lesson.passages) for lesson in taught),
         "layers": [*LAYERS],
         "first": FIRST,
-        "milliseconds_of_a_core": round(1000 * FIRST * each_read, 1),
+        "milliseconds_of_a_core": round(1000 * FIRST * seconds_per_pair, 1),
         "seed": chosen.seed,
         "steps": chosen.steps,
         "gains": rows,

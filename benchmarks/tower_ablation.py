@@ -1,15 +1,14 @@
-"""What do the towers owe to context, and to each kind of passages and headings that they are told from?
+"""Effects of context, and of each term of the loss, on the towers.
 
     AUSCULT_SENTENCE_ENCODER=... AUSCULT_DATA=... python benchmarks/tower_ablation.py RUN [--seeds 3] [--variant NAME]
 
-Trains the towers of `experiments/general.yaml` again on what was read in RUN, the folder of a training of the same
-variant: as they are, without each part of the context, and without each term of the loss
-(`general.objective`), so without what it tells right answers from. All with several seeds. Measured on
-held-out documents: how often the best passage of a document for a heading is right (aspect), and the best of 64 titles
-for a passage (entity). The change is that of the mean over seeds, with a 95 % interval of Student's t over pairs of one
-seed.
+Trains the towers of `experiments/general.yaml` again on the vectors in RUN, the folder of a training of the same
+variant: unchanged, without each part of the context, and without each term of the loss (`general.objective`) and so its
+negatives. All with several seeds. Measured on held-out documents: how often the best passage of a document for a
+heading is right (aspect), and the best of 64 titles for a passage (entity). The change is that of the mean over seeds,
+with a 95 % interval of Student's t over pairs of the same seed.
 
-Writes benchmarks/results/general_towers.json. A minute and a half on a core for each training.
+Writes benchmarks/results/general_towers.json. One and a half minutes on one core per training.
 """
 
 from __future__ import annotations
@@ -51,12 +50,12 @@ MEASURES = ("aspect", "entity")
 
 
 class WithoutContext(TowerNetwork):
-    """Towers to which parts of the context are zero."""
+    """Towers with parts of the context set to zero."""
 
     left_out: tuple[str, ...] = ()
 
     def context(self, batch: TowerBatch, sentences: Tensor) -> dict[str, Tensor]:
-        """With zeros in place of what is left out."""
+        """Return the context, with zeros for the parts left out."""
         found = super().context(batch, sentences)
         return {name: torch.zeros_like(rows) if name in self.left_out else rows for name, rows in found.items()}
 
@@ -67,12 +66,12 @@ class WithoutTerms(TowerObjective):
     left_out: tuple[str, ...] = ()
 
     def terms(self, batch: TowerBatch) -> dict[str, Tensor]:
-        """Without what is left out."""
+        """Return the terms of the loss, without those left out."""
         return {name: term for name, term in super().terms(batch).items() if name not in self.left_out}
 
 
 class Read(NamedTuple):
-    """What all trainings share."""
+    """Data that all trainings share."""
 
     build: GeneralBuild
     learned: TowerExamples
@@ -84,7 +83,7 @@ READ: list[Read] = []
 
 
 def trained(left_out: tuple[str, ...], seed: int) -> dict[str, float]:
-    """Measures of the best epoch, by name."""
+    """Return measures of the best epoch, by name."""
     torch.set_num_threads(1)
     ((build, learned, held_out),) = READ
     experiment = build.experiment
@@ -102,12 +101,12 @@ def trained(left_out: tuple[str, ...], seed: int) -> dict[str, float]:
 
 
 def change(runs: list[dict[str, float]], whole: list[dict[str, float]], measure: str) -> dict[str, float]:
-    """Mean of a measure, and of its differences from the whole model's, with an interval."""
-    differences = [each[measure] - other[measure] for each, other in zip(runs, whole, strict=True)]
+    """Return the mean of a measure, and of its differences from the whole model's, with an interval."""
+    differences = [run[measure] - other[measure] for run, other in zip(runs, whole, strict=True)]
     mean, wide = statistics.mean(differences), 0.0
     if len(runs) > 1:
         wide = float(student_t.ppf(0.975, len(runs) - 1)) * statistics.stdev(differences) / len(runs) ** 0.5
-    measured = statistics.mean(each[measure] for each in runs)
+    measured = statistics.mean(run[measure] for run in runs)
     return {measure: measured, f"{measure}_change": mean, f"{measure}_low": mean - wide, f"{measure}_high": mean + wide}
 
 
@@ -131,7 +130,7 @@ def main() -> None:
     whole: list[dict[str, float]] = []
     parts = []
     for left_out in variations:
-        # Forked, so that what was read is not copied; as many at a time as there are cores.
+        # Forked, so that the vectors are not copied; one process per core.
         with multiprocessing.get_context("fork").Pool(min(chosen.seeds, usable_cores())) as pool:
             runs = pool.starmap(trained, [(left_out, seed) for seed in range(1, chosen.seeds + 1)], chunksize=1)
         whole = whole or runs

@@ -1,19 +1,19 @@
-"""The same tuning for every neural ranker of the adapted bench: learning rate, wrong passages, words frozen or trained.
+"""The same tuning for every adapted neural ranker: learning rate, negatives, frozen or trained word vectors.
 
     AUSCULT_DATA=... python benchmarks/tune_rankers.py [RANKER ...] [--seconds 600]
 
-One after the other, each the best of what came before it, by the mean reciprocal rank of held-out queries (of MedQuAD's
-training documents; test queries and test documents take no part):
+In this order, each with the best of the earlier choices, by the mean reciprocal rank of held-out queries (of MedQuAD's
+training documents; test queries and test documents are not used):
 
     1. learning rate: .0003, .001, .01, .05                      with the bench's wrong passages
     2. wrong passages: the bench's five; zhu2019's nine (three partly relevant, six not); one that BM25 ranks high
     3. word vectors: frozen or trained, whichever the first two had not
 
-Every choice learns from 1,500 queries, three epochs of 500: seven choices a ranker, six where it has no word vectors to
-train. What takes longer than `--seconds` a choice is not tuned, and said to be so. The experiment file takes over what
-is best; it holds what every ranker is then trained with.
+Every choice is trained on 1,500 queries in three epochs of 500: seven choices per ranker, six without trainable word
+vectors. Rankers that take longer than `--seconds` per choice are not tuned, as the record says. The experiment file has
+the best choices, with which every ranker is then trained.
 
-Merges into benchmarks/results/ranker_tuning.json, a record a ranker.
+Merges into benchmarks/results/ranker_tuning.json, one record per ranker.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def main() -> None:
 
 
 def tuned(experiment: RankingExperiment, materials: Materials, seconds: float) -> dict[str, Any]:
-    """A ranker's choices, each with its figures, and the best."""
+    """Return the record of a ranker: its choices with figures, and the best."""
     config = experiment.config()
     trains: bool | None = getattr(config, "train_words", None)
     choices: list[Choice] = []

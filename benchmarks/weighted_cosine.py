@@ -2,28 +2,28 @@
 
     AUSCULT_DATA=... python benchmarks/weighted_cosine.py [--questions FILE] [--models FOLDER ...]
 
-Every question of the test batches is asked of all snippets, those of the training batches among them. Word vectors
-are word2vec's skip-gram (mikolov2013) of the paper's length, 50, trained here by floret without subwords on the
-snippets of the training batches and on clinical-trial articles. Left out are the questions and snippets of the test
-batches, and snippets and articles that share a run of ten words with a test snippet. The vectors are kept in --vectors
-and read again from there when the file exists.
+Every question of the test batches searches all snippets, including those of the training batches. Word vectors are
+word2vec's skip-gram (mikolov2013) of the paper's length, 50, trained by floret without subwords on the snippets of the
+training batches and on clinical-trial articles, without questions and snippets of the test batches, and without
+snippets and articles that share a run of ten words with a test snippet. The vectors are saved in --vectors and read
+from there if the file exists.
 
 CD_idf takes its idf from the snippets of the training batches, "CD_idf, all snippets" from those that are ranked; CD_q
-from general questions and the training batches' questions, or from --questions, one a line. No test question is
-counted. BM25 counts words in all snippets, as an index of them must.
+from general questions and the training batches' questions, or from --questions, one per line. No test question is
+counted. BM25 counts words in all snippets, like an index of them.
 
 The paper's neural baselines are trained on those vectors, on the training batches' questions, as
-experiments/galko2017-bioasq.yaml says, and kept in --runs with their rankings; what is done on the same vectors is not
-done again, so that a run that was killed goes on. --models adds rankers that were trained elsewhere.
+experiments/galko2017-bioasq.yaml says, and saved in --runs with their rankings. Results for the same vectors are used
+again, so that an interrupted run resumes. --models adds rankers that were trained elsewhere.
 
 Measures are those of the paper, at a cut-off of 10; MAP is BioASQ's since 2020: the sum of the precisions at each
 relevant snippet among the first 10, divided by 10 or by the number of relevant snippets if that is lower. `F1@10` is
-the mean over questions; `F1 of means` is of mean precision and recall, which the paper's column must be, since its
-figures follow from the two before it. Every two models are compared by Wilcoxon's signed-rank test, corrected after
-Holm over all pairs of a measure.
+the mean over questions; `F1 of means` is that of mean precision and recall, like the paper's column, whose figures
+follow from the two before it. All pairs of models are compared by Wilcoxon's signed-rank test, with Holm's correction
+over all pairs of a measure.
 
-Departure that matters when comparing with the paper: there each question was asked of the sentences of about ten
-documents known to be relevant (a random sentence is right one time in five), here of all snippets.
+A departure that matters for comparisons: in the paper, each question searches the sentences of about ten relevant
+documents (a random sentence is right one time in five); here it searches all snippets.
 
 Writes benchmarks/results/weighted_cosine.json. Needs: pip install 'auscult[train,evaluation]'
 """
@@ -87,30 +87,30 @@ class RandomScorer:
         self._random = np.random.default_rng(seed)
 
     def prepare(self, documents: Iterable[Document]) -> None:
-        """Nothing is read."""
+        """Do nothing: scores are random."""
 
     def score(self, query: Query, passage_ids: Sequence[str]) -> FloatArray:
-        """Uniform in [0, 1); other numbers at every call."""
+        """Return random numbers in [0, 1), new ones in every call."""
         return self._random.random(len(passage_ids), dtype=np.float32)
 
 
 def runs_of_words(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Every `RUN_OF_WORDS` words that follow each other."""
+    """Return all runs of `RUN_OF_WORDS` words."""
     return zip(*(words[start:] for start in range(RUN_OF_WORDS)), strict=False)
 
 
 def training_snippets(bioasq: Corpus) -> list[str]:
-    """Snippets of the training batches that are in no test batch too."""
+    """Return snippets of the training batches that are not in a test batch."""
     tested = {document.doc_id for document in bioasq.documents("test")}
     return [document.text for document in bioasq.documents("train") if document.doc_id not in tested]
 
 
 def training_lines(bioasq: Corpus, analyze: Analyzer) -> Iterator[str]:
-    """What word vectors are trained on, one text a line, in words as the scorers read them."""
+    """Yield the training text of word vectors, one text per line, as words for the scorers."""
     tested = {run for document in bioasq.documents("test") for run in runs_of_words(analyze(document.text))}
     snippets = [analyze(text) for text in training_snippets(bioasq)]
-    kept = [words for words in snippets if tested.isdisjoint(runs_of_words(words))]
-    yield from map(" ".join, kept)
+    untested = [words for words in snippets if tested.isdisjoint(runs_of_words(words))]
+    yield from map(" ".join, untested)
     skipped = 0
     for name in ARTICLES:
         corpus = open_corpus(name)
@@ -122,8 +122,8 @@ def training_lines(bioasq: Corpus, analyze: Analyzer) -> Iterator[str]:
                 skipped += 1
                 continue
             yield from (" ".join(words) for words in lines if words)
-    told = f"{len(snippets) - len(kept)} training snippets and {skipped} articles"
-    print(f"{told} left out of the word vectors for a run of words they share with a test snippet", file=sys.stderr)
+    counts = f"{len(snippets) - len(untested)} training snippets and {skipped} articles"
+    print(f"{counts} left out of the word vectors for a run of words they share with a test snippet", file=sys.stderr)
 
 
 def train_vectors(lines: Iterable[str], path: Path, threads: int) -> None:
@@ -144,8 +144,8 @@ def train_vectors(lines: Iterable[str], path: Path, threads: int) -> None:
 
 
 def train_baselines(vectors: Path, folder: Path) -> list[Path]:
-    """Train the neural baselines that are not trained yet; the folders of their models."""
-    # Other vectors make other models.
+    """Train the neural baselines that are not trained yet; return the folders of their models."""
+    # Models depend on the word vectors.
     folder = folder / hashlib.sha256(vectors.read_bytes()).hexdigest()[:12]
     models = []
     for path in experiments_in(BASELINES):
@@ -157,7 +157,7 @@ def train_baselines(vectors: Path, folder: Path) -> list[Path]:
 
 
 def p_values(measured: dict[str, QueryMeasures]) -> dict[str, dict[str, dict[str, float]]]:
-    """Model to other model to measure to p-value, corrected after Holm over all pairs."""
+    """Return p-values by model, other model and measure, with Holm's correction over all pairs."""
     table: dict[str, dict[str, dict[str, float]]] = {name: {} for name in measured}
     pairs = list(combinations(measured, 2))
     raw = [wilcoxon(measured[a].values, measured[b].values) for a, b in pairs]
@@ -169,12 +169,12 @@ def p_values(measured: dict[str, QueryMeasures]) -> dict[str, dict[str, dict[str
 
 
 def records(
-    task: Task, done: Iterable[Run], trainings: Mapping[str, Mapping[str, Any]], shared: dict[str, Any]
+    task: Task, finished: Iterable[Run], trainings: Mapping[str, Mapping[str, Any]], shared: dict[str, Any]
 ) -> list[dict[str, Any]]:
-    """One record a model; `trainings` holds the training records of those that learn, by name."""
+    """Return one record per model; `trainings` has the training records by name."""
     runs: dict[str, Run] = {}
     measured: dict[str, QueryMeasures] = {}
-    for run in done:
+    for run in finished:
         if run.model in runs:
             sys.exit(f"two models are called {run.model!r}; name one of them otherwise in its folder")
         runs[run.model] = run
@@ -182,15 +182,15 @@ def records(
         print(run.model, measured[run.model].means(), file=sys.stderr)
     tests = p_values(measured)
     rows = []
-    for name, found in measured.items():
-        means = found.means()
+    for name, measures in measured.items():
+        means = measures.means()
         precision, recall = means[f"P@{CUTOFF}"], means[f"R@{CUTOFF}"]
-        ends = bootstrap_intervals(found.values, seed=task.seed)
+        ends = bootstrap_intervals(measures.values, seed=task.seed)
         better = {
             measure: [
                 o for o, p in tests[name].items() if p[measure] < LEVEL and means[measure] > _mean(measured, o, measure)
             ]
-            for measure in found.names
+            for measure in measures.names
         }
         rows.append(
             {
@@ -202,7 +202,7 @@ def records(
                 "judgements": len(task.judgements),
                 "measures": means
                 | {"F1 of means": 2 * precision * recall / (precision + recall) if precision + recall else 0.0},
-                "intervals": {measure: ends[column].tolist() for column, measure in enumerate(found.names)},
+                "intervals": {measure: ends[column].tolist() for column, measure in enumerate(measures.names)},
                 "p_values": tests[name],
                 "better_than": better,
                 "ms_per_query": runs[name].ms_per_query,
@@ -241,7 +241,7 @@ def main() -> None:
     own = [query.text for query in bioasq.queries("train")]
     questions = list(read_questions(chosen.questions)) if chosen.questions else [*read_questions(GENERAL), *own]
     tested = {" ".join(analyze(query.text)) for query in bioasq.queries("test")}
-    asked = InverseDocumentFrequencies.of_texts(q for q in questions if " ".join(analyze(q)) not in tested)
+    question_idf = InverseDocumentFrequencies.of_texts(q for q in questions if " ".join(analyze(q)) not in tested)
     task = build_task(bioasq, "end-to-end", seed=chosen.seed)
     fixed: list[Scorer] = [
         RandomScorer(chosen.seed),
@@ -249,12 +249,12 @@ def main() -> None:
         CosineScorer(vectors),
         CosineScorer(vectors, InverseDocumentFrequencies.of_texts(training_snippets(bioasq)), name="CD_idf"),
         CosineScorer(vectors, "passages", name="CD_idf, all snippets"),
-        CosineScorer(vectors, asked),
+        CosineScorer(vectors, question_idf),
     ]
     shared = {
         "vectors": SKIP_GRAM | {"trained_on": ["bioasq, split train", *ARTICLES], "file": chosen.vectors.name},
         "idf_passages": "bioasq, split train",
-        "idf_questions": asked.texts,
+        "idf_questions": question_idf.texts,
         "idf_source": str(chosen.questions.name) if chosen.questions else f"{GENERAL} + bioasq, split train",
         "seed": chosen.seed,
         "version": __version__,
@@ -263,13 +263,13 @@ def main() -> None:
         "date": now(),
     }
     folders = [*train_baselines(chosen.vectors, chosen.runs), *map(Path, chosen.models)]
-    trained = [(each, folder) for folder in folders for each in open_contenders(str(folder), task.corpus)]
-    trainings = {each.scorer.name: {key: each.training.get(key) for key in TRAINING_TOLD} for each, _ in trained}
-    done = chain(
+    trained = [(model, folder) for folder in folders for model in open_contenders(str(folder), task.corpus)]
+    trainings = {model.scorer.name: {key: model.training.get(key) for key in TRAINING_TOLD} for model, _ in trained}
+    runs = chain(
         (run_task(task, scorer) for scorer in fixed),
-        (kept_run(task, each, folder.parent / "evaluation") for each, folder in trained),
+        (kept_run(task, model, folder.parent / "evaluation") for model, folder in trained),
     )
-    rows = records(task, done, trainings, shared)
+    rows = records(task, runs, trainings, shared)
     with whole_or_nothing(chosen.out) as partial:
         partial.write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 

@@ -1,19 +1,18 @@
-"""Weighted cosine on BioASQ as galko2017 cross-validates it, and why CD_q leads there: text of the vectors, and pools.
+"""Weighted cosine on BioASQ with galko2017's cross-validation, and effects of training text and pool size.
 
     AUSCULT_DATA=... python benchmarks/weighted_cosine_why.py [folds] [text] [pools]
 
-folds   The paper's five-fold cross-validation (section 3.2), on the training batches alone. A question is asked of its
-        own snippets and four times as many others, drawn at random, so that a random one answers as often as in the
-        paper's pools (one in five). Of each fold's four others a sixth chooses the epoch of what learns; CD_q counts
-        the four's questions; vocabulary, idf and wrong passages have no snippet that answers the fold's questions
-        alone. Word vectors are of the snippets of all training batches, as the paper's were of PubMed.
-text    The test batches over all snippets, by vectors that learned from an eighth, a quarter, a half and all of the
-        text.
-pools   The test batches, asked of pools from one snippet in five that answers to all snippets.
+folds   The paper's five-fold cross-validation (section 3.2), on the training batches only. A question searches its own
+        snippets and four times as many random others, so that a random one answers as often as in the paper's pools
+        (one in five). A sixth of the other four folds chooses the epoch of trained models; CD_q counts questions of
+        these four; vocabulary, idf and negatives have no snippet that answers only questions of the fold. Word vectors
+        are from the snippets of all training batches, as the paper's were from PubMed.
+text    The test batches over all snippets, with vectors trained on an eighth, a quarter, a half and all of the text.
+pools   The test batches over pools of several sizes, from one answering snippet in five up to all snippets.
 
-Vectors, measures and idf are those of weighted_cosine.py. MAP@10 in percent; of folds with 95 % bootstrap intervals.
+Vectors, measures and idf are those of weighted_cosine.py. MAP@10 in percent; for folds with 95 % bootstrap intervals.
 
-Merges into benchmarks/results/weighted_cosine_why.json, a record a part.
+Merges into benchmarks/results/weighted_cosine_why.json, one record per part.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ _PARTS = ("folds", "text", "pools")
 
 
 def main() -> None:
-    """Measure the parts that are named, or all."""
+    """Measure the named parts, or all."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("parts", nargs="*", help="folds, text, pools; all by default")
     parser.add_argument("--epochs", type=int, default=20, help="of what learns, in each fold")
@@ -75,58 +74,59 @@ def main() -> None:
     test = build_task(bioasq, "end-to-end", seed=0)
     for part in given.parts or _PARTS:
         if part == "folds":
-            told = folds(build_task(bioasq, "end-to-end", split="train", seed=0), vectors, given.epochs)
+            figures = folds(build_task(bioasq, "end-to-end", split="train", seed=0), vectors, given.epochs)
         elif part == "text":
-            told = text(test, lines)
+            figures = text(test, lines)
         else:
-            told = pools(test, vectors)
-        record = {"kind": "weighted-cosine-why", **told, "seed": SEED, **stamp()}
+            figures = pools(test, vectors)
+        record = {"kind": "weighted-cosine-why", **figures, "seed": SEED, **stamp()}
         merge_record(RESULT, record, "title")
         print(json.dumps(record, indent=1))
 
 
 def folds(task: Task, vectors: WordVectors, epochs: int) -> dict[str, Any]:
-    """Each training question asked by what has learned from four fifths of the others."""
+    """Return cross-validated figures of training questions."""
     own = {document.doc_id for document in open_corpus("bioasq").documents("train")}
-    task = replace(task, documents=tuple(each for each in task.documents if each.doc_id in own))
-    asked = among(task, OTHERS[0])
-    order = random.Random(SEED).sample([query.query_id for query in asked.queries], len(asked.queries))
+    task = replace(task, documents=tuple(document for document in task.documents if document.doc_id in own))
+    narrowed = among(task, OTHERS[0])
+    order = random.Random(SEED).sample([query.query_id for query in narrowed.queries], len(narrowed.queries))
     parts = [frozenset(order[number::FOLDS]) for number in range(FOLDS)]
-    found: dict[str, list[FloatArray]] = {}
+    of_folds_by_model: dict[str, list[FloatArray]] = {}
     names: Sequence[str] = ()
     read = _read_asked()
     for number, part in enumerate(parts):
-        tested = restricted(asked, part)
-        learned = [query for query in asked.queries if query.query_id not in part]
-        apart = _answering_only(asked, part)
-        texts = [each.text for each in task.documents if each.doc_id not in apart]
-        own_part = AskedPart(read.questions, {key: each for key, each in read.documents.items() if key[1] not in apart})
+        tested = restricted(narrowed, part)
+        learned = [query for query in narrowed.queries if query.query_id not in part]
+        apart = _answering_only(narrowed, part)
+        texts = [document.text for document in task.documents if document.doc_id not in apart]
+        documents = {key: document for key, document in read.documents.items() if key[1] not in apart}
+        own_part = AskedPart(read.questions, documents)
         rankers = trained_rankers(own_part, learned, texts, vectors, number, epochs)
         for scorer in (*fixed(vectors, [query.text for query in learned], texts), *rankers):
             measured = measure_at_cutoff(run_task(tested, scorer).rankings, tested.judgements, CUTOFF)
             names = measured.names
-            found.setdefault(scorer.name, []).append(measured.values)
+            of_folds_by_model.setdefault(scorer.name, []).append(measured.values)
             print(number, scorer.name, measured.means(), file=sys.stderr)
     rows = []
-    for model, of_folds in found.items():
+    for model, of_folds in of_folds_by_model.items():
         values = np.concatenate(of_folds)
         ends = bootstrap_intervals(values, seed=SEED)
         means = dict(zip(names, values.mean(axis=0).tolist(), strict=True))
-        between = [float(each.mean(axis=0)[0]) for each in of_folds]
+        between = [float(fold.mean(axis=0)[0]) for fold in of_folds]
         rows.append(
             {
                 "model": model,
                 **{name: _percent(mean) for name, mean in means.items()},
                 f"{names[0]}, interval": [_percent(end) for end in ends[0].tolist()],
-                f"{names[0]}, by fold": [_percent(each) for each in between],
+                f"{names[0]}, by fold": [_percent(mean) for mean in between],
             }
         )
     title = "Five-fold cross-validation, one snippet in five answers"
-    return {"title": title, "queries": len(asked.queries), "epochs": epochs, "folds": rows}
+    return {"title": title, "queries": len(narrowed.queries), "epochs": epochs, "folds": rows}
 
 
 def text(task: Task, lines: Sequence[str]) -> dict[str, Any]:
-    """What cosines are worth with vectors of less text."""
+    """Return figures of cosines with vectors from less text."""
     questions, snippets = _of_training()
     rows = []
     for share in SHARES:
@@ -140,13 +140,13 @@ def text(task: Task, lines: Sequence[str]) -> dict[str, Any]:
 
 
 def _of_training() -> tuple[list[str], list[str]]:
-    """Questions and snippets of the training batches."""
+    """Return questions and snippets of the training batches."""
     bioasq = open_corpus("bioasq")
     return [query.text for query in bioasq.queries("train")], training_snippets(bioasq)
 
 
 def pools(task: Task, vectors: WordVectors) -> dict[str, Any]:
-    """What cosines and BM25 are worth in smaller pools."""
+    """Return figures of cosines and BM25 in smaller pools."""
     questions, snippets = _of_training()
     rows = []
     for others in (*OTHERS, 0):
@@ -160,7 +160,7 @@ def pools(task: Task, vectors: WordVectors) -> dict[str, Any]:
 
 
 def fixed(vectors: WordVectors, questions: Iterable[str], snippets: Iterable[str]) -> list[Scorer]:
-    """BM25 and the cosines; the questions that CD_q counts, beside general ones, and the snippets that CD_idf does."""
+    """Return BM25 and the cosines, from questions for CD_q, besides general ones, and snippets for CD_idf."""
     general = [*read_questions(GENERAL), *questions]
     return [
         Bm25Scorer(),
@@ -173,7 +173,7 @@ def fixed(vectors: WordVectors, questions: Iterable[str], snippets: Iterable[str
 def trained_rankers(
     part: AskedPart, learned: Sequence[Query], texts: Sequence[str], vectors: WordVectors, fold: int, epochs: int
 ) -> list[Scorer]:
-    """The paper's neural baselines, trained on the questions of four folds, a sixth of which chooses the epoch."""
+    """Return the paper's neural baselines, trained on four folds, a sixth of which chooses the epoch."""
     analyze = Analyzer()
     own = {tuple(analyze(query.text)) for query in learned}
     pool = make_pool(part)
@@ -199,7 +199,7 @@ def trained_rankers(
 
 
 def _read_asked() -> AskedPart:
-    """All training questions and all training snippets; nothing is held out yet."""
+    """Return all training questions and all training snippets; nothing is held out yet."""
     found = read_asked(read_ranking_experiment(experiments_in(BASELINES)[0]), lambda _: None)
     parts = (found.training, found.held_out)
     return AskedPart(
@@ -209,7 +209,7 @@ def _read_asked() -> AskedPart:
 
 
 def _answering_only(task: Task, part: Collection[str]) -> frozenset[str]:
-    """Snippets that answer questions of a part and no others; each is a document of its own."""
+    """Return snippets that answer questions of a part and no others; each is a document of its own."""
     relevant = task.relevant
     inside, beyond = (
         frozenset().union(*(each for name, each in relevant.items() if (name in part) == wanted))
@@ -219,7 +219,7 @@ def _answering_only(task: Task, part: Collection[str]) -> frozenset[str]:
 
 
 def among(task: Task, others: int) -> Task:
-    """The same questions, each over its own snippets and so many others for each of them, drawn at random."""
+    """Return the task with candidates: each question's snippets, and a number of random others for each of these."""
     passages = [passage.passage_id for document in task.documents for passage in document.passages]
     there = set(passages)
     candidates = {}
@@ -234,13 +234,13 @@ def among(task: Task, others: int) -> Task:
 
 
 def restricted(task: Task, asked: Iterable[str]) -> Task:
-    """The task with some of its questions."""
-    kept = frozenset(asked)
+    """Return the task with some of its questions."""
+    ids = frozenset(asked)
     return replace(
         task,
-        queries=tuple(query for query in task.queries if query.query_id in kept),
-        judgements=tuple(each for each in task.judgements if each.query_id in kept),
-        candidates={name: each for name, each in (task.candidates or {}).items() if name in kept} or None,
+        queries=tuple(query for query in task.queries if query.query_id in ids),
+        judgements=tuple(each for each in task.judgements if each.query_id in ids),
+        candidates={name: each for name, each in (task.candidates or {}).items() if name in ids} or None,
     )
 
 
@@ -263,7 +263,7 @@ def _drawn(lines: Sequence[str], share: float) -> list[str]:
 
 
 def _vectors(lines: Sequence[str], share: float) -> WordVectors:
-    """Vectors of a share of the lines, kept."""
+    """Return word vectors from a share of the lines, saved in a folder."""
     path = RUNS / f"word2vec-50-{share}.vec"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)

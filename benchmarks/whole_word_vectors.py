@@ -1,11 +1,11 @@
-"""A file of whole words' vectors in GloVe's format, trained on the text that a training read.
+"""Train vectors of whole words on the text of a training, and write them in GloVe's format.
 
     python benchmarks/whole_word_vectors.py RUN OUT.txt [--dim 300] [--epochs 5]
 
-RUN is the folder of a training that made word vectors of its own: its `words/text.txt`, one tokenised sentence a line,
-is read. The vectors are skip-gram's without subwords (mikolov2013), so that a word which the text lacks has none, as in
-GloVe's files; they are no GloVe vectors, whose text of billions of words could not be had. AUSCULT_GLOVE then names OUT
-for experiments/arnold2020-sentence-encoders.yaml.
+RUN is the folder of a training with its own word vectors; its `words/text.txt`, one tokenised sentence per line, is
+read. The vectors are skip-gram's without subwords (mikolov2013), so that words outside the text have none, as in
+GloVe's files. They are not GloVe vectors, whose training text of billions of words is not available. Set AUSCULT_GLOVE
+to OUT for experiments/arnold2020-sentence-encoders.yaml.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from auscult.files.writing import whole_or_nothing
 
 
 def main() -> None:
-    """Train, and write a line a word: the word, and its numbers."""
+    """Train, and write one line per word: the word and its numbers."""
     parser = argparse.ArgumentParser(description="Train whole words' vectors on a training's text.")
     parser.add_argument("run", type=Path, metavar="RUN")
     parser.add_argument("out", type=Path, metavar="OUT")

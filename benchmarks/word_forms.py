@@ -1,11 +1,11 @@
-"""How right are the rules of `auscult.documents.word_forms`, and what do they cost?
+"""Accuracy and cost of the rules of `auscult.documents.word_forms`.
 
     python benchmarks/word_forms.py LISTS [--texts FILE ...]
 
 LISTS is the folder of SCOWL's word lists (Debian's package scowl: /usr/share/dict/scowl). Of the words that British
-lists have and American ones lack (size 70), as many as can should come out as American words; of those that American
-lists have, few should change, and none into another word. With --texts, files of text, the time that index terms take
-with and without the normal form is measured as well: the median of seven rounds, once their words have been met.
+lists have and American ones lack (size 70), as many as possible should become American words; of those in American
+lists, few should change, and none into another word. With --texts, files of text, also measures the time of index terms
+with and without the normal form: the median of seven rounds after a warm-up.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ ROUNDS = 7
 
 
 def words_of(folder: Path, kinds: Iterable[str]) -> set[str]:
-    """The words of SCOWL's lists of some kinds, in lower case."""
+    """Return the words of SCOWL's lists of some kinds, in lower case."""
     files = [file for kind in kinds for file in folder.glob(f"{kind}-words.*") if int(file.suffix[1:]) <= LARGEST]
     lines = (line for file in files for line in file.read_text("latin-1").splitlines())
     return {line.lower() for line in lines if line.isalpha()}
 
 
 def seconds(analyse: Analyzer, texts: list[str]) -> float:
-    """The median time to take the terms of texts."""
+    """Return the median time to compute the terms of texts."""
     rounds = []
     for _ in range(ROUNDS + 1):
         began = time.perf_counter()

@@ -1,22 +1,22 @@
-"""Which words of files does another extractor read that Auscult does not, and why?
+"""Words of files that another extractor reads and Auscult does not, with reasons.
 
     python benchmarks/words_kept.py FOLDER ... [--most 3000]
 
-Every PDF, Word, Excel, PowerPoint, OpenDocument and RTF file below the folders is read as `auscult index` reads it, and
-by another library: pypdf, python-docx, openpyxl, python-pptx, odfdo or striprtf. A file's share is that of the other's
-words, as often as they stand there, that stand in its documents, headings and titles, whatever order and capitals.
+Every PDF, Word, Excel, PowerPoint, OpenDocument and RTF file below the folders is read as by `auscult index`, and by
+another library: pypdf, python-docx, openpyxl, python-pptx, odfdo or striprtf. A file's share is that of the other's
+words, with repeats, that are in its documents, headings and titles, ignoring order and capitals.
 
-A third parser of the file (PDFium's own text of pages, libxml2) says why a word is lost, as in `auscult verify
---sources`: it is struck out, hidden, in a footer, and so on. Besides there are:
+A third parser of the file (PDFium's text of pages, libxml2) gives the reason why a word is lost, as in `auscult verify
+--sources`: it is struck out, hidden, in a footer, and so on. Further reasons are:
 
-- joined or divided otherwise: it is there, with other blanks around it or without the hyphen of a line's end;
-- only the other library reads it: the third parser finds it no more often than Auscult does;
-- no reason known: it was to be kept.
+- joined or divided otherwise: it was read with other blanks around it, or without the hyphen of a line's end;
+- only the other library reads it: the third parser finds it no more often than Auscult;
+- no reason known: it should have been read.
 
-A file that either does not read within the limits is counted and not compared, and so is one in which the other finds
-fewer than five words. Test collections of parsers are good folders: those of pdf.js, PDFBox, POI, Tika, pypdf,
+Files that either cannot read within the limits are counted but not compared, and so are files with fewer than five
+words by the other. Test collections of parsers are good folders: those of pdf.js, PDFBox, POI, Tika, pypdf,
 pdfminer.six, pdfplumber, tabula-java, camelot, python-docx, python-pptx, odfdo, XlsxWriter, calamine, PhpSpreadsheet,
-pandoc, docling, unstructured and markitdown. No file is kept. Writes benchmarks/results/words_kept.json.
+pandoc, docling, unstructured and markitdown. No file is saved. Writes benchmarks/results/words_kept.json.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ JOINED, OTHER = "joined or divided otherwise", "only the other library reads it"
 
 
 class Compared(NamedTuple):
-    """A file: its format, why it was not compared (or nothing), the share of words kept, and why others were not."""
+    """A file: its format, why it was not compared (or empty), the share of words kept, and reasons for lost words."""
 
     name: str
     kind: str
@@ -82,34 +82,41 @@ def main() -> None:
     ]
     random.Random(0).shuffle(files)
     chosen = [
-        file for kind in OTHERS for file in [each for each in files if each[1].suffix.lower() == kind][: given.most]
+        file
+        for kind in OTHERS
+        for file in [(folder, path) for folder, path in files if path.suffix.lower() == kind][: given.most]
     ]
     with Pool() as pool:
-        found = list(pool.imap_unordered(compared, chosen))
-    kinds = [row(kind, [each for each in found if each.kind == kind]) for kind in sorted({each.kind for each in found})]
-    whole = [each for each in found if not each.problem]
-    worst = sorted(whole, key=lambda each: each.kept)[: max(1, int(WORST * len(whole)))]
-    for each in kinds:
-        print(each)
+        results = list(pool.imap_unordered(compared, chosen))
+    kinds = [
+        row(kind, [result for result in results if result.kind == kind])
+        for kind in sorted({result.kind for result in results})
+    ]
+    whole = [result for result in results if not result.problem]
+    worst = sorted(whole, key=lambda result: result.kept)[: max(1, int(WORST * len(whole)))]
+    for of_kind in kinds:
+        print(of_kind)
     record = {
         "kind": "words_kept",
         "title": "Words that another library reads",
-        "formats": [*kinds, row("all", found)],
-        "worst": [{"file": each.name, "kept": round(each.kept, 3), "most lost": reason(each)} for each in worst],
+        "formats": [*kinds, row("all", results)],
+        "worst": [
+            {"file": result.name, "kept": round(result.kept, 3), "most lost": reason(result)} for result in worst
+        ],
         "worst_by_reason": counted(map(reason, worst)),
-        "not_compared": counted(each.problem for each in found if each.problem),
+        "not_compared": counted(result.problem for result in results if result.problem),
         **stamp(),
     }
     write_json(RESULT, [record])
 
 
 def counted(names: Iterable[str]) -> list[str]:
-    """Return how often each stands there, the most frequent first."""
+    """Return the number of each value, the most frequent first."""
     return [f"{name}: {number}" for name, number in Counter(names).most_common()]
 
 
 def reason(file: Compared) -> str:
-    """Return why most of the lost words of a file were lost."""
+    """Return the most frequent reason for a file's lost words."""
     return file.reasons.most_common(1)[0][0] if file.reasons else "none lost"
 
 
@@ -134,7 +141,7 @@ def compared(place: tuple[Path, Path]) -> Compared:
     folder, path = place
     name, kind = f"{folder.name}/{path.relative_to(folder).as_posix()}", path.suffix.lower()
     content = path.read_bytes()
-    # First, because looking for words in pictures of pages takes long.
+    # First, because recognising words in pictures of pages takes long.
     other = within_limits(OTHERS[kind], content)
     if other is None or sum(other.values()) < FEWEST:
         return Compared(name, kind, "the other reads nothing", 0.0, Counter())
@@ -148,32 +155,32 @@ def compared(place: tuple[Path, Path]) -> Compared:
 
 
 def reasons_of(lost: Counter[str], own: list[str], drafts: Sequence[DraftDocument], content: bytes) -> Counter[str]:
-    """Return how many of the lost words were lost for which reason.
+    """Return the number of lost words by reason.
 
     Args:
-        lost: Words of the other library that are not among ours, each as often as it is missing.
-        own: Our words.
+        lost: Words of the other library that Auscult did not read, with counts.
+        own: Words that Auscult read.
         drafts: Documents of the file.
         content: The file.
     """
     if not lost:
         return Counter()
     source, known = by_third_parser(drafts, content)
-    kept, squeezed = Counter(own), "".join(own)
+    counts, squeezed = Counter(own), "".join(own)
     reasons = Counter[str]()
     for word, number in lost.items():
-        told = known.get(word, UNKNOWN)
-        if told != UNKNOWN:
-            reasons[told] += number
+        reason = known.get(word, UNKNOWN)
+        if reason != UNKNOWN:
+            reasons[reason] += number
         elif len(word) >= SHORTEST and word in squeezed:
             reasons[JOINED] += number
         else:
-            reasons[OTHER if source[word] <= kept[word] else UNKNOWN] += number
+            reasons[OTHER if source[word] <= counts[word] else UNKNOWN] += number
     return reasons
 
 
 def by_third_parser(drafts: Sequence[DraftDocument], content: bytes) -> tuple[Counter[str], dict[str, str]]:
-    """Return the words that a third parser reads in a file, and why each of those that are lost is."""
+    """Return the words that a third parser reads in a file, and the reasons for the lost ones."""
     by_content: dict[tuple[str, bytes], list[DraftDocument]] = {}
     for draft in drafts:
         by_content.setdefault((draft.media_type, content if draft.content is None else draft.content), []).append(draft)
@@ -191,32 +198,32 @@ def by_third_parser(drafts: Sequence[DraftDocument], content: bytes) -> tuple[Co
 
 
 def document_of(draft: DraftDocument) -> Document:
-    """Return the document that a draft becomes."""
+    """Return the document of a draft."""
     return build_document(doc_id="d", title=draft.title, sections=sections_of(draft), text=draft.text)
 
 
 @cache
 def checking_process() -> ReadingProcess:
-    """Return the one of this process for a third parser."""
+    """Return this process' cached process for the third parser."""
     return ReadingProcess(readers=CHECKERS)
 
 
 @cache
 def reading_process() -> ReadingProcess:
-    """Return the one of this process, which reads one file after the other."""
+    """Return this process' cached process for reading files."""
     return ReadingProcess()
 
 
 def text_of(draft: DraftDocument) -> str:
-    """Return all words that an index has of a draft."""
+    """Return all text of a draft that an index contains."""
     headings = [heading for section in draft.sections for heading in (section.heading, *section.above)]
     above = [heading for path in draft.heading_paths for heading in path]
-    # Its text has most headings; those are counted once more, which loses no word of the other's.
+    # Most headings are also in the text; counting them twice loses no word of the other library.
     return " ".join([draft.title, *headings, *above, draft.text])
 
 
 def words(text: str) -> list[str]:
-    """Return words in lower case, compatible characters as one."""
+    """Return words in lower case and NFKC normal form."""
     return re.findall(r"\w+", unicodedata.normalize("NFKC", text).replace("\u00ad", "").lower())
 
 
@@ -236,7 +243,7 @@ def within_limits(extract: Callable[[bytes], str], content: bytes) -> Counter[st
             return Counter(words(extract(content)))
     except ImportError:
         raise
-    except Exception:  # Each library has errors of its own.
+    except Exception:  # Each library raises different errors.
         return None
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
@@ -257,7 +264,7 @@ def of_word(content: bytes) -> str:
         yield from (paragraph.text for paragraph in part.paragraphs)
         for table in part.tables:
             for cells in table.rows:
-                # A cell over several columns is given once for each.
+                # A merged cell is returned once per column.
                 for cell in {id(cell._tc): cell for cell in cells.cells}.values():
                     yield from texts(cell)
 
@@ -270,7 +277,7 @@ def of_workbook(content: bytes) -> str:
 
     book = load_workbook(io.BytesIO(content), read_only=True, data_only=True)
     sheets = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
-    # Numbers and dates are written in many ways; words are not.
+    # Numbers and dates have many formats; only words are compared.
     return "\n".join(cell for sheet in sheets for each in sheet.values for cell in each if isinstance(cell, str))
 
 

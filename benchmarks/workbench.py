@@ -1,9 +1,9 @@
-"""How long the workbench takes from a user's files to the page, in a process of its own.
+"""Time of the workbench from a user's files to the page, in its own process.
 
     AUSCULT_DATA=... python benchmarks/workbench.py [--backbone ENCODER] [--minutes 15] [--questions 500]
 
-The data is that of examples/make_user_data.py: biomedical questions and passages as three CSV files. What is timed is
-`auscult try`: checking, planning, training, ranking, writing the page. Nothing is there beforehand.
+The data is that of examples/make_user_data.py: biomedical questions and passages as three CSV files. The time is that
+of `auscult try` in a new folder: checking, planning, training, ranking, writing the page.
 
 Writes benchmarks/results/workbench.json. Needs: pip install 'auscult[train,evaluation]' ('transformers' for a backbone)
 """
@@ -28,13 +28,13 @@ EXAMPLE = HERE.parent / "examples" / "make_user_data.py"
 
 
 def make_data(folder: Path, questions: int, passages: int) -> None:
-    """A user's files."""
+    """Make a user's files."""
     command = [str(EXAMPLE), str(folder), "--questions", str(questions), "--passages", str(passages)]
     subprocess.run([sys.executable, *command], check=True)
 
 
 def run(data: Path, out: Path, options: list[str]) -> float:
-    """Seconds of `auscult try`."""
+    """Run `auscult try`, and return the seconds."""
     command = [sys.executable, "-m", "auscult.cli.main", "try", str(data), "--out", str(out), *options]
     began = time.perf_counter()
     subprocess.run([*command, "--no-progress"], check=True)
@@ -42,17 +42,17 @@ def run(data: Path, out: Path, options: list[str]) -> float:
 
 
 def models_of(out: Path) -> list[dict[str, Any]]:
-    """A row a model, as the page has it."""
+    """Return one row per model, as on the page."""
     return [
         {
-            "model": each.model,
-            "R@1": each.measures["R@1"],
-            "MAP": each.measures["MAP"],
-            # None for what was not trained here: term-based models, and the one that is shipped.
-            "training_seconds": each.training["seconds"] if each.of_bench else None,
-            "ms_per_query": each.ms_per_query,
+            "model": record.model,
+            "R@1": record.measures["R@1"],
+            "MAP": record.measures["MAP"],
+            # None for untrained models: term-based ones, and the shipped one.
+            "training_seconds": record.training["seconds"] if record.of_bench else None,
+            "ms_per_query": record.ms_per_query,
         }
-        for each in evaluation_records(read_records(out / "records.json"))
+        for record in evaluation_records(read_records(out / "records.json"))
     ]
 
 

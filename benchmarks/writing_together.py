@@ -1,11 +1,11 @@
-"""How fast is an index written to PostgreSQL by one process and by two, beside building its folder and publishing that?
+"""Speed of writing an index to PostgreSQL with one or two processes, compared with building and publishing a folder.
 
     AUSCULT_DATA=... python benchmarks/writing_together.py [--sentences N] [--work FOLDER]
 
-MedQuAD's documents as Markdown files, read by `fast`, by the commands that people give; the server is on the same
-machine. *Processor seconds* are those of the commands and their processes, without the server's; *load* is how many
-processes the machine had to run besides, a minute's mean, before each. Questions in words are then asked of the folder
-and of what two processes wrote: how many have the same first ten with the same scores.
+Users' commands index MedQuAD's documents as Markdown files with `fast`; the server is on the same machine. *Processor
+seconds* are those of the commands and their processes, without the server's; *load* is the machine's one-minute load
+average before each. Then the folder and the index of two processes answer the same questions in words; the record has
+the number of questions with equal first ten hits and scores.
 
 Writes benchmarks/results/writing_together.json (of `auscult[dev]`: a PostgreSQL server).
 """
@@ -37,7 +37,7 @@ QUESTIONS, HITS = 20, 10
 
 
 def write_files(folder: Path, sentences: int) -> int:
-    """Write documents until there are so many sentences; return how many documents there are."""
+    """Write documents up to a number of sentences; return the number of documents."""
     count = number = 0
     for number, document in enumerate(open_corpus(CORPUS).documents(), 1):
         path = folder / f"{number // 500:03d}" / f"{number:05d}.md"
@@ -66,13 +66,13 @@ def timed(*commands: list[str]) -> dict[str, float]:
 
 
 def same_answers(folder: Path, url: str) -> int:
-    """Return for how many questions the first hits of two indexes and their scores are the same."""
+    """Return the number of questions with equal first hits and scores in two indexes."""
     encoder = load_model(MODEL)
-    alone, there = Searcher.open(folder, encoder), Searcher.open(url, encoder)
+    alone, remote = Searcher.open(folder, encoder), Searcher.open(url, encoder)
     reader = alone.index.reader
     rows = reader.documents[:: max(1, len(reader.documents) // QUESTIONS)][:QUESTIONS].tolist()
     asked = [f"How is {reader.document_record(row).title} treated?" for row in rows]
-    return sum(alone.search(each, HITS) == there.search(each, HITS) for each in asked)
+    return sum(alone.search(each, HITS) == remote.search(each, HITS) for each in asked)
 
 
 def main() -> None:
@@ -104,11 +104,11 @@ def main() -> None:
     rows: list[dict[str, Any]] = [
         {
             "way": way,
-            "sentences_per_second": counts.sentences / each["seconds"],
-            "sentences_per_processor_second": counts.sentences / each["processor_seconds"],
-            **each,
+            "sentences_per_second": counts.sentences / times["seconds"],
+            "sentences_per_processor_second": counts.sentences / times["processor_seconds"],
+            **times,
         }
-        for way, each in taken.items()
+        for way, times in taken.items()
     ]
     record = {
         "kind": "writing_together",

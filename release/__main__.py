@@ -19,7 +19,7 @@ def main() -> int:
     """Make a release.
 
     Returns:
-        The exit status: 0 where all that was tried works, 1 where something does not.
+        The exit status: 0 where everything works, 1 otherwise.
     """
     options = argparse.ArgumentParser(prog="python -m release", description=__doc__)
     options.add_argument("--out", type=Path, default=ROOT / "dist", help="folder of the release (default: dist)")
@@ -41,7 +41,7 @@ def main() -> int:
     for python in pythons:
         with Environment(python, wheel, ROOT / "constraints.txt") as environment:
             trials += try_release(environment, chosen.extra or EXTRAS)
-            # The environment of the first one, with all extras, is what is listed.
+            # List the packages of the first environment, which has all extras.
             if not packages:
                 packages = licences_of(environment.python)
                 write_licences(chosen.out / "licences.csv", packages)

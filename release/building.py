@@ -1,4 +1,4 @@
-"""Build the wheel and the source distribution, and check what is said of them and what is in them."""
+"""Build the wheel and the source distribution, and check their metadata and content."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _NEEDED: Final = (
 
 
 class ReleaseError(Exception):
-    """Something keeps a release from being made: what was expected, what was found, and what to do."""
+    """A release cannot be made; has the expected and actual state and the remedy."""
 
 
 def project_version(root: Path) -> str:
-    """Return the version of `pyproject.toml`; `CITATION.cff` has to say the same.
+    """Return the version of `pyproject.toml`; `CITATION.cff` must have the same.
 
     Raises:
-        ReleaseError: It does not.
+        ReleaseError: The versions differ.
     """
     project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
     version: str = project["version"]
@@ -42,10 +42,10 @@ def project_version(root: Path) -> str:
 
 
 def check_notes(root: Path, version: str) -> None:
-    """See that the changelog has dated notes of a version.
+    """Check that the changelog has dated notes of a version.
 
     Raises:
-        ReleaseError: It has none.
+        ReleaseError: There are none.
     """
     if not re.search(
         rf"^## {re.escape(version)} \(\d{{4}}-\d\d-\d\d\)$", (root / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE
@@ -66,11 +66,11 @@ def check_written(root: Path, version: str) -> None:
 
 
 def build(root: Path, out: Path) -> tuple[Path, Path]:
-    """Build both distributions anew and check their metadata.
+    """Build both distributions and check their metadata.
 
     Args:
         root: The checkout.
-        out: Folder that they are written to; what an earlier release left there is removed.
+        out: Folder to write them to; files of an earlier release are deleted.
 
     Returns:
         The wheel and the source distribution.
@@ -83,11 +83,11 @@ def build(root: Path, out: Path) -> tuple[Path, Path]:
 
 
 def check_contents(wheel: Path, source: Path) -> None:
-    """See that both hold what they should and nothing else.
+    """Check that both have the right files and no others.
 
     Raises:
-        ReleaseError: A wheel is too large, lacks a file or has one from outside of the packages; or the source
-            distribution has another project's files or data.
+        ReleaseError: The wheel is too large, lacks a file, or has one from outside of the packages; or the source
+            distribution has files or data of other projects.
     """
     if wheel.stat().st_size > LARGEST_WHEEL:
         raise ReleaseError(

@@ -1,4 +1,4 @@
-"""Which packages an environment has and under which licences, as a table and as a bill of materials."""
+"""List the packages of an environment and their licences, as a table and as a bill of materials."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-# Those that ask whoever passes a program on to pass on its source. A lesser one asks for that of its own files alone.
+# Licences that require the source of a whole program to be passed on. Lesser ones require that of their own files only.
 _COPYLEFT: Final = re.compile(r"\bA?GPL|General Public License|Affero|SSPL|BUSL", re.IGNORECASE)
 _LESSER: Final = re.compile(r"\bLGPL[^;,]*|(?:Library or )?Lesser General Public License[^;,]*", re.IGNORECASE)
 _LIST: Final = """
@@ -26,10 +26,10 @@ print(json.dumps(found))
 
 
 def licences_of(python: Path) -> dict[str, tuple[str, str]]:
-    """Return by package its version and its licence ("" where it tells none).
+    """Return version and licence by package ("" where it states none).
 
     Args:
-        python: The interpreter of the environment that is asked.
+        python: Interpreter of the environment.
     """
     told = subprocess.run([python, "-c", _LIST], check=True, capture_output=True, text=True)  # noqa: S603 - our own
     packages = json.loads(told.stdout)
@@ -37,16 +37,16 @@ def licences_of(python: Path) -> dict[str, tuple[str, str]]:
 
 
 def refused(packages: dict[str, tuple[str, str]]) -> dict[str, str]:
-    """Return the packages, with their licences, that ask for more than a notice."""
+    """Return the packages, with licences, that require more than a notice."""
     return {name: licence for name, (_, licence) in packages.items() if _COPYLEFT.search(_LESSER.sub("", licence))}
 
 
 def bill_of_materials(python: Path, project: Path, out: Path) -> None:
-    """Write what an environment has as CycloneDX JSON.
+    """Write the packages of an environment as CycloneDX JSON.
 
     Args:
-        python: The interpreter of the environment that is listed.
-        project: The `pyproject.toml` that says what all of it is part of.
+        python: Interpreter of the environment.
+        project: The `pyproject.toml` of the project.
         out: File to write.
     """
     subprocess.run(  # noqa: S603 - our own arguments

@@ -1,4 +1,4 @@
-"""Write what was made and tried."""
+"""Write the records of a release."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from release.trying import Trial
 
 
 def write_licences(out: Path, packages: Mapping[str, tuple[str, str]]) -> None:
-    """Write a row a package: its name, version and licence."""
+    """Write one row per package: name, version and licence."""
     with out.open("w", encoding="utf-8", newline="") as file:
         rows = csv.writer(file, lineterminator="\n")
         rows.writerow(("package", "version", "licence"))
@@ -23,7 +23,7 @@ def write_licences(out: Path, packages: Mapping[str, tuple[str, str]]) -> None:
 
 
 def write_record(out: Path, version: str, trials: Iterable[Trial]) -> None:
-    """Write what was tried, where and when, and whether it works."""
+    """Write the tests, with date, machine and results."""
     record = {
         "version": version,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),

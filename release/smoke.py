@@ -1,7 +1,7 @@
-"""Does an installed Auscult work? Run by the interpreter of its environment: `python smoke.py [EXTRA]`.
+"""Smoke test of an installed Auscult, run by the interpreter of its environment: `python smoke.py [EXTRA]`.
 
-Uses nothing of the checkout. Each function tries what one extra is for, on the leaflets that the wheel has; it raises
-where something is wrong.
+Uses nothing of the checkout. Each function tests the purpose of one extra, on the leaflets of the wheel, and raises if
+something is wrong.
 """
 
 from __future__ import annotations
@@ -20,27 +20,29 @@ _QUESTION = "How is gout treated?"
 
 
 def auscult(*arguments: object, status: int = 0) -> str:
-    """Run a command; return what it printed.
+    """Run a command and return its output.
 
     Raises:
-        RuntimeError: It ended with another status.
+        RuntimeError: It ended with another exit status.
     """
-    done = subprocess.run(  # noqa: S603 - our own arguments
+    process = subprocess.run(  # noqa: S603 - our own arguments
         [Path(sys.executable).with_name("auscult"), *map(str, arguments)], capture_output=True, text=True, check=False
     )
-    if done.returncode != status:
-        raise RuntimeError(f"auscult {arguments[0]} ended with {done.returncode}, not {status}: {done.stderr[-2000:]}")
-    return done.stdout if status == 0 else done.stderr
+    if process.returncode != status:
+        raise RuntimeError(
+            f"auscult {arguments[0]} ended with {process.returncode}, not {status}: {process.stderr[-2000:]}"
+        )
+    return process.stdout if status == 0 else process.stderr
 
 
-def expect(found: object, wanted: object) -> None:
-    """See that two things are equal.
+def expect(actual: object, expected: object) -> None:
+    """Check that two values are equal.
 
     Raises:
-        RuntimeError: They are not.
+        RuntimeError: They differ.
     """
-    if found != wanted:
-        raise RuntimeError(f"expected {wanted!r}, found {found!r}")
+    if actual != expected:
+        raise RuntimeError(f"expected {expected!r}, found {actual!r}")
 
 
 def first_title(index: Path, question: str = _QUESTION) -> str:
@@ -92,7 +94,7 @@ def client(folder: Path) -> None:
 
 
 def mcp(folder: Path) -> None:
-    """Ask an index as a language model does."""
+    """Query an index as a language model does."""
     from mcp import Client, StdioServerParameters, stdio_client
 
     async def asked(index: Path) -> Any:
@@ -106,7 +108,7 @@ def mcp(folder: Path) -> None:
 
 
 def watch(folder: Path) -> None:
-    """Find what is written into a watched folder."""
+    """Find a file that is written into a watched folder."""
     index, pages = small_index(folder), folder / "pages"
     pages.mkdir()
     watching = subprocess.Popen(  # noqa: S603 - our own arguments
@@ -121,7 +123,7 @@ def watch(folder: Path) -> None:
 
 
 def postgres(folder: Path) -> None:
-    """Say that no server is there."""
+    """Report that there is no server."""
     expect(
         "auscult[postgres]"
         in auscult("publish", small_index(folder), "postgresql://nobody@127.0.0.1:1/none", "--whole", status=2),
@@ -130,7 +132,7 @@ def postgres(folder: Path) -> None:
 
 
 def milvus(folder: Path) -> None:
-    """Say that no server is there."""
+    """Report that there is no server."""
     expect("auscult[milvus]" in auscult("publish", small_index(folder), "milvus://127.0.0.1:1", status=2), False)
 
 
@@ -205,7 +207,7 @@ def gliner(_: Path) -> None:
 
 
 class _Served:
-    """An index that is served while the context lasts; its address."""
+    """Serves an index while the context lasts; returns its address."""
 
     def __init__(self, index: Path) -> None:
         self._index = index

@@ -1,4 +1,4 @@
-"""Install a wheel in a fresh environment and try the main job, and what each extra brings."""
+"""Install a wheel in a new environment and test the main job and each extra."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _LONGEST: Final = 600
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """Something that was tried.
+    """Result of a test.
 
     Attributes:
         what: "the main job", or an extra.
         python: The version that it was tried with.
-        works: Whether it does.
-        seconds: How long installing and trying took.
-        problem: The last lines of what it said where it does not work.
+        works: Whether it works.
+        seconds: Seconds to install and test it.
+        problem: The last lines of output if it does not work.
     """
 
     what: str
@@ -41,12 +41,12 @@ class Trial:
 
 
 class Environment:
-    """A virtual environment of an interpreter, in a folder that is removed behind it.
+    """A virtual environment of an interpreter, in a folder that is deleted afterwards.
 
     Args:
-        base: The interpreter that it is made with.
-        wheel: What is installed.
-        constraints: Versions to be taken.
+        base: The interpreter to make it with.
+        wheel: The wheel to install.
+        constraints: Versions to install.
     """
 
     def __init__(self, base: Path, wheel: Path, constraints: Path) -> None:
@@ -58,32 +58,32 @@ class Environment:
         self._folder = Path(tempfile.mkdtemp(prefix="auscult-release-"))
         subprocess.run([self._base, "-m", "venv", self._folder / "venv"], check=True)  # noqa: S603 - our own arguments
         self.python = self._folder / "venv" / "bin" / "python"
-        told = subprocess.run(  # noqa: S603 - our own arguments
+        process = subprocess.run(  # noqa: S603 - our own arguments
             [self.python, "-c", "import platform; print(platform.python_version())"],
             check=True,
             capture_output=True,
             text=True,
         )
-        self.version = told.stdout.strip()
+        self.version = process.stdout.strip()
         return self
 
     def __exit__(self, *_: object) -> None:
         shutil.rmtree(self._folder)
 
     def install(self, extra: str = "") -> str:
-        """Install the wheel, with an extra; return what is wrong, "" if nothing."""
+        """Install the wheel with an extra; return the problem, or ""."""
         wanted = f"{self._wheel}[{extra}]" if extra else str(self._wheel)
         return self._run("-m", "pip", "install", "--quiet", "--constraint", str(self._constraints), wanted)
 
     def smoke(self, what: str) -> str:
-        """Run the smoke test of an extra, "" for the main job; return what is wrong, "" if nothing."""
+        """Run the smoke test of an extra, "" for the main job; return the problem, or ""."""
         return self._run(str(_SMOKE), what)
 
     def _run(self, *arguments: str) -> str:
-        # What this checkout has must not stand in for what the wheel lacks.
+        # Files of this checkout must not replace missing ones of the wheel.
         surroundings = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "AUSCULT"))}
         try:
-            done = subprocess.run(  # noqa: S603 - our own arguments
+            process = subprocess.run(  # noqa: S603 - our own arguments
                 [self.python, *arguments],
                 cwd=self._folder,
                 env={**surroundings, "HF_HUB_OFFLINE": "1"},
@@ -95,11 +95,15 @@ class Environment:
             )
         except subprocess.TimeoutExpired:
             return f"did not end within {_LONGEST} seconds"
-        return "" if done.returncode == 0 else "\n".join(done.stdout.strip().splitlines()[-8:]) or "failed in silence"
+        return (
+            ""
+            if process.returncode == 0
+            else "\n".join(process.stdout.strip().splitlines()[-8:]) or "failed in silence"
+        )
 
 
 def try_release(environment: Environment, extras: Sequence[str]) -> list[Trial]:
-    """Try the main job, then each extra, all in one environment."""
+    """Test the main job, then each extra, in one environment."""
     trials = []
     for extra in ("", *extras):
         begun = time.perf_counter()

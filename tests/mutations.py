@@ -177,12 +177,12 @@ MODELS = (
     ),
     Mutation(
         "TF-IDF blind to length", "auscult_lab/scorers/lexical.py",
-        "np.sqrt(np.maximum(found.lengths, 1))", "np.sqrt(np.ones(len(found.lengths)))",
+        "np.sqrt(np.maximum(terms.lengths, 1))", "np.sqrt(np.ones(len(terms.lengths)))",
         ("lab/scorers/test_lexical.py",),
     ),
     Mutation(
         "query likelihood without its length", "auscult_lab/scorers/lexical.py",
-        "np.log(mu / (found.lengths + mu))", "np.zeros(len(found.lengths))", ("lab/scorers/test_lexical.py",),
+        "np.log(mu / (terms.lengths + mu))", "np.zeros(len(terms.lengths))", ("lab/scorers/test_lexical.py",),
     ),
     Mutation(
         "kernels count padding", "auscult_lab/modules/interaction.py",
@@ -267,7 +267,7 @@ EVALUATION = (
     ),
     Mutation(
         "candidates: one too many", "auscult_lab/evaluation/task.py",
-        "if len(kept) >= count", "if len(kept) > count", ("lab/evaluation/test_candidates.py",),
+        "if len(candidates) >= count", "if len(candidates) > count", ("lab/evaluation/test_candidates.py",),
     ),
     Mutation(
         "candidates: the best document's passages stay out", "auscult_lab/evaluation/task.py",

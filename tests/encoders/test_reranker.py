@@ -38,8 +38,8 @@ def test_what_is_opened_scores_as_what_was_trained(network: RerankerNetwork, rer
     tokenizer = network.backbone.tokenizer
 
     def tokens(text: str) -> list[int]:
-        found: list[int] = tokenizer(text, add_special_tokens=False)["input_ids"]
-        return found
+        ids: list[int] = tokenizer(text, add_special_tokens=False)["input_ids"]
+        return ids
 
     marks = tokenizer.cls_token_id, tokenizer.sep_token_id
     pairs = [pair(marks, tokens(QUESTION), tokens(told), tokens(text), reranker.window) for told, text in PASSAGES]
@@ -47,10 +47,10 @@ def test_what_is_opened_scores_as_what_was_trained(network: RerankerNetwork, rer
     batch = batch_of([Example(pairs, [True, False, False, False])], 4)
     with torch.no_grad():
         expected = network(batch)[0].numpy()
-    found = reranker.score(QUESTION, PASSAGES)
+    scores = reranker.score(QUESTION, PASSAGES)
     assert np.ptp(expected) > 1
     # Eight bits of weights by chance, which are larger than what is learned.
-    np.testing.assert_allclose(found, expected, atol=0.1 * np.ptp(expected))
+    np.testing.assert_allclose(scores, expected, atol=0.1 * np.ptp(expected))
 
 
 def test_neither_order_nor_company_changes_a_score(reranker: Reranker) -> None:

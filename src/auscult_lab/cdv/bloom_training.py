@@ -1,8 +1,8 @@
 """Training of the entity and aspect encoders (arnold2020, section 3 and 5.2): predict an ID's Bloom code from text.
 
 Departures: the paper trains them "similarly to the CDV model", with 5 epochs, batches of 128 sentences, a rate of 10^-3
-and dropout of 0.5. Where an experiment does not ask for it, Adam keeps that rate and has no weight decay, where CDV's
-rate falls by 0.975 an epoch and its weights decay by 10^-4. Sentences are cut at 96 words, as CDV's are.
+and dropout of 0.5. CDV's rate falls by 0.975 an epoch and its weights decay by 10^-4. By default neither applies here;
+an experiment can set both. Sentences are cut at 96 words, as CDV's are.
 """
 
 from __future__ import annotations
@@ -104,9 +104,9 @@ def train_bloom_space(
         vectors: Word vectors the encoder reads.
         choice: Epochs, batch size, learning rate and its decay, weight decay, dropout.
         dim: Length of an embedding.
-        seed: Of initialisation and shuffling.
-        accelerator: As the training library names it.
-        run: The training that it is a stage of.
+        seed: For initialisation and shuffling.
+        accelerator: Device type, as the training library names it ("cpu", "cuda").
+        run: The training of which this is one stage.
     """
     torch.manual_seed(seed)
     config = BloomConfig(word_dim=vectors.dim, lstm_dim=dim, dense_dim=dim, dropout=choice.dropout)
@@ -139,7 +139,7 @@ def train_bloom_space(
 
 
 class _Keys(Dataset[Key]):
-    """Hands each key on: the batch is made of keys alone."""
+    """A data set whose items are their own keys; `collate` makes the batch from them."""
 
     def __getitem__(self, key: Key) -> Key:
         return key

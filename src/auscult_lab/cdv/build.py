@@ -2,12 +2,12 @@
 
 FOLDER/words/              word vectors and word frequencies
 FOLDER/spaces/             the paper's entity and aspect encoders, where they are the targets
-FOLDER/sentences/          where a frozen transformer reads sentences: their vectors
+FOLDER/sentences/          sentence vectors of a frozen transformer, where one reads the sentences
 FOLDER/checkpoints/        the last epoch and the best one, as the training library writes them
-FOLDER/frozen/             where the transformer is fine-tuned: the model before, a whole one
+FOLDER/frozen/             the whole model before fine-tuning, where the transformer is fine-tuned
 FOLDER/fine-tuning/        the checkpoints of that second stage
 
-Beside these, what every training keeps (`training.folder`); the model is as `cdv.persistence` writes it.
+`training.folder` describes what every training writes beside these; `cdv.persistence` writes the model.
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ class CdvBuild(Build[CdvExperiment]):
     """A CDV model and what it is trained on; see `stages.Build`.
 
     Attributes:
-        encoder: The model; another one after fine-tuning, which gives it a transformer of its own.
-        frozen: Of the record, where the transformer is fine-tuned: how the stage before it went.
+        encoder: The model. Fine-tuning replaces it by one with a transformer of its own.
+        frozen: Record of the stage with a frozen transformer, where fine-tuning follows it; else empty.
     """
 
     kind = "training"
@@ -97,7 +97,7 @@ class CdvBuild(Build[CdvExperiment]):
         return texts_of(self.data.texts)
 
     def train(self) -> History:
-        """Train the network, and then, where it is asked for, the transformer with it."""
+        """Train the network. Where the experiment says so, then train it together with the transformer."""
         if self.experiment.sentences.fine_tune is None:
             return self._train_network()
         self.encoder, before = kept_stage(self.run.folder / "frozen", lambda: (self.encoder, self._train_network()))
@@ -125,7 +125,7 @@ class CdvBuild(Build[CdvExperiment]):
         return common_headings(self.data.documents, self.experiment.validation.heading_documents)
 
     def to_record(self, history: History) -> Record:
-        """Return counts, and what was chosen on the held-out documents, where the experiment asks for that."""
+        """Return counts and, where the experiment calibrates, the weights chosen on held-out documents."""
         encoder = self.encoder
         trained: list[torch.nn.Module] = [encoder.network]
         if isinstance(encoder.sentences, PooledTransformer) and encoder.sentences.name_or_path is None:
@@ -174,9 +174,9 @@ def _spaces(experiment: CdvExperiment, data: TrainingData, words: WordVectors, r
     choice = experiment.targets.bloom
     spaces: dict[Task, TargetSpace] = {}
     for task in tasks:
-        kept = run.folder / "spaces" / f"{task}.safetensors"
-        if kept.is_file():
-            spaces[task] = load_space(kept, words)
+        file = run.folder / "spaces" / f"{task}.safetensors"
+        if file.is_file():
+            spaces[task] = load_space(file, words)
             continue
         described = (
             entity_descriptions(data.documents, data.knowledge, max_sentences=choice.max_sentences)
@@ -195,7 +195,7 @@ def _spaces(experiment: CdvExperiment, data: TrainingData, words: WordVectors, r
             accelerator=experiment.training.accelerator,
             run=run,
         )
-        save_space(spaces[task], kept)
+        save_space(spaces[task], file)
     return spaces
 
 

@@ -1,13 +1,13 @@
-"""Training examples: documents as network inputs, target vectors a sentence, and query vectors a passage.
+"""Training examples: network inputs of documents, a target vector per sentence and a query vector per passage.
 
-An example is asked for by (epoch, row), and all chance in it (the window read, the name substituted) is drawn from
-seed, epoch and row: a resumed training sees exactly what an uninterrupted one would have seen.
+An example has the key (epoch, row). Its random parts (the window read, the name substituted) are drawn from seed,
+epoch and row. A resumed training therefore sees exactly what an uninterrupted one would have seen.
 
-Sentence vectors of a frozen transformer never change and cost the most, so a training makes them once:
+Sentence vectors of a frozen transformer never change and cost the most, so a training computes them once:
 
-    FOLDER/000000.npy, 000256.npy, ...   of so many documents each, one after the other, float16 (sentences, dim)
+    FOLDER/000000.npy, 000256.npy, ...   vectors of 256 documents each, float16 (sentences, dim)
 
-A training that is killed while it reads loses at most one file's documents, and one that goes on reads nothing again.
+A training that is killed while reading loses at most one file's documents. A resumed one reads nothing twice.
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ HalfArray = npt.NDArray[np.float16]
 def read_by_transformer(
     experiment: CdvExperiment, data: TrainingData, sentences: SentenceEncoder, run: Run, *, within: str
 ) -> list[HalfArray]:
-    """Return each training document's sentence vectors, (sentences, dim), where a transformer reads them; or none.
+    """Return each training document's sentence vectors, (sentences, dim); none where no transformer reads them.
 
     Args:
-        experiment: Which says how long a sentence may be.
+        experiment: Sets the longest sentence.
         data: Its documents.
         sentences: The sentence encoder.
         run: The training.
-        within: The folder of the training's that keeps them, another for each way of reading.
+        within: Name of the folder for them in the training's folder; one for each way of reading.
     """
     if not isinstance(sentences, PooledTransformer):
         return []
@@ -78,19 +78,19 @@ def kept_sentences(
     *,
     max_tokens: int,
 ) -> list[HalfArray]:
-    """Return the vectors of each document's sentences, (sentences, dim), made where the folder has none yet.
+    """Return the vectors of each document's sentences, (sentences, dim). Compute and save those missing in the folder.
 
     Args:
         documents: Always the same for a folder, in the same order.
-        sentences: Reads them, and always alike.
-        folder: Where they are kept.
-        say: Told how far it is.
+        sentences: The sentence encoder; always the same for a folder.
+        folder: Folder of the saved vectors.
+        say: Called with messages about progress.
         max_tokens: Word pieces read of a sentence.
 
     Raises:
-        DataError: A file of the folder holds other documents' vectors.
+        DataError: A file of the folder has vectors of other documents.
     """
-    found: list[HalfArray] = []
+    vectors: list[HalfArray] = []
     for first in range(0, len(documents), _DOCUMENTS):
         part = documents[first : first + _DOCUMENTS]
         path = folder / f"{first:06}.npy"
@@ -99,12 +99,12 @@ def kept_sentences(
             with whole_or_nothing(path) as partial, partial.open("wb") as file:
                 np.save(file, rows.astype(np.float16))
             say(f"sentences of {first + len(part):,} of {len(documents):,} documents read")
-        held: HalfArray = np.load(path)
+        stored: HalfArray = np.load(path)
         sizes = [len(document.sentences) for document in part]
-        if len(held) != sum(sizes):
-            raise DataError(f"{sum(sizes)} sentences in {path}", str(len(held)), "delete the file; it is made again")
-        found += np.split(held, np.cumsum(sizes)[:-1])
-    return found
+        if len(stored) != sum(sizes):
+            raise DataError(f"{sum(sizes)} sentences in {path}", str(len(stored)), "delete the file; it is made again")
+        vectors += np.split(stored, np.cumsum(sizes)[:-1])
+    return vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +114,9 @@ class Example:
     Attributes:
         inputs: (sentences, input_dim).
         targets: For each task (sentences, target_dim); NaN rows are unlabelled.
-        passages: (sentences,) position of each sentence's passage in `queries`, -1 where that has no full label.
+        passages: (sentences,) position of each sentence's passage in `queries`, -1 for a passage without a full label.
         queries: (labelled passages, target_dim * tasks), unit rows.
-        labels: What each labelled passage answers, to tell which passages are no negatives of each other.
+        labels: Query of each labelled passage. Passages with equal labels are no negatives of each other.
         texts: The sentences, where they are not encoded yet; `inputs` then holds their flags alone.
     """
 
@@ -150,10 +150,10 @@ class Batch:
 
 
 class DocumentExamples(Dataset[Example]):
-    """Examples made anew at each asking.
+    """Training examples, computed on each access.
 
     Args:
-        experiment: Says how documents are read: how much of them, from where on, and whether names are substituted.
+        experiment: Sets how much of a document is read, from where on, and whether names are substituted.
         data: Labelled training documents, and names to substitute.
         sentences: The sentence encoder; None where it is trained itself, and examples hold texts.
         spaces: The target space of each task.
@@ -204,7 +204,7 @@ class DocumentExamples(Dataset[Example]):
         """Return mean and standard deviation, each (input_dim,), of the inputs of all training sentences as they are.
 
         Args:
-            flags: Also of the structural flags; else these have mean 0 and deviation 1, which leaves them alone.
+            flags: Include the structural flags. Otherwise they get mean 0 and deviation 1, which leaves them unchanged.
         """
         total = np.zeros(0)
         squares, count = total, 0

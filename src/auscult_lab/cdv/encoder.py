@@ -5,8 +5,8 @@
 
 With unit vectors the mean is one inner product: query · (mean of the passage's sentence vectors).
 
-Departures: sentences are kept as the decoders' outputs and searched exactly; the paper keeps discourse vectors, for an
-approximate search. Its sentence encoder is trained with the network (section 4.4); here what it reads stays as it is.
+Departures: the index stores the decoders' outputs and searches them exactly; the paper stores discourse vectors and
+searches approximately. The paper trains its sentence encoder with the network (section 4.4); here it stays fixed.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class PooledTransformer:
         """Return vectors of texts, shape (texts, dim)."""
         limit = min(self.backbone.limit, max_tokens or self.backbone.limit)
         vectors = np.zeros((len(texts), self.dim), dtype=np.float32)
-        self.backbone.eval()  # while it is trained it is asked between epochs
+        self.backbone.eval()  # It is called between the epochs of its own training.
         # Similar lengths together: the padding saved is most of the work on a processor without a GPU.
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
         with torch.inference_mode():

@@ -6,9 +6,9 @@
 
 Costs one pass over the sentences of a document: linear in its length, no pairwise work with queries.
 
-What section 5.2 calls "L2 batch normalization" is read as scaling each discourse vector to unit length, after the tanh:
-that is what the authors' published code does, and unlike batch statistics it keeps a document's vectors independent of
-the documents beside it.
+Section 5.2's "L2 batch normalization" is read as scaling each discourse vector to unit length, after the tanh. The
+authors' published code does so. Unlike batch statistics, it keeps a document's vectors independent of the rest of the
+batch.
 """
 
 from __future__ import annotations

@@ -72,15 +72,15 @@ def retrieval_quality(
             if item.title and headings and (owners == row).any():
                 means.append(matrix[owners == row].mean(axis=0))
                 labels.append((item.title.key, item.title.name, headings))
-    asked = [label for label in dict.fromkeys(labels) if label[2] in asked_for]
-    if not asked:
+    targets = [label for label in dict.fromkeys(labels) if label[2] in asked_for]
+    if not targets:
         return {"R@1": 0.0, "RR": 0.0}
     queries = [
         Query(query_id="", entity=name, aspects=headings, entity_id="" if key.startswith("title:") else key)
-        for key, name, headings in asked
+        for key, name, headings in targets
     ]
     scores = encoder.encode_queries(queries) @ np.stack(means).T
-    relevant = np.array([[label[0] == ask[0] and label[2] == ask[2] for label in labels] for ask in asked])
+    relevant = np.array([[label[0] == target[0] and label[2] == target[2] for label in labels] for target in targets])
     best = np.where(relevant, scores, -np.inf).max(axis=1)
     ahead = (~(scores < best[:, None]) & ~relevant).sum(axis=1)
     return {"R@1": float((ahead == 0).mean()), "RR": float((1.0 / (ahead + 1)).mean())}
@@ -283,10 +283,10 @@ class FineTuningObjective(CdvObjective):
 
 
 def kept_stage(folder: Path, train: Callable[[], tuple[CdvEncoder, History]]) -> tuple[CdvEncoder, History]:
-    """Return what the first stage left: as it was kept in a folder, or trained now and then kept there.
+    """Return the model and history of the first stage. Train and save them where the folder has none yet.
 
     Args:
-        folder: Of a whole model, which can be opened and measured like any other.
+        folder: Holds a whole model, which can be opened and measured like any other.
         train: The first stage.
     """
     if (folder / "model.json").is_file():
@@ -304,7 +304,7 @@ def fine_tune(
     """Train a model of the first stage further, or go on with what was interrupted in the same folder.
 
     Args:
-        experiment: Of both stages; it asks for fine-tuning.
+        experiment: Describes both stages, with fine-tuning.
         data: As in the first stage.
         frozen: What the first stage left; its network and its transformer are trained in place.
         run: The training that it is the second stage of.

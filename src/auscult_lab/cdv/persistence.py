@@ -4,8 +4,8 @@
     weights.safetensors   network.*, words.*, frequencies, entity.*, aspect.*
     sentences/            the transformer that reads sentences, as Hugging Face saves it, where the model has its own
 
-A transformer that was not trained with the model is not copied; `model.json` tells what it was opened by. Weights may
-be stored in half precision (`half=True`, for shipped models); they are computed with in single precision. Nothing is
+A transformer that was not trained with the model is not copied; `model.json` has its hub name or folder. Weights may
+be stored in half precision (`half=True`, for shipped models); computation is in single precision. Nothing is
 pickled. The fingerprint is a SHA-256 of all files without the training record.
 """
 
@@ -44,8 +44,8 @@ def save(encoder: CdvEncoder, folder: Path, *, training: Mapping[str, object] | 
 
     Args:
         encoder: The model.
-        folder: Where to.
-        training: How it was trained, for the record: data, seed, version, hardware, date.
+        folder: Folder of the model.
+        training: Training record: data, seed, version, hardware, date.
         half: Store floating-point arrays in half precision; not those of a transformer.
 
     Returns:
@@ -139,7 +139,7 @@ def fingerprint(folder: Path) -> str:
 
 
 class _Words:
-    """Each set of word vectors once, however many parts read it."""
+    """Word vectors of a model; those that several parts share are stored once."""
 
     def __init__(self) -> None:
         self.sets: list[WordVectors] = []

@@ -5,7 +5,7 @@ Two ways to make them:
 - `BloomSpace`, the paper's: embeddings of a trained BLSTM encoder (arnold2020, Eq. 1-6), averaged over the
   descriptions of each known concept, from the mention alone for an unknown one (Eq. 5).
 - `AverageSpace`, a departure: the mean of the word vectors of the name, minus the mean over all training names, at
-  unit length. Nothing is learnt beyond the word vectors, so a name never seen is placed as well as any other.
+  unit length. Only the word vectors are learned, so unknown names are placed as well as known ones.
 
 Entity and aspect encoders (arnold2020, section 3, Eq. 1-6): a BLSTM that predicts a Bloom-filter hash of an ID.
 
@@ -151,8 +151,8 @@ class BloomSpace:
         encoder: The trained BLSTM, in evaluation mode from here on.
         vectors: The word vectors that it reads.
         known: Mean embedding (dim,) over the descriptions of each known key (Eq. 5, first case).
-        names: `normalise_name` of a name -> the known key it stands for, so that a query that brings a name, or an
-            identifier of another vocabulary, finds what it is known by.
+        names: `normalise_name` of a name -> its known key. It serves queries by a name, or by an identifier of another
+            vocabulary.
     """
 
     kind = "bloom"

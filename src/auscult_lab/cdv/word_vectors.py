@@ -1,6 +1,6 @@
-"""Word vectors to train with: those of a file or a model, or made here.
+"""Word vectors to train with: read from a file or a model, or trained here.
 
-Made here, they are skip-gram with subwords (bojanowski2017), hashed into one small table by floret.
+Those trained here are skip-gram vectors with subwords (bojanowski2017), which floret hashes into one small table.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from auscult_lab.training.data import TrainingData
 from auscult_lab.training.experiment import DataExperiment, WordVectorChoice, expanded
 
 _THREADS = 2
-# Words beyond these count as rare as the rarest of them.
+# All further words count as rare as the last of these.
 _FREQUENT_WORDS = 30_000
 
 
@@ -45,8 +45,8 @@ def word_vectors(
     folder: Path,
     say: Callable[[str], None],
 ) -> tuple[WordVectors, dict[str, float]]:
-    """Return word vectors, given or trained and kept in a folder, and how frequent the training text's words are."""
-    text, done = folder / "text.txt", folder / "vectors.npz"
+    """Return word vectors, given or trained and saved in a folder, and the words' shares of the training text."""
+    text, trained = folder / "text.txt", folder / "vectors.npz"
     if not text.is_file():
         with whole_or_nothing(text) as partial:
             glossary = data.knowledge if experiment.word_vectors.glossary else None
@@ -56,13 +56,13 @@ def word_vectors(
     shares = dict(islice(word_shares(text, min_count=experiment.word_vectors.min_count).items(), _FREQUENT_WORDS))
     if given is not None:
         return given, shares
-    if not done.is_file():
+    if not trained.is_file():
         say("training word vectors")
         arrays, settings = train_word_vectors(text, experiment.word_vectors).state()
-        with whole_or_nothing(done) as partial, partial.open("wb") as file:
+        with whole_or_nothing(trained) as partial, partial.open("wb") as file:
             np.savez(file, settings=np.array(json.dumps(settings)), table=arrays["table"])
-    with np.load(done, allow_pickle=False) as kept:
-        return from_state({"table": kept["table"]}, parse_json(str(kept["settings"]))), shares
+    with np.load(trained, allow_pickle=False) as stored:
+        return from_state({"table": stored["table"]}, parse_json(str(stored["settings"]))), shares
 
 
 def document_lines(documents: Iterable[Document]) -> Iterator[list[str]]:
@@ -123,9 +123,9 @@ def given_word_vectors(choice: WordVectorChoice) -> WordVectors | None:
 def train_word_vectors(path: Path, choice: WordVectorChoice) -> SubwordTable:
     """Train a subword table on a tokenised file.
 
-    Two threads share the table without locks, so the same text gives slightly different vectors each time; a run
-    keeps those it was made with. floret begins with a tenth of its table filled per thread and learns the rest: on
-    very little text a short word can stay without a vector, and is then left out of averages.
+    Two threads share the table without locks, so vectors of the same text differ slightly between runs. floret starts
+    with a tenth of its table filled per thread and learns the rest. On very little text a short word may get no
+    vector; averages then leave it out.
 
     Args:
         path: One tokenised line a sentence.

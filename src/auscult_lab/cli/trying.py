@@ -108,7 +108,7 @@ def _show_faults(console: Console, error: UnusableDataError) -> None:
     for kind, faults in kinds.items():
         for fault in faults[:_SHOWN_OF_A_KIND]:
             line = str(fault.place.line) if fault.place.line else ""
-            table.add_row(*map(escape, (fault.place.file, line, kind, fault.found, fault.remedy)))
+            table.add_row(*map(escape, (fault.place.file, line, kind, fault.got, fault.remedy)))
         if len(faults) > _SHOWN_OF_A_KIND:
             table.add_row("", "", f"and {len(faults) - _SHOWN_OF_A_KIND:,} more: {escape(kind)}", "", "")
     console.print(table)

@@ -38,12 +38,12 @@ class BeirCorpus(SectionedCorpus):
         skip_bad: Leave bad documents out and count them in `bad`. Queries and judgements are always read
             strictly: a figure over a silently smaller test set would not be comparable.
         splitter: Finds sentences; the default splitter when not given.
-        parent: A regular expression: rows in whose ids its first group is the same are one document; where it finds
-            nothing, or when not given, `metadata.parent` says so.
+        parent: A regular expression. Rows whose ids match it with the same first group form one document. For rows
+            without a match, and by default, `metadata.parent` decides.
 
     Raises:
         CorpusMissingError: The folder has no corpus.jsonl.
-        ConfigError: The expression is none, or has no group.
+        ConfigError: The expression is invalid, or has no group.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class BeirCorpus(SectionedCorpus):
             yield _together(doc_id, [*rows])
 
     def _owner(self, row: Draft) -> tuple[bool, str]:
-        """Return whether a row is of a larger document, and that one's id."""
+        """Return whether a row belongs to a larger document, and the document's id."""
         found = self._parent.search(row.doc_id) if self._parent else None
         parent = (found[1] if found else "") or row.metadata.get("parent", "")
         return bool(parent), parent or row.doc_id
@@ -127,8 +127,8 @@ class BeirCorpus(SectionedCorpus):
 
         Raises:
             CorpusMissingError: There is no such split.
-            RecordError: A line is not UTF-8, has not three fields, its score is no whole number, or another one than
-                before; names file and line.
+            RecordError: A line is not UTF-8 or has not three fields, or its score is not a whole number or contradicts
+                an earlier line; names file and line.
             DataError: The file cannot be read.
         """
         path = self.folder / "qrels" / f"{split}.tsv"
@@ -163,7 +163,7 @@ def _with_group(pattern: str) -> re.Pattern[str]:
 
 
 def _together(doc_id: str, rows: Sequence[Draft]) -> Draft:
-    """Return one document of rows; a title that differs from the first row's is its passage's heading."""
+    """Join rows into one document. A title that differs from the first row's becomes the heading of its passage."""
     first = rows[0]
     sections = [
         replace(section, heading="" if row.title == first.title else row.title)

@@ -5,10 +5,10 @@ Two files of JSON lines: articles, `{"doc_id", "text"}`, and questions, `{"quest
 identifiers down to one that names the licence; its body is paragraphs with empty lines between them.
 
 The unit of retrieval is a paragraph. Those below 200 characters, mostly headings and captions, are joined to the next
-one; those above 2,000 are cut, at a sentence's end where there is one. What holds some of an answer is relevant, in the
-question's own article only, though a few questions ("What was the aim of this study?") fit others as well.
+one; those above 2,000 are cut, at a sentence's end where there is one. Passages with a part of an answer are relevant.
+Only the question's own article counts, though a few questions ("What was the aim of this study?") fit others as well.
 
-There is one split, "test". The articles have licences of their own, and experiments refuse them
+There is one split, "test". The articles have different licences, and experiments refuse to train on them
 (`catalogue.Entry.measured_only`).
 """
 
@@ -78,36 +78,38 @@ class CovidQaCorpus(SectionedCorpus):
 
     def queries(self, split: str) -> Sequence[Query]:
         """Return the questions; a question takes an entity's place, so that any model can rank for it."""
-        asked = ((each.text("question_id"), each.text("question").strip()) for each in self._asked(split))
-        return [Query(query_id=query_id, entity=question, text=question) for query_id, question in asked]
+        questions = (
+            (record.text("question_id"), record.text("question").strip()) for record in self._questions_of(split)
+        )
+        return [Query(query_id=query_id, entity=question, text=question) for query_id, question in questions]
 
     def judgements(self, split: str) -> Sequence[Judgement]:
-        """Return the passages that hold some of an answer.
+        """Judge the passages with a part of an answer relevant.
 
         Raises:
-            RecordError: An answer stands in none.
+            RecordError: An answer is in no passage.
         """
-        asked = list(self._asked(split))
-        passages = {draft.doc_id: draft.sections for draft in self.drafts()} if asked else {}
+        questions = list(self._questions_of(split))
+        passages = {draft.doc_id: draft.sections for draft in self.drafts()} if questions else {}
         return [
             Judgement(question.text("question_id"), passage_id)
-            for question in asked
+            for question in questions
             for passage_id in _holding(question, passages.get(question.text("doc_id"), ()))
         ]
 
     def answers(self, split: str) -> dict[str, tuple[str, list[tuple[int, int]]]]:
-        """Return the article of each question, and where in its text the answers stand, by the question's id."""
+        """Return by question id the question's article and the ranges of the answers in its text."""
         return {
             question.text("question_id"): (question.text("doc_id"), _ranges(question))
-            for question in self._asked(split)
+            for question in self._questions_of(split)
         }
 
-    def _asked(self, split: str) -> Iterator[Record]:
+    def _questions_of(self, split: str) -> Iterator[Record]:
         return read_records(self._questions) if split == SPLIT else iter(())
 
 
 def passage_ranges(text: str) -> list[tuple[int, int]]:
-    """Return where the passages of an article are in its text: half-open ranges, in order."""
+    """Return the half-open ranges of an article's passages in its text, in order."""
     head = _LICENCE.search(text, 0, _HEAD) or _TITLE.match(text)
     ranges: list[tuple[int, int]] = []
     begun: int | None = None
@@ -116,12 +118,12 @@ def passage_ranges(text: str) -> list[tuple[int, int]]:
         begun = start if paragraph.end() - start < _SHORTEST else None
         if begun is None:
             ranges += [piece.span() for piece in _PIECE.finditer(text, start, paragraph.end())]
-    # What is too short and has no next one.
+    # The last paragraph may be too short, and has no next one to join.
     return [*ranges, (begun, len(text.rstrip()))] if begun is not None else ranges
 
 
 def _ranges(question: Record) -> list[tuple[int, int]]:
-    """Return where the answers of a question stand in its article."""
+    """Return the ranges of a question's answers in its article."""
     ranges = []
     for answer in question.records("answers"):
         start, text = answer.fields.get("start"), answer.text("text")
@@ -132,13 +134,13 @@ def _ranges(question: Record) -> list[tuple[int, int]]:
 
 
 def _holding(question: Record, passages: Sequence[Section]) -> list[str]:
-    """Return the passages that hold some of an answer, each once."""
+    """Return the ids of the passages with a part of an answer, without repeats."""
     ranges = _ranges(question)
-    found = [
-        each.passage_id
-        for each in passages
-        if any(start < (each.start or 0) + len(each.text) and (each.start or 0) < end for start, end in ranges)
+    passage_ids = [
+        passage.passage_id
+        for passage in passages
+        if any(start < (passage.start or 0) + len(passage.text) and (passage.start or 0) < end for start, end in ranges)
     ]
-    if not found:
+    if not passage_ids:
         reject("answer outside", question.where, "an answer in a paragraph of its article", "one that is in none")
-    return found
+    return passage_ids

@@ -1,11 +1,11 @@
-"""cpgQA: questions on one guideline, and where in its paragraphs their answers stand (mahbub2023).
+"""cpgQA: questions on one guideline, with the places of their answers in its paragraphs (mahbub2023).
 
 Two files of JSON lines: paragraphs, `{"doc_id", "title", "text"}`, and questions, `{"query_id", "text",
-"answers": [{"doc_id", "grade", "begin", "length"}]}`. The unit of retrieval is a paragraph, a document of its own. What
-paragraphs are titled is left out: a title names the part of the guideline and is shared by many.
+"answers": [{"doc_id", "grade", "begin", "length"}]}`. The unit of retrieval is a paragraph, a document of its own.
+Titles are left out: a title names the part of the guideline and many paragraphs share it.
 
-Half of the questions, by a seeded hash of their ids, are the split "test", the others "train". All paragraphs are of
-both.
+Half of the questions, by a seeded hash of their ids, are the split "test", the others "train". Both splits have all
+paragraphs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SEED = "auscult cpgqa test 1"
 
 @dataclass(frozen=True, slots=True)
 class AnswerPlace:
-    """Where an answer stands.
+    """The place of an answer.
 
     Attributes:
         begin: First character in the paragraph's text.
@@ -45,7 +45,7 @@ class CpgQaCorpus(SectionedCorpus):
     """Paragraphs, questions, and the paragraphs that hold the answers.
 
     Args:
-        folder: That holds both files.
+        folder: Folder of both files.
         skip_bad: Leave bad paragraphs out and count them in `bad`, instead of raising. Questions are always read
             strictly: a figure over a silently smaller test set would not be comparable.
         splitter: Finds sentences; the default splitter when not given.
@@ -76,22 +76,22 @@ class CpgQaCorpus(SectionedCorpus):
 
     def queries(self, split: str) -> Sequence[Query]:
         """Return the questions; a question takes an entity's place, so that any model can rank for it."""
-        asked = ((each.text("query_id"), each.text("text").strip()) for each in self._asked(split))
-        return [Query(query_id=query_id, entity=question, text=question) for query_id, question in asked]
+        questions = ((record.text("query_id"), record.text("text").strip()) for record in self._questions_of(split))
+        return [Query(query_id=query_id, entity=question, text=question) for query_id, question in questions]
 
     def judgements(self, split: str) -> Sequence[Judgement]:
         """Return the paragraphs that answer."""
         return [
             Judgement(question.text("query_id"), place.passage_id, place.relevance)
-            for question in self._asked(split)
+            for question in self._questions_of(split)
             for place in _places(question)
         ]
 
     def answers(self, split: str) -> dict[str, list[AnswerPlace]]:
-        """Return where the answers of each question stand, by its id."""
-        return {question.text("query_id"): _places(question) for question in self._asked(split)}
+        """Return the places of each question's answers, by question id."""
+        return {question.text("query_id"): _places(question) for question in self._questions_of(split)}
 
-    def _asked(self, split: str) -> Iterator[Record]:
+    def _questions_of(self, split: str) -> Iterator[Record]:
         return (record for record in read_records(self._questions) if split_of(record.text("query_id")) == split)
 
 

@@ -1,4 +1,4 @@
-"""Corpora of JSON lines that need no code of their own: each is described by where its records hold what.
+"""Corpora of JSON lines that need no code of their own: a `Format` says which field of a record holds what.
 
 - NHS A-Z pages on conditions, symptoms and medicines: `{"doc_id", "title", "url", "page_type", "last_reviewed",
   "sections": [...]}`. Headings are coarse and lower case ("symptoms", "self care"). Information from the NHS website,
@@ -27,8 +27,8 @@
 
 `"sections"` is `[{"heading", "text"}]`. NHS, OpenStax and Wikipedia make their queries of their own titles and
 headings: entity = title, aspect = heading. Every test section under that heading, in each document of that title, is
-relevant. The heading is the very word that the answer stands under: a model that reads titles and headings would be
-handed the answer (`evaluation.task.Task.without_names` hides both).
+relevant. The query thus repeats the heading of its answer, and a model that reads titles and headings would be given
+the answer (`evaluation.task.Task.without_names` hides both).
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ class Format:
     """How records of one layout become documents.
 
     Attributes:
-        name: The corpus' name, where it is opened without one.
+        name: Default name of the corpus.
         source: The source's name, for people.
         fits: Check whether a record has this layout, where a corpus has several.
         doc_id: Field of the identifier.
         prefix: Put before the identifier.
         title: Return a record's title; empty where documents have none.
         sections: Return a record's sections.
-        text: Field of the whole text that the sections were found in; empty where it is put together from them.
+        text: Field with the whole text of all sections; empty where the sections are joined to make it.
         split: Return a record's split.
         url: Return a record's address.
         metadata: Fields of text that are kept with the document.
@@ -87,7 +87,7 @@ class Format:
     aspect: Callable[[Draft, Section], str] | None = None
 
     def draft(self, record: Record) -> Draft:
-        """Return the document of a record, before sentences are looked for.
+        """Return the document of a record, not yet split into sentences.
 
         Raises:
             RecordError: A field is missing or of the wrong type.
@@ -111,7 +111,7 @@ class DescribedCorpus(SectionedCorpus):
     """A corpus of JSON lines in one or several described layouts.
 
     Args:
-        formats: Of each record, the first that fits is taken.
+        formats: The first format that fits a record is taken.
         paths: The files, plain or gzip-compressed; read in this order.
         name: The corpus' name; that of the format when not given.
         skip_bad: Leave bad records out and count them in `bad`, instead of raising.
@@ -135,17 +135,17 @@ class DescribedCorpus(SectionedCorpus):
 
     def queries(self, split: str) -> Sequence[Query]:
         """Return a query for each title and aspect of the test documents, in order; other splits have none."""
-        return [query for query, _ in self._asked(split)]
+        return [query for query, _ in self._queries(split)]
 
     def judgements(self, split: str) -> Sequence[Judgement]:
         """Judge every section under a query's heading relevant, in each test document of that title."""
         return [
             Judgement(query.query_id, passage_id)
-            for query, passage_ids in self._asked(split)
+            for query, passage_ids in self._queries(split)
             for passage_id in passage_ids
         ]
 
-    def _asked(self, split: str) -> list[tuple[Query, list[str]]]:
+    def _queries(self, split: str) -> list[tuple[Query, list[str]]]:
         aspect = self._formats[0].aspect
         if split != "test" or aspect is None:
             return []
@@ -159,14 +159,14 @@ def heading_queries(
 
     A title that several documents have makes one query an aspect. Documents without a title make none.
     """
-    found: dict[tuple[str, str], tuple[Query, list[str]]] = {}
+    queries: dict[tuple[str, str], tuple[Query, list[str]]] = {}
     for draft in drafts:
         for section in draft.sections if draft.title.strip() else ():
             if aspect := aspect_of_section(draft, section):
                 query_id = f"{draft.doc_id}:{aspect.replace(' ', '_')}"
                 query = Query(query_id=query_id, entity=draft.title, aspects=(aspect,))
-                found.setdefault((draft.title.casefold(), aspect), (query, []))[1].append(section.passage_id)
-    return list(found.values())
+                queries.setdefault((draft.title.casefold(), aspect), (query, []))[1].append(section.passage_id)
+    return list(queries.values())
 
 
 def split_by_title(title: str, *, seed: str, share: int) -> str:
@@ -308,7 +308,7 @@ CLINICAL_NOTES = (
         source="PriMock57",
         fits=lambda record: "note" in record.fields,
         doc_id="note_id",
-        # What the patient said first is a quotation, no name of what the note is about.
+        # The patient's first words are a quotation; they do not name the subject of the note.
         title=lambda record: "",
         sections=lambda record: list(note_sections(record.text("note"), bare_headings=False)),
         text="note",

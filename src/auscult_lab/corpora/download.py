@@ -1,6 +1,6 @@
 """Fetch one file over HTTP: progress, resume, checksum, and nothing half-written under the final name.
 
-GitHub's tarball of a commit: verified against the commit's git tree, and unpacked without trust.
+Also unpack GitHub's tarball of a commit, which is verified against the commit's git tree.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _RETRIED_STATUS = frozenset({408, 429, 500, 502, 503, 504})
 
 
 class _Interrupted(Exception):  # noqa: N818 - never leaves this file
-    """The transfer ended early; what came is kept and the next attempt goes on from there."""
+    """The transfer ended early. The bytes received are kept; the next attempt resumes after them."""
 
 
 class _Response(Protocol):
@@ -52,26 +52,26 @@ def download(
 ) -> Path:
     """Download `url` to `target`.
 
-    Bytes go to `<target>.part`. A transfer that breaks is taken up where it stopped (HTTP Range), in this
-    call up to `attempts` times and by the next call after that; a server without ranges starts over. The file
-    gets its name when it is whole and its checksum is right.
+    Bytes go to `<target>.part`. A broken transfer is resumed where it stopped (HTTP Range): up to `attempts` times in
+    this call, and again by the next call. A server without ranges starts over. The file gets its name when it is
+    complete and its checksum is right.
 
     Args:
         url: http or https.
-        target: Folders on the way are made.
-        sha256: Hex digest that the bytes must have; empty to take what comes.
-        progress: Told after every chunk.
+        target: Path of the file; missing folders are created.
+        sha256: Expected hex digest; empty to accept any content.
+        progress: Called after every chunk.
         attempts: How often to try, at least 1.
         pause: Seconds before the second attempt; doubled before each further one.
-        timeout: Seconds without a byte after which an attempt is given up.
+        timeout: Seconds without a byte after which an attempt fails.
 
     Returns:
         `target`.
 
     Raises:
         ConfigError: Not an http(s) address.
-        CorpusMissingError: Not to be had: the server refuses, or every attempt broke.
-        DataError: Whole, but with another checksum; the bytes are thrown away.
+        CorpusMissingError: The server refuses, or every attempt failed.
+        DataError: The checksum is wrong; the bytes are deleted.
     """
     if not url.startswith(("http://", "https://")):
         raise ConfigError("an http or https address", repr(url), "correct the address")
@@ -91,12 +91,12 @@ def download(
             f"all of {url}", reason, "check the network and run the command again (it goes on where it stopped)"
         )
     if sha256:
-        found = digest_of_file(part)
-        if found != sha256:
+        digest = digest_of_file(part)
+        if digest != sha256:
             part.unlink()
             raise DataError(
                 f"{url} with SHA-256 {sha256[:12]}…",
-                f"{found[:12]}…",
+                f"{digest[:12]}…",
                 "run the command again; if it stays so, the published file has changed",
             )
     put_file(part, target)
@@ -125,7 +125,7 @@ def _transfer(url: str, part: Path, progress: Progress | None, timeout: float) -
         raise CorpusMissingError(
             f"a file at {url}", f"HTTP {error.code} {error.reason}", "check the address, or get the file elsewhere"
         ) from error
-    # What the network does is tried again; what the disk does (another OSError) is not.
+    # Network errors are retried; disk errors (other OSErrors) are not.
     except (urllib.error.URLError, TimeoutError, ConnectionError, http.client.HTTPException) as error:
         cause = getattr(error, "reason", "") or error
         raise _Interrupted(f"no whole answer ({cause})") from error
@@ -135,17 +135,17 @@ def _receive(response: _Response, part: Path, have: int, progress: Progress | No
     content_range = response.headers.get("Content-Range", "")
     resumed = response.status == http.client.PARTIAL_CONTENT and content_range.startswith(f"bytes {have}-")
     length = response.headers.get("Content-Length")
-    done = have if resumed else 0
-    total = done + int(length) if length is not None else None
+    received = have if resumed else 0
+    total = received + int(length) if length is not None else None
     with part.open("ab" if resumed else "wb") as stream:
         while chunk := response.read(_CHUNK):
             stream.write(chunk)
-            done += len(chunk)
+            received += len(chunk)
             if progress:
-                progress(done, total)
-    # http.client ends a body that was cut off like a whole one when it is read in pieces.
-    if total is not None and done < total:
-        raise _Interrupted(f"only {done} of {total} bytes")
+                progress(received, total)
+    # http.client reports no error for a truncated body that is read in pieces.
+    if total is not None and received < total:
+        raise _Interrupted(f"only {received} of {total} bytes")
 
 
 # A folder of a git tree: name -> folder, or the (mode, hash) of a file.
@@ -153,10 +153,10 @@ _Tree = dict[str, "_Tree | tuple[bytes, bytes]"]
 
 
 def unpack(tarball: Path, target: Path, *, tree: str, wanted: re.Pattern[str]) -> int:
-    """Unpack some files of a tarball, after which the whole of it must prove to be the expected tree.
+    """Unpack some files of a tarball and check that the tarball as a whole is the expected tree.
 
-    GitHub packs a commit afresh when asked and promises no checksum of the packed bytes; git's own id of the
-    tree is recomputed from all files instead (SHA-1, as git has it).
+    GitHub packs a commit on each request, so the packed bytes have no stable checksum. Instead git's id of the tree
+    (SHA-1) is recomputed from all files.
 
     Args:
         tarball: A gzip-compressed tar file with one top folder.
@@ -168,7 +168,7 @@ def unpack(tarball: Path, target: Path, *, tree: str, wanted: re.Pattern[str]) -
         How many files were unpacked.
 
     Raises:
-        DataError: The tarball is damaged or holds another tree. What was unpacked is not to be used.
+        DataError: The tarball is damaged or holds another tree. The unpacked files must not be used.
     """
     top: _Tree = {}
     count = 0

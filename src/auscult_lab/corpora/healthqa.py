@@ -6,9 +6,9 @@ Three text files, one a split, in the form in which the authors share them and t
 
     label <tab> question <tab> text,
 
-with words between spaces and one comma put behind the text, which is taken off again. Ten lines in a row are one
+with words between spaces and one comma after the text, which is removed. Ten lines in a row are one
 question: the section it was written for (label 1) and nine others, some of the same article (label 0). The protocol is
-to rank these ten. Two neighbouring questions may read the same, so the ten are counted, not told by the wording.
+to rank these ten. Groups are found by counting to ten, since two neighbouring questions may have the same wording.
 
 A text that occurs in several lines is one document with one passage, whose id comes from its words. Where the folder
 also holds `HealthQA_test_lines.tsv` (CDV's public annotations; arnold2020), test questions carry the entity and aspect

@@ -21,12 +21,12 @@ from auscult_lab.corpora.medquad_sources import CdvAnnotations, read_annotations
 
 
 class _MedQuad(ABC):
-    """What both have in common: queries, judgements and candidates out of records."""
+    """Queries, judgements and candidates from records, for both corpora."""
 
     name = "medquad"
 
     @abstractmethod
-    def _asked(self, split: str) -> Iterable[Record]:
+    def _questions_of(self, split: str) -> Iterable[Record]:
         """Return the records of a split's queries, in the order of the prepared files."""
 
     @abstractmethod
@@ -38,16 +38,16 @@ class _MedQuad(ABC):
 
     def queries(self, split: str) -> Sequence[Query]:
         """Return the queries of a split, in file order."""
-        return [format_.query_of(record) for record in self._asked(split)]
+        return [format_.query_of(record) for record in self._questions_of(split)]
 
     def judgements(self, split: str) -> Sequence[Judgement]:
         """Return the relevant passages of a split's queries, in file order."""
-        return [judgement for record in self._asked(split) for judgement in format_.judgements_of(record)]
+        return [judgement for record in self._questions_of(split) for judgement in format_.judgements_of(record)]
 
     def candidates(self, split: str) -> Mapping[str, Sequence[str]]:
         """Return up to 64 passages for each test query, sorted by passage id; none for other splits.
 
-        CDV's pools list true answers first. Sorting takes that order away for good.
+        CDV's pools list true answers first. Sorting removes that order.
         """
         self._require(split)
         return {query_id: sorted(pool) for query_id, pool in self._pools()} if split == "test" else {}
@@ -56,9 +56,9 @@ class _MedQuad(ABC):
 class MedQuadCorpus(_MedQuad):
     """A folder of prepared files: 5,486 documents, CDV's 3,293 test queries, 9,889 train queries.
 
-    Splits: "test", "train", and its parts "train-disjoint" and "train-strict" (`medquad_records.SPLITS`): only these
-    may be learned from when the test is reported. The first is what older figures were made with; some of its
-    documents share names, concepts and passages with test documents, those of the second none.
+    Splits: "test", "train", and its parts "train-disjoint" and "train-strict" (`medquad_records.SPLITS`). A model that
+    is tested on "test" may learn from these parts only. Some documents of "train-disjoint", which older figures
+    used, share names, concepts or passages with test documents; those of "train-strict" share none.
 
     Args:
         path: The folder.
@@ -98,7 +98,7 @@ class MedQuadCorpus(_MedQuad):
             except RecordError as error:
                 settle(error, self._skip_bad, report)
 
-    def _asked(self, split: str) -> Iterator[Record]:
+    def _questions_of(self, split: str) -> Iterator[Record]:
         self._require(split)
         strict = self._strict(split)
         for record in read_records(self.path / format_.QUERIES[split]):
@@ -106,7 +106,7 @@ class MedQuadCorpus(_MedQuad):
                 yield record
 
     def _strict(self, split: str | None, report: BadRecords | None = None) -> frozenset[str]:
-        """Return the ids of `train-strict`, where it is the split."""
+        """Return the document ids of `train-strict`; none for other splits."""
         if split != format_.STRICT:
             return frozenset()
         records = read_records(self.path / format_.DOCUMENTS, skip_bad=self._skip_bad)
@@ -192,7 +192,7 @@ class MedQuadXmlCorpus(_MedQuad):
     def _strict(self, split: str | None) -> frozenset[str]:
         return format_.strict_documents(self._records) if split == format_.STRICT else frozenset()
 
-    def _asked(self, split: str) -> Iterable[Record]:
+    def _questions_of(self, split: str) -> Iterable[Record]:
         self._require(split)
         if split == "test":
             return [self._as_record(fields) for fields in (test_queries(self._cdv) if self._cdv else ())]
@@ -201,7 +201,9 @@ class MedQuadXmlCorpus(_MedQuad):
         return [record for record in records if format_.in_split(record, split, strict)]
 
     def _pools(self) -> Iterable[tuple[str, list[str]]]:
-        documents, queries = ([dict(record.fields) for record in each] for each in (self._records, self._asked("test")))
+        documents, queries = (
+            [dict(record.fields) for record in each] for each in (self._records, self._questions_of("test"))
+        )
         for query_id, pool in candidate_pools(documents, queries):
             yield query_id, [candidate.passage_id for candidate in pool]
 

@@ -1,7 +1,7 @@
 """Rebuild the prepared MedQuAD files from the two public repositories.
 
-The XML tree gives the texts, CDV's annotations the test split. Nothing is taken on trust: every test passage
-must stand where CDV saw it, character for character.
+The XML tree gives the texts, CDV's annotations the test split. Every test passage is checked to be exactly where CDV's
+annotations place it.
 
 CDV's candidates for the test queries are drawn again (arnold2020 section 5.1, `PassageIndex`). All passages of at least
 10 characters of the test documents are ranked by BM25 (k1 = 1.2, b = 0.75) as Lucene 7 computes it: lengths rounded to
@@ -57,7 +57,7 @@ _BLANKED = str.maketrans("/-:", "   ")
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A passage of a query's pool; `bm25` is 0.0 where the search did not bring it."""
+    """A passage of a query's pool; `bm25` is 0.0 where the search did not find it."""
 
     passage_id: str
     relevance: int
@@ -107,7 +107,7 @@ class PassageSearch:
     def best(self, query: str, hits: int = POOL) -> dict[str, float]:
         """Return the best passages that share a word with the query, best first: passage_id -> score."""
         scores = np.zeros(len(self.passage_ids))
-        # A word that the query repeats counts as often.
+        # Repeated words of the query count repeatedly.
         for word in tokens(query):
             if word in self._postings:
                 rows, weights = self._postings[word]
@@ -135,13 +135,13 @@ def draw(
     Yields:
         At most 64 candidates, relevant ones first: their order must never be used.
     """
-    found = search.best(f"{entity} {aspect_heading}".translate(_BLANKED))
-    ranked = list(found)
+    scores = search.best(f"{entity} {aspect_heading}".translate(_BLANKED))
+    ranked = list(scores)
     pool = dict.fromkeys((*relevant, *ranked[:1], *(siblings[ranked[0]] if ranked else ()), *ranked[1:]))
     for place, passage_id in enumerate(pool):
         if place >= max(POOL, len(relevant)):
             return
-        yield Candidate(passage_id, int(place < len(relevant)), found.get(passage_id, 0.0))
+        yield Candidate(passage_id, int(place < len(relevant)), scores.get(passage_id, 0.0))
 
 
 Fields = dict[str, Any]
@@ -368,13 +368,13 @@ def _json_lines(records: Iterable[Fields]) -> Iterator[str]:
 def rebuild(tree: Path, annotations: Path, folder: Path) -> tuple[Path, ...]:
     """Write the five prepared files.
 
-    All are written beside their places first and put there together at the end, so that a failure leaves what
-    was there. The same input gives the same bytes.
+    They are first written to a new folder, which replaces the old one at the end. A failure leaves the old files. The
+    same input gives the same bytes.
 
     Args:
         tree: The top folder of a copy of github.com/abachaa/MedQuAD.
         annotations: A copy of `data/MedQuAD/` of github.com/sebastianarnold/cdv.
-        folder: Where the files go; made where needed.
+        folder: Output folder; created where missing.
 
     Returns:
         The files written.
@@ -386,12 +386,12 @@ def rebuild(tree: Path, annotations: Path, folder: Path) -> tuple[Path, ...]:
     cdv = read_annotations(annotations)
     documents = list(read_tree(tree))
     records = document_records(documents, cdv)
-    asked = list(test_queries(cdv))
+    queries = list(test_queries(cdv))
     contents: dict[str, Iterable[str]] = {
         DOCUMENTS: _json_lines(records),
-        QUERIES["test"]: _json_lines(asked),
+        QUERIES["test"]: _json_lines(queries),
         QUERIES["train"]: _json_lines(train_queries(records)),
-        CANDIDATES: candidate_lines(candidate_pools(records, asked)),
+        CANDIDATES: candidate_lines(candidate_pools(records, queries)),
         WITHHELD: _json_lines(withheld_records(documents)),
     }
     with renewed_folder(folder) as fresh:

@@ -1,10 +1,10 @@
-"""MedQuAD as records: the prepared files, how a record becomes a document, and what is shared with the test split.
+"""MedQuAD as records: the prepared files, documents from records, and overlap with the test split.
 
 The text rule is that of CDV's reader (arnold2020, `MedQuADReader`): a passage is the answer with every
 `" - "` turned into a new list line, and one newline; a document is the concatenation of its passages. The
 questions never become text: in the published test they would give the answer away.
 
-MedQuAD is made of several sites that write about the same diseases, and repeat each other. `train-disjoint` leaves out
+MedQuAD's sites write about the same diseases and repeat each other. `train-disjoint` leaves out
 documents whose title is a test entity's name, or whose UMLS concepts are exactly a test document's; `train-strict`
 leaves out all that share anything by the rules of `TestTraces`.
 """
@@ -75,7 +75,7 @@ NOT_A_NAME = "What I need to know about "
 
 
 def require_split(split: str | None) -> None:
-    """Refuse a name that is no split's; None means all.
+    """Check the name of a split; None means all splits.
 
     Raises:
         ConfigError: There is no such split.
@@ -108,12 +108,12 @@ def heading_of(source: str, question_type: str) -> str:
 
 
 def in_split(record: Record, split: str | None, strict: Collection[str] = ()) -> bool:
-    """Whether a document or train query belongs to a split.
+    """Check whether a document or train query belongs to a split.
 
     Args:
-        record: The document's or the query's.
-        split: Which split; None holds everything.
-        strict: The ids of the documents of `train-strict` (`strict_documents`), where it is asked for.
+        record: Record of the document or query.
+        split: Name of the split; None for everything.
+        strict: Ids of the documents of `train-strict` (`strict_documents`); needed for that split only.
             A query belongs to it where all documents of its answers do.
 
     Raises:
@@ -231,7 +231,7 @@ def normalised_words(text: str) -> str:
 
 
 def normalised_name(name: str | None) -> str:
-    """Return `normalised_words` of a title or synonym, without NIDDK's "What I need to know about"."""
+    """Return `normalised_words` of a title or synonym, without NIDDK's prefix "What I need to know about"."""
     return normalised_words((name or "").replace(NOT_A_NAME, ""))
 
 
@@ -242,8 +242,7 @@ class TestTraces:
     document, as `normalised_name` has them; a *concept* where any UMLS identifier of it is one of a test document; a
     *passage* where the words of one of its passages are those of a test passage, as `normalised_words` has them.
 
-    Related diseases share nothing by these rules, and neither do other spellings that no field joins, nor passages
-    that have some of their sentences in common.
+    These rules do not find related diseases, spellings that no field lists, or passages with some equal sentences.
     """
 
     __test__ = False
@@ -254,7 +253,7 @@ class TestTraces:
         self._passages: set[str] = set()
 
     def add(self, record: Record) -> None:
-        """Remember a test document.
+        """Add a test document.
 
         Raises:
             RecordError: A field is missing or of the wrong type.
@@ -265,18 +264,18 @@ class TestTraces:
         self._passages |= passages
 
     def shared_by(self, record: Record) -> frozenset[Shared]:
-        """Return what a document's record shares with a test document; empty for nothing.
+        """Return which of name, concept and passage a document's record shares with a test document.
 
         Raises:
             RecordError: A field is missing or of the wrong type.
         """
         names, concepts, passages = _traces_of(record)
-        found: dict[Shared, bool] = {
+        overlaps: dict[Shared, bool] = {
             "name": not names.isdisjoint(self._names),
             "concept": not concepts.isdisjoint(self._concepts),
             "passage": not passages.isdisjoint(self._passages),
         }
-        return frozenset(what for what, shared in found.items() if shared)
+        return frozenset(what for what, shared in overlaps.items() if shared)
 
 
 def _traces_of(record: Record) -> tuple[set[str], set[str], set[str]]:
@@ -296,9 +295,9 @@ def strict_documents(
     """Return the ids of `train-strict`: training documents that share nothing with a test document (`TestTraces`).
 
     Args:
-        records: Of all documents, in any order.
+        records: Records of all documents, in any order.
         skip_bad: Leave out documents with bad fields, instead of raising.
-        report: Where these are counted.
+        report: Counts these.
 
     Raises:
         RecordError: A field is missing or of the wrong type (unless `skip_bad`).

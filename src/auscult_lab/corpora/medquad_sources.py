@@ -19,7 +19,7 @@ from auscult.files.records import REMEDY, BadRecords, RecordError, settle
 
 _COLLECTION = re.compile(r"(\d+)_.+")
 # Attribute names of document id and source by root element. Nearly all files have the first; one CDC file has
-# the second, and four NINDS files the third, whose answers stand in elements of other names.
+# the second, and four NINDS files the third, whose answers are in elements of other names.
 _ROOTS = {"Document": ("id", "source"), "DiseaseFile": ("fid", "source"), "doc": ("docid", "corpus")}
 
 
@@ -73,25 +73,25 @@ def read_tree(root: Path, *, skip_bad: bool = False, report: BadRecords | None =
     """Read all files, collections by their number and files by name.
 
     Args:
-        root: The folder that holds `1_CancerGov_QA` and so on.
+        root: The folder with `1_CancerGov_QA` and the other collections.
         skip_bad: Leave out files that cannot be read, instead of raising.
-        report: Where they are counted.
+        report: Counts them.
 
     Yields:
         Documents, also those without answers.
 
     Raises:
-        CorpusMissingError: There is no collection.
+        CorpusMissingError: The folder has no collection.
         RecordError: A file is malformed; names file, line and reason.
     """
-    found = [(m, path) for path in root.glob("*") if path.is_dir() and (m := _COLLECTION.fullmatch(path.name))]
-    if not found:
+    folders = [(m, path) for path in root.glob("*") if path.is_dir() and (m := _COLLECTION.fullmatch(path.name))]
+    if not folders:
         raise CorpusMissingError(
             f"the folders 1_CancerGov_QA, 2_GARD_QA, ... in {root}",
             "none of them",
             "name the top folder of a copy of github.com/abachaa/MedQuAD",
         )
-    for _, folder in sorted(found, key=lambda item: (int(item[0][1]), item[1].name)):
+    for _, folder in sorted(folders, key=lambda item: (int(item[0][1]), item[1].name)):
         for path in sorted(folder.glob("*.xml")):
             try:
                 yield read_file(path)
@@ -176,7 +176,7 @@ _SOURCE_FILE = re.compile(r"(?:.*/)?([^/]+/[^/]+\.xml)")
 
 @dataclass(frozen=True, slots=True)
 class PassageMark:
-    """The place of a passage by CDV: offset and length in its document's text, and the aspect (None: no query)."""
+    """Place of a passage by CDV: offset and length in its document's text, and its aspect (None without a query)."""
 
     begin: int
     length: int
@@ -220,8 +220,8 @@ def read_annotations(folder: Path) -> CdvAnnotations:
         folder: Holds `MedQuAD_test_annotations.json` and `MedQuAD_test_sources.tsv`.
 
     Raises:
-        CorpusMissingError: One is not there.
-        DataError: One does not hold what CDV's format promises.
+        CorpusMissingError: A file is missing.
+        DataError: A file does not have CDV's format.
     """
     content = _read(folder / ANNOTATIONS)
     try:

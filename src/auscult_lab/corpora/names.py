@@ -1,4 +1,4 @@
-"""Names of the lab's corpora, and the names that files of study collections have."""
+"""Names of the lab's corpora, and file names of study collections."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ PATIENTS: Final = "patients:"
 class StudyCorpora:
     """The lab's corpora, for `auscult.sources.opening`; the code of a format is imported when it is needed.
 
-    The names of its entry points in `pyproject.toml` say which names files of study collections have.
+    Its entry points in `pyproject.toml` are named after the file names of study collections.
     """
 
     def names(self, spec: str) -> bool:
-        """Whether a text names a corpus of the lab."""
+        """Check whether a text names a corpus of the lab."""
         prefixes = (*NOTE_PREFIXES, PATIENTS)
         return spec in catalogue() or spec == WIKISECTION or spec in NOTE_QUERIES or spec.startswith(prefixes)
 
     def open(self, spec: str, *, skip_bad: bool) -> Corpus | None:
-        """Open a corpus; None for a path of no study collection's format."""
+        """Open a corpus; None for a path that has no study collection's format."""
         from auscult_lab.corpora.opening import open_study_corpus
 
         return open_study_corpus(spec, skip_bad=skip_bad)

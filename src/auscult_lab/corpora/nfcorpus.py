@@ -12,8 +12,8 @@ The splits "train", "dev" and "test" are the archive's own: 80, 10 and 10 % of t
 follows too. Like ck-hqa (section 5.1), a shared topic does not count as relevant here: the relevance of a judgement
 is 2 for a direct, 1 for an indirect link and 0 for a topic. Pass `topics=True` for 3, 2 and 1.
 
-Departures from ck-hqa: there direct and indirect links count alike, here a graded measure (nDCG) tells them apart; and
-questions without a relevant document are left out.
+Departures from ck-hqa: it counts direct and indirect links alike, while a graded measure (nDCG) here distinguishes
+them. Questions without a relevant document are left out.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ Kind = Literal["titles", "all", "nontopic-titles", "vid-titles", "vid-desc"]
 SPLITS = ("train", "dev", "test")
 
 _FIELDS = ("id", "url", "title", "abstract")
-# What is taken off a level to get links on the scale 2-1-0.
+# Subtracted from a level to get links on the scale 2-1-0.
 _LEVELS = {"3-2-1": 1, "2-1-0": 0}
 
 
 def is_nfcorpus(folder: Path) -> bool:
-    """Whether a folder is laid out like the authors' archive."""
+    """Check whether a folder is laid out like the authors' archive."""
     return any(path.is_file() for path in _dumps(folder)) or any(folder.glob("*.[0-9]-[0-9]-[0-9].qrel"))
 
 
@@ -49,7 +49,7 @@ class NfCorpus(SectionedCorpus):
     Args:
         folder: Holds the queries and judgements, and `doc_dump.txt` or `raw/doc_dump.txt`.
         name: The corpus' name.
-        kind: Which field of the queries is asked.
+        kind: Field of the page that is the query.
         topics: Count a shared topic as relevant, on the scale 3-2-1.
         skip_bad: Leave bad documents out and count them in `bad`. Queries and judgements are always read strictly.
         splitter: Finds sentences; the default splitter when not given.
@@ -114,8 +114,8 @@ class NfCorpus(SectionedCorpus):
     def queries(self, split: str) -> Sequence[Query]:
         """Return the queries of a split that have a relevant document, in the order of the file.
 
-        Those without one (a few that are linked by topic alone) are left out, as in BEIR's edition: no ranking could be
-        right for them.
+        Queries without one (a few that are linked by topic alone) are left out, as in BEIR's edition: no ranking could
+        be right for them.
 
         Raises:
             CorpusMissingError: A file of the split is not there.

@@ -1,14 +1,11 @@
-"""What passages of a clinical note are about (grundmann2021, section 3.1): entities of the text, aspects of headings.
+"""Labels of clinical notes' passages (grundmann2021, section 3.1): entities from the text, aspects from headings.
 
-A mention is no label where its sentence says that the patient does not have it, had it once, that a relative has it, or
-that it may come ("no nausea", "father had gout", "return if febrile"), nor where it stands for something else: a mark
-of de-identification, or the passage's own heading.
+A mention is no label where its sentence denies it, places it in the past, in a relative or in the future ("no nausea",
+"father had gout", "return if febrile"). Marks of de-identification and the passage's own heading are no labels either.
 
-Aspects from the headings of clinical notes: many ways to write one heading, one aspect (grundmann2021 section 3.1).
-
-Where an article's heading is its own aspect (`aspects.py`), a note's heading is one of many names of a part that all
-notes have: "HPI", "Hx of present illness" and "GENHX" are "history of present illness". `note_aspects.tsv` lists
-them; a table of one's own adds to it and overrules it. A heading that no table lists keeps its own words.
+Headings that mean the same have one aspect: "HPI", "Hx of present illness" and "GENHX" are "history of present
+illness". `note_aspects.tsv` lists them; a user's table adds to it and takes precedence. A heading that no table lists
+is its own aspect.
 """
 
 from __future__ import annotations
@@ -42,7 +39,7 @@ _PLURAL = re.compile(r"\((?:s|es)\)")
 _WORD = re.compile(r"[^\W_]+")
 _PARTS = re.compile(r"\band\b|[&/,+]|\bwith\b")
 _SILENT = frozenset({"a", "an", "any", "his", "her", "patients", "the", "this"})
-# One word for several, so that the table need not list every combination of them.
+# Synonyms are replaced by one word, so that the table need not list every combination of them.
 _SAME = MappingProxyType(
     {
         "hx": "history", "histories": "history", "dx": "diagnosis", "diagnoses": "diagnosis", "meds": "medications",
@@ -64,7 +61,7 @@ class NoteAspects:
     """A table from headings to aspects.
 
     Args:
-        table: Heading, as written anywhere, to its aspects.
+        table: Headings, in any spelling, to their aspects.
     """
 
     def __init__(self, table: Mapping[str, tuple[str, ...]]) -> None:
@@ -72,11 +69,11 @@ class NoteAspects:
 
     @classmethod
     def load(cls, *paths: Path | str) -> NoteAspects:
-        """Read the built-in table, with tables of the user laid over it, the last one on top.
+        """Read the built-in table and the user's tables; of contradicting ones the last counts.
 
         Args:
             paths: UTF-8 files of two columns between tabs: a heading and its aspect, or several between "|". A first
-                line "heading<tab>aspect", empty lines and lines that begin with "#" say nothing.
+                line "heading<tab>aspect", empty lines and lines that begin with "#" are ignored.
 
         Raises:
             DataError: A file is missing or not UTF-8, or a line is not such a row or contradicts another one; names
@@ -94,9 +91,8 @@ class NoteAspects:
             heading: As written ("PMHx", "ASSESSMENT/PLAN", "2. ACTIVITY").
 
         Returns:
-            In order, without repeats: of the table, for the whole heading or else for the parts of one that names
-            several ("SHX/FHX"); the heading's own normalised words where the table has none; nothing for a heading
-            without words.
+            Aspects in order, without repeats. The table is searched for the whole heading, then for its parts
+            ("SHX/FHX"). Where it has neither, the heading's own normalised words; nothing for a heading without words.
         """
         if not _WORD.search(heading):
             return ()
@@ -111,7 +107,7 @@ class NoteAspects:
         return tuple(dict.fromkeys(each for part, known in pairs for each in known or normalise_heading(part)))
 
     def __contains__(self, heading: object) -> bool:
-        """Whether the whole heading is listed."""
+        """Check whether the table lists the whole heading."""
         return isinstance(heading, str) and heading_key(heading) in self._table
 
     def __len__(self) -> int:
@@ -129,7 +125,7 @@ def read_table(path: Path) -> dict[str, tuple[str, ...]]:
     """Read a table of headings and aspects; see `NoteAspects.load`.
 
     Raises:
-        DataError: As there.
+        DataError: See `NoteAspects.load`.
     """
     try:
         return _rows(read_lines(path), str(path))
@@ -192,7 +188,7 @@ class PassageEntity:
     Attributes:
         key: Its concept's identifier, or "name:" and its words where it has none.
         name: The words of its first mention, in small letters but for acronyms.
-        mentioned: Whether at least one mention is a label; else all are negated, of others, or the like.
+        mentioned: Whether at least one mention is a label; otherwise all are negated, about others, or the like.
     """
 
     key: str
@@ -201,13 +197,13 @@ class PassageEntity:
 
 
 class NoteLabeller:
-    """Reads entities and aspects off notes. Nothing is opened before the first note is read.
+    """Finds entities and aspects of notes. Nothing is opened before the first note is read.
 
     Args:
         recognizer: Finds entities; names of the default knowledge base where not given.
         no_labels: Contexts in which a mention is no label.
-        aspects: From a heading to its aspects.
-        name: What its labels are made with; empty for the defaults.
+        aspects: Function from a heading to its aspects.
+        name: Identifies how labels are made; empty for the defaults.
     """
 
     def __init__(
@@ -266,13 +262,13 @@ def open_labeller(
     Args:
         recognizers: As `open_recognizers` takes them; the dictionary where none is named.
         knowledge: As `open_knowledge_base` takes it; None for the default.
-        tables: Of headings and their aspects, beside the built-in one.
-        how: To name another knowledge base (`open_named`).
+        tables: Tables of headings and their aspects, beside the built-in one.
+        how: How users name another knowledge base, for the error (`open_named`).
 
     Raises:
         CorpusMissingError, ConfigError, DataError, MissingExtraError, ModelError: One of them cannot be opened.
     """
-    # Tables first: a wrong one should fail before a knowledge base is read.
+    # Tables first: a wrong one should fail before the knowledge base takes its time.
     aspects = NoteAspects.load(*tables).aspects
     found = open_recognizers(recognizers or [DICTIONARY], open_named(knowledge, how))
     own = [*([Path(knowledge).name] if knowledge else []), *recognizers, *(table.name for table in tables)]

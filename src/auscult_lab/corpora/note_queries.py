@@ -1,18 +1,18 @@
 """A retrieval benchmark on clinical notes, after grundmann2021 (sections 3.1 and 4.1), on notes that may be shared.
 
-A query is an entity and an aspect, "atrial fibrillation; past medical history". Both are read off the notes of a split:
-entities by the recogniser, aspects from headings. Every passage of the split with that entity under that aspect is
-relevant. What a note says of others, of the past to come or as absent ("no nausea") is no label; the paper names such
-labels as a source of its errors. Models see neither headings nor labels.
+A query is an entity and an aspect, "atrial fibrillation; past medical history". Both come from the notes of a split:
+entities from the recogniser, aspects from headings. Every passage of the split with that entity under that aspect is
+relevant. Mentions about others, about the past or future, or of absent findings ("no nausea") are no labels; the paper
+names such labels as a source of its errors. Models see neither headings nor labels.
 
-Corpora: MTSamples, ACI-Bench and PriMock57. MTS-Dialog is left out: its sections stem from MTSamples. Splits go by
-sample (`note_splits`), eight to one to one.
+Corpora: MTSamples, ACI-Bench and PriMock57. MTS-Dialog is left out: its sections come from MTSamples. Samples are
+split 8:1:1 (`note_splits`).
 
 Candidates: "random" ranks the relevant passages among random ones of the split, 64 in all, as the paper does for
 MIMIC-III. "bm25" leaves them to be drawn by BM25 (arnold2020, section 5.1), which is harder.
 
-Departures from the paper: labels of one query are gathered over the whole split, where the paper has one passage a
-query; it does not say how it treats other passages with the same labels. Names of one concept are one entity.
+Departures: all passages of the split with a query's labels are relevant; the paper has one passage per query and does
+not say how it treats others with the same labels. Names of one concept are one entity.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class NoteQueriesCorpus:
     """Notes in three splits, and queries of each.
 
     Args:
-        sources: Corpora of notes; ids must be unique over all of them.
+        sources: Corpora of notes; ids must be unique across all of them.
         labeller: Reads entities and aspects off a note; only needed for queries.
         candidates: "random" or "bm25".
         most_queries: How many queries a split has at most.
@@ -90,30 +90,34 @@ class NoteQueriesCorpus:
 
     def queries(self, split: str) -> Sequence[Query]:
         """Return queries of a split, in the order drawn."""
-        return [asked.query for asked in self._asked(split)]
+        return [item.query for item in self._queries_of(split)]
 
     def judgements(self, split: str) -> Sequence[Judgement]:
         """Judge every passage with a query's entity and aspect relevant."""
-        return [Judgement(a.query.query_id, passage_id) for a in self._asked(split) for passage_id in a.passage_ids]
+        return [
+            Judgement(item.query.query_id, passage_id)
+            for item in self._queries_of(split)
+            for passage_id in item.passage_ids
+        ]
 
     def candidates(self, split: str) -> Mapping[str, Sequence[str]]:
         """Return relevant passages among random ones of the split; nothing where BM25 is to draw them."""
         if self._draws == "bm25":
             return {}
         pool = [passage.passage_id for note in self.documents(split) for passage in note.passages]
-        return {asked.query.query_id: self._among_random(asked, pool) for asked in self._asked(split)}
+        return {item.query.query_id: self._among_random(item, pool) for item in self._queries_of(split)}
 
     @property
     def bad(self) -> BadRecords:
-        """What its corpora were opened to skip and have met so far."""
-        found = BadRecords()
+        """Bad records that its corpora have skipped so far."""
+        merged = BadRecords()
         for source in self._sources:
             own = getattr(source, "bad", None)
             if isinstance(own, BadRecords):
-                found.counts.update(own.counts)
+                merged.counts.update(own.counts)
                 for kind, examples in own.examples.items():
-                    found.examples.setdefault(kind, examples)
-        return found
+                    merged.examples.setdefault(kind, examples)
+        return merged
 
     @cached_property
     def splits(self) -> Mapping[str, str]:
@@ -140,14 +144,14 @@ class NoteQueriesCorpus:
             raise DataError("an id of its own for each note", f"{note_id!r} {times} times", "rename the repeats")
         return notes
 
-    def _among_random(self, asked: _Asked, pool: Sequence[str]) -> tuple[str, ...]:
+    def _among_random(self, item: _Asked, pool: Sequence[str]) -> tuple[str, ...]:
         """Draw with a seed of the query, so that a subset of queries gets the same candidates as the whole."""
-        chance = np.random.default_rng([self._seed, zlib.crc32(asked.query.query_id.encode())])
-        relevant = set(asked.passage_ids)
+        chance = np.random.default_rng([self._seed, zlib.crc32(item.query.query_id.encode())])
+        relevant = set(item.passage_ids)
         others = [pool[row] for row in chance.permutation(len(pool)) if pool[row] not in relevant]
         return tuple(sorted((*relevant, *others[: max(0, CANDIDATES - len(relevant))])))
 
-    def _asked(self, split: str) -> tuple[_Asked, ...]:
+    def _queries_of(self, split: str) -> tuple[_Asked, ...]:
         if split not in self._queries:
             self._queries[split] = tuple(self._draw(split)) if split in SPLITS else ()
         return self._queries[split]

@@ -1,8 +1,8 @@
-"""Dividing notes into train, validation and test so that no text, and no patient, is on two sides.
+"""Split notes into train, validation and test so that no text and no patient is in two splits.
 
-Samples are collected from several places and repeat each other, whole or in part. Notes that share at least a third of
-the shorter one's runs of eight words are taken for one sample and stay together; a hash of the sample's first note then
-decides. Cost: linear in the text, but for runs that many notes share, which are template and are not counted.
+Collections of notes repeat each other, whole or in part. Notes that share at least a third of the shorter one's runs of
+eight words are one sample and stay together; a hash of the sample's first note decides its split. Runs that many notes
+share are template text and are not counted, so the cost is linear in the text.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy.typing as npt
 _SEED = "auscult clinical notes 1"
 _RUN = 8
 _SHARED = 1 / 3
-# Runs of words that more notes share are phrases of the trade: "was prepped and draped in the usual sterile fashion".
+# Runs of words that more notes share are stock phrases: "was prepped and draped in the usual sterile fashion".
 _MOST_HOLDERS = 50
 _WORD = re.compile(r"\w+")
 _Member = TypeVar("_Member", str, int)
@@ -63,7 +63,7 @@ def samples_of(notes: Mapping[str, str], patients: Mapping[str, str] | None = No
             keeper.join(first_of.setdefault(patient, note), note)
     for first, second in same_samples(notes):
         keeper.join(first, second)
-    # A patient's name decides before a note's: further notes of the same patient never move the others.
+    # A sample is named by its patient where known: further notes of the patient then change no split.
     names = {keeper.first(note): patient for note, patient in sorted(patients.items(), reverse=True) if note in notes}
     return {note: names.get(keeper.first(note), keeper.first(note)) for note in notes}
 
@@ -99,10 +99,10 @@ def _runs(text: str) -> npt.NDArray[np.int64]:
 
 
 class Groups(Generic[_Member]):
-    """Notes, or whatever else has an order, that belong together; each group is known by its first member.
+    """Groups of ordered members (a union-find structure); the first member identifies a group.
 
     Args:
-        members: Each at first in a group of its own.
+        members: All members; at first, each is its own group.
     """
 
     def __init__(self, members: Iterable[_Member]) -> None:

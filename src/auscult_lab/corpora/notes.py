@@ -1,4 +1,4 @@
-"""Clinical notes of one's own: a folder of plain-text files, and MIMIC-III's table, whose sections are headings'.
+"""The user's clinical notes: a folder of plain-text files, or MIMIC-III's table. Headings divide them into sections.
 
 A folder: every `*.txt` below it is one note. A note's id is its path below the folder, without ".txt" and with forward
 slashes. It is also its `patient`, by which notes are split. Where each patient's notes lie in a folder of their own,
@@ -47,29 +47,29 @@ def _files(folder: Path) -> list[Path]:
             f"a folder of notes at {error.filename}", error.strerror or str(error), "correct its permissions"
         ) from error
 
-    found: list[Path] = []
+    paths: list[Path] = []
     seen: set[tuple[int, int]] = set()
     for place, folders, files in os.walk(folder, onerror=refuse, followlinks=True):
         status = Path(place).stat()
         if (status.st_dev, status.st_ino) in seen:
-            # A link to a folder above, or a second one to the same.
+            # A link to a folder above, or a second link to the same folder.
             folders.clear()
             continue
         seen.add((status.st_dev, status.st_ino))
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        found += [Path(place, name) for name in files if not name.startswith(".")]
-    return sorted(found, key=lambda path: path.relative_to(folder).as_posix())
+        paths += [Path(place, name) for name in files if not name.startswith(".")]
+    return sorted(paths, key=lambda path: path.relative_to(folder).as_posix())
 
 
 class TextFolderCorpus(SectionedCorpus):
     """A folder of plain-text notes in UTF-8.
 
     Args:
-        folder: Read with all folders in it.
+        folder: Folder of notes; its subfolders are read, too.
         name: The corpus' name; the folder's when not given.
         skip_bad: Leave files out that are not UTF-8 or hold no words, and count them in `bad`, instead of raising.
         splitter: Finds sentences; the default splitter when not given.
-        patient_folders: The folder just below `folder` is the patient, for notes that lie in one.
+        patient_folders: Take the name of the subfolder directly below `folder` as the patient.
 
     Raises:
         CorpusMissingError: There is no such folder, or no text file below it.
@@ -139,14 +139,14 @@ def read_text(path: Path) -> str:
         reject("unreadable file", str(path), "a readable file", error.strerror or str(error))
     zero = data.find(b"\0")
     if zero >= 0:
-        found = "a null byte, as in UTF-16 or a binary file"
-        reject("binary file", f"{path}, byte {zero}", "text in UTF-8", found, _REMEDY)
+        reason = "a null byte, as in UTF-16 or a binary file"
+        reject("binary file", f"{path}, byte {zero}", "text in UTF-8", reason, _REMEDY)
     try:
         return data.removeprefix(_BOM).decode("utf-8")
     except UnicodeDecodeError as error:
         offset = error.start + (len(_BOM) if data.startswith(_BOM) else 0)
-        found = f"byte 0x{data[offset]:02x}"
-        reject("invalid UTF-8", f"{path}, byte {offset}", "text in UTF-8", found, _REMEDY)
+        reason = f"byte 0x{data[offset]:02x}"
+        reject("invalid UTF-8", f"{path}, byte {offset}", "text in UTF-8", reason, _REMEDY)
 
 
 FILES = ("NOTEEVENTS.csv", "NOTEEVENTS.csv.gz")
@@ -155,7 +155,7 @@ DISCHARGE = "Discharge summary"
 
 
 def note_events(path: Path) -> Path | None:
-    """Return the table of notes that a path names or that lies in a folder; None where there is none."""
+    """Return the table of notes at a path, or in a folder; None where there is none."""
     if path.is_dir():
         return next((path / name for name in FILES if (path / name).is_file()), None)
     return path if path.name.upper().startswith("NOTEEVENTS.CSV") and path.is_file() else None
@@ -184,8 +184,8 @@ class MimicCorpus(SectionedCorpus):
         splitter: SentenceSplitter | None = None,
         categories: Iterable[str] = (DISCHARGE,),
     ) -> None:
-        found = note_events(Path(path))
-        if found is None:
+        file = note_events(Path(path))
+        if file is None:
             raise CorpusMissingError(
                 f"{' or '.join(FILES)} at {path}",
                 "no such file",
@@ -193,7 +193,7 @@ class MimicCorpus(SectionedCorpus):
             )
         # Some categories of the file end with a blank ("Physician ").
         self._categories = frozenset(category.strip().lower() for category in categories)
-        super().__init__(found, name=name, skip_bad=skip_bad, splitter=splitter)
+        super().__init__(file, name=name, skip_bad=skip_bad, splitter=splitter)
 
     def records(self, report: BadRecords) -> Iterator[Record]:
         """Stream the rows of the chosen categories that are not marked as errors; the others are counted."""

@@ -25,7 +25,7 @@ _XML = re.compile(r"\d+_\w+/\w+\.xml")
 
 
 class FileState(StrEnum):
-    """What a file turned out to be.
+    """Result of comparing a file with the catalogue.
 
     `SAME`: byte for byte the catalogue's. `SAME_CONTENT`: packed differently, same uncompressed bytes.
     `DIFFERENT`: readable, but other content, or not readable to its end. `MISSING`: not there.
@@ -45,11 +45,11 @@ class GitHub:
     raw: str = "https://raw.githubusercontent.com"
 
     def archive(self, source: Source) -> str:
-        """Return address of the tarball of a commit."""
+        """Return the address of a commit's tarball."""
         return f"{self.archives}/{source.repository}/tar.gz/{source.commit}"
 
     def file(self, source: Source, path: str) -> str:
-        """Return address of one file at a commit."""
+        """Return the address of one file at a commit."""
         return f"{self.raw}/{source.repository}/{source.commit}/{path}"
 
 
@@ -65,17 +65,17 @@ def obtain(
 ) -> tuple[Path, ...]:
     """Bring an entry's files under `root`, unless they are there already.
 
-    Every file is checked against the catalogue before it gets its name; a file that is there and right is
-    left alone. Broken transfers are taken up by the next call.
+    Every file is checked against the catalogue before it gets its name. Correct files are left unchanged. The next call
+    resumes broken transfers.
 
     Args:
-        entry: What to get.
+        entry: Catalogue entry of the data set.
         root: The data folder.
-        origin: A folder or an http(s) address that holds prepared files at their catalogue paths; empty to go
-            to the public sources.
+        origin: A folder or http(s) address with the prepared files at their catalogue paths; empty for the public
+            sources.
         tree: A copy of github.com/abachaa/MedQuAD, to rebuild MedQuAD without a network; with `annotations`.
         annotations: A copy of `data/MedQuAD/` of github.com/sebastianarnold/cdv.
-        report: Told how transfers get on.
+        report: Called with the progress of transfers.
         github: The servers of public repositories.
 
     Returns:
@@ -83,8 +83,8 @@ def obtain(
 
     Raises:
         ConfigError: The folder cannot be written to, or an option does not fit the entry.
-        CorpusMissingError: It cannot be had like this; the remedy says how.
-        DataError: Something came, but not what the catalogue means.
+        CorpusMissingError: The data set cannot be obtained this way; the remedy names another.
+        DataError: A file is not the one of the catalogue.
     """
     if entry.access.instructed:
         raise CorpusMissingError(
@@ -134,7 +134,7 @@ def check_file(file: DataFile, path: Path) -> FileState:
 
 
 def require_same(file: DataFile, path: Path, remedy: str) -> None:
-    """Refuse a file whose content is not the catalogue's.
+    """Check that a file has the content that the catalogue lists.
 
     Raises:
         DataError: Naming the file, with `remedy`.
@@ -150,11 +150,11 @@ def _copy(file: DataFile, origin: str, target: Path, report: Report | None) -> N
         download(f"{origin.rstrip('/')}/{file.path}", fresh, progress=_labelled(report, file.path))
     else:
         places = [Path(origin) / file.path, Path(origin) / Path(file.path).name]
-        found = next((place for place in places if place.is_file()), None)
-        if found is None:
+        local = next((place for place in places if place.is_file()), None)
+        if local is None:
             raise CorpusMissingError(f"a file at {places[0]}", "no such file", "correct the folder after --from")
         fresh.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(found, fresh)
+        shutil.copyfile(local, fresh)
     _accept(file, fresh, target, f"take the file that the catalogue means; {origin} holds another")
 
 
@@ -185,17 +185,17 @@ def _rebuild(
     with tempfile.TemporaryDirectory(prefix=".rebuild-", dir=downloads) as work:
         if tree is None or annotations is None:
             tree, annotations = _fetch_sources(entry, downloads, Path(work) / "tree", report, github)
-        made = {path.name: path for path in rebuild(tree, annotations, Path(work) / "made")}
+        rebuilt = {path.name: path for path in rebuild(tree, annotations, Path(work) / "made")}
         for file in entry.files:
             require_same(
                 file,
-                made[Path(file.path).name],
+                rebuilt[Path(file.path).name],
                 "take tree and annotations at the commits of: auscult data show " + entry.name,
             )
         for file in entry.files:
             target = root / file.path
-            put_file(made[target.name], target)
-    # Kept until here so that a failure need not download again.
+            put_file(rebuilt[target.name], target)
+    # Deleted only now: after a failure, the downloads are used again.
     shutil.rmtree(downloads)
     if not any(downloads.parent.iterdir()):
         downloads.parent.rmdir()

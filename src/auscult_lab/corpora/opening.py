@@ -91,15 +91,15 @@ READERS: Mapping[str, _Opener] = MappingProxyType(
 
 
 def searches_all(corpus: Corpus) -> bool:
-    """Whether a corpus' queries are asked of all passages: it has no candidates, and no publication draws any."""
+    """Check whether a corpus' queries search all passages: it has no candidates, and no publication draws any."""
     return isinstance(corpus, (BeirCorpus, NfCorpus, AnsweredQuestions, CovidQaCorpus, CpgQaCorpus, PubMedQaCorpus))
 
 
 def open_with_parents(spec: str, parent: str) -> Corpus:
-    """Open a folder in BEIR's layout whose passages a pattern of their ids joins to documents (`BeirCorpus`).
+    """Open a folder in BEIR's layout. A pattern in passage ids joins passages to documents (`BeirCorpus`).
 
     Raises:
-        ConfigError: It is another corpus, or the pattern is none.
+        ConfigError: The corpus has another layout, or the pattern is invalid.
     """
     found = open_corpus(spec)
     if not isinstance(found, BeirCorpus):
@@ -121,15 +121,15 @@ def open_corpus(
             patient's notes lie in a folder of their own; "notes:" and "notes-bm25:" before a name or path of notes
             make the benchmark of "clinical-notes" of them. Other paths are read as `auscult.sources.opening` does.
         skip_bad: Leave bad records out and count them in the corpus' `bad`, instead of raising.
-        labeller: Reads the labels off notes that queries are made of (`makes_queries`); by default its own defaults.
-        choices: How files are read; the mapping of columns holds for JSON lines and tables too.
+        labeller: Finds the labels of notes from which queries are made (`makes_queries`); None for the default one.
+        choices: How files are read; the mapping of columns also applies to JSON lines and tables.
 
     Returns:
         The corpus; nothing has been read yet.
 
     Raises:
-        ConfigError: Neither a name nor a path (names the nearest), or a data set without documents.
-        CorpusMissingError: It is not on this machine; the remedy says where to get it and where to put it.
+        ConfigError: The text is neither a name nor a path (suggests similar names), or the data set has no documents.
+        CorpusMissingError: It is not on this machine; the remedy says how to get it.
     """
     path = Path(spec)
     if choices is not None and choices.columns and path.is_file() and note_events(path):
@@ -137,7 +137,7 @@ def open_corpus(
     found = _named(spec, skip_bad, labeller) or _of_known_format(path, skip_bad)
     if found is not None:
         return found
-    # Of a folder of notes alone, each file is a note of the patient that it is called after.
+    # In a folder of notes only, each file is a note, and its name stands for the patient.
     if not is_pattern(spec) and path.is_dir() and holds_only_notes(path):
         return TextFolderCorpus(path, skip_bad=skip_bad)
     return open_own(spec, skip_bad=skip_bad, choices=choices)
@@ -149,7 +149,7 @@ def open_study_corpus(spec: str, *, skip_bad: bool = False) -> Corpus | None:
 
 
 def _named(spec: str, skip_bad: bool, labeller: NoteLabeller | None) -> Corpus | None:
-    """Open a corpus by its name; None where a text is no name."""
+    """Open a corpus by its name; None for any other text."""
     if spec == WIKISECTION:
         both = (locate("enwiki"), locate("simplewiki"))
         return DescribedCorpus(WIKIPEDIA, *both, name=WIKISECTION, skip_bad=skip_bad)
@@ -217,7 +217,7 @@ def _known_folder(path: Path, skip_bad: bool) -> Corpus | None:
 
 
 def makes_queries(spec: str) -> bool:
-    """Whether queries of a corpus are made of labels that are read off its notes.
+    """Check whether a corpus' queries are made from labels that are found in its notes.
 
     Args:
         spec: As `open_corpus` takes it.
@@ -226,7 +226,7 @@ def makes_queries(spec: str) -> bool:
 
 
 def collections_of(spec: str) -> frozenset[str]:
-    """Return the collections that a corpus is made of: two corpora with one in common share documents.
+    """Return the collections that a corpus consists of. Two corpora with a common collection share documents.
 
     Args:
         spec: As `open_corpus` takes it; a path need not exist on this machine.
@@ -242,7 +242,7 @@ def collections_of(spec: str) -> frozenset[str]:
         if spec.startswith(prefix):
             return collections_of(spec.removeprefix(prefix))
     if spec in catalogue():
-        # Selections of one encyclopedia's articles: they overlap, whatever they are called.
+        # Selections of one encyclopedia's articles: they overlap, whatever their names.
         return frozenset({spec, "enwiki"}) if catalogue()[spec].reader == "wikisection" else frozenset({spec})
     path = Path(spec)
     if path.name.endswith((".json", ".json.gz")):
@@ -251,7 +251,7 @@ def collections_of(spec: str) -> frozenset[str]:
         try:
             return frozenset({open_corpus(spec).name})
         except AuscultError:
-            # A folder that holds no corpus here may have held one where the name was written down.
+            # A folder without a corpus on this machine may have had one on the machine that recorded its name.
             return frozenset({path.resolve().name})
     if path.name.lower().endswith(SUFFIXES):
         return frozenset({CsvCorpus(path).name})
@@ -259,7 +259,7 @@ def collections_of(spec: str) -> frozenset[str]:
 
 
 def learnable(spec: str) -> bool:
-    """Whether models may learn from a corpus, and not only be measured with it (`Entry.measured_only`).
+    """Check whether models may learn from a corpus, and not only be measured on it (`Entry.measured_only`).
 
     Args:
         spec: As `open_corpus` takes it.
@@ -268,9 +268,9 @@ def learnable(spec: str) -> bool:
 
 
 def divided_alike(first: str, second: str) -> bool:
-    """Whether one name of a split means the same documents in two corpora that share documents.
+    """Check whether splits of the same name contain the same documents in two corpora that share documents.
 
-    The benchmark on clinical notes divides anew what its sources have in splits of their own.
+    The benchmark on clinical notes ignores its sources' own splits and divides their notes again.
 
     Args:
         first: As `open_corpus` takes it.
@@ -280,7 +280,7 @@ def divided_alike(first: str, second: str) -> bool:
 
 
 def _division(spec: str) -> str:
-    """Return what is divided together, of a corpus that divides anew; empty for one with splits of its own."""
+    """Return the collections that a corpus divides together; empty for a corpus with its own splits."""
     if spec in NOTE_QUERIES:
         return NOTES
     prefix = next((prefix for prefix in NOTE_PREFIXES if spec.startswith(prefix)), None)
@@ -288,16 +288,16 @@ def _division(spec: str) -> str:
 
 
 def divided_notes(spec: str) -> str:
-    """Name notes as a corpus that divides them anew; the name holds in every working directory.
+    """Return the name of a corpus that divides notes into splits; it is valid in every working directory.
 
     Args:
-        spec: Notes, as `open_corpus` takes them; the benchmark on clinical notes has such a name already.
+        spec: Notes, as `open_corpus` takes them; the name of the benchmark on clinical notes is returned unchanged.
     """
     if spec in NOTE_QUERIES:
         return spec
     kind = PATIENTS if spec.startswith(PATIENTS) else ""
     path = Path(spec.removeprefix(kind))
-    # As everywhere, a name of the catalogue comes before a path.
+    # As everywhere, catalogue names take precedence over paths.
     place = str(path.absolute()) if spec not in catalogue() and path.exists() else str(path)
     return f"{RANDOM}{kind}{place}"
 
@@ -305,6 +305,6 @@ def divided_notes(spec: str) -> str:
 def _note_queries(
     *sources: Corpus, candidates: Candidates, name: str, labeller: NoteLabeller | None
 ) -> NoteQueriesCorpus:
-    # Queries of other labels are another benchmark, and records keep apart what has different names.
-    told = f"{name} ({labeller.name})" if labeller is not None and labeller.name else name
-    return NoteQueriesCorpus(*sources, labeller=labeller, candidates=candidates, name=told)
+    # Queries from other labels are another benchmark, so that it gets another name in records.
+    full_name = f"{name} ({labeller.name})" if labeller is not None and labeller.name else name
+    return NoteQueriesCorpus(*sources, labeller=labeller, candidates=candidates, name=full_name)

@@ -1,4 +1,4 @@
-"""Questions, by themselves and with the passages that experts judged as their answers.
+"""Bare questions, and questions with passages that experts judged as answers.
 
 **Bare questions** say how common a word is in questions rather than in documents. A file is a tab-separated table with
 a header and a column `question`, plain or gzip-compressed; any other text file holds one question a line.
@@ -22,9 +22,9 @@ collection nor the judgements.
 
 JSON lines, one question each: `{"question_id", "question", "answers": [{"answer_id", "reference_score", "url", "text"
 (null where it is not kept), ...}]}`. A text begins with what the system put before it, mostly "page (heading): ", but
-also a question or a title cut short. It is kept as it is, and documents have no title: the data names none, and what
-stands before the first colon is not one of the page. There is one split, "development", because the data set is for
-measuring and choosing with, never for learning from: experiments refuse it (`catalogue.Entry.measured_only`).
+also a question or a truncated title. The text is left unchanged. Documents have no title, because the data has none.
+There is one split, "development": the data set is for measuring and choosing models, never for training. Experiments
+refuse it (`catalogue.Entry.measured_only`).
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ class AnsweredQuestions(ABC):
 
     Args:
         paths: The files, plain or gzip-compressed; read in this order.
-        name: The corpus' name; the class' own when not given.
+        name: The corpus' name; by default that of the class.
         skip_bad: Leave documents of bad records out and count them in `bad`. Queries and judgements are always read
             strictly: a figure over a silently smaller test set would not be comparable.
         splitter: Finds sentences inside a passage; the default splitter when not given.
@@ -165,7 +165,7 @@ class AnsweredQuestions(ABC):
 
     @abstractmethod
     def check_split(self, split: str) -> None:
-        """Refuse a split that the corpus cannot have.
+        """Check that the corpus can have a split.
 
         Raises:
             CorpusMissingError: There is no such split.
@@ -175,7 +175,7 @@ class AnsweredQuestions(ABC):
         """Stream every distinct passage as a document, in the order in which the files first have it.
 
         Args:
-            split: Passages of this split's questions; one of questions of several splits is in each.
+            split: Passages of this split's questions. A passage of questions in several splits is in each of them.
 
         Raises:
             CorpusMissingError: A file is not there, or there is no such split.
@@ -207,7 +207,10 @@ class AnsweredQuestions(ABC):
             CorpusMissingError: A file is not there, or there is no such split.
             RecordError: A record is bad.
         """
-        return [Query(query_id=each.question_id, entity=each.text, text=each.text) for each in self._asked(split)]
+        return [
+            Query(query_id=question.question_id, entity=question.text, text=question.text)
+            for question in self._questions_of(split)
+        ]
 
     def judgements(self, split: str) -> Sequence[Judgement]:
         """Return the judged passages of each query, each once.
@@ -218,15 +221,15 @@ class AnsweredQuestions(ABC):
         """
         return [
             Judgement(question.question_id, passage_id, relevance)
-            for question in self._asked(split)
+            for question in self._questions_of(split)
             for passage_id, relevance in {answer.passage_id: answer.relevance for answer in question.answers}.items()
         ]
 
     def candidates(self, split: str) -> Mapping[str, Sequence[str]]:
-        """Return none: answers are looked for among all passages."""
+        """Return none: all passages are searched for answers."""
         return {}
 
-    def _asked(self, split: str) -> list[Question]:
+    def _questions_of(self, split: str) -> list[Question]:
         self.check_split(split)
         return [question for question in self._questions() if question.split == split and question.is_query]
 
@@ -252,10 +255,10 @@ class BioasqCorpus(AnsweredQuestions):
     name = "bioasq"
 
     def check_split(self, split: str) -> None:
-        """Accept every split: one that no question is in is empty."""
+        """Accept every split; one without questions is empty."""
 
     def records(self, path: Path, *, skip_bad: bool) -> Iterable[Record]:
-        """Stream JSON lines, or the questions of a Task B file by their number in it.
+        """Stream JSON lines, or the questions of a Task B file, numbered by their place in it.
 
         Raises:
             DataError: A Task B file is malformed.
@@ -273,7 +276,7 @@ class BioasqCorpus(AnsweredQuestions):
     def question(self, record: Record) -> Question:
         """Read one question.
 
-        One without snippets (of a test set before its answers are out) is a query without judgements.
+        A question without snippets (of a test set whose answers are not published yet) is a query without judgements.
         """
         if "batch" in record.fields:
             split = "test" if record.text("batch") in TEST_BATCHES else "train"
@@ -307,7 +310,7 @@ class BioasqCorpus(AnsweredQuestions):
 
 
 def snippet_id(text: str) -> str:
-    """Return the id of a snippet: the same wherever its words stand in the same order, white space aside."""
+    """Return the id of a snippet: equal for equal words in the same order, whatever the white space."""
     return "bioasq:" + hashlib.blake2b(" ".join(text.split()).encode(), digest_size=8).hexdigest()
 
 
@@ -321,7 +324,7 @@ def is_task_b(path: Path) -> bool:
 
 
 class ConsumerQuestionsCorpus(AnsweredQuestions):
-    """Consumer questions, the answers that were found for them, and how good those are; one split, "development".
+    """Consumer questions with graded answers; one split, "development".
 
     Relevance is 2 for an excellent answer, 1 for an incomplete one, 0 for one that is related or incorrect. A question
     without a correct answer in the collection is no query, because no ranking could be right; its answers stay.
@@ -330,7 +333,7 @@ class ConsumerQuestionsCorpus(AnsweredQuestions):
     name = "consumer-questions"
 
     def check_split(self, split: str) -> None:
-        """Refuse every split but the one.
+        """Check that a split is "development".
 
         Raises:
             CorpusMissingError: There is no such split.
@@ -364,7 +367,7 @@ class ConsumerQuestionsCorpus(AnsweredQuestions):
         if name not in record.fields:
             reject("missing field", record.where, f"a field '{name}' in each answer", "an answer without it")
         grade = record.fields[name]
-        # True equals 1, and would pass as a grade.
+        # bool is a subclass of int: True would pass as grade 1.
         if type(grade) is not int or grade not in RELEVANCE:
             reject("wrong type", record.where, f"a whole number from 1 to 4 in '{name}'", repr(grade))
         url, text = record.text("url"), record.text("text", "")
@@ -384,5 +387,5 @@ class ConsumerQuestionsCorpus(AnsweredQuestions):
 
 
 def answer_id(url: str, text: str) -> str:
-    """Return the id of an answer: the same wherever the same text of the same page is found again."""
+    """Return the id of an answer: equal for equal texts of the same page."""
     return "answer:" + hashlib.blake2b(f"{url}\n{text}".encode(), digest_size=8).hexdigest()

@@ -13,11 +13,11 @@ Its class says which of the three data sets it is from:
 
 An object may also hold "queries": `{"text", "annotations": [{"class": "EntityAspectQueryAnnotation", "entity",
 "entityId", "aspect", "aspectHeading"}], "results": [{"documentRef", "id", "begin", "length", "relevance"}]}`. Where it
-does, those are asked; where not, every document's title is asked for with each of its labels.
+does, these are the queries. Otherwise every document's title makes a query with each of its labels.
 
-The files were written by Java programs, whose characters are UTF-16 code units, so offsets are read as such: they
-differ from Python's behind a character outside the basic plane. Where sections contain others, the outer one keeps what
-stands before the first inner one. A file's split is the end of its name (`..._train.json`, `..._test.json`).
+The files were written by Java programs, so offsets count UTF-16 code units. They differ from Python's after a character
+outside the basic plane. An outer section ends where its first inner section begins. The end of a file's name is its
+split (`..._train.json`, `..._test.json`).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _OTHER = "other"
 
 
 def is_wikisection(path: Path) -> bool:
-    """Whether a .json file begins like one of these data sets (and not like JSON lines)."""
+    """Check whether a .json file begins like one of these data sets (and not like JSON lines)."""
     if not path.name.endswith((".json", ".json.gz")):
         return False
     try:
@@ -59,12 +59,12 @@ def is_wikisection(path: Path) -> bool:
     if not _BEGINNING.match(head):
         return False
     if not head.lstrip().startswith(b"{"):
-        # A first document may be longer than what was read.
+        # The first document may be longer than the part that was read.
         return b'"annotations"' in head or len(head) == _PROBE
     if b'"documents"' in head or b'"queries"' in head:
         return True
     try:
-        # One whole object in the first line is JSON lines, and so is one that goes on behind what was read.
+        # A first line with one whole object is JSON lines; so is a first line longer than the part that was read.
         json.loads(head.split(b"\n")[0])
     except ValueError:
         return b"\n" in head.strip()
@@ -133,34 +133,34 @@ class WikiSectionCorpus(SectionedCorpus):
 
     def queries(self, split: str) -> Sequence[Query]:
         """Return the file's queries, or one for each title and label; none in other splits than the file's."""
-        return [query for query, _ in self._asked(split)]
+        return [query for query, _ in self._queries(split)]
 
     def judgements(self, split: str) -> Sequence[Judgement]:
         """Return the results of the file's queries, or the passages under each title and label."""
         return [
             Judgement(query.query_id, passage_id, relevance)
-            for query, results in self._asked(split)
+            for query, results in self._queries(split)
             for passage_id, relevance in results.items()
         ]
 
     def candidates(self, split: str) -> Mapping[str, Sequence[str]]:
         """Return the results of each query, where the file holds irrelevant ones too; else none."""
-        asked = [(query.query_id, results) for query, results in self._asked(split)]
-        if all(relevance > 0 for _, results in asked for relevance in results.values()):
+        queries = [(query.query_id, results) for query, results in self._queries(split)]
+        if all(relevance > 0 for _, results in queries for relevance in results.values()):
             return {}
-        return {query_id: tuple(results) for query_id, results in asked}
+        return {query_id: tuple(results) for query_id, results in queries}
 
-    def _asked(self, split: str) -> list[tuple[Query, dict[str, int]]]:
+    def _queries(self, split: str) -> list[tuple[Query, dict[str, int]]]:
         """Return queries with the relevance of their results by passage id."""
         paths = [path for path in self.paths if split_of(path) == split]
-        given = [
+        records = [
             _Item(path, number, fields) for path in paths for number, fields in enumerate(_content(path)[1], start=1)
         ]
-        if given:
-            return [_query(record, f"{record.path.name.partition('.')[0]}:q{record.line}") for record in given]
+        if records:
+            return [_query(record, f"{record.path.name.partition('.')[0]}:q{record.line}") for record in records]
         drafts = (draft for draft in (self.drafts() if paths else ()) if draft.split == split)
-        asked = heading_queries(drafts, lambda draft, section: section.aspect)
-        return [(query, dict.fromkeys(passage_ids, 1)) for query, passage_ids in asked]
+        queries = heading_queries(drafts, lambda draft, section: section.aspect)
+        return [(query, dict.fromkeys(passage_ids, 1)) for query, passage_ids in queries]
 
 
 def split_of(path: Path) -> str:
@@ -170,7 +170,7 @@ def split_of(path: Path) -> str:
 
 
 def collection_of(path: Path) -> str:
-    """Return A file's name without its endings and its split: what files of one data set share."""
+    """Return a file's name without its endings and its split, which all files of one data set share."""
     return _SPLIT.sub("", path.name).removesuffix(".gz").removesuffix(".json")
 
 
@@ -201,21 +201,21 @@ def _load(path: Path) -> Any:
 
 
 def _ranges(record: Record, text: str, marks: Sequence[Record]) -> list[tuple[Record, int, int]]:
-    """Return each mark with its range in Python's offsets; outer marks end where their first inner one begins."""
+    """Return each mark with its range in Python's offsets. An outer mark ends where its first inner mark begins."""
     offset = _offsets(text)
-    found = []
+    ranges = []
     for mark in marks:
         begin, length = _whole(mark, "begin"), _whole(mark, "length")
         if begin + length >= len(offset):
             reject("bad range", record.where, f"ranges within {len(offset) - 1} characters", f"{begin} + {length}")
-        found.append((mark, offset[begin], offset[begin + length]))
-    found.sort(key=lambda each: (each[1], -each[2]))
-    for (_, _, end), (_, start, inner) in pairwise(found):
+        ranges.append((mark, offset[begin], offset[begin + length]))
+    ranges.sort(key=lambda item: (item[1], -item[2]))
+    for (_, _, end), (_, start, inner) in pairwise(ranges):
         if start < end < inner:
             reject("overlap", record.where, "sections beside or inside each other", f"an overlap at {start}")
-    starts = [start for _, start, _ in found[1:]]
+    starts = [start for _, start, _ in ranges[1:]]
     return [
-        (mark, start, min(end, after)) for (mark, start, end), after in zip(found, [*starts, len(text)], strict=True)
+        (mark, start, min(end, after)) for (mark, start, end), after in zip(ranges, [*starts, len(text)], strict=True)
     ]
 
 
@@ -245,22 +245,22 @@ def _section(mark: Record, text: str) -> Section:
 
 
 def _entity_ids(annotations: Sequence[Record]) -> tuple[str, ...]:
-    """Return the document's own entity: of the marked entities, those of the longest range."""
+    """Return the document's own entities: of all marked ones, those with the longest range."""
     by_length: dict[int, list[str]] = {}
     for mark in annotations:
         identifier = {"EntityAnnotation": "label", "EntityAspectAnnotation": "entityId"}.get(mark.text("class", ""))
         if identifier and mark.text(identifier, "").strip():
-            # Passages that name their entity all speak for the document, however long.
+            # Marks of passages (EntityAspectAnnotation) all count alike, however long.
             length = _whole(mark, "length") if identifier == "label" else 0
             by_length.setdefault(length, []).append(mark.text(identifier).strip())
     return tuple(dict.fromkeys(by_length[max(by_length)])) if by_length else ()
 
 
 def _query(record: Record, query_id: str) -> tuple[Query, dict[str, int]]:
-    asked = next((a for a in record.records("annotations") if a.text("entity", "")), None)
-    if asked is None:
+    annotation = next((a for a in record.records("annotations") if a.text("entity", "")), None)
+    if annotation is None:
         reject("missing field", record.where, "an annotation with an entity in the query", "none")
-    heading = asked.text("aspectHeading", "") or asked.text("aspect", "")
+    heading = annotation.text("aspectHeading", "") or annotation.text("aspect", "")
     results = {}
     for result in record.records("results"):
         relevance = result.fields.get("relevance", 1)
@@ -269,9 +269,9 @@ def _query(record: Record, query_id: str) -> tuple[Query, dict[str, int]]:
         results[result.text("id")] = relevance
     query = Query(
         query_id=record.text("id", "") or query_id,
-        entity=asked.text("entity"),
+        entity=annotation.text("entity"),
         aspects=(heading,) if heading else (),
-        entity_id=asked.text("entityId", ""),
+        entity_id=annotation.text("entityId", ""),
         text=record.text("text", ""),
     )
     return query, results

@@ -1,8 +1,8 @@
-"""What the architectures have in common (grundmann2021, section 3.2).
+"""Base classes of the architectures (grundmann2021, section 3.2).
 
-All read a query as text, "entity ; aspect", and a passage as text, through a transformer. They differ in what of a
-passage can be computed before the query is known: all of it (bi-encoder), its token states (poly-encoder), nothing
-(cross-encoder). `keep` is that part and `score_kept` the rest.
+All read a query as text, "entity ; aspect", and a passage as text, through a transformer. They differ in how much of a
+passage they compute before the query is known: its vector (bi-encoder), its token states (poly-encoder) or nothing
+(cross-encoder). `keep` computes that part and `score_kept` the rest.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class PassageText:
 
     Attributes:
         text: The passage.
-        before: What stands before it in the document, for models that read surroundings.
-        after: What stands behind it.
+        before: Text before it in the document, for models that read surroundings.
+        after: Text after it.
     """
 
     text: str
@@ -58,7 +58,7 @@ class CaprConfig:
         cosine: Compare directions, multiplied by `temperature`. The paper trains with the plain dot product (section
             3.2) and searches by cosine (section 4.2); the default is the first.
         temperature: See `cosine`.
-        max_query_tokens: Longer queries are cut; the paper does not say where.
+        max_query_tokens: Longer queries are cut; the paper gives no limit.
         max_passage_tokens: Longer passages are cut (section 4.5: 512).
     """
 
@@ -80,18 +80,18 @@ class CaprConfig:
 
 
 class PassageRanker(nn.Module, ABC):
-    """A query text and passage texts to scores; higher is better.
+    """Scores passage texts for a query text; higher is better.
 
-    Padding, the order of passages and how many are read at once never change a score beyond 1e-4 of it.
+    Padding, order and batch size change no score by more than a share of 1e-4.
 
     Attributes:
-        kind: How experiment files and saved models name it: "bi", "poly", "cross", "ck".
-        title: How tables name it.
+        kind: Its name in experiment files and saved models: "bi", "poly", "cross", "ck".
+        title: Its name in tables.
         config: Its settings.
-        head: What it learns besides its backbones; holds nothing where that is all.
-        batch_size: Texts read at once where no gradient is wanted; never changes a score.
-        surroundings: Characters of the document before and behind a passage that it reads.
-        plain: Whether all it reads of its encoders is the last states of a text in which every token sees every other.
+        head: Its learned parts besides the backbones; empty where there are none.
+        batch_size: Texts per batch where no gradients are computed; never changes a score.
+        surroundings: Characters of the document before and after a passage that it reads.
+        plain: Whether it uses only the last states of its encoders, and every token attends to every other one.
     """
 
     kind: ClassVar[str]
@@ -104,10 +104,10 @@ class PassageRanker(nn.Module, ABC):
 
     @abstractmethod
     def backbones(self) -> dict[str, Backbone]:
-        """Return its encoders by the names it is made with and they are saved under."""
+        """Return its encoders by name: the parameters of `__init__`, and the folders of a saved model."""
 
     def attachments(self) -> dict[str, Callable[[Path], None]]:
-        """Return what writes each folder that a saved one has besides its backbones, by the folder's name."""
+        """Return by name the functions that write the folders of a saved model besides its backbones."""
         return {}
 
     @abstractmethod
@@ -119,27 +119,27 @@ class PassageRanker(nn.Module, ABC):
         Args:
             queries: Texts.
             passages: The batch's passages, each encoded once where the architecture allows it.
-            rows: Long, (queries, k): which passages each query is scored with.
-            chunk: Texts read at once, recomputed on the way back so that only one chunk's activations are held
-                (gradient caching); None reads all at once. Never changes scores or gradients.
+            rows: Long, (queries, k): the passages that each query is scored with.
+            chunk: Texts per forward pass. They are recomputed in the backward pass, so that memory holds one chunk's
+                activations (gradient caching). None reads all at once. Never changes scores or gradients.
         """
 
     @abstractmethod
     def keep(self, passages: Sequence[PassageText]) -> Tensor | Sequence[Tensor | PassageText]:
-        """Compute what of passages needs no query, without gradients, on the processor."""
+        """Compute the part of passages that needs no query, without gradients, on the processor."""
 
     @abstractmethod
     def score_kept(self, query: str, kept: Tensor | Sequence[Tensor | PassageText]) -> Tensor:
-        """Return scores of kept passages for one query, float32 (passages,) on the processor, without gradients."""
+        """Return scores for one query of passages as `keep` returned them, float32 (passages,) on the processor."""
 
 
 def query_text(query: Query, *, question: Question = "otherwise") -> str:
-    """Return a query as the architectures read it (section 3.1): "entity ; aspect", its words where it has neither."""
+    """Return a query as the architectures read it (section 3.1): "entity ; aspect", or its text if it has neither."""
     return text_of(query, between=" ; ", question=question)
 
 
 def passage_text(document: Document, passage: Passage, *, surroundings: int = 0) -> PassageText:
-    """Return the text of a passage, and so many characters of the document before and behind it."""
+    """Return the text of a passage, with up to `surroundings` characters of the document before and after it."""
     start, end = passage.start, passage.end
     return PassageText(
         text=document.text[start:end],
@@ -150,13 +150,13 @@ def passage_text(document: Document, passage: Passage, *, surroundings: int = 0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TowersConfig(CaprConfig):
-    """Settings of architectures that encode queries and passages apart.
+    """Settings of architectures that encode queries and passages separately.
 
     Attributes:
         shared: One encoder for both.
-        mark: Put [QUERY] and [PASSAGE] before the texts of a shared encoder, as the paper does. Without, any
-            sentence-transformers model can stand in its place.
-        query_prompt: Put before every query; some pre-trained models want one.
+        mark: Put [QUERY] and [PASSAGE] before the texts of a shared encoder, as the paper does. Without these marks,
+            any sentence-transformers model can serve as the encoder.
+        query_prompt: Put before every query; some pre-trained models need one.
         passage_prompt: Put before every passage.
     """
 
@@ -172,17 +172,17 @@ class TowersConfig(CaprConfig):
 
     @property
     def before_query(self) -> str:
-        """All that is put before a query."""
+        """Mark and prompt before a query."""
         return (f"{QUERY_MARK} " if self.marked else "") + self.query_prompt
 
     @property
     def before_passage(self) -> str:
-        """All that is put before a passage."""
+        """Mark and prompt before a passage."""
         return (f"{PASSAGE_MARK} " if self.marked else "") + self.passage_prompt
 
 
 class Towers(PassageRanker):
-    """What bi- and poly-encoder share: one encoder for queries and one for passages, or one that reads both with marks.
+    """Base of bi- and poly-encoder: one encoder for queries and one for passages, or one that reads both with marks.
 
     Section 3.2 of grundmann2021: two encoders begin as copies of one pre-trained encoder. Shared weights halve the
     number of parameters; [QUERY] and [PASSAGE] then tell the encoder what it reads.
@@ -204,7 +204,7 @@ class Towers(PassageRanker):
         self.queries = passages if config.shared else queries or copy.deepcopy(passages)
 
     def backbones(self) -> dict[str, Backbone]:
-        """Return the encoders: "passages", and "queries" where it is another."""
+        """Return the encoders: "passages", and "queries" where it is not the same."""
         return {"passages": self.passages} | ({} if self.config.shared else {"queries": self.queries})
 
     @abstractmethod
@@ -214,20 +214,20 @@ class Towers(PassageRanker):
         Args:
             queries: Vectors, (queries, dim).
             states: Token states of passages, (passages, tokens, dim).
-            mask: (passages, tokens), other than 0 where there is a token.
+            mask: (passages, tokens), not 0 for tokens.
         """
 
     def score_lists(
         self, queries: Sequence[str], passages: Sequence[PassageText], rows: Tensor, *, chunk: int | None = None
     ) -> Tensor:
-        """See `PassageRanker`: each query and each passage is read once, however many rows name it."""
+        """See `PassageRanker`: each query and passage is read once, however many rows refer to it."""
         vectors = self.query_vectors(queries, chunk=chunk)
         read = self.read_passages(passages, chunk=chunk)
         scores = in_order(((batch, self.match(vectors, states, mask)) for batch, states, mask in read), dim=1)
         return scores.gather(1, rows.to(vectors.device))
 
     def query_vectors(self, queries: Sequence[str], *, chunk: int | None = None, size: int | None = None) -> Tensor:
-        """Return pooled vectors of queries, float32 (queries, dim); of unit length where settings say cosine.
+        """Return pooled vectors of queries, float32 (queries, dim); of unit length with the setting `cosine`.
 
         Args:
             queries: Texts.
@@ -250,9 +250,9 @@ class Towers(PassageRanker):
         """Yield token states of passages, a batch of similar length at a time.
 
         Args:
-            passages: To be read.
+            passages: The passages.
             chunk: As for `score_lists`.
-            size: Passages in a batch whose activations are held; `chunk` goes before it.
+            size: Passages per batch; `chunk` takes precedence.
 
         Yields:
             Positions of the batch's passages, states (batch, tokens, dim), mask (batch, tokens).
@@ -264,15 +264,15 @@ class Towers(PassageRanker):
             yield batch, states, fields["attention_mask"].to(states.device)
 
     def pooled(self, states: Tensor, mask: Tensor) -> Tensor:
-        """Return vectors of texts, float32 (texts, dim); of unit length where settings say cosine."""
+        """Return vectors of texts, float32 (texts, dim); of unit length with the setting `cosine`."""
         with single_precision(states):
             return self.directed(pool(states.float(), mask.to(states.device), self.config.pooling))
 
     def directed(self, vectors: Tensor) -> Tensor:
-        """Return vectors as they are compared: scaled to unit length where settings say cosine."""
+        """Return vectors as they are compared: scaled to unit length with the setting `cosine`."""
         return torch.nn.functional.normalize(vectors, dim=-1) if self.config.cosine else vectors
 
     @property
     def scale(self) -> float:
-        """What inner products are multiplied by."""
+        """Factor on inner products."""
         return self.config.temperature if self.config.cosine else 1.0

@@ -2,13 +2,13 @@
 
     score(q, p) = y_q . y_p        y = the state of the first token of the encoder's last layer
 
-Passages are encoded once, before any query; a query then costs one encoding of a short text and one inner product a
-passage. A passage is kept as one vector of `dim` numbers.
+Passages are encoded once, before any query, to one vector of `dim` numbers each. A query then costs one encoding of a
+short text and one inner product per passage.
 
-Departures, none of them the default: mean pooling, and cosine x temperature for the inner product, are what
-sentence-transformers models were trained with. `document_share` adds part of the mean vector of a document's passages
-to each of its passages, so that a passage without its document's subject is found under it. A stretch of a document is
-read alone here; the long variant that reads its surroundings is another architecture.
+Departures, none of them the default: mean pooling, and cosine x temperature in place of the inner product, as
+sentence-transformers models were trained. `document_share` adds part of the mean vector of a document's passages to
+each of its passages, so that a passage that does not name its document's subject is still found by it. Passages are
+read without their surroundings; the long variant that reads these is another architecture.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class BiConfig(TowersConfig):
 
     def __post_init__(self) -> None:
         """Check the values; one out of range is a `ConfigError`."""
-        # Not super(): dataclasses with slots are made anew, and the name would mean the class before that.
+        # Not super(): a dataclass with slots is a new class, and super() would refer to the class before it.
         TowersConfig.__post_init__(self)
         if self.document_share < 0:
             raise ConfigError("a document_share of 0 or more", str(self.document_share), "correct the experiment file")
@@ -69,7 +69,7 @@ class BiEncoder(Towers):
             return in_order(vectors, empty=(0, self.passages.dim))
 
     def score_kept(self, query: str, kept: Tensor) -> Tensor:  # type: ignore[override]
-        """Return inner products of the query's vector with kept ones, float32 (passages,), on the processor."""
+        """Return inner products of the query's vector with those of passages, float32 (passages,), on the processor."""
         with torch.no_grad():
             (vector,) = self.query_vectors([query]).cpu()
             with single_precision(kept):
@@ -77,11 +77,11 @@ class BiEncoder(Towers):
         return scores
 
     def share_documents(self, kept: Tensor, documents: Tensor) -> Tensor:
-        """Return vectors with the share of their document's mean that settings tell of.
+        """Return passage vectors plus `document_share` of the mean vector of their document.
 
         Args:
-            kept: As `keep` made them, (passages, dim).
-            documents: Long, (passages,): which of the documents, numbered from 0, each passage is of.
+            kept: Vectors from `keep`, (passages, dim).
+            documents: Long, (passages,): number of each passage's document, from 0.
         """
         if not self.config.document_share or not len(kept):
             return kept

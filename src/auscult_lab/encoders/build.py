@@ -1,6 +1,6 @@
 """Training of bi-, poly- and cross-encoders and CK-HQA for `stages.train`: architecture, loss and validation.
 
-FOLDER/passages.json    what is learned from: counts and a digest; other documents are refused
+FOLDER/passages.json    counts and a digest of the passages learned from; other documents are refused
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class AskedPassage:
 
     Attributes:
         query: As the architectures read it.
-        rows: Of the candidates among the held-out passages, the answer first.
+        rows: Candidates, as rows of the held-out passages; the answer first.
     """
 
     query: str
@@ -49,20 +49,20 @@ class AskedPassage:
 
 
 def held_out_queries(pool: PassagePool, *, number: int, seed: int, candidates: int = CANDIDATES) -> list[AskedPassage]:
-    """Return queries drawn from held-out passages, or the questions that these answer, with their candidates.
+    """Draw queries from held-out passages, or the questions that these answer, and their candidates.
 
-    One passage is asked for; others with the same entity and aspect, or the same text, are no candidates. The rest
-    are those BM25 ranks highest, and where it finds fewer, passages drawn at random.
+    The passage of the draw is the answer. Others with its entity and aspect, or with its text, are no candidates. The
+    rest are the passages that BM25 ranks highest and, where it finds too few, passages drawn at random.
 
     Args:
         pool: Held-out passages.
-        number: At most so many queries, of passages drawn at random.
-        seed: Of all draws.
-        candidates: Of each query, where there are so many.
+        number: Largest number of queries.
+        seed: Seed of all draws.
+        candidates: Number of candidates per query; fewer where there are not enough passages.
     """
     rng = random.Random(f"{seed}/validation")
     best = BestPassages(words_of(pool.passages))
-    asked: list[AskedPassage] = []
+    queries: list[AskedPassage] = []
     seen: set[tuple[str, str]] = set()
     for row in rng.sample(range(len(pool.passages)), len(pool.passages)):
         own = pool.passages[row]
@@ -81,10 +81,10 @@ def held_out_queries(pool: PassagePool, *, number: int, seed: int, candidates: i
         others = [other for other in range(len(pool.passages)) if other not in right and other not in set(wrong)]
         wrong += rng.sample(others, min(candidates - 1 - len(wrong), len(others)))
         if wrong:
-            asked.append(AskedPassage(ask(entity.name, aspect), (row, *wrong)))
-        if len(asked) == number:
+            queries.append(AskedPassage(ask(entity.name, aspect), (row, *wrong)))
+        if len(queries) == number:
             break
-    return asked
+    return queries
 
 
 class PairObjective:
@@ -95,13 +95,13 @@ class PairObjective:
         ranker: PassageRanker,
         choice: PairTraining,
         passages: Sequence[PassageText],
-        asked: Sequence[AskedPassage],
+        queries: Sequence[AskedPassage],
     ) -> None:
         self.network = ranker
         self._choice = choice
-        self._asked = asked
-        # Only what is a candidate is read.
-        rows = sorted({row for each in asked for row in each.rows})
+        self._queries = queries
+        # Only candidates are read.
+        rows = sorted({row for query in queries for row in query.rows})
         self._place = {row: number for number, row in enumerate(rows)}
         self._passages = [passages[row] for row in rows]
         ranker.train()
@@ -109,8 +109,8 @@ class PairObjective:
     def loss(self, batch: PairBatch) -> tuple[Tensor, int]:
         """Return the loss over a batch's queries, and how many there are.
 
-        Cross entropy of each query's own passage among its negatives (grundmann2021, Eq. 1), or the hinge of each of
-        them against it (wang2021, section 4.4; the mean, where the paper sums). To neither a spared passage adds.
+        Cross entropy of each query's own passage among its negatives (grundmann2021, Eq. 1), or the mean hinge loss of
+        each negative against it (wang2021, section 4.4; the paper sums). Spared passages add to neither.
         """
         scores = self.network.score_lists(batch.queries, batch.passages, batch.rows, chunk=self._choice.chunk)
         scores = scores.float().masked_fill(batch.spared.to(scores.device), -torch.inf)
@@ -123,7 +123,7 @@ class PairObjective:
         self.network.eval()
         kept = self.network.keep(self._passages)
         ahead = []
-        for each in self._asked:
+        for each in self._queries:
             rows = [self._place[row] for row in each.rows]
             chosen = kept[torch.tensor(rows)] if isinstance(kept, Tensor) else [kept[row] for row in rows]
             scores = self.network.score_kept(each.query, chosen).numpy()
@@ -134,15 +134,18 @@ class PairObjective:
     def optimizer(self) -> torch.optim.Optimizer:
         """Return AdamW (grundmann2021, section 4.3); biases and gains are not decayed.
 
-        Without decay it is Adam. What is no pre-trained encoder's may have a rate of its own (wang2021, section 5.1.5).
+        Without decay it is Adam. Parameters outside the pre-trained encoders may have another learning rate (wang2021,
+        section 5.1.5).
         """
         choice, decay = self._choice, self._choice.weight_decay
-        trained = [each for each in self.network.parameters() if each.requires_grad]
+        trained = [parameter for parameter in self.network.parameters() if parameter.requires_grad]
         if choice.head_learning_rate is None:
             return torch.optim.AdamW(parameter_groups(trained, decay=decay, rate=choice.learning_rate))
-        pre_trained = {id(each) for backbone in self.network.backbones().values() for each in backbone.parameters()}
-        encoders = [each for each in trained if id(each) in pre_trained]
-        head = [each for each in trained if id(each) not in pre_trained]
+        pre_trained = {
+            id(parameter) for backbone in self.network.backbones().values() for parameter in backbone.parameters()
+        }
+        encoders = [parameter for parameter in trained if id(parameter) in pre_trained]
+        head = [parameter for parameter in trained if id(parameter) not in pre_trained]
         return torch.optim.AdamW(
             parameter_groups(encoders, decay=decay, rate=choice.learning_rate)
             + parameter_groups(head, decay=decay, rate=choice.head_learning_rate)
@@ -156,25 +159,25 @@ def prepare(experiment: CaprExperiment, run: Run) -> PairBuild:
     """Open the backbone, read and label passages, and draw the queries to validate with."""
     torch.manual_seed(experiment.seed)
     ranker = create(experiment.architecture, experiment.backbone_name(), experiment.expanded_settings())
-    # Poolers of pre-trained encoders are part of no score; training in several processes needs to know.
+    # Poolers affect no score; distributed training fails on parameters without gradients.
     for name, parameter in ranker.named_parameters():
         if ".pooler." in name:
             parameter.requires_grad_(False)
     if experiment.training.dropout is not None:
         set_dropout(ranker, experiment.training.dropout)
     gathered = gather_passages(experiment, run.say, surroundings=ranker.surroundings)
-    asked = held_out_queries(
+    queries = held_out_queries(
         gathered.held_out,
         number=experiment.validation_queries,
         seed=experiment.seed,
         candidates=experiment.validation_candidates,
     )
-    if not asked:
+    if not queries:
         raise ConfigError(
             "held-out passages of different questions, entities or aspects", "none", "hold out more documents"
         )
     counts = remember(describe(gathered), run.folder / PASSAGES)
-    return PairBuild(experiment, run, gathered, asked, ranker, counts)
+    return PairBuild(experiment, run, gathered, queries, ranker, counts)
 
 
 @dataclass
@@ -183,7 +186,7 @@ class PairBuild(Build[CaprExperiment]):
 
     kind = "capr"
     gathered: Gathered
-    asked: list[AskedPassage]
+    queries: list[AskedPassage]
     ranker: PassageRanker
     counts: Record
 
@@ -194,12 +197,12 @@ class PairBuild(Build[CaprExperiment]):
 
     @property
     def about(self) -> str:
-        """How many passages there are, and how many queries to validate with."""
-        return f"{self.ranker.title}: {self.counts['passages']:,} passages, {len(self.asked):,} held-out queries"
+        """Numbers of passages and of validation queries."""
+        return f"{self.ranker.title}: {self.counts['passages']:,} passages, {len(self.queries):,} held-out queries"
 
     @property
     def learned_from(self) -> Iterator[str]:
-        """Passages that it learned from, and those that chose the epoch."""
+        """Texts of the training passages and of those that chose the epoch."""
         both = (*self.gathered.training.passages, *self.gathered.held_out.passages)
         return (each.passage.text for each in both)
 
@@ -214,17 +217,17 @@ class PairBuild(Build[CaprExperiment]):
         per_epoch = rows_an_epoch(choice.pairs, len(examples))
         loader = row_loader(examples, per_epoch=per_epoch, size=choice.batch_pairs, seed=experiment.seed)
         held_out = [each.passage for each in self.gathered.held_out.passages]
-        objective = PairObjective(ranker, choice, held_out, self.asked)
+        objective = PairObjective(ranker, choice, held_out, self.queries)
         history = self.run.fit(objective, loader, Schedule.of(choice, seed=experiment.seed, monitor=_MONITOR))
         ranker.config = whole
         return history
 
     def to_record(self, history: History) -> Record:
-        """Return counts and a digest of passages, and how many queries each epoch had shown."""
+        """Return counts and a digest of passages, and the number of queries of each epoch."""
         rows = self.counts["questions" if "questions" in self.counts else "passages"]
         return {
             **self.counts,
-            "held_out_queries": len(self.asked),
+            "held_out_queries": len(self.queries),
             "parameters": trained_parameters(self.ranker),
             "history": history.with_queries(rows_an_epoch(self.experiment.training.pairs, rows)),
             "seconds": history.seconds,
@@ -236,10 +239,10 @@ class PairBuild(Build[CaprExperiment]):
 
 
 def set_dropout(ranker: PassageRanker, share: float) -> None:
-    """Leave another share of activations out in training; what is saved keeps its checkpoint's."""
+    """Set the dropout of a training; the configuration that is saved stays unchanged."""
     for module in ranker.modules():
         if isinstance(module, nn.Dropout):
             module.p = share
         elif isinstance(getattr(module, "dropout", None), float):
-            # A Longformer's attention keeps its share as a number.
+            # A Longformer's attention has its dropout as a number, not as a module.
             module.dropout = share  # type: ignore[assignment]

@@ -2,13 +2,13 @@
 
     score(q, p) = v . y + b        y = the state of the first token of  [CLS] query [SEP] passage [SEP]
 
-Every word of the query attends to every word of the passage, so it ranks best; nothing can be computed before the query
-is known, so a query costs one whole encoding a passage. It is for re-ranking what a cheaper model retrieved.
+Every word of the query attends to every word of the passage, so it ranks best. Nothing can be computed before the query
+is known, so a query costs one encoding per passage. It is for re-ranking the hits of a cheaper model.
 
-The paper says neither how a score is made of states nor what is cut: here a linear layer behind the backbone's own
-dropout; the query is cut to `max_query_tokens`, and the passage where both together have `max_query_tokens` and
-`max_passage_tokens`, or as many as the backbone reads: what a short query leaves is the passage's. Pooling by the mean
-is a departure, and not the default.
+The paper says neither how states become a score nor where texts are cut. Here a linear layer follows the backbone's own
+dropout. The query is cut at `max_query_tokens`, and the pair at `max_query_tokens` + `max_passage_tokens` or the
+backbone's limit, so that a short query leaves more room for the passage. Mean pooling is a departure, and not the
+default.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class CrossEncoder(PassageRanker):
             return self._score([(cut, passage) for passage in kept], self.batch_size).cpu()
 
     def _cut(self, query: str) -> str:
-        # A query as long as the backbone's limit would leave no place for a passage.
+        # A query as long as the backbone's limit would leave no room for a passage.
         return self.pairs.cut(query, min(self.config.max_query_tokens, self.pairs.limit // 2))
 
     def _score(self, pairs: Sequence[tuple[str, PassageText]], size: int | None, *, forgetful: bool = False) -> Tensor:
@@ -89,8 +89,8 @@ class CrossEncoder(PassageRanker):
             states = self.pairs.forgetful(fields) if forgetful else self.pairs(fields)
             with single_precision(states):
                 vectors = pool(states.float(), fields["attention_mask"].to(states.device), self.config.pooling)
-                found: Tensor = self.head(vectors).squeeze(1)
-            return found
+                logits: Tensor = self.head(vectors).squeeze(1)
+            return logits
 
         dealt = batches([len(query) + len(passage.text) for query, passage in pairs], size)
         return in_order((batch, scores(batch)) for batch in dealt)

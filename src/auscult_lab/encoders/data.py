@@ -1,8 +1,8 @@
 """Training pairs: a passage, and a query drawn from its labels (grundmann2021, section 3.1).
 
-A passage has several entities (title, mentions) and several aspects (headings); every epoch draws one of each anew.
-Where a corpus brings its own questions, a pair is a question and one of its answers, drawn anew every epoch. All chance
-in a pair comes from seed, epoch and row, so that a resumed training ends as an uninterrupted one.
+A passage has several entities (title, mentions) and several aspects (headings); every epoch draws one of each. Where a
+corpus has questions, a pair is a question and one of its answers, drawn in every epoch. All draws depend on seed, epoch
+and row only, so that a resumed training ends like an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _analyse_heading = Analyzer(stop_words=True, stemming=True)
 
 @dataclass(frozen=True, slots=True)
 class LabelledPassage:
-    """A passage that training can ask for.
+    """A passage with the labels from which queries are made.
 
     Attributes:
         passage: Its text.
-        entities: At least one. For questions of a corpus, the questions that it answers; perhaps none.
-        aspects: At least one. For questions of a corpus, none but the empty one.
+        entities: At least one. With questions of a corpus, the questions that it answers; possibly none.
+        aspects: At least one. With questions of a corpus, only the empty one.
     """
 
     passage: PassageText
@@ -43,15 +43,15 @@ class LabelledPassage:
     aspects: tuple[str, ...]
 
     def answers(self, entity: str, aspect: str) -> bool:
-        """Whether it is about the entity, by its key, and under a heading that says the aspect.
+        """Check whether the passage has the entity, by its key, and the aspect.
 
-        So do headings all of whose words the aspect has, or the other way round: what stands under "symptoms" answers
-        "signs and symptoms".
+        An aspect matches headings that contain all of its words or whose words it contains: passages under "symptoms"
+        answer "signs and symptoms".
         """
         if all(each.key != entity for each in self.entities):
             return False
         words = _words(aspect)
-        # One heading is the other, or part of it; the empty one is part of none.
+        # One heading equals or contains the other; the empty one matches none.
         return aspect in self.aspects or any(
             bool(words and others) and (words <= others or others <= words) for others in map(_words, self.aspects)
         )
@@ -64,7 +64,7 @@ def _words(aspect: str) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class PoolQuestion:
-    """A question of a corpus, as the rows of passages see it.
+    """A question of a corpus, with its answers as rows of passages.
 
     Attributes:
         label: Its key, and its text as the architectures read it.
@@ -81,9 +81,9 @@ class PassagePool:
 
     Attributes:
         passages: Those with an entity and an aspect; with `questions`, all.
-        without_aspect: How many were skipped because nothing stands above them.
-        without_entity: How many others were skipped because they name nothing.
-        questions: What is asked where a corpus brings its questions; else queries are drawn from passages' labels.
+        without_aspect: Number of passages skipped because they have no heading.
+        without_entity: Number of others skipped because they name no entity.
+        questions: The corpus' questions. Without them, queries are drawn from passages' labels.
     """
 
     passages: tuple[LabelledPassage, ...]
@@ -104,11 +104,11 @@ Labelled = tuple[Document, Passage, tuple[EntityLabel, ...], tuple[str, ...]]
 
 
 def labelled_pool(labelled: Iterable[Labelled], *, surroundings: int = 0) -> PassagePool:
-    """Return labelled passages; those without entity or aspect are skipped and counted, the wordless left out.
+    """Return labelled passages. Those without entity or aspect are skipped and counted; wordless ones are skipped.
 
     Args:
         labelled: Passages and their labels.
-        surroundings: Characters kept of what stands around a passage, for architectures that read them.
+        surroundings: Characters of text around a passage to keep, for architectures that read them.
     """
     passages: list[LabelledPassage] = []
     without_aspect = without_entity = 0
@@ -132,11 +132,11 @@ def label_passages(documents: Iterable[LabelledDocument], choice: PairLabels, *,
             for row, mentions in zip(item.passage_of, item.mentions, strict=True):
                 named[row] |= {label.key: label for label in mentions} if choice.mentions else {}
             title = () if item.title is None else (item.title,)
-            for passage, found, parts in zip(item.document.passages, named, item.aspects, strict=True):
-                # As one label, in the words that it is asked for with, unless each part is to be one.
+            for passage, entities, parts in zip(item.document.passages, named, item.aspects, strict=True):
+                # One label, worded as queries are, unless each part is to be a label of its own.
                 whole = (" and ".join(parts),) if parts else ()
                 aspects = parts if choice.aspects == "parts" else whole
-                yield item.document, passage, (*title, *found.values()), aspects
+                yield item.document, passage, (*title, *entities.values()), aspects
 
     return labelled_pool(labels(), surroundings=surroundings)
 
@@ -151,7 +151,7 @@ class Pair:
         entity: Key of the entity drawn.
         aspect: The aspect drawn.
         query: Both as the architectures read them.
-        hard: Rows of its own negatives: BM25's, and those of the same entity or aspect.
+        hard: Rows of its negatives: BM25's, and those of the same entity or aspect.
     """
 
     key: Key
@@ -163,13 +163,13 @@ class Pair:
 
 
 class PairBatch:
-    """A training batch; no dataclass, because the training library would take one apart and copy it.
+    """A training batch. It is no dataclass, because the training library would take one apart and copy it.
 
     Attributes:
         queries: Texts.
         passages: Each once.
-        rows: Long, (queries, k): which passages a query is scored with, its own first.
-        spared: Bool, (queries, k): passages that answer the query too, which are no negatives of it.
+        rows: Long, (queries, k): the passages that a query is scored with, its own first.
+        spared: Bool, (queries, k): other passages that answer the query, and so are no negatives.
     """
 
     def __init__(self, queries: list[str], passages: list[PassageText], rows: Tensor, spared: Tensor) -> None:
@@ -207,7 +207,7 @@ class PairExamples(Dataset[Pair]):
         return Pair(key, own, entity.key, aspect, ask(entity.name, aspect), hard)
 
     def _hard(self, key: Key, own: int, entity: EntityLabel, aspect: str) -> tuple[int, ...]:
-        """Return a query's own negatives, each once; fewer where there are no more."""
+        """Return the negatives drawn for a query, without repeats; fewer where there are not enough."""
         choice = self._choice
         ranked: Sequence[int] = ()
         if self._best is not None:
@@ -225,7 +225,7 @@ class PairExamples(Dataset[Pair]):
         return tuple(hard)
 
     def _same(self, row: int, own: int, entity: str, aspect: str) -> bool:
-        """Whether a passage is the query's own, letter by letter, or answers the query as well."""
+        """Check whether a passage has the text of the query's own passage, or answers the query as well."""
         other = self.passages[row]
         return other.passage.text == self.passages[own].passage.text or other.answers(entity, aspect)
 
@@ -233,7 +233,7 @@ class PairExamples(Dataset[Pair]):
         return random.Random(f"{self._seed}/{key[0]}/{key[1]}/{purpose}")
 
     def collate(self, pairs: Sequence[Pair]) -> PairBatch:
-        """Return one batch: every passage once, and for each query its own passage and its negatives among them."""
+        """Return one batch: each passage once, and for each query the rows of its own passage and its negatives."""
         rows = list(dict.fromkeys([pair.own for pair in pairs] + [row for pair in pairs for row in pair.hard]))
         place = {row: number for number, row in enumerate(rows)}
         columns, spared = [], []
@@ -248,7 +248,7 @@ class PairExamples(Dataset[Pair]):
         return PairBatch([pair.query for pair in pairs], passages, torch.tensor(columns), torch.tensor(spared))
 
     def _negatives(self, pair: Pair, others: list[int], false: set[int]) -> list[int]:
-        """Return as many for each query; other answers are drawn, and masked, only where the batch has nothing else."""
+        """Return equally many for each query. Other answers, which are masked, only fill small batches."""
         if self._choice.in_batch == "all":
             return others
         wanted = min(self._choice.in_batch + self._choice.drawn, len(others))
@@ -258,7 +258,7 @@ class PairExamples(Dataset[Pair]):
 
 
 def _rows_by(labels: Iterable[Sequence[str]]) -> dict[str, list[int]]:
-    """Return the rows that each label stands in."""
+    """Return the rows of each label."""
     rows: dict[str, list[int]] = {}
     for row, own in enumerate(labels):
         for label in own:

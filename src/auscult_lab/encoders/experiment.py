@@ -1,8 +1,8 @@
 """Experiment files of bi-, poly- and cross-encoders: backbone, labels, negatives and budget.
 
-Defaults are grundmann2021's where the paper gives them (section 4.3): AdamW, batches of 32, 50 epochs. What wang2021
-trains otherwise (section 5.1.5) can be said: pairwise hinge loss, a rate of its own for what is no pre-trained encoder,
-and no warm-up.
+Defaults are grundmann2021's where the paper gives them (section 4.3): AdamW, batches of 32, 50 epochs. wang2021's
+choices (section 5.1.5) can be set: pairwise hinge loss, another learning rate outside the pre-trained encoder, and no
+warm-up.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from auscult_lab.training.schedule import native_precision
 
 
 class PairLabels(LabelChoice):
-    """What a passage's queries are made of.
+    """The labels of a passage from which its queries are made.
 
     Attributes:
         mentions: Besides the title, also the entities mentioned in the passage, linked through the knowledge base.
-        aspects: "heading" is one label, as it is asked for ("symptoms and presentation"); "parts" makes each of its
-            parts a label of its own.
+        aspects: "heading" makes one label of a heading ("symptoms and presentation"); "parts" makes one of each of its
+            parts.
     """
 
     mentions: bool = False
@@ -44,16 +44,16 @@ class PairLabels(LabelChoice):
 
 
 class PairNegatives(Settings):
-    """The passages that a query's answer is told from.
+    """The negatives of a query.
 
     Attributes:
-        in_batch: "all" other passages of the batch (Eq. 1), or so many of them, drawn anew for each query: a
-            cross-encoder reads every pair of query and passage, which makes "all" dear (a departure).
-        bm25: Also so many drawn from the `bm25_depth` passages that BM25 ranks highest (a departure). They have the
-            query's words more often than its answer has: where answers are worded otherwise than under test, a
-            cross-encoder that is shown no others learns to distrust these words.
-        same_entity: Also so many that share the query's entity and answer another aspect (a departure).
-        same_aspect: Also so many that answer the query's aspect of another entity (a departure). Without them, those of
+        in_batch: "all" other passages of the batch (Eq. 1), or a number of them, drawn for each query (a departure). A
+            cross-encoder reads every pair of query and passage, which makes "all" expensive.
+        bm25: Number of negatives drawn from the `bm25_depth` passages that BM25 ranks highest (a departure). They have
+            the query's words more often than its answer. Where answers are worded differently in the test, a
+            cross-encoder trained on no other negatives learns to distrust these words.
+        same_entity: Number of negatives of the query's entity and another aspect (a departure).
+        same_aspect: Number of negatives of the query's aspect and another entity (a departure). Without them, those of
             the same entity teach that only the aspect matters.
     """
 
@@ -71,7 +71,7 @@ class PairNegatives(Settings):
 
     @property
     def drawn(self) -> int:
-        """How many are drawn for a query itself, and not for another one of its batch."""
+        """Number of negatives drawn for the query itself, rather than taken from its batch."""
         return self.bm25 + self.same_entity + self.same_aspect
 
 
@@ -80,18 +80,18 @@ class PairTraining(EncoderTraining):
 
     Attributes:
         epochs: Each ends with a validation.
-        pairs: At most so many pairs an epoch, drawn without repeats until all passages have been seen; None for all.
-        batch_pairs: Pairs a step, of which each is the others' negative.
+        pairs: Largest number of pairs per epoch, drawn without repeats until all passages were drawn; None for all.
+        batch_pairs: Pairs per step; each is a negative of the others.
         loss: "listwise": softmax cross entropy of the answer among its negatives (grundmann2021, Eq. 1); "hinge": each
             of them against the answer (wang2021, section 4.4).
-        margin: Of the hinge loss.
-        learning_rate: The highest; the paper's figure is missing from its text.
-        head_learning_rate: The highest of what is learned besides the pre-trained encoders; None for the same.
-        dropout: Share of activations that training leaves out; None for what the encoders' checkpoints say. To draw
-            them is a quarter of a step's time on a processor.
+        margin: Margin of the hinge loss.
+        learning_rate: Peak learning rate; the paper does not give it.
+        head_learning_rate: Peak learning rate outside the pre-trained encoders; None for the same.
+        dropout: Dropout in training; None for that of the encoders' checkpoints. Drawing its masks takes a quarter of a
+            step's time on a processor.
         precision: Half precision is the paper's.
-        chunk: Texts whose activations are held at once, so that the batch fits a small memory; None for all.
-        max_passage_tokens: Passages are cut here in training, and where the settings say afterwards; None for there.
+        chunk: Texts whose activations are in memory at the same time; None for all.
+        max_passage_tokens: Limit of passages in training only; None for the limit in `settings`.
     """
 
     epochs: int = Field(default=50, ge=1)
@@ -112,20 +112,20 @@ class CaprExperiment(DataExperiment):
 
     Attributes:
         architecture: "bi", "poly", "cross", "ck" and so on.
-        queries: What is asked: "headings", queries drawn from passages' labels, or "corpus", the questions that the
-            corpora bring with them, answered as their judgements say.
+        queries: "headings" for queries drawn from passages' labels, or "corpus" for the corpora's own questions and
+            judgements.
         backbone: A hub name or a folder; environment variables in it are expanded.
-        settings: Of the architecture, where they differ from its paper's; environment variables in a folder that
-            they name are expanded.
-        clinical_notes: Names among `corpora`: notes, split by patient; their titles name nothing, their entities are
-            recognised in the text.
-        recognizers: What finds entities in notes, several together: "dictionary" (names of `knowledge`),
+        settings: Settings of the architecture that differ from its paper's; environment variables in folders are
+            expanded.
+        clinical_notes: Those of `corpora` that are notes. They are split by patient, and their entities are recognised
+            in the text, not taken from titles.
+        recognizers: Recognisers of entities in notes, used together: "dictionary" (names of `knowledge`),
             "spacy:PIPELINE", "gliner:MODEL".
         note_aspects: Tables of headings and their aspects, beside the built-in one.
-        validation_queries: Asked after each epoch, over the held-out documents.
-        validation_candidates: Passages that each of them ranks (grundmann2021, section 4.2: 64).
-        least_passages: Fewer usable training passages are an error.
-        evaluate: Corpora whose test queries `auscult compare` asks the model.
+        validation_queries: Number of queries for validation after each epoch, over the held-out documents.
+        validation_candidates: Candidates of each of these queries (grundmann2021, section 4.2: 64).
+        least_passages: Smallest number of usable training passages; fewer are an error.
+        evaluate: Corpora on whose test queries `auscult compare` evaluates the model.
     """
 
     model: Literal["capr"]
@@ -208,8 +208,8 @@ Architecture = Literal["bi", "poly", "cross"]
 # One encoder reads both texts, as sentence-transformers models were trained; see experiments/grundmann2021.
 _TOWERS = {"shared": True, "mark": False, "pooling": "mean", "cosine": True}
 _SETTINGS: Mapping[Architecture, dict[str, Any]] = {"bi": _TOWERS, "poly": _TOWERS, "cross": {"pooling": "mean"}}
-# A cross-encoder reads every pair of query and passage, so that it is shown few wrong passages: a hard one, and one at
-# random, lest it learn that the words of a query are a bad sign.
+# A cross-encoder reads every pair of query and passage, so it gets few negatives: a hard one, and a random one, without
+# which it would learn that the words of a query are a bad sign.
 _NEGATIVES: Mapping[str, dict[str, Any]] = {"cross": {"in_batch": 1, "bm25": 1}}
 _TRAINING: Mapping[str, dict[str, Any]] = {
     "cross": {"batch_pairs": 16, "learning_rate": 1e-4, "head_learning_rate": 1e-3, "dropout": 0.0}
@@ -233,12 +233,12 @@ def notes_experiment(
     Args:
         notes: As `divided_notes` takes them.
         backbone: The transformer to begin with, or a model that was trained before.
-        architecture: Which one.
-        knowledge: Whose names are looked for; None for the default.
-        recognizers: What finds entities; the dictionary where none is named.
+        architecture: Name of the architecture.
+        knowledge: Knowledge base whose names are searched for; None for the default.
+        recognizers: Recognisers of entities; empty for the dictionary.
         aspects: Tables of headings and their aspects, beside the built-in one.
         skip_bad: Leave notes out that cannot be read.
-        said: Fields of the experiment, and what they shall be instead (`with_fields`).
+        said: Changes to fields of the experiment (`with_fields`).
 
     Raises:
         ConfigError: A field is wrong.
@@ -253,7 +253,7 @@ def notes_experiment(
         "seed": 1,
         "model": "capr",
         "architecture": architecture,
-        # Of a model that was trained before, the transformer in it.
+        # For a model that was trained before, its transformer.
         "backbone": next((str(folder) for folder in inside if (folder / "config.json").is_file()), backbone),
         "settings": {**_SETTINGS[architecture], "max_passage_tokens": _TOKENS},
         "corpora": [{"name": source, "split": split, "skip_bad": skip_bad} for split in ("train", "validation")],
@@ -274,6 +274,6 @@ def notes_experiment(
     }
     changed: dict[str, Any] = with_fields(fields, said)
     if isinstance(changed["training"], dict) and isinstance(changed["settings"], dict):
-        # Passages are cut alike in training and when they are ranked, unless it is said otherwise.
+        # By default, passages are cut alike in training and in ranking.
         changed["training"].setdefault("max_passage_tokens", changed["settings"].get("max_passage_tokens"))
     return check_fields(changed, CaprExperiment, "the notes' experiment with")

@@ -1,12 +1,12 @@
 """Cheaper forms of a backbone for processors: ONNX Runtime, in single precision or in 8-bit integers.
 
-A form reads the same tokens and gives the same token states (rounded, in 8 bits), so that every architecture works on
-it unchanged: only `Backbone.forward` is another. Dynamic quantisation (zafrir2019, named by grundmann2021 as a way to a
-faster cross-encoder): weights of linear layers are kept as 8-bit integers, activations are rounded while it runs,
-nothing is calibrated. Embeddings stay as they are.
+A form reads the same tokens and returns the same token states (rounded, in 8 bits). Every architecture works with it
+unchanged: only `Backbone.forward` differs. In 8 bits it is dynamic quantisation (zafrir2019, which grundmann2021
+suggests for a faster cross-encoder): weights of linear layers are 8-bit integers, activations are rounded at run time,
+and no calibration is needed. Embeddings stay in single precision.
 
-Cost: exporting runs the model once. A float32 ONNX file is as large as the model, an 8-bit one about a quarter for all
-but the embeddings. Forms are for asking only: they have no gradients. (torch's own quantisation is deprecated.)
+Cost: exporting runs the model once. A float32 ONNX file is as large as the model; 8 bits shrink all but the embeddings
+to a quarter. Forms are for inference only: they have no gradients. (torch's own quantisation is deprecated.)
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class OnnxBackbone(Backbone):
 
     Args:
         path: The ONNX file; made by `export_onnx`.
-        like: The backbone it was exported from: its tokenizer and sizes are kept, its weights are not.
-        threads: Of the runtime; torch's number by default.
+        like: The backbone it was exported from, for its tokenizer and sizes.
+        threads: Threads of the runtime; torch's number by default.
 
     Raises:
         MissingExtraError: ONNX Runtime is not installed.
@@ -50,7 +50,7 @@ class OnnxBackbone(Backbone):
     """
 
     def __init__(self, path: Path, like: Backbone, *, threads: int | None = None) -> None:
-        # Only the sizes: whoever holds this form should not also hold the weights it was made from.
+        # Only the sizes: the original weights should not stay in memory.
         super().__init__(SimpleNamespace(config=like.model.config), like.tokenizer)
         self._session: Any = open_session(path, threads=threads or torch.get_num_threads())
         self._inputs = [each.name for each in self._session.get_inputs()]
@@ -83,19 +83,19 @@ def convert(ranker: PassageRanker, form: Form, folder: Path) -> PassageRanker:
     """Return the same ranker on another form of its backbones.
 
     Args:
-        ranker: A trained one; it is not changed.
+        ranker: A trained ranker; it is not changed.
         form: "onnx" (single precision) or "onnx-int8" (linear layers in 8 bits).
-        folder: Where ONNX files of this ranker, and of no other, are kept; a file that is there is used again.
+        folder: Folder of this ranker's ONNX files, and no other's; existing files are used again.
 
     Raises:
-        MissingExtraError: What exports or runs it is not installed.
-        ModelError: It reads more of its encoder than the last states, which is all that a form gives, or attends to
-            passages in a way of its own.
+        MissingExtraError: The package that exports or runs it is not installed.
+        ModelError: It needs more of its encoder than the last states, which is all that a form returns, or has another
+            kind of attention.
     """
     if not ranker.plain:
         remedy = "keep it as it is, or take a bi-, poly- or cross-encoder"
         raise ModelError("a model that reads the last states of a plain encoder", ranker.title, remedy)
-    made: dict[str, Backbone] = {}
+    converted: dict[str, Backbone] = {}
     for name, backbone in ranker.backbones().items():
         whole = folder / f"{name}.onnx"
         path = whole if form == "onnx" else whole.with_suffix(".int8.onnx")
@@ -104,10 +104,10 @@ def convert(ranker: PassageRanker, form: Form, folder: Path) -> PassageRanker:
                 export_onnx(backbone, whole)
             if form == "onnx-int8":
                 quantise(whole, path)
-        made[name] = OnnxBackbone(path, backbone)
-    # Marks are in the tokenizer already; to add them again would want the weights.
+        converted[name] = OnnxBackbone(path, backbone)
+    # Marks are in the tokenizer already; adding them again would need the weights.
     unmarked: dict[str, Any] = {"mark": False} if hasattr(ranker.config, "mark") else {}
-    other = architecture(ranker.kind).ranker(dataclasses.replace(ranker.config, **unmarked), **made)
+    other = architecture(ranker.kind).ranker(dataclasses.replace(ranker.config, **unmarked), **converted)
     other.config = ranker.config
     other.head.load_state_dict(ranker.head.state_dict())
     return other.eval()
@@ -117,12 +117,12 @@ def export_onnx(backbone: Backbone, path: Path) -> None:
     """Write a backbone as ONNX in single precision, for any number of texts of any length.
 
     Raises:
-        MissingExtraError: What exports it is not installed.
+        MissingExtraError: The package that exports it is not installed.
     """
     with naming_extra("onnx", "onnx", "onnxscript"):
         import onnxscript  # noqa: F401
     model = copy.deepcopy(backbone.model).cpu().eval()
-    # Two texts of different length: sizes that are equal here would be taken for one and the same.
+    # Two texts of different length: the exporter treats sizes that are equal here as the same symbol.
     example = backbone.tokenize(["one two three four five", "one"], max_tokens=backbone.limit)
     names = list(example)
     free = {0: torch.export.Dim("texts"), 1: torch.export.Dim("tokens", max=backbone.limit)}

@@ -1,12 +1,11 @@
-"""From an experiment's corpora to the passages it trains on and those it is validated with.
+"""Read an experiment's corpora into passages for training and for validation.
 
-Where a corpus brings its own questions (`training.asked`), a passage's labels are the questions that it answers, so
-that batches know which of their passages are no negatives.
+Where a corpus has questions (`training.asked`), a passage's labels are the questions that it answers, so that batches
+know which of their passages are no negatives.
 
-Clinical notes carry labels themselves (grundmann2021, section 3.1). A note's title names no entity ("Consult - 2"):
-entities are what its passages mention, aspects their headings. Labels and splits are those of the benchmark on clinical
-notes (`corpora.note_labels`, `corpora.note_splits`), so that of one patient's notes none is trained on and another
-asked for.
+Clinical notes have other labels (grundmann2021, section 3.1). A note's title names no entity ("Consult - 2"). Its
+entities are those that passages mention, its aspects their headings. Labels and splits are those of the benchmark on
+clinical notes (`corpora.note_labels`, `corpora.note_splits`), so that all notes of a patient are in one split.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ from auscult_lab.training.labels import EntityLabel
 
 @dataclass(frozen=True, slots=True)
 class SplitNotes:
-    """Notes by what they are for; those of the split "test" are in neither."""
+    """Notes for training and for validation; those of the split "test" are in neither."""
 
     training: list[Document]
     validation: list[Document]
@@ -52,36 +51,36 @@ def read_notes(choices: Sequence[CorpusChoice], *, validation: int, say: Callabl
     """Read notes and split them by patient and sample.
 
     Args:
-        choices: Corpora of notes; a split of one is taken as it is, and split again where it is not the corpus' own.
-        validation: At most so many notes are held out; what a split has more is left out. Where a tenth of all (two at
-            least) would be more than the split gives, which few notes can do, further samples follow in the order of
-            a hash.
-        say: Told how many notes there are.
+        choices: Corpora of notes, or splits of them. A corpus' own splits are kept; all other notes are split here.
+        validation: Largest number of notes to hold out. Further notes of the split are left out. Where the split has
+            less than a tenth of all notes (at least two), as in small collections, samples of the training notes are
+            added in the order of a hash.
+        say: Called with the number of notes.
 
     Raises:
         ConfigError: There are none, or so few that none are left to train on.
     """
     notes: list[Document] = []
-    given: dict[str, str] = {}
+    fixed: dict[str, str] = {}
     for name in dict.fromkeys(choice.name for choice in choices):
         own = [choice for choice in choices if choice.name == name]
         corpus = open_corpus(name, skip_bad=any(choice.skip_bad for choice in own))
-        found = [note for choice in own for note in corpus.documents(choice.split) if note.sentences]
+        corpus_notes = [note for choice in own for note in corpus.documents(choice.split) if note.sentences]
         for line in left_out(corpus):
             say(f"{name}: left out {line}")
-        say(f"{name}: {len(found):,} notes")
-        notes += found
+        say(f"{name}: {len(corpus_notes):,} notes")
+        notes += corpus_notes
         if isinstance(corpus, NoteQueriesCorpus):
-            given |= corpus.splits
+            fixed |= corpus.splits
     if not notes:
         where = ", ".join(choice.name for choice in choices)
         raise ConfigError("clinical notes", f"none in {where}", "check the path, and that the files hold text")
-    # Note id -> its sample: notes of one patient (the note itself where its source does not say whose it is), and notes
-    # that repeat each other.
+    # Note id -> its sample. A sample is the notes of one patient, and notes that repeat each other. A note without a
+    # patient counts as a patient of its own.
     texts = {note.doc_id: "\n".join(note.slice(passage) for passage in note.passages) for note in notes}
     patients = {note.doc_id: note.metadata.get("patient") or f"note:{note.doc_id}" for note in notes}
     samples = samples_of(texts, patients)
-    splits = {note: split_of(sample) for note, sample in samples.items()} | given
+    splits = {note: split_of(sample) for note, sample in samples.items()} | fixed
     order = {note: (hashlib.sha256(sample.encode()).hexdigest(), note) for note, sample in samples.items()}
     notes.sort(key=lambda note: order[note.doc_id])
     training = [note for note in notes if splits[note.doc_id] == "train"]
@@ -112,7 +111,7 @@ def label_notes(notes: Sequence[Document], labeller: NoteLabeller, *, surroundin
 def asked_pools(
     experiment: DataExperiment, say: Callable[[str], None], *, surroundings: int = 0
 ) -> tuple[PassagePool, PassagePool]:
-    """Return questions to train on and questions held out, each over its own passages.
+    """Return training questions and held-out questions, each part with its own passages.
 
     Raises:
         ConfigError: A corpus is named without a split, or too few documents answer a query to hold some out.
@@ -123,7 +122,7 @@ def asked_pools(
 
 
 def make_pool(part: AskedPart, *, surroundings: int = 0) -> PassagePool:
-    """Return questions over the passages of documents.
+    """Return a pool of questions and the passages of documents.
 
     Passages without words are left out, and so are questions without words or without an answer among the passages.
     """
@@ -160,7 +159,7 @@ class Gathered:
 def gather_passages(experiment: CaprExperiment, say: Callable[[str], None], *, surroundings: int = 0) -> Gathered:
     """Read, split and label all corpora of an experiment.
 
-    Held-out passages whose very text is trained on (collections that quote each other) are left out.
+    Held-out passages with the text of a training passage (some collections quote each other) are left out.
 
     Raises:
         CorpusMissingError: A corpus is not on this machine.
@@ -185,34 +184,35 @@ def gather_passages(experiment: CaprExperiment, say: Callable[[str], None], *, s
 
 
 def _unseen(held_out: PassagePool, training: PassagePool) -> PassagePool:
-    """Drop held-out passages whose very text is trained on; a question stays as a label of its other answers."""
+    """Drop held-out passages with the text of a training passage. Their questions stay, with their other answers."""
     seen = {item.passage.text for item in training.passages}
     kept = tuple(each for each in held_out.passages if each.passage.text not in seen)
     return replace(held_out, passages=kept, questions=())
 
 
 def _titled(experiment: CaprExperiment, noted: set[str], say: Callable[[str], None], surroundings: int) -> Gathered:
-    """Return corpora whose titles name entities."""
+    """Read the corpora whose titles name entities."""
     names = [name for name in experiment.validation.corpora if name not in noted]
     choice = experiment.validation
-    held = ValidationChoice(
-        corpora=names or [each.name for each in experiment.corpora if each.name not in noted][:1],
+    corpora = [corpus for corpus in experiment.corpora if corpus.name not in noted]
+    validation = ValidationChoice(
+        corpora=names or [corpus.name for corpus in corpora][:1],
         documents=choice.documents,
     )
-    corpora = [each for each in experiment.corpora if each.name not in noted]
-    data = gather(experiment.model_copy(update={"corpora": corpora, "validation": held}), say)
+    data = gather(experiment.model_copy(update={"corpora": corpora, "validation": validation}), say)
     pools = [
-        label_passages(each, experiment.labels, surroundings=surroundings) for each in (data.documents, data.held_out)
+        label_passages(documents, experiment.labels, surroundings=surroundings)
+        for documents in (data.documents, data.held_out)
     ]
-    # Where only notes validate, what was held out here is not asked for.
+    # Where only notes validate, these held-out documents are not used.
     return Gathered(pools[0], pools[1] if names else PassagePool(()))
 
 
 def _notes(experiment: CaprExperiment, noted: set[str], say: Callable[[str], None], surroundings: int) -> Gathered:
-    """Return corpora that are clinical notes."""
+    """Read the corpora of clinical notes."""
     choices = [choice for choice in experiment.corpora if choice.name in noted]
-    asked = experiment.validation.documents if noted & set(experiment.validation.corpora) else 0
-    # First, because a wrong name should fail before minutes of reading.
+    number = experiment.validation.documents if noted & set(experiment.validation.corpora) else 0
+    # First, so that a wrong name fails before minutes of reading.
     how = (
         "pass --read knowledge=FILE (in an experiment file, knowledge) with a taxonomy, such as the Disease Ontology's "
         "doid.obo"
@@ -220,13 +220,13 @@ def _notes(experiment: CaprExperiment, noted: set[str], say: Callable[[str], Non
     labeller = open_labeller(
         experiment.recognizers, knowledge=experiment.knowledge, tables=experiment.note_aspects, how=how
     )
-    split = read_notes(choices, validation=asked, say=say)
+    split = read_notes(choices, validation=number, say=say)
     say("finding entities and headings")
     training = label_notes(split.training, labeller, surroundings=surroundings)
     if not training.passages and not training.without_entity:
         remedy = "check that they are whole notes with their line breaks; headings look like 'ALLERGIES:' or 'Plan:'"
-        found = f"{len(split.training):,} notes in which none was found"
-        raise ConfigError("notes with headings", found, remedy)
+        got = f"{len(split.training):,} notes in which none was found"
+        raise ConfigError("notes with headings", got, remedy)
     say(
         f"{len(training.passages):,} passages of {len(split.training):,} notes; skipped {training.without_aspect:,} "
         f"without a heading and {training.without_entity:,} without an entity"

@@ -1,13 +1,13 @@
-"""Bi-encoders in the format of sentence-transformers, both ways, without that package.
+"""Read and write bi-encoders in the format of sentence-transformers, without that package.
 
-    passages/  modules.json                      Transformer, Pooling, and Normalize where directions are compared
+    passages/  modules.json                      Transformer, Pooling, and Normalize for cosines
                config.json, model.safetensors, tokenizer.json ...         as Hugging Face writes them
                1_Pooling/config.json, sentence_bert_config.json           pooling and where texts are cut
                config_sentence_transformers.json                          prompts, cosine or dot product
 
-`SentenceTransformer("MODEL/passages")` then gives the vectors that the bi-encoder gives, and "MODEL/queries" those of
-queries. A shared encoder is one folder, "passages", that has the marks of both as prompts: `encode_query` and
-`encode_document` put them before texts. (It then cuts queries where passages are cut.)
+`SentenceTransformer("MODEL/passages")` then returns the bi-encoder's vectors of passages, and "MODEL/queries" those of
+queries. A shared encoder is one folder, "passages", with both marks as prompts, which `encode_query` and
+`encode_document` put before texts. (It then cuts queries at the limit of passages.)
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _POOLINGS: dict[Pooling, str] = {"cls": "pooling_mode_cls_token", "mean": "pooli
 
 
 def describe_encoder(folder: Path, backbone: Backbone, config: TowersConfig, tower: str) -> None:
-    """Write what sentence-transformers wants to find beside a saved backbone; a tower is "passages" or "queries"."""
+    """Write the files of sentence-transformers beside a saved backbone; a tower is "passages" or "queries"."""
     types = _TYPES if config.cosine else _TYPES[:2]
     modules = [
         {
@@ -94,7 +94,7 @@ def open_sentence_transformer(name_or_path: str) -> BiEncoder:
         shared=True,
         mark=False,
         pooling=_pooling(name_or_path, _fields(name_or_path, f"{paths['Pooling']}/config.json")),
-        # The package compares by cosine where a model does not say.
+        # The package's default is cosine.
         cosine="Normalize" in paths or (prompts.get("similarity_fn_name") or "cosine") == "cosine",
         max_query_tokens=limit,
         max_passage_tokens=limit,
@@ -105,7 +105,7 @@ def open_sentence_transformer(name_or_path: str) -> BiEncoder:
 
 
 def _pooling(name: str, described: Mapping[str, Any]) -> Pooling:
-    """Reads both ways in which versions of the package write it: a flag for each mode, or the modes' names."""
+    """Return the pooling. Versions of the package write it as a flag for each mode, or as the modes' names."""
     on = [key for key, value in described.items() if key.startswith("pooling_mode_") and value is True]
     modes = described.get("pooling_mode", on)
     for pooling, flag in _POOLINGS.items():

@@ -1,17 +1,17 @@
-"""Longformer (beltagy2020): stretching a BERT-type encoder to long texts, and reading with local and global attention.
+"""Longformer (beltagy2020): BERT-type encoders stretched to long texts, with local and global attention.
 
 Local tokens attend to `window / 2` tokens on either side and to every global one; global tokens attend to all. Time
 and memory grow with length x (window + number of global tokens) instead of length x length.
 
-`stretch` follows section 5 of beltagy2020: the position embeddings of the short encoder are copied one after another
-until they are enough, and the projections that global tokens use begin as copies of the local ones. So a text whose
-tokens all see each other (no more than window / 2 + 1 of them, or all global) has the states it had before. What the
-authors do next, some thousand steps of masked language modelling, is left to whoever has the text for it.
+`stretch` follows section 5 of beltagy2020. The position embeddings of the short encoder are repeated as often as
+needed, and the projections of global tokens begin as copies of the local ones. A text whose tokens all see each other
+(at most window / 2 + 1 tokens, or all global) therefore keeps its states. The authors then train some thousand steps of
+masked language modelling; users with enough text can do so, too.
 
-Where nothing but the first token is read, the last layer's projections of local tokens are of no use and not trained.
+Where only the first token is read, the last layer's projections of local tokens are unused and not trained.
 
-Departure: dilated windows are not used, as in the authors' pre-trained models. The first token, which is pooled, is
-always global; else it would see half a window.
+Departures: there are no dilated windows, as in the authors' pre-trained models. The first token, which is pooled, is
+always global; otherwise it would see half a window.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ _SHARED = (
 
 
 class LongBackbone(Backbone):
-    """A Longformer: texts to token states, a batch telling which tokens are global and which the last layer sees.
+    """A Longformer: texts to token states. A batch marks global tokens, and those that the last layer sees.
 
     Beside the tokenizer's fields a batch may have, each (texts, tokens):
 
-    - "global_attention_mask": other than 0 for tokens with global attention; by default the first one of each text;
-    - "own_mask": other than 0 for tokens that the last layer attends to; by default all. The states of the others are
-      of no use then. In the last layer only the first token is global.
+    - "global_attention_mask": not 0 for tokens with global attention; by default the first one of each text;
+    - "own_mask": not 0 for tokens that the last layer attends to; by default all. The states of the others are then
+      meaningless. In the last layer only the first token is global.
 
     Args:
         backbone: A Longformer, whose weights it shares.
@@ -77,42 +77,42 @@ class LongBackbone(Backbone):
 
     @property
     def limit(self) -> int:
-        """Tokens of the longest text it can read; positions are counted from behind that of padding."""
+        """Tokens of the longest text it can read; positions are counted from the one after padding."""
         config = self.model.config
         return int(min(config.max_position_embeddings - config.pad_token_id - 1, self.tokenizer.model_max_length))
 
     def forward(self, batch: dict[str, Tensor]) -> Tensor:
         """Return last hidden states, (texts, tokens, dim)."""
-        there = batch["attention_mask"].to(self.device).bool()
-        first = torch.zeros_like(there)
+        mask = batch["attention_mask"].to(self.device).bool()
+        first = torch.zeros_like(mask)
         first[:, 0] = True
         everywhere = batch[GLOBAL].to(self.device).bool() | first if GLOBAL in batch else first
-        own = batch[OWN].to(self.device).bool() if OWN in batch else there
-        spare = -there.shape[1] % self.window
+        own = batch[OWN].to(self.device).bool() if OWN in batch else mask
+        spare = -mask.shape[1] % self.window
         ids = pad(batch["input_ids"].to(self.device), (0, spare), value=self.model.config.pad_token_id)
         states = self.model.embeddings(input_ids=ids)
         *lower, last = self.model.encoder.layer
 
-        def attend(layer: Any, states: Tensor, there: Tensor, everywhere: Tensor) -> Tensor:
+        def attend(layer: Any, states: Tensor, mask: Tensor, everywhere: Tensor) -> Tensor:
             # (texts, tokens + spare): -1 where nothing attends to, 0 for local tokens, 1 for global ones.
-            roles = pad(torch.where(there, everywhere.int(), -1), (0, spare), value=-1)
+            roles = pad(torch.where(mask, everywhere.int(), -1), (0, spare), value=-1)
             kinds = {"is_index_masked": roles < 0, "is_index_global_attn": roles > 0, "is_global_attn": True}
             attended: Tensor = layer(states, attention_mask=roles, **kinds)[0]
             return attended
 
         for layer in lower:
-            states = attend(layer, states, there, everywhere)
-        states = attend(last, states, own & there, first if OWN in batch else everywhere)
-        return states[:, : there.shape[1]]
+            states = attend(layer, states, mask, everywhere)
+        states = attend(last, states, own & mask, first if OWN in batch else everywhere)
+        return states[:, : mask.shape[1]]
 
 
 def is_long(backbone: Backbone) -> bool:
-    """Whether an encoder is a Longformer."""
+    """Check whether an encoder is a Longformer."""
     return bool(backbone.model.config.model_type == _LONG)
 
 
 def stretch(backbone: Backbone, *, max_tokens: int = 4096, window: int = 512) -> LongBackbone:
-    """Return a BERT-type encoder as a Longformer that reads longer texts; the given one is left as it is.
+    """Return a BERT-type encoder as a Longformer that reads longer texts; the original is not changed.
 
     Args:
         backbone: BERT, RoBERTa or one of their kind, of any size.
@@ -121,14 +121,14 @@ def stretch(backbone: Backbone, *, max_tokens: int = 4096, window: int = 512) ->
 
     Raises:
         ModelError: The encoder is of another kind.
-        ConfigError: It reads texts as long already, or the window is odd or below 4.
+        ConfigError: It already reads such texts, or the window is odd or below 4.
     """
     _check_window(window)
     old = backbone.model.config
     if old.model_type not in _SHORT or getattr(old, "position_embedding_type", "absolute") != "absolute":
         expected = f"an encoder of type {', '.join(_SHORT)} with a table of positions"
         raise ModelError(expected, f"type '{old.model_type}'", "choose another backbone, or one that is long already")
-    # Rows up to padding's are no positions: RoBERTa has them, BERT begins at row 0.
+    # RoBERTa's rows up to that of padding are no positions; BERT's positions begin at row 0.
     padding = int(old.pad_token_id)
     weights = backbone.model.state_dict()
     table = weights[_POSITIONS] if old.model_type == "bert" else weights[_POSITIONS][padding + 1 :]
@@ -142,7 +142,7 @@ def stretch(backbone: Backbone, *, max_tokens: int = 4096, window: int = 512) ->
     repeated = table.repeat(-(-max_tokens // len(table)), 1)[:max_tokens]
     copies = {_LOCAL.sub(r"\1_global.", name): each for name, each in weights.items() if _LOCAL.search(name)}
     model.load_state_dict({**weights, **copies, _POSITIONS: torch.cat([unused, repeated])})
-    model.pooler.requires_grad_(False)  # as `open_backbone` leaves it
+    model.pooler.requires_grad_(False)  # as in `open_backbone`
     tokenizer = copy.deepcopy(backbone.tokenizer)
     tokenizer.model_max_length = max_tokens
     return LongBackbone(Backbone(model, tokenizer), window=window)
@@ -154,23 +154,23 @@ def _check_window(window: int) -> None:
         raise ConfigError("an even window of 4 or more tokens", str(window), "correct the experiment file")
 
 
-# English has some four characters a word piece; of a passage at one end of its document, whose surroundings are all on
-# one side, this may read less than there is room for.
+# English has some four characters per word piece. A passage at one end of its document, with surroundings on one side
+# only, may get fewer tokens than there is room for.
 _TOKEN_CHARACTERS = 4
 
 
 # Without slots: Python allows them in one of several bases only.
 @dataclass(frozen=True, kw_only=True)
 class LongConfig(TowersConfig):
-    """What the settings of both add.
+    """Settings that both long architectures add.
 
     Attributes:
-        max_passage_tokens: Of a passage and its surroundings together.
-        surroundings: Read them. Without, only the passage itself, as long as it is.
+        max_passage_tokens: Limit of a passage and its surroundings together.
+        surroundings: Whether to read the surroundings; otherwise only the passage, however long.
         attention: Which tokens have global attention besides the first one: the "surroundings" (the paper), the
             "passage" (a departure), or no other ("first", a departure).
         window: Tokens that a local token attends to, half of them on either side.
-        stretch: Length in tokens that a short backbone is stretched to; of no effect on one that is long.
+        stretch: Length in tokens to which a short backbone is stretched; no effect on a Longformer.
     """
 
     max_passage_tokens: int = 4096
@@ -206,21 +206,19 @@ class LongTowers(Towers):
 
     "We concatenate surrounding passages with the input passage and use global attention"; "we apply local attention to
     the given passage and global attention to the surrounding passages [...] we apply an attention mask to the last
-    attention layer, which masks the token embeddings that are not part of the considered passage". A passage is the
-    document's text at its place; what room it leaves is given to the text before and behind it, half each, the nearest
-    first.
+    attention layer, which masks the token embeddings that are not part of the considered passage". The room that a
+    passage leaves is filled with the nearest text of its document, half before and half after it.
 
-    The mask is realised twice, so that it holds whichever layer is meant by "the last attention layer": in the
-    transformer's last layer, for [CLS] that a bi-encoder pools, and in what is made of its states, Eq. 2's attention of
-    a poly-encoder or mean pooling, which see no other token. So the surroundings reach a vector through lower layers
-    alone.
+    The paper's "last attention layer" is ambiguous, so the mask is applied twice: in the transformer's last layer, for
+    the [CLS] that a bi-encoder pools, and after it, in a poly-encoder's attention (Eq. 2) and in mean pooling. The
+    surroundings thus influence a vector through lower layers only.
 
     With the paper's global attention memory grows with the square of the surroundings' tokens, several GB for 4,096;
     `attention: passage` (the other reading of "use global attention") or `first` (beltagy2020's for classification) and
     shorter texts cost less. A backbone that is no Longformer is stretched to one, see `longformer`.
 
-    Departures: surroundings are cut by tokens, not at whole passages. Queries are read by a Longformer too, as in the
-    paper ("as the query and passage encoder"), with the first token global.
+    Departure: surroundings are cut by tokens, not at whole passages. As in the paper ("as the query and passage
+    encoder"), a Longformer reads queries, too, with the first token global.
     """
 
     plain: ClassVar[bool] = False
@@ -234,16 +232,16 @@ class LongTowers(Towers):
     def read_passages(
         self, passages: Sequence[PassageText], *, chunk: int | None = None, size: int | None = None
     ) -> Iterator[tuple[list[int], Tensor, Tensor]]:
-        """See `Towers`; yielded are states of [CLS], the passage's own tokens and [SEP] only."""
+        """See `Towers`; yields the states of [CLS], the passage's own tokens and [SEP] only."""
         lengths = [len(each.before) + len(each.text) + len(each.after) for each in passages]
         if size is not None:
-            # No more memory than so many of 512 tokens need: it grows with the square of global attention.
+            # Memory of at most this many texts of 512 tokens: it grows with the square of global attention.
             size = max(1, int(size * min(1.0, 512 / self.config.max_passage_tokens) ** 2))
         for batch in batches(lengths, chunk or size):
             fields = self._tokenize([passages[row] for row in batch])
             states = self.passages(fields) if chunk is None else self.passages.forgetful(fields)
             own = fields[OWN].to(states.device)
-            # Own tokens first, in their order; as many columns as the text with the most of them has.
+            # Own tokens first, in order; as many columns as the largest number of own tokens.
             places = (own == 0).int().argsort(dim=1, stable=True)[:, : int(own.sum(dim=1).max())]
             yield batch, states.gather(1, places.unsqueeze(-1).expand(-1, -1, states.shape[-1])), own.gather(1, places)
 
@@ -253,10 +251,10 @@ class LongTowers(Towers):
         room = min(self.config.max_passage_tokens, self.passages.limit) - 2
         plain = {"add_special_tokens": False, "verbose": False}
         prompt = self.config.before_passage
-        own = tokenizer([prompt + each.text for each in passages], truncation=True, max_length=room, **plain)
+        own = tokenizer([prompt + passage.text for passage in passages], truncation=True, max_length=room, **plain)
         around = [
-            tokenizer([each.before, each.after] if self.config.surroundings else ["", ""], **plain)["input_ids"]
-            for each in passages
+            tokenizer([passage.before, passage.after] if self.config.surroundings else ["", ""], **plain)["input_ids"]
+            for passage in passages
         ]
         rows: dict[str, list[Tensor]] = {"input_ids": [], "attention_mask": [], GLOBAL: [], OWN: []}
         for middle, (before, after) in zip(own["input_ids"], around, strict=True):
@@ -272,8 +270,8 @@ class LongTowers(Towers):
             rows[OWN].append(inside)
         filling = {"input_ids": tokenizer.pad_token_id}
         return {
-            name: pad_sequence(each, batch_first=True, padding_value=filling.get(name, 0))
-            for name, each in rows.items()
+            name: pad_sequence(tensors, batch_first=True, padding_value=filling.get(name, 0))
+            for name, tensors in rows.items()
         }
 
 
@@ -296,7 +294,7 @@ class LongPolyEncoder(LongTowers, PolyEncoder):
 def _fit(before: list[int], after: list[int], room: int) -> tuple[list[int], list[int]]:
     """Return the end of what is before and the beginning of what is after, half of the room each.
 
-    What one leaves, the other takes.
+    Room that one side does not need goes to the other.
     """
     following = min(len(after), room - min(len(before), room // 2))
     leading = min(len(before), room - following)

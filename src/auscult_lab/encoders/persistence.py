@@ -1,11 +1,11 @@
-"""Saving an architecture, in formats that others read, and opening it as a scorer or an encoder.
+"""Save an architecture in common formats, and open it as a scorer or an encoder.
 
     model.json              kind "capr", architecture, settings, name, training record, digest of all other files
     passages/, queries/     bi and poly: encoders as Hugging Face saves them; a bi-encoder's open in
                             sentence-transformers too (see `interchange`); no "queries" where one encoder reads both
     pairs/                  cross: its encoder
     pairs/, knowledge/      ck: its encoder, and where it has knowledge the vectors and names of the graph's entities
-    head.safetensors        what is learned besides
+    head.safetensors        all other learned parameters
 
 Nothing is pickled. The fingerprint is a SHA-256 of everything but the training record.
 A bare sentence-transformers folder, which was not saved here, opens as a bi-encoder.
@@ -48,9 +48,9 @@ class SavedModel:
 
     Attributes:
         ranker: In evaluation mode, on the processor.
-        name: How tables call it.
+        name: Its name in tables.
         fingerprint: A hash of weights and settings.
-        training: What is said of its training.
+        training: Its training record.
     """
 
     ranker: PassageRanker
@@ -64,9 +64,9 @@ def save(ranker: PassageRanker, folder: Path, *, name: str = "", training: Mappi
 
     Args:
         ranker: The model.
-        folder: Made when missing.
-        name: How tables call it; the architecture's title by default.
-        training: What is said of its training.
+        folder: Folder of the model; created when missing.
+        name: Its name in tables; the architecture's title by default.
+        training: Its training record.
 
     Returns:
         The fingerprint.
@@ -77,7 +77,7 @@ def save(ranker: PassageRanker, folder: Path, *, name: str = "", training: Mappi
     with renewed_folder(folder, last=SETTINGS) as fresh:
         for tower, backbone in ranker.backbones().items():
             backbone.save(fresh / tower)
-            if type(ranker) is BiEncoder:  # not the long one: that package would read no surroundings
+            if type(ranker) is BiEncoder:  # Not of the long variant: that package would read no surroundings.
                 describe_encoder(fresh / tower, backbone, ranker.config, tower)
         for attachment, write in ranker.attachments().items():
             write(fresh / attachment)
@@ -102,7 +102,7 @@ def load(folder: Path) -> SavedModel:
     """Read a model folder.
 
     Raises:
-        ModelError: A file is missing, damaged, or not of the model that `model.json` tells of.
+        ModelError: A file is missing, damaged, or does not belong to the model of `model.json`.
         MissingExtraError: The package that opens transformers is not installed.
     """
     settings = settings_of(folder, KIND, FORMAT)
@@ -134,7 +134,7 @@ def open_encoder(folder: Path, *, precision: Precision = "float32") -> BiDocumen
     """Open a bi-encoder as an encoder, for an index, on a GPU where there is one.
 
     Raises:
-        ModelError: There is no model, its folder is damaged, or it has no vectors that an index could hold.
+        ModelError: There is no model, its folder is damaged, or it has no vectors for an index.
         MissingExtraError: The package that opens transformers is not installed.
     """
     saved = open_model(folder)
@@ -149,13 +149,13 @@ def open_encoder(folder: Path, *, precision: Precision = "float32") -> BiDocumen
 
 
 def _placed(ranker: AnyRanker) -> AnyRanker:
-    """Move a model to a GPU where there is one; what ONNX Runtime runs stays on the processor."""
+    """Move a model to a GPU where there is one; parts that ONNX Runtime runs stay on the processor."""
     converted = any(isinstance(each, OnnxBackbone) for each in ranker.backbones().values())
     return ranker if converted else ranker.to(fastest_device())
 
 
 def open_model(folder: Path) -> SavedModel:
-    """Open a model of any architecture, in the form that its folder says (`families.adapting`).
+    """Open a model of any architecture, in the form that its folder names (`families.adapting`).
 
     Raises:
         ModelError: There is no model, or its folder is damaged.
@@ -163,7 +163,7 @@ def open_model(folder: Path) -> SavedModel:
     """
     if not (folder / SETTINGS).is_file():
         ranker = open_sentence_transformer(str(folder))
-        # No record identifies it: settings and weights do.
+        # It has no record, so settings and weights identify it.
         identity = hashlib.sha256(json.dumps(dataclasses.asdict(ranker.config), sort_keys=True).encode())
         for key, tensor in sorted(ranker.passages.state_dict().items()):
             identity.update(key.encode())
@@ -180,6 +180,6 @@ def open_model(folder: Path) -> SavedModel:
         raise ModelError("a readable form.json", f"{described} ({error})", "convert the model again") from error
     if form not in FORMS:
         raise ModelError(f"a form ({', '.join(FORMS)})", f"{form!r} in {described}", "convert the model again")
-    # Its scores are not quite those of the original, so that it is another model.
+    # Its scores differ slightly from the original's, so it is another model.
     fingerprint = hashlib.sha256(f"{saved.fingerprint} {form}".encode()).hexdigest()
     return dataclasses.replace(saved, ranker=convert(saved.ranker, form, folder / CONVERTED), fingerprint=fingerprint)

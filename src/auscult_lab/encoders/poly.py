@@ -4,19 +4,20 @@
     y_p = sum over j of w_j p_j                    the passage as this query sees it
     score(q, p) = y_q . y_p
 
-p_j are the last layer's token states of the passage, its first and last mark among them; y_q is the query's pooled
-vector. With `codes`, the form of humeau2020 in the paper's direction: m learned codes c_i attend to the tokens first,
-and the query attends to what they found, without W.
+p_j are the last layer's token states of the passage, including its first and last mark; y_q is the query's pooled
+vector. `codes` selects the form of humeau2020 in the paper's direction: m learned codes c_i attend to the tokens, and
+the query attends to the codes' vectors v_i, without W.
 
     v_i = sum over j of softmax_j(c_i . p_j) p_j,    y_p = sum over i of softmax_i(y_q . v_i) v_i
 
-Passages are encoded once, before any query; what is kept is every token state in half precision (2 x dim bytes a token,
-so some hundred times a bi-encoder's vector), or m vectors. A query then costs one encoding and one attention a passage.
+Passages are encoded once, before any query, to all token states in half precision (2 x dim bytes per token, some
+hundred times a bi-encoder's vector), or to m vectors. A query then costs one encoding and one attention per passage.
 
-Departures: humeau2020 keeps candidates as one vector and puts the codes on the conversation that is the query there;
-here passages are kept, so codes are theirs. Neither paper says how W begins: here as the unit matrix over sqrt(dim),
-which is scaled inner-product attention, because weights as large as raw states give all weight to one token
-(`attention_scale` for another factor). With `cosine` queries are of length 1, and all tokens begin with equal weight.
+Departures: humeau2020 stores candidates as one vector each and applies the codes to the conversation, which is the
+query there. Here passages are stored, so the codes belong to them. Neither paper says how W is initialised: here as the
+unit matrix over sqrt(dim), which is scaled inner-product attention. Without the scaling, raw states give all weight to
+one token (`attention_scale` sets another factor). With `cosine`, queries have length 1 and all tokens begin with nearly
+equal weight.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class PolyConfig(TowersConfig):
 
     Attributes:
         codes: Learned codes that summarise a passage's tokens (humeau2020); None for the tokens themselves (Eq. 2).
-        attention_scale: What W begins as, times the unit matrix; None for 1 / sqrt(dim). Of no effect with codes.
+        attention_scale: Initial W as a multiple of the unit matrix; None for 1 / sqrt(dim). No effect with codes.
     """
 
     codes: int | None = None
@@ -55,11 +56,11 @@ class PolyConfig(TowersConfig):
 
 
 class TokenAttention(nn.Module):
-    """Eq. 2's W: what the query attends to is each token's state.
+    """Eq. 2's W: the query attends to each token's state.
 
     Args:
         dim: Length of a state.
-        scale: What W begins as, times the unit matrix.
+        scale: Initial W as a multiple of the unit matrix.
     """
 
     def __init__(self, dim: int, scale: float) -> None:
@@ -67,28 +68,28 @@ class TokenAttention(nn.Module):
         self.weight = nn.Parameter(scale * torch.eye(dim))
 
     def summarise(self, states: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Return what a query attends to, (passages, tokens, dim), and where there is something."""
+        """Return the vectors that a query attends to, (passages, tokens, dim), and their mask."""
         return states, mask
 
-    def asked(self, queries: Tensor) -> Tensor:
-        """Return queries as they ask, (queries, dim)."""
+    def project(self, queries: Tensor) -> Tensor:
+        """Return queries multiplied by W, (queries, dim)."""
         return queries @ self.weight
 
 
 class CodeAttention(nn.Module):
-    """Codes that attend to the tokens; the query attends to what they found (humeau2020)."""
+    """Codes that attend to the tokens; the query attends to the codes' vectors (humeau2020)."""
 
     def __init__(self, codes: int, dim: int) -> None:
         super().__init__()
         self.codes = nn.Parameter(torch.randn(codes, dim) / math.sqrt(dim))
 
     def summarise(self, states: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Return one vector a code, (passages, codes, dim), and where there is one: everywhere."""
+        """Return one vector per code, (passages, codes, dim), and a mask of ones."""
         weights = _weights(torch.einsum("cd,ptd->pct", self.codes, states), mask.unsqueeze(1))
         return weights @ states, mask.new_ones(len(states), len(self.codes))
 
-    def asked(self, queries: Tensor) -> Tensor:
-        """Return queries as they ask, (queries, dim): as they are."""
+    def project(self, queries: Tensor) -> Tensor:
+        """Return queries unchanged, (queries, dim)."""
         return queries
 
 
@@ -116,23 +117,23 @@ class PolyEncoder(Towers):
 
     def _attend(self, queries: Tensor, vectors: Tensor, mask: Tensor) -> Tensor:
         """Return scores, (queries, passages), of passages as (passages, vectors, dim) with their mask."""
-        weights = _weights(torch.einsum("qd,ptd->pqt", self.head.asked(queries), vectors), mask.unsqueeze(1))
+        weights = _weights(torch.einsum("qd,ptd->pqt", self.head.project(queries), vectors), mask.unsqueeze(1))
         seen = self.directed(weights @ vectors)
         return self.scale * torch.einsum("qd,pqd->qp", queries, seen)
 
     def keep(self, passages: Sequence[PassageText]) -> list[Tensor]:
-        """Return what a query attends to in each passage, float16 (tokens or codes, dim), without padding."""
+        """Return for each passage the vectors that a query attends to, float16 (tokens or codes, dim)."""
         kept: dict[int, Tensor] = {}
         with torch.no_grad():
             for batch, states, mask in self.read_passages(passages, size=self.batch_size):
                 with single_precision(states):
-                    vectors, there = self.head.summarise(states.float(), mask)
-                for row, found, where in zip(batch, vectors, there, strict=True):
-                    kept[row] = found[where.bool()].half().cpu()
+                    vectors, masks = self.head.summarise(states.float(), mask)
+                for row, summary, present in zip(batch, vectors, masks, strict=True):
+                    kept[row] = summary[present.bool()].half().cpu()
         return [kept[row] for row in range(len(passages))]
 
     def score_kept(self, query: str, kept: Sequence[Tensor]) -> Tensor:  # type: ignore[override]
-        """Return scores of kept passages, float32 (passages,), on the processor."""
+        """Return scores of passages as `keep` returned them, float32 (passages,), on the processor."""
         with torch.no_grad():
             vector = self.query_vectors([query])
 
@@ -148,5 +149,5 @@ class PolyEncoder(Towers):
 
 
 def _weights(logits: Tensor, mask: Tensor) -> Tensor:
-    """Return Softmax over the last dimension, where the mask is not 0; every row has such a place."""
+    """Return a softmax over the last dimension where the mask is not 0; every row needs such a place."""
     return logits.masked_fill(mask == 0, float("-inf")).softmax(dim=-1)

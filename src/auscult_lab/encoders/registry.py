@@ -25,8 +25,8 @@ class Architecture:
     Attributes:
         ranker: Its class, called with its settings and its first backbone, or with all of them by name.
         config: The class of its settings, a frozen dataclass.
-        attachments: What opens the folders that a saved one has besides its backbones, by their names; what they give
-            is handed to the class under these names.
+        attachments: Functions that open the folders of a saved model besides its backbones, by name. Their results are
+            passed to the class under these names.
     """
 
     ranker: Callable[..., PassageRanker]
@@ -71,12 +71,12 @@ def configure(kind: str, settings: Mapping[str, Any]) -> CaprConfig:
 
 
 def create(kind: str, backbone: str, settings: Mapping[str, Any] | None = None) -> PassageRanker:
-    """Return a new ranker on a pre-trained encoder; what it learns besides begins by torch's random numbers.
+    """Return a new ranker on a pre-trained encoder; torch's random numbers initialise its other parameters.
 
     Args:
         kind: A name in `ARCHITECTURES`.
         backbone: A hub name, or a folder saved with save_pretrained.
-        settings: Those that are not to be the default.
+        settings: Settings that differ from the defaults.
 
     Raises:
         ConfigError: There is no such architecture or setting, or a value is out of range.

@@ -23,11 +23,10 @@ class CaprScorer:
 
     Args:
         ranker: The model; it is put into evaluation mode.
-        name: How tables call it; the architecture's title by default.
+        name: Its name in tables; the architecture's title by default.
         fingerprint: A hash of weights and settings.
-        precision: What transformers compute in: "bf16" is about twice as fast on processors that have instructions for
-            it, and changes scores in their third digit; vectors are kept and compared in single
-            precision all the same.
+        precision: Precision of transformers. "bf16" is about twice as fast on processors with instructions for it and
+            changes scores in their third digit. Vectors are stored and compared in single precision in any case.
     """
 
     def __init__(
@@ -37,7 +36,7 @@ class CaprScorer:
         self.name = name or ranker.title
         self.fingerprint = fingerprint
         self.precision = precision
-        self._kept: Tensor | Sequence[Tensor | PassageText] = []
+        self._read: Tensor | Sequence[Tensor | PassageText] = []
         self._rows: dict[str, int] = {}
 
     @property
@@ -49,7 +48,7 @@ class CaprScorer:
         """Read the collection: passage text only, no title, no heading.
 
         Args:
-            documents: Read once, in a stream; the texts of their passages are held.
+            documents: Read once, as a stream; the texts of their passages stay in memory.
 
         Raises:
             DataError: A passage id occurs twice.
@@ -67,7 +66,7 @@ class CaprScorer:
             kept = self.ranker.keep(passages)
         if isinstance(self.ranker, BiEncoder) and isinstance(kept, Tensor):
             kept = self.ranker.share_documents(kept, torch.tensor(document_of, dtype=torch.long))
-        self._rows, self._kept = rows, kept
+        self._rows, self._read = rows, kept
 
     def score(self, query: Query, passage_ids: Sequence[str]) -> FloatArray:
         """Return scores for passages of the prepared collection, float32 (passages,); higher is better.
@@ -77,7 +76,7 @@ class CaprScorer:
             DataError: A passage is not of the prepared collection.
         """
         rows = rows_of(self._rows, passage_ids, self.name)
-        kept = self._kept
+        kept = self._read
         asked = kept[torch.from_numpy(rows)] if isinstance(kept, Tensor) else [kept[row] for row in rows]
         self.ranker.eval()
         with computing_in(self.precision, self.ranker):
@@ -95,19 +94,19 @@ def computing_in(precision: Precision, ranker: PassageRanker) -> AbstractContext
 class BiDocumentEncoder:
     """A bi-encoder as a `DocumentEncoder`, so that passages can be indexed and searched by their vectors.
 
-    An index ranks passages by the mean of their sentences' unit vectors. A bi-encoder has one vector a passage: every
-    sentence carries its passage's, so that the mean is exactly the passage's vector and ranking is the bi-encoder's
-    own. Evidence by sentence is flat: each sentence of a passage has the passage's score. The directions of vectors
-    must be what is compared (`cosine`), because an index keeps unit vectors.
+    An index ranks passages by the mean of their sentences' unit vectors. A bi-encoder has one vector per passage. Every
+    sentence gets the vector of its passage, so that the mean equals it and the ranking is the bi-encoder's. All
+    sentences of a passage therefore have the same score. The model must compare by `cosine`, because an index stores
+    unit vectors.
 
     Args:
         ranker: The model; it is put into evaluation mode.
         name: Shown in tables and manifests; the architecture's title by default.
         fingerprint: A hash of weights and settings.
-        precision: What transformers compute in, as for `CaprScorer`.
+        precision: Precision of transformers, as for `CaprScorer`.
 
     Raises:
-        ModelError: It compares by the plain dot product.
+        ModelError: The model compares by the plain dot product.
     """
 
     def __init__(
@@ -122,15 +121,15 @@ class BiDocumentEncoder:
         self.ranker = ranker.eval()
         self.name = name or ranker.title
         self.dim = ranker.passages.dim
-        # One vector speaks for entity and aspect together.
+        # One vector represents entity and aspect together.
         self.parts: Mapping[str, slice] = {}
         self.fingerprint = fingerprint
         self._precision = precision
 
     def encode_documents(self, documents: Sequence[Document]) -> list[FloatArray]:
-        """Return each sentence's passage as a vector, (sentences, dim) a document, rows of unit length."""
+        """Return the vector of each sentence's passage, (sentences, dim) per document, rows of unit length."""
         places = [(row, document, passage) for row, document in enumerate(documents) for passage in document.passages]
-        # A passage without sentences has no row, but is one of its document.
+        # A passage without sentences has no row, but counts in its document's mean.
         with computing_in(self._precision, self.ranker):
             around = self.ranker.surroundings
             kept = self.ranker.keep(
@@ -146,7 +145,7 @@ class BiDocumentEncoder:
     def encode_queries(self, queries: Sequence[Query]) -> FloatArray:
         """Return vectors of queries, (queries, dim), rows of unit length.
 
-        A question in words is read as it was asked: sentence encoders are made for that.
+        A question in words is encoded unchanged, because sentence encoders were trained on such texts.
         """
         with torch.no_grad(), computing_in(self._precision, self.ranker):
             texts = [query_text(query, question="rather") for query in queries]

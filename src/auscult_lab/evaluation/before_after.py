@@ -1,8 +1,8 @@
-"""Whether an adapted model is better than before, measured on documents of the same collection that it never saw.
+"""Measure whether a model has improved by adaptation, on documents of the same collection that it never saw.
 
-Questions are made of the titles and headings of documents that were neither trained on nor chose epoch or weights
-(`fitting.own_questions`), and asked of these and other documents. Titles and headings are hidden from half of the
-questions, as when weights are fitted. Both models answer the same questions.
+Questions are made from titles and headings (`fitting.own_questions`) of documents that were not used for training, nor
+to choose epoch or weights. These and other documents are searched. Titles and headings are hidden for half of the
+questions, as in the fitting of weights. Both models answer the same questions.
 
 WORK/before-after.json    the figures, with 95 % intervals of a paired bootstrap over questions (efron1979)
 """
@@ -44,30 +44,30 @@ _MEASURES = ("RR", "R@1")
 def measure_before_after(
     experiment: AdaptedExperiment, model: Path, work: Path, say: Callable[[str], None]
 ) -> dict[str, Any]:
-    """Measure the model that was begun with and the adapted one, and write the figures; once.
+    """Measure the original and the adapted model, and write the figures; a second call reads them.
 
     Args:
-        experiment: What the model was trained on.
+        experiment: The experiment of the adapted model.
         model: Folder of the adapted model.
         work: Folder of its training.
-        say: Told of it.
+        say: Called with messages about progress.
 
     Returns:
         "before", "after" and "difference", each by measure with "mean", "low" and "high"; "better"; "verdict", a
-        sentence; and the numbers of documents and questions. Of too few documents only the verdict.
+        sentence; and the numbers of documents and questions. With too few documents, only the verdict and numbers.
 
     Raises:
         DataError: The figures of an earlier call are damaged.
     """
-    kept = work / BEFORE_AFTER
-    if kept.is_file():
+    file = work / BEFORE_AFTER
+    if file.is_file():
         try:
-            found: dict[str, Any] = parse_json(kept.read_text(encoding="utf-8"))
-            return found
+            stored: dict[str, Any] = parse_json(file.read_text(encoding="utf-8"))
+            return stored
         except (OSError, ValueError) as error:
-            raise DataError("figures of a training", f"{kept} ({error})", "delete it and train again") from error
+            raise DataError("figures of a training", f"{file} ({error})", "delete it and train again") from error
     parts = divided(experiment, lambda _: None)
-    titled = [each for each in parts.measured if each.title]
+    titled = [document for document in parts.measured if document.title]
     others = [*parts.training, *parts.held_out]
     chance = random.Random(experiment.seed)
     searched = [*titled, *chance.sample(others, min(len(others), max(0, FITTED_ON - len(titled))))]
@@ -75,8 +75,8 @@ def measure_before_after(
     values: list[npt.NDArray[np.float64]] = []
     if len(titled) >= FEWEST:
         say(f"measuring before and after on {len(titled):,} documents that nothing was learned from")
-        asked = min(_QUESTIONS_OF_EACH * len(titled), _MOST_QUESTIONS)
-        about = {each.doc_id for each in titled}
+        questions = min(_QUESTIONS_OF_EACH * len(titled), _MOST_QUESTIONS)
+        about = {document.doc_id for document in titled}
         known = open_knowledge_base(experiment.knowledge) if experiment.knowledge else None
         for name in (start, str(model)):
             encoder = load_model(name)
@@ -84,7 +84,7 @@ def measure_before_after(
             with TemporaryDirectory() as scratch:
                 build_index(searched, alone, Path(scratch) / "index", knowledge_base=known)
                 searcher = Searcher.open(Path(scratch) / "index", encoder)
-                values.append(np.array([*_question_values(searcher, asked, experiment.seed, about)]))
+                values.append(np.array([*_question_values(searcher, questions, experiment.seed, about)]))
     counts = {"documents": len(titled), "documents_searched": len(searched), "seed": experiment.seed, "start": start}
     if values and len(values[0]):
         figures = {**compared(values[0], values[1], start), "measures": [*_MEASURES], "questions": len(values[0])}
@@ -96,17 +96,17 @@ def measure_before_after(
         )
         figures = {"better": None, "verdict": verdict}
     figures |= {**counts, **stamp()}
-    write_json(kept, figures)
+    write_json(file, figures)
     return figures
 
 
 def _question_values(searcher: Searcher, count: int, seed: int, about: set[str]) -> Iterator[Sequence[float]]:
-    """Yield each question's reciprocal rank, and 1 where the first hit answers; none of questions without answers."""
+    """Yield each question's reciprocal rank, and 1 where the first hit answers; skip questions without answers."""
     chance = np.random.default_rng(seed)
     try:
         questions = [*own_questions(searcher, count, seed, about)]
     except QueryError:
-        # All of their subjects are those of documents that were learned from.
+        # Skip questions whose subjects are all those of training documents.
         return
     for question in questions:
         evidence, _, _ = partly_hidden(searcher, question, chance)
@@ -115,19 +115,19 @@ def _question_values(searcher: Searcher, count: int, seed: int, about: set[str])
         scores = searcher.fusion.scores(question.query, evidence)
         scores[searcher.index.reader.wordless] = -np.inf
         best = scores[question.relevant].max()
-        # Of equal scores half come first, so that a model that scores all alike gains nothing.
+        # Half of the ties rank before the answer, so that constant scores gain nothing.
         equal = np.count_nonzero(scores == best) - np.count_nonzero(scores[question.relevant] == best)
         rank = 1 + np.count_nonzero(scores > best) + equal / 2
         yield 1 / rank, float(rank == 1)
 
 
 def compared(before: npt.NDArray[np.float64], after: npt.NDArray[np.float64], start: str) -> dict[str, Any]:
-    """Return both models' means and their difference with 95 % intervals, and what follows from it.
+    """Return both models' means and their difference with 95 % intervals, and the verdict.
 
     Args:
         before: Values by question and measure, the decisive measure first.
         after: The same questions' values of the adapted model.
-        start: The model that was begun with, for the advice.
+        start: Name of the original model, for the verdict.
     """
     figures: dict[str, Any] = {}
     for name, values in (("before", before), ("after", after), ("difference", after - before)):

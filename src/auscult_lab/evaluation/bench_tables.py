@@ -1,6 +1,6 @@
-"""Tables of a bench: many models of one track with intervals, costs, and published figures beside them.
+"""Tables of many models of one track, with intervals, costs and published figures.
 
-They hold what a table of a few models (`tables`) has no room for, and are meant for documents: too wide for a terminal.
+They have more columns than tables of a few models (`tables`) and are for documents: they are too wide for a terminal.
 """
 
 from __future__ import annotations
@@ -37,24 +37,24 @@ def bench_table(records: Sequence[EvaluationRecord], track: str) -> TextTable:
     """Build a table of models beside published figures, term-based models first, then best MAP first.
 
     Args:
-        records: Of one task: of this track, and untrained.
+        records: Records of one task, of this track and untrained.
         track: "zero-shot" or "adapted".
     """
     ordered = in_table_order(records)
     letters = model_letters(ordered)
     published = main_table(ordered, track)
     compared = published.measures if published else ()
-    shown = tuple(dict.fromkeys((*SHOWN, "RR", *(name for name in compared if name in ordered[0].measures))))
+    names = tuple(dict.fromkeys((*SHOWN, "RR", *(name for name in compared if name in ordered[0].measures))))
     rows = []
     for record in ordered:
         cells = [f"{letters.get(record.label, '')}  {record.model}".strip()]
         marks = compared_letters(record, ordered)
-        cells += [_cell(record, name, marks) for name in shown]
+        cells += [_cell(record, name, marks) for name in names]
         cells += published_cells(repeated_row(record, published), compared)
         rows.append((*cells, *_costs(record)))
-    rows += [(*row, "", "", "") for row in unmatched_rows(published, ordered, track, compared, blanks=len(shown))]
+    rows += [(*row, "", "", "") for row in unmatched_rows(published, ordered, track, compared, blanks=len(names))]
     columns = (
-        "Model", *shown, *(f"publ. {name}" for name in compared), "training, min", "parameters", "µs per candidate"
+        "Model", *names, *(f"publ. {name}" for name in compared), "training, min", "parameters", "µs per candidate"
     )  # fmt: skip
     title = f"{ordered[0].asked.title}, {track} track: {ordered[0].queries:,} queries"
     notes = (*notes_of(ordered, track, published), *_cost_notes(ordered))
@@ -67,17 +67,17 @@ def in_table_order(records: Sequence[EvaluationRecord]) -> list[EvaluationRecord
 
 
 def question_type_table(records: Sequence[EvaluationRecord], measure: str = "RR") -> TextTable:
-    """Build a table of models by kinds of questions (zhu2019, Figure 5); no rows where queries are none.
+    """Build a table of models by kinds of questions (zhu2019, Figure 5); without rows where queries are no questions.
 
     Args:
-        records: Of one task.
-        measure: Which one; the paper's is RR, called MRR there.
+        records: Records of one task.
+        measure: Name of the measure; the paper has RR, which it calls MRR.
     """
-    shown = [record for record in records if record.by_question_type]
-    queries = {group.name: group.queries for record in shown for group in record.by_question_type}
+    typed = [record for record in records if record.by_question_type]
+    queries = {group.name: group.queries for record in typed for group in record.by_question_type}
     kinds = [kind for kind in QUESTION_TYPES if kind in queries]
     rows = []
-    for record in shown:
+    for record in typed:
         own = {group.name: group.measures for group in record.by_question_type}
         figures = [percent(own[kind][measure]) if kind in own else "" for kind in kinds]
         rows.append((record.model, *figures, percent(record.measures[measure])))
@@ -87,7 +87,7 @@ def question_type_table(records: Sequence[EvaluationRecord], measure: str = "RR"
 
 
 def learning_table(records: Sequence[EvaluationRecord]) -> TextTable:
-    """Build a table of how each ranker learned: the validation measure over its training."""
+    """Build a table of each ranker's validation measure in the course of its training."""
     rows = []
     for record in records:
         history = [epoch for epoch in record.training.get("history", []) if "validation_RR" in epoch]
@@ -104,7 +104,7 @@ def learning_table(records: Sequence[EvaluationRecord]) -> TextTable:
 
 
 def compressed(marks: Sequence[str]) -> str:
-    """Join letters in order, runs of three and more as "a-f"."""
+    """Join letters in order; write runs of three and more as "a-f"."""
     places = sorted(LETTERS.index(mark) for mark in marks)
     parts = []
     for _, run in groupby(enumerate(places), key=lambda pair: pair[1] - pair[0]):
@@ -125,11 +125,11 @@ def _cell(record: EvaluationRecord, name: str, letters: Mapping[str, str]) -> st
 
 
 def _costs(record: EvaluationRecord) -> tuple[str, str, str]:
-    seconds, each = record.training.get("seconds"), record.microseconds_per_candidate
+    seconds, microseconds = record.training.get("seconds"), record.microseconds_per_candidate
     return (
         f"{seconds / 60:.1f}" if isinstance(seconds, int | float) else "",
         _number(record.training.get("parameters")),
-        "" if each is None else f"{each:,.0f}" if each >= 10 else f"{each:.1f}",
+        "" if microseconds is None else f"{microseconds:,.0f}" if microseconds >= 10 else f"{microseconds:.1f}",
     )
 
 

@@ -1,8 +1,8 @@
 """Results by source, aspect (arnold2020, Figures 6, 7), question type (zhu2019) and length (wang2021); match rates.
 
-Question types go by a question's first words, as in zhu2019 (Figures 4 and 5). Lengths are counted in words, as in
-wang2021 (Figure 5), with longer questions told apart. Counted is what models read: entity and aspects of a query ("gout
-treatment", on MedQuAD), and the question itself where a query has neither, as all have in the paper.
+A question's first words decide its type, as in zhu2019 (Figures 4 and 5). Lengths are counted in words, as in wang2021
+(Figure 5), but with finer groups of long questions. The count is of the text that models read: entity and aspects of a
+query ("gout treatment", on MedQuAD), or the question itself for queries without them, as are all in the paper.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ class PassageRecord:
     """One passage's labels.
 
     Attributes:
-        title: Of its document.
-        source: Of its document.
+        title: Title of its document.
+        source: Source of its document.
         aspect: The corpus' aspect label, or the lower-cased heading where it has none.
-        entity_ids: Of its document.
+        entity_ids: Ids of its document's entities.
     """
 
     passage_id: str
@@ -56,21 +56,21 @@ def read_passages(documents: Iterable[Document]) -> dict[str, PassageRecord]:
 
 
 def same_name(first: str, second: str) -> bool:
-    """Whether two names are alike but for case, punctuation and spacing."""
+    """Check whether two names differ in case, punctuation and spacing only."""
     return _plain(first) == _plain(second) != ""
 
 
 def is_about(passage: PassageRecord, query: Query, true: Sequence[PassageRecord] = ()) -> bool:
-    """Whether a passage's document is about the query's entity.
+    """Check whether a passage's document is about the query's entity.
 
     Args:
         passage: The passage.
         query: What was asked.
-        true: The query's true answers. What their documents are about is the query's entity too, which
-            matters for queries that name several identifiers or gather documents under several names.
+        true: The query's true answers. Entities of their documents count as the query's, because a query may have
+            several identifiers, or documents under several names.
 
     Returns:
-        True for the query's identifier, its name, or the document or title of a true answer.
+        True where identifier or name is the query's, or the document or title is that of a true answer.
     """
     if query.entity_id and query.entity_id in passage.entity_ids:
         return True
@@ -100,18 +100,18 @@ _TYPE_OF = {
 _AUXILIARIES = frozenset(
     "is are am was were do does did can could will would shall should may might must has have had".split(" ")  # noqa: SIM905
 )
-# "In what ...", "And how ...": a word before the question word changes nothing about what is asked.
+# "In what ...", "And how ...": a word before the question word does not change the type.
 _BEFORE = frozenset("and but so then at in on for to from by of with under about during after before".split(" "))  # noqa: SIM905
 _WORD = re.compile(r"[a-z]+(?:['’][a-z]+)?")
 _SENTENCE_END = re.compile(r"[.?!]\s+")
 
 
 def question_type(text: str) -> str:
-    """Classify a question by rule.
+    """Return the type of a question, by rule.
 
-    The question word that it begins with decides, or an auxiliary verb ("Is it ...", "Can't I ...") for yes-no
-    questions; a preposition or conjunction may stand before a question word. Where the text begins with a statement
-    ("I have asthma. What should I do?"), its first sentence that begins so decides.
+    The first word decides: a question word, perhaps after a preposition or conjunction, or an auxiliary verb for yes-no
+    questions ("Is it ...", "Can't I ..."). Where the text begins with a statement ("I have asthma. What should I
+    do?"), the first sentence with such a beginning decides.
 
     Args:
         text: A question in natural language.
@@ -136,7 +136,7 @@ def _by_first_words(sentence: str) -> str:
 
 
 def _stem(word: str) -> str:
-    """Drop what is joined by an apostrophe: "what's", "isn't", "can't"."""
+    """Return a word without its part after an apostrophe: "what's", "isn't", "can't"."""
     head = re.split(r"['’]", word)[0]
     # "isn't" is split into "isn" and "t", "can't" into "can" and "t".
     if head == word or head in _TYPE_OF or head in _AUXILIARIES:
@@ -179,12 +179,12 @@ Grouping = Literal["source", "aspect", "question type", "length"]
 
 @dataclass(frozen=True, slots=True)
 class MatchRates:
-    """How often the top-1 passage is of the right document or section (arnold2020, Figure 5), as fractions.
+    """Shares of queries whose top-1 passage has the right document or section (arnold2020, Figure 5), as fractions.
 
     Attributes:
-        entity: Its document is about the query's entity.
-        aspect: Its aspect is that of a true answer.
-        both: Both at once.
+        entity: The passage's document is about the query's entity.
+        aspect: The passage's aspect is that of a true answer.
+        both: Both.
     """
 
     entity: float
@@ -197,15 +197,14 @@ def break_down(
 ) -> list[GroupRecord]:
     """Measure every source, aspect, question type or length.
 
-    A query belongs to every source (aspect) that holds one of its true answers, and to the one type of its text; a
-    query without text has no type. Its length is that of entity and aspects, which models read, or of its text where it
-    has none.
+    A query belongs to every source (aspect) of its true answers, and to one type, by its text; a query without text has
+    no type. Its length is that of entity and aspects, which models read, or of its text where it has neither.
 
     Args:
         task: The queries and their true answers.
         measured: Per-query measures.
         passages: The collection's labels.
-        by: What to group by.
+        by: Property to group by.
 
     Returns:
         Largest group first, ties by name; question types and lengths in their own order.
@@ -237,11 +236,11 @@ def break_down(
 
 
 def match_rates(task: Task, rankings: Iterable[Ranking], passages: Mapping[str, PassageRecord]) -> MatchRates:
-    """Measure how often top-1 passages are of the right entity and aspect.
+    """Return how often top-1 passages have the right entity and aspect.
 
     Args:
         task: The queries and their true answers.
-        rankings: One model's; a query without one, or with an empty one, counts as a mismatch.
+        rankings: One model's rankings; a query with none, or an empty one, counts as a mismatch.
         passages: The collection's labels.
     """
     relevant = task.relevant

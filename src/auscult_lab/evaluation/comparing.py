@@ -1,9 +1,9 @@
-"""Comparing many models on one task: opened, told apart, ranked or taken from kept runs, fused, measured.
+"""Compare many models on one task: open them, rank or read saved runs, fuse and measure.
 
-Runs of trained models, kept beside each model, so that a comparison that was interrupted ranks nothing twice.
+Runs of trained models are saved beside each model, so that an interrupted comparison ranks nothing twice.
 
 FOLDER/CORPUS.run.gz     the ranking of every query (TREC)
-FOLDER/CORPUS.json       what it cost, where and when, and of which model, queries and passages it is
+FOLDER/CORPUS.json       its cost, place and date, and hashes of model, queries and passages
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ from auscult_lab.evaluation.trec import read_run, write_qrels, write_run
 def kept_run(
     task: Task, contender: Contender, folder: Path, progress: Progress | None = None, *, depth: int = 100
 ) -> Run:
-    """Return a contender's run of a task: the kept one, or a new one, which is then kept.
+    """Return a contender's run of a task: the saved one, or a new one, which is then saved.
 
     Args:
         task: What to rank.
         contender: The model.
-        folder: Where its runs are kept.
-        progress: Called after every query; not called when the run was kept.
-        depth: How many passages an end-to-end ranking keeps.
+        folder: Folder of its saved runs.
+        progress: Called after every query of a new run.
+        depth: Number of passages that an end-to-end ranking keeps.
 
     Raises:
         AuscultError: See `run_task`.
@@ -58,10 +58,10 @@ def kept_run(
         "version": __version__,
     }
     if not contender.fingerprint:
-        # What has no weights is told apart by the code that it is.
+        # Models without weights are identified by the version of the code.
         identity["revision"] = find_revision()
     if depth != 100:
-        # Runs that are kept already are of the common depth, and say none.
+        # Saved runs without this field have the default depth.
         identity["depth"] = str(depth)
     if (kept := _kept(task, contender, rankings, described, identity)) is not None:
         return kept
@@ -70,32 +70,32 @@ def kept_run(
     described.unlink(missing_ok=True)
     write_run(rankings, run.rankings, contender.label)
     costs = {"ms_per_query": run.ms_per_query, "prepare_seconds": run.prepare_seconds}
-    write_json(described, {"identity": identity, **costs, "made": dict(run.made)})
+    write_json(described, {"identity": identity, **costs, "made": dict(run.provenance)})
     return run
 
 
 def _kept(task: Task, contender: Contender, rankings: Path, described: Path, identity: Mapping[str, str]) -> Run | None:
-    """Return the kept run of this identity; None where there is none, or a damaged one."""
+    """Return the saved run of this identity; None where there is none, or a damaged one."""
     if not (described.is_file() and rankings.is_file()):
         return None
     try:
-        kept = parse_json(described.read_text(encoding="utf-8"))
-        if kept["identity"] != identity:
+        stored = parse_json(described.read_text(encoding="utf-8"))
+        if stored["identity"] != identity:
             return None
-        found = {ranking.query_id: ranking for ranking in read_run(rankings)}
+        by_query = {ranking.query_id: ranking for ranking in read_run(rankings)}
         return Run(
             model=contender.scorer.name,
-            rankings=tuple(found[query.query_id] for query in task.queries),
-            ms_per_query=kept["ms_per_query"],
-            prepare_seconds=kept["prepare_seconds"],
-            made=kept["made"],
+            rankings=tuple(by_query[query.query_id] for query in task.queries),
+            ms_per_query=stored["ms_per_query"],
+            prepare_seconds=stored["prepare_seconds"],
+            provenance=stored["made"],
         )
     except (OSError, ValueError, TypeError, KeyError, DataError):
         return None
 
 
 def _digest(task: Task) -> str:
-    """Hash the queries and all documents of a task; another data set of the same name has another hash."""
+    """Return a hash of the queries and all documents of a task, which distinguishes data sets of the same name."""
     digest = hashlib.sha256(f"{task.corpus}/{task.protocol}/{task.seed}".encode())
     for document in task.documents:
         digest.update("\t".join((document.doc_id, document.text)).encode())
@@ -112,10 +112,10 @@ class Entry:
 
     Attributes:
         model: As `open_contenders` takes it.
-        experiment: Name of the experiment that trained it; put behind its title, in brackets, where a model before it
-            has the same one.
-        copied: Its name is put there in any case: it is a copy of another experiment, without a title of its own.
-        runs: Folder that its runs are kept in, so that nothing is ranked twice; None for no such folder.
+        experiment: Name of the experiment that trained it. Where an earlier model has the same title, it follows the
+            title, in brackets.
+        copied: Add that name in any case: the experiment is a copy of another one, without a title of its own.
+        runs: Folder of its saved runs, so that nothing is ranked twice; None to save none.
     """
 
     model: str
@@ -125,16 +125,16 @@ class Entry:
 
     @property
     def name(self) -> str:
-        """What it is asked for by: the name of its experiment, or the model's as it was given, without its parts."""
+        """The name by which users refer to it: its experiment's, or the model's as given, without ":parts"."""
         return self.experiment or whole_of(self.model)
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """Entries whose models are at hand.
+    """Entries with opened models.
 
     Attributes:
-        contenders: All, in the order of the entries; a model stands before its parts.
+        contenders: All, in the order of the entries; a model comes before its parts.
         by_name: Each entry's whole model.
     """
 
@@ -143,16 +143,15 @@ class Opened:
 
 
 def open_entries(entries: Sequence[Entry], corpus: str, **options: Any) -> Opened:
-    """Open models for a corpus, and see that each can be told from the others.
+    """Open models for a corpus, and check that their labels differ.
 
     Args:
         entries: In the order in which they are compared.
-        corpus: What they are to be compared on, as `open_corpus` takes it.
+        corpus: The corpus to compare them on, as `open_corpus` takes it.
         options: The other arguments of `open_contenders`.
 
     Raises:
-        ConfigError: See `open_contenders`; of an experiment's model it names the experiment. Or two models cannot be
-            told apart.
+        ConfigError: See `open_contenders`; the message names a model's experiment. Or two models have equal labels.
         ModelError: There is no such model.
     """
     contenders: list[Contender] = []
@@ -181,19 +180,19 @@ def compare_models(
     ensembles: Sequence[Ensemble] = (),
     pairs: Sequence[tuple[str, str]] = (),
     depth: int = 100,
-    asked: Callable[[Contender], Task] | None = None,
+    task_for: Callable[[Contender], Task] | None = None,
     progress: Callable[[Contender], Progress] | None = None,
 ) -> Comparison:
-    """Rank with every model, or take the run that is kept of it, and compare all.
+    """Rank with every model, or read its saved run, and compare all.
 
     Args:
-        task: The same for all.
+        task: The task of all models.
         contenders: Two may share a name or a track, but not both.
-        ensembles: Of some of them, compared with all.
+        ensembles: Combinations of some contenders, which are compared like them.
         pairs: As for `compare_runs`.
-        depth: How many passages an end-to-end ranking keeps.
-        asked: The task as one contender reads it, where that depends on the contender: the same queries by their ids,
-            in other words.
+        depth: Number of passages that an end-to-end ranking keeps.
+        task_for: Returns the task in a contender's own wording: queries with the same ids, worded for that contender.
+            None where all contenders read the same task.
         progress: Makes a callback for one contender's queries.
 
     Raises:
@@ -205,7 +204,7 @@ def compare_models(
     check_pairs(pairs, compared)
     runs = []
     for contender in contenders:
-        own = asked(contender) if asked is not None else task
+        own = task_for(contender) if task_for is not None else task
         report = progress(contender) if progress is not None else None
         if contender.runs is not None:
             run = kept_run(own, contender, contender.runs, report, depth=depth)
@@ -213,20 +212,20 @@ def compare_models(
             run = run_task(own, contender.scorer, depth=depth, prepare=contender.prepare, progress=report)
         runs.append(run)
         if report is not None:
-            # Of a kept run it has told nothing yet.
+            # It was not called for a saved run.
             report(len(task.queries), len(task.queries))
     by_label = {contender.label: run for contender, run in zip(contenders, runs, strict=True)}
-    runs += [ensemble_run(task, each, by_label) for each in ensembles]
+    runs += [ensemble_run(task, ensemble, by_label) for ensemble in ensembles]
     return compare_runs(task, compared, runs, pairs=pairs)
 
 
 def write_runs(folder: Path, task: Task, comparison: Comparison) -> None:
-    """Write the rankings of a comparison as TREC runs, a file a model, and its judgements as qrels.
+    """Write the rankings of a comparison as TREC runs, one file per model, and its judgements as qrels.
 
     Raises:
         DataError: The folder cannot be written to.
     """
-    # A corpus of one's own is called notes:NAME, and not every system lets a file be called so.
+    # A corpus may be called notes:NAME, and some file systems allow no colon.
     corpus = file_name(task.corpus)
     for record, run in zip(comparison.records, comparison.runs, strict=True):
         name = "-".join((corpus, task.protocol, record.track, file_name(run.model)))

@@ -1,4 +1,4 @@
-"""What runs of several models on one task come to: measures, intervals, tests, breakdowns, in one record each."""
+"""Evaluate runs of several models on one task: measures, intervals, tests and breakdowns, in one record per model."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class Contender:
 
     Attributes:
         scorer: The model.
-        track: What it was trained on.
+        track: "untrained", "zero-shot" or "adapted".
         fingerprint: Hash of its weights; empty for a model without.
-        training: What it says about its training.
+        training: Its training record.
         prepare: False when the scorer shares a collection that has been prepared.
-        precision: What its transformers compute in, "float32" or "bf16".
-        runs: Folder that its runs are kept in (`comparing`); None to rank anew.
+        precision: Precision of its transformers, "float32" or "bf16".
+        runs: Folder of its saved runs (`comparing`); None to save none.
     """
 
     scorer: Scorer
@@ -48,22 +48,22 @@ class Contender:
 
     @property
     def name(self) -> str:
-        """The scorer's."""
+        """The scorer's name."""
         return self.scorer.name
 
     @property
     def label(self) -> str:
-        """What tells it from the other contenders: see `records.label_of`."""
+        """Label that is unique among the contenders: see `records.label_of`."""
         return label_of(self.name, self.track)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """What came out.
+    """Result of a comparison.
 
     Attributes:
         records: One per model, in the order given.
-        runs: Theirs.
+        runs: Their runs.
         passages: Labels of the collection's passages.
     """
 
@@ -75,22 +75,22 @@ class Comparison:
 def compare_runs(
     task: Task, contenders: Sequence[Compared], runs: Sequence[Run], *, pairs: Sequence[tuple[str, str]] = ()
 ) -> Comparison:
-    """Measure and compare runs that have been made.
+    """Measure and compare given runs.
 
     Args:
-        task: Of all the runs.
+        task: Task of all the runs.
         contenders: Models and ensembles. Two may share a name or a track, but not both.
-        runs: Theirs, in the same order.
-        pairs: Labels of two of them that were planned to be compared, the one that should be better first: besides
-            letters for all pairs, their records carry the differences of these, corrected as a family of their own.
+        runs: Their runs, in the same order.
+        pairs: Pairs of labels for planned comparisons, the expected winner first. Besides letters for all pairs,
+            records contain the differences of these pairs, corrected as a family of their own.
 
     Raises:
-        ConfigError: A pair of others.
+        ConfigError: A pair has an unknown label.
         AuscultError: See `measure`.
     """
     check_pairs(pairs, contenders)
     passages = read_passages(task.documents)
-    # What was published on this corpus is measured too, to stand beside it.
+    # Measures with published figures on this corpus are computed, too, to be shown beside these.
     names = tuple(dict.fromkeys((*MEASURES, *published_measures(task.corpus))))
     measured = [measure(run.rankings, task.judgements, names) for run in runs]
     by_label = {contender.label: values for contender, values in zip(contenders, measured, strict=True)}
@@ -135,10 +135,10 @@ def compare_runs(
                 prepare_seconds=run.prepare_seconds,
                 precision=contender.precision,
                 seed=task.seed,
-                version=run.made["version"],
-                revision=run.made["revision"],
-                hardware=run.made["hardware"],
-                date=run.made["date"],
+                version=run.provenance["version"],
+                revision=run.provenance["revision"],
+                hardware=run.provenance["hardware"],
+                date=run.provenance["date"],
                 fingerprint=contender.fingerprint,
                 training=dict(contender.training),
             )
@@ -157,7 +157,7 @@ def _differences(
 
 
 def _digest(task: Task, contenders: Sequence[Compared], measured: Sequence[QueryMeasures]) -> str:
-    """Hash a comparison: the task, the models, and the measures of every query."""
+    """Return a hash of a comparison: the task, the models, and the measures of every query."""
     asked = (task.corpus, task.protocol, task.split, task.subset, str(task.seed))
     digest = hashlib.sha256("\t".join(asked).encode())
     for contender, values in zip(contenders, measured, strict=True):
@@ -181,10 +181,10 @@ def check_distinct(contenders: Sequence[Compared]) -> None:
 
 
 def check_pairs(pairs: Sequence[tuple[str, str]], contenders: Sequence[Compared]) -> None:
-    """Whether planned pairs are of models that are compared.
+    """Check that planned pairs name compared models.
 
     Raises:
-        ConfigError: One is not.
+        ConfigError: A pair has an unknown label.
     """
     labels = {each.label for each in contenders}
     for label in (label for pair in pairs for label in pair):
@@ -193,5 +193,5 @@ def check_pairs(pairs: Sequence[tuple[str, str]], contenders: Sequence[Compared]
 
 
 def shares_label(contender: Compared, others: Sequence[Compared]) -> bool:
-    """Whether a contender could not be told from another, as `check_distinct` tells them."""
+    """Check whether a contender's label equals another's by the rules of `check_distinct`."""
     return file_name(contender.label) in {file_name(each.label) for each in others}

@@ -1,4 +1,4 @@
-"""From the name of a model, as it is given on the command line, to a contender with its track."""
+"""Open models by their names on the command line, as contenders with tracks."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ LEXICAL: dict[str, Callable[[], Bm25Scorer | TfIdfScorer | QueryLikelihoodScorer
 """Models that learn nothing, by name."""
 
 COSINES = ("cosine", "cosine-idf", "cosine-q")
-"""Weighted cosines (galko2017's CD, CD_idf and CD_q), by what stands before a file of word vectors and a colon."""
+"""Weighted cosines (galko2017's CD, CD_idf and CD_q), by the prefix before a colon and a file of word vectors."""
 
 _PARTS = ":parts"
 FUSED = ":fused"
-"""Stands behind a model's name for all evidence with it."""
+"""Suffix of a model's name for the fusion of all evidence with it."""
 
 
 def is_untrained(model: str) -> bool:
-    """Whether a name is of a model that learns nothing: of words counted, or of given word vectors."""
+    """Check whether a name is of a model that learns nothing: one of word counts, or of given word vectors."""
     return model in LEXICAL or _cosine(model) is not None
 
 
@@ -64,23 +64,23 @@ def open_contenders(
 
     Args:
         model: "bm25", "tfidf", "ql", "cosine:VECTORS" (`COSINES`), a shipped model's name, a model folder, or a bare
-            sentence-transformers folder. That and word vectors count as untrained: nothing says what they were trained
-            on, but not for this; a record names the encoder. A model's name and ":parts" opens its entity half and its
-            aspect half alone, too, as further contenders; its name and ":fused" opens all evidence with it
-            (`fitting.fused_scorer`) in its place; a colon and a re-ranker's folder behind that, with the first hits
-            read once more.
-        corpus: What it is to be evaluated on, as `open_corpus` takes it; decides the track.
-        split: Whose queries are asked.
+            sentence-transformers folder. The last, and word vectors, count as untrained, because their training is
+            unknown and was not for this task; a record names the encoder. "MODEL:parts" also opens the model's entity
+            half and aspect half as further contenders. "MODEL:fused" opens the fusion of all evidence with the model
+            (`fitting.fused_scorer`) instead; "MODEL:fused:FOLDER" also re-ranks the first hits with the re-ranker of
+            FOLDER.
+        corpus: The corpus of the evaluation, as `open_corpus` takes it; decides the track.
+        split: The split of the queries.
         track: "zero-shot" or "adapted", where the model's own training record does not say.
-        precision: What the transformers of CAPR's architectures and of sentence-transformers compute in (`CaprScorer`).
-        names: Whether all evidence sees titles and headings, which queries may be made of.
+        precision: Precision of the transformers of CAPR's architectures and of sentence-transformers (`CaprScorer`).
+        names: Whether the evidence includes titles and headings, from which queries may be made.
         progress: Called with the number of documents encoded so far.
 
     Raises:
         ModelError: There is no such model.
         CorpusMissingError: There are no general questions for "cosine-q".
-        ConfigError: It was trained on the test documents, or its track is unknown or told otherwise than its record
-            says (see `track_on`).
+        ConfigError: It was trained on the test documents, its track is unknown, or `track` contradicts its record
+            (see `track_on`).
     """
     if model in LEXICAL:
         return [Contender(scorer=LEXICAL[model](), track="untrained")]
@@ -96,11 +96,11 @@ def open_contenders(
     ready = partial(Contender, precision=precision)
     if not kind.told:
         bare = load_scorer(model, precision=precision)
-        told = {"encoder": bare_encoder(bare.name, digest_of_weights(Path(model)))}
-        return [ready(scorer=bare, track="untrained", fingerprint=bare.fingerprint, training=told)]
+        record = {"encoder": bare_encoder(bare.name, digest_of_weights(Path(model)))}
+        return [ready(scorer=bare, track="untrained", fingerprint=bare.fingerprint, training=record)]
     folder = model_folder(model)
     training = training_record(folder)
-    own = track_on(model, training, corpus, split, told=track, folder=folder)
+    own = track_on(model, training, corpus, split, user_track=track, folder=folder)
     if kind.reads_words:
         ranker = load_scorer(model)
         return [Contender(scorer=ranker, track=own, fingerprint=ranker.fingerprint, training=training)]
@@ -119,21 +119,24 @@ def open_contenders(
         )
         prints = encoder.fingerprint
         if reranker is not None:
-            told_of = training_record(model_folder(reader))
-            if track_on(reader, told_of, corpus, split, told=track, folder=model_folder(reader)) == "adapted":
+            reader_training = training_record(model_folder(reader))
+            if (
+                track_on(reader, reader_training, corpus, split, user_track=track, folder=model_folder(reader))
+                == "adapted"
+            ):
                 own = "adapted"
-            training, prints = {**training, RERANKER: told_of}, f"{prints} {reranker.fingerprint}"
+            training, prints = {**training, RERANKER: reader_training}, f"{prints} {reranker.fingerprint}"
         return [Contender(scorer=fused, track=own, fingerprint=prints, training=training)]
     scorer = EncoderScorer(encoder, progress=progress)
     contenders = [Contender(scorer=scorer, track=own, fingerprint=encoder.fingerprint, training=training)]
-    # A model with one part is that part already.
+    # A model with a single part is the same as that part.
     if wish == _PARTS and len(encoder.parts) > 1:
         contenders += [replace(contenders[0], scorer=scorer.only(part), prepare=False) for part in encoder.parts]
     return contenders
 
 
 def _wished(model: str) -> tuple[str, str, str]:
-    """Return a model's name, the suffix behind it, and a re-ranker's folder; empty where there is none."""
+    """Return a model's name, its suffix, and a re-ranker's folder; empty strings for missing parts."""
     name, wish, reader = model.partition(f"{FUSED}:")
     if wish and reader:
         return name, FUSED, reader
@@ -142,7 +145,7 @@ def _wished(model: str) -> tuple[str, str, str]:
 
 
 def _cosine(model: str) -> tuple[str, Path] | None:
-    """Return which weights, and the file of word vectors; None for another model."""
+    """Return the weighting and the file of word vectors; None for another model."""
     kind, colon, vectors = model.partition(":")
     return (kind, Path(vectors)) if colon and vectors and kind in COSINES else None
 

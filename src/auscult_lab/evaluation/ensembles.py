@@ -1,4 +1,4 @@
-"""Models that are evaluated together: the candidates ordered by the mean of their standardised scores."""
+"""Ensembles of models: candidates are ordered by the mean of the models' standardised scores."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from auscult_lab.evaluation.task import Task
 
 
 class Compared(Protocol):
-    """What is told of a model in a comparison, whether it stands for itself or for several."""
+    """Properties of a model, or of an ensemble, in a comparison."""
 
     @property
     def name(self) -> str:
-        """The model's."""
+        """Name of the model."""
         ...
 
     @property
     def track(self) -> Track:
-        """What it was trained on."""
+        """Track of the model: "untrained", "zero-shot" or "adapted"."""
         ...
 
     @property
     def label(self) -> str:
-        """What tells it from the others."""
+        """Label that is unique in the comparison."""
         ...
 
     @property
@@ -41,12 +41,12 @@ class Compared(Protocol):
 
     @property
     def training(self) -> Mapping[str, Any]:
-        """What it says about its training."""
+        """Training record of the model."""
         ...
 
     @property
     def precision(self) -> str:
-        """What its transformers compute in."""
+        """Precision of its transformers."""
         ...
 
 
@@ -67,13 +67,13 @@ class Ensemble:
 
     @property
     def track(self) -> Track:
-        """That of the one which saw most."""
+        """The most informed track of its models: adapted, else zero-shot, else untrained."""
         tracks = {each.track for each in self.models}
         return "adapted" if "adapted" in tracks else "zero-shot" if "zero-shot" in tracks else "untrained"
 
     @property
     def label(self) -> str:
-        """What tells it from the others."""
+        """Label that is unique in the comparison."""
         return label_of(self.name, self.track)
 
     @property
@@ -83,70 +83,70 @@ class Ensemble:
 
     @property
     def training(self) -> dict[str, Any]:
-        """What each says; seconds and parameters are sums of those that tell them."""
-        said = [each.training for each in self.models]
-        told: dict[str, Any] = {"kind": "fusion", "models": {each.label: dict(each.training) for each in self.models}}
+        """Training records of the models, with sums of their seconds and parameters."""
+        trainings = [each.training for each in self.models]
+        record: dict[str, Any] = {"kind": "fusion", "models": {each.label: dict(each.training) for each in self.models}}
         for name in ("seconds", "parameters"):
-            values = [each[name] for each in said if name in each]
+            values = [each[name] for each in trainings if name in each]
             if values:
-                told[name] = sum(values)
-        return told
+                record[name] = sum(values)
+        return record
 
     @property
     def precision(self) -> str:
-        """Half precision, "bf16", where one of them computes so."""
+        """Precision: "bf16" where one of the models uses it, else "float32"."""
         return "bf16" if any(each.precision == "bf16" for each in self.models) else "float32"
 
 
-def ensembles_of(asked: Sequence[str], models: Mapping[str, Compared], protocol: str) -> list[Ensemble]:
-    """Build the ensembles that are named as "NAME+NAME".
+def ensembles_of(combinations: Sequence[str], models: Mapping[str, Compared], protocol: str) -> list[Ensemble]:
+    """Build ensembles from combinations of names, "NAME+NAME".
 
     Args:
-        asked: Names joined by "+".
-        models: By their names on the command line.
-        protocol: Of the task: end to end, models keep different passages, and there is nothing to fuse.
+        combinations: Names joined by "+".
+        models: The models by their names on the command line.
+        protocol: Protocol of the task. End to end, models keep different passages, which cannot be fused.
 
     Raises:
-        ConfigError: A name is none of the models', stands alone or twice, or passages are ranked end to end.
+        ConfigError: A name is unknown, alone or repeated, or passages are ranked end to end.
     """
-    if asked and protocol != "rerank":
+    if combinations and protocol != "rerank":
         raise ConfigError("given candidates for --fuse", protocol, "leave --fuse out, or rank given candidates")
-    check_ensembles(asked, models, "name the models as you did before")
-    return [Ensemble(tuple(models[name] for name in each.split("+"))) for each in asked]
+    check_ensembles(combinations, models, "name the models as you did before")
+    return [Ensemble(tuple(models[name] for name in combination.split("+"))) for combination in combinations]
 
 
-def check_ensembles(asked: Sequence[str], names: Collection[str], remedy: str) -> None:
-    """Whether what is asked for can be had of models of these names, for asking before they are there.
+def check_ensembles(combinations: Sequence[str], names: Collection[str], remedy: str) -> None:
+    """Check combinations of names before the models are opened or trained.
 
     Args:
-        asked: Names joined by "+".
-        names: Of the models.
-        remedy: What to do where they are others.
+        combinations: Names joined by "+".
+        names: Names of the models.
+        remedy: Advice for the error.
 
     Raises:
-        ConfigError: A name is none of the models', or stands alone or twice.
+        ConfigError: A name is unknown, alone or repeated.
     """
-    for each in asked:
-        own = each.split("+")
+    for combination in combinations:
+        own = combination.split("+")
         if len(set(own)) < max(2, len(own)) or any(name not in names for name in own):
-            raise ConfigError(f"two or more of {', '.join(names)} joined by '+' for --fuse", f"'{each}'", remedy)
+            raise ConfigError(f"two or more of {', '.join(names)} joined by '+' for --fuse", f"'{combination}'", remedy)
 
 
 def ensemble_run(task: Task, ensemble: Ensemble, runs: Mapping[str, Run]) -> Run:
-    """Rank a task's candidates by several models' scores; costs are the sums of theirs.
+    """Rank a task's candidates by several models' scores; costs are sums of the models' costs.
 
     Args:
-        task: Of candidates to re-rank.
+        task: A re-ranking task.
         ensemble: The models.
-        runs: Theirs among others, by label; whole rankings of the task's queries.
+        runs: Runs by label, including those of the ensemble's models.
     """
-    own = [runs[each.label] for each in ensemble.models]
+    own = [runs[model.label] for model in ensemble.models]
     relevant = task.relevant
     rankings = []
-    for query, *found in zip(task.queries, *(run.rankings for run in own), strict=True):
-        ids = sorted(found[0].passage_ids)
-        by_id = [dict(zip(each.passage_ids, each.scores, strict=True)) for each in found]
-        scores = fuse_scores([np.array([each[passage] for passage in ids], dtype=np.float32) for each in by_id])
+    for query, *of_models in zip(task.queries, *(run.rankings for run in own), strict=True):
+        ids = sorted(of_models[0].passage_ids)
+        by_id = [dict(zip(ranking.passage_ids, ranking.scores, strict=True)) for ranking in of_models]
+        scores = fuse_scores([np.array([known[passage] for passage in ids], dtype=np.float32) for known in by_id])
         chance = chance_of(task, query.query_id)
         rankings.append(Ranking(query.query_id, *rank_against_ties(ids, scores, relevant[query.query_id], chance)))
     return Run(

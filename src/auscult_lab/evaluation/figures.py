@@ -1,7 +1,7 @@
-"""How models read, drawn as PNG or SVG, whole or not at all; the same figure gives the same file.
+"""Draw how models read, as PNG or SVG. Files are written atomically, and equal figures give equal files.
 
-Evidence: where a ranker looked, as in Figure 7 of zhu2019: query words shaded blue, sentences shaded red.
-Interactions: the tokens of a query and a passage compared, as in Figure 6 of wang2021: darker cells are more alike.
+Evidence: a ranker's attention, as in Figure 7 of zhu2019: query words shaded blue, sentences shaded red.
+Interactions: similarities of the tokens of a query and a passage, as in Figure 6 of wang2021: darker is more similar.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ INK = "#333333"
 
 
 def save_as(figure: Figure, path: Path, dpi: int = 160) -> None:
-    """Write a figure in the format of the file's ending.
+    """Write a figure in the format that the file's ending names.
 
     Raises:
-        DataError: The ending is of no format, or nothing can be written there.
+        DataError: The ending names no format, or the file cannot be written.
     """
     check_format(path)
     with drawing_style():
@@ -41,7 +41,7 @@ def check_figure(path: Path) -> None:
     """Check that a figure could be drawn to a file, before the work is done.
 
     Raises:
-        DataError: The ending is of no format, or nothing can be written there.
+        DataError: The ending names no format, or the file cannot be written.
         MissingExtraError: matplotlib is not installed.
     """
     check_format(path)
@@ -53,7 +53,7 @@ def check_format(path: Path) -> None:
     """Check that a file's ending names a format.
 
     Raises:
-        DataError: It names none.
+        DataError: The ending names no format.
     """
     if path.suffix.lstrip(".").lower() not in FORMATS:
         raise DataError(f"a file name ending in .{' or .'.join(FORMATS)}", str(path), "rename it")
@@ -66,7 +66,7 @@ _TEXT, _PALE = "#222222", "#777777"
 _BLUE, _RED = (0.42, 0.65, 0.92), (0.95, 0.50, 0.45)
 _CHARACTERS, _INDENT = 92, 6
 _MONOSPACE_SIZE = 9.0
-# In a fixed-width font every character is as wide as this, in parts of the font size: no renderer need be asked.
+# Width of a character in a fixed-width font, as a fraction of the font size; this needs no renderer.
 _CHARACTER = 0.602
 
 
@@ -76,11 +76,11 @@ def draw_evidence(
     """Draw a query and a passage, shaded by their attention weights.
 
     Args:
-        path: To write; its suffix is the format: ".svg" or ".png". Missing folders are made.
+        path: File to write, with the suffix ".svg" or ".png". Missing folders are created.
         query: The query's words, in order.
-        sentences: The passage's sentences, in order; each one's weight also stands before it, in percent.
-        title: Above the query.
-        note: Below the passage.
+        sentences: The passage's sentences, in order; each is preceded by its weight in percent.
+        title: Text above the query.
+        note: Text below the passage.
 
     Raises:
         DataError: There is no query word or no sentence, a weight is negative, or the file cannot be written.
@@ -101,9 +101,9 @@ def _check_weights(texts: Sequence[Shaded], what: str) -> None:
 
 def _evidence(query: Sequence[Shaded], sentences: Sequence[Shaded], title: str, note: str) -> Figure:
     heading, below = textwrap.wrap(title, _CHARACTERS), textwrap.wrap(note, _CHARACTERS)
-    asked = _query_lines(query)
+    query_lines = _query_lines(query)
     answered = [textwrap.wrap(text, _CHARACTERS - _INDENT) or [""] for text, _ in sentences]
-    lines = 1.0 * len(heading) + bool(heading) + len(asked) + 1 + sum(map(len, answered))
+    lines = 1.0 * len(heading) + bool(heading) + len(query_lines) + 1 + sum(map(len, answered))
     lines += len(below) + bool(below)
     inch = _MONOSPACE_SIZE / 72
     figure = blank_figure(figsize=((_CHARACTERS + 2) * _CHARACTER * inch, (lines + 1) * 1.6 * inch))
@@ -115,7 +115,7 @@ def _evidence(query: Sequence[Shaded], sentences: Sequence[Shaded], title: str, 
     for line in heading:
         _write_in_cells(axes, 0, row, line, weight="bold")
         row += 1
-    row = _draw_query(axes, asked, row + bool(heading), heaviest=max(weight for _, weight in query))
+    row = _draw_query(axes, query_lines, row + bool(heading), heaviest=max(weight for _, weight in query))
     row = _draw_sentences(axes, sentences, answered, row + 1)
     for number, line in enumerate(below, start=1):
         _write_in_cells(axes, _INDENT, row + number, line, colour=_PALE)
@@ -123,7 +123,7 @@ def _evidence(query: Sequence[Shaded], sentences: Sequence[Shaded], title: str, 
 
 
 def _query_lines(query: Sequence[Shaded]) -> list[list[Shaded]]:
-    """Return the words of each line; a word longer than a line has one to itself."""
+    """Return the words of each line; a word longer than a line has a line of its own."""
     lines: list[list[Shaded]] = [[]]
     used = 0
     for text, weight in query:
@@ -136,7 +136,7 @@ def _query_lines(query: Sequence[Shaded]) -> list[list[Shaded]]:
 
 
 def _draw_query(axes: Axes, lines: Sequence[Sequence[Shaded]], row: float, heaviest: float) -> float:
-    """Draw the words and give the row after them."""
+    """Draw the words and return the row after them."""
     for line in lines:
         column = 0
         for text, weight in line:
@@ -148,7 +148,7 @@ def _draw_query(axes: Axes, lines: Sequence[Sequence[Shaded]], row: float, heavi
 
 
 def _draw_sentences(axes: Axes, sentences: Sequence[Shaded], wrapped: Sequence[Sequence[str]], row: float) -> float:
-    """Draw the sentences and give the row after them."""
+    """Draw the sentences and return the row after them."""
     heaviest, total = max(weight for _, weight in sentences), sum(weight for _, weight in sentences)
     for (_, weight), lines in zip(sentences, wrapped, strict=True):
         share = 100 * weight / total if total else 0.0
@@ -174,7 +174,7 @@ def _shade(axes: Axes, column: float, row: float, width: float, colour: tuple[fl
 def _write_in_cells(
     axes: Axes, column: float, row: float, text: str, *, colour: str = _TEXT, weight: str = "normal"
 ) -> None:
-    # A dollar sign in a text is no formula.
+    # A dollar sign in a text starts no formula.
     axes.text(
         column,
         row,
@@ -206,19 +206,19 @@ def draw_interactions(
     *,
     title: str = "",
 ) -> None:
-    """Draw a matrix of similarities: query tokens as rows, passage tokens as columns, a band for each 40 of these.
+    """Draw a matrix of similarities: query tokens as rows, passage tokens as columns, in bands of 40 columns.
 
-    Tokens of entities are coloured, and the entities named below.
+    Tokens of entities are coloured, and the entities are listed below.
 
     Args:
-        path: To write; its suffix is the format: ".svg" or ".png". Missing folders are made.
+        path: File to write, with the suffix ".svg" or ".png". Missing folders are created.
         query: Tokens, in order.
         passage: Tokens, in order.
-        similarities: (query tokens, passage tokens). White is the smallest of them and black-blue the largest.
-        title: Above.
+        similarities: (query tokens, passage tokens). The smallest is white, the largest dark blue.
+        title: Text above the matrix.
 
     Raises:
-        DataError: There are no tokens, the matrix is of another shape, or the file cannot be written.
+        DataError: There are no tokens, the matrix has another shape, or the file cannot be written.
         MissingExtraError: matplotlib is not installed.
     """
     if not query or not passage:
@@ -230,7 +230,7 @@ def draw_interactions(
 
 
 def _interactions(query: Sequence[Token], passage: Sequence[Token], similarities: FloatArray, title: str) -> Figure:
-    """Draw the figure. All sizes are in inches until they become parts of the figure's."""
+    """Draw the figure. Sizes are in inches until they are divided by the figure's."""
     columns = min(_COLUMNS, len(passage))
     bands = math.ceil(len(passage) / columns)
     width = _LABELS + max(columns * _CELL, 4.0) + 1.0
@@ -264,7 +264,7 @@ def _interactions(query: Sequence[Token], passage: Sequence[Token], similarities
 
 
 def _label(axes: Axes, query: Sequence[Token], passage: Sequence[Token]) -> None:
-    """Label rows from above and columns on top, both without marks."""
+    """Label rows at the left and columns at the top, both without tick marks."""
     axes.invert_yaxis()
     axes.xaxis.tick_top()
     axes.set_yticks([row + 0.5 for row in range(len(query))], [text for text, _ in query])
@@ -274,7 +274,7 @@ def _label(axes: Axes, query: Sequence[Token], passage: Sequence[Token]) -> None
         side.set_visible(False)
     for tokens, written in ((query, axes.get_yticklabels()), (passage, axes.get_xticklabels())):
         for (_, entity), text in zip(tokens, written, strict=True):
-            # A dollar sign in a text is no formula.
+            # A dollar sign in a text starts no formula.
             text.set_parse_math(False)
             if entity:
                 text.set(color=_ENTITY, fontweight="bold")

@@ -1,4 +1,4 @@
-"""Knowledge graphs as tables: what they hold, and how well vectors of their entities predict links."""
+"""Tables on knowledge graphs: their content, and how well vectors of their entities predict links."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _RELATIONS = 12
 
 
 def counts_table(counted: GraphStatistics) -> Table:
-    """Build a table of how large a graph is, and how it hangs together."""
+    """Build a table of a graph's size and connectedness."""
     table = Table("", "", title="Graph", show_header=False)
     table.columns[1].justify = "right"
     for name, value in (
@@ -55,10 +55,10 @@ def hubs_table(counted: GraphStatistics, graph: KnowledgeGraph) -> Table:
 
 
 def figure_tables(record: Mapping[str, Any]) -> tuple[TextTable, TextTable]:
-    """Build tables of the figures of all held-out triples, and of each relation's.
+    """Build tables of figures over all held-out triples, and by relation.
 
     Args:
-        record: As `link-prediction.json` holds it.
+        record: Content of `link-prediction.json`.
     """
     triples = record["triples"]
     models = {"TransE": record["figures"], "relation frequency": record["relation_frequency"]}

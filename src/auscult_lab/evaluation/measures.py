@@ -30,8 +30,8 @@ class QueryMeasures:
     """Every measure of every query.
 
     Attributes:
-        names: Of the columns, in ir_measures' notation.
-        query_ids: Of the rows.
+        names: Names of the columns, in ir_measures' notation.
+        query_ids: Ids of the queries, one per row.
         values: Float64, shape (queries, measures), in [0, 1].
     """
 
@@ -56,8 +56,8 @@ def measure(
 ) -> QueryMeasures:
     """Measure rankings against judgements.
 
-    Queries are those with a relevant passage; one that the rankings lack counts 0. Equal scores count against
-    the run: relevant passages are moved behind the others that they tie with.
+    Queries are those with a relevant passage; one without a ranking counts 0. Ties count against the run: relevant
+    passages are moved behind others with the same score.
 
     Args:
         rankings: At most one per query.
@@ -74,7 +74,7 @@ def measure(
     qrels = {query_id: row for query_id, row in qrels.items() if any(grade > 0 for grade in row.values())}
     if not qrels:
         raise DataError("judgements with relevant passages", "none", "check the qrels and the subset of queries")
-    # Ranks stand in for scores: trec_eval reads scores in single precision and breaks ties by id.
+    # Ranks replace scores: trec_eval reads scores in single precision and breaks ties by id.
     run = {
         ranking.query_id: {passage_id: -float(rank) for rank, passage_id in enumerate(_against_ties(ranking, qrels))}
         for ranking in rankings
@@ -92,9 +92,9 @@ def measure(
 def measure_at_cutoff(rankings: Iterable[Ranking], judgements: Sequence[Judgement], cutoff: int = 10) -> QueryMeasures:
     """Compute BioASQ's measures of the first passages of every query: "MAP@k", "P@k", "R@k" and "F1@k".
 
-    A query's value of "MAP@k" is its average precision as BioASQ has it since 2020: the sum of the precisions at each
-    relevant passage among the first k, divided by k or by the number of relevant passages if that is lower, so that 1
-    can always be reached. "F1@k" is the harmonic mean of the query's own precision and recall.
+    A query's value of "MAP@k" is its average precision by BioASQ's definition since 2020: the sum of the precisions at
+    each relevant passage among the first k, divided by k or by the number of relevant passages if that is lower. A
+    perfect ranking thus always has 1. "F1@k" is the harmonic mean of the query's own precision and recall.
 
     Args:
         rankings: At most one per query; see `measure` for queries without one and for ties.
@@ -105,16 +105,16 @@ def measure_at_cutoff(rankings: Iterable[Ranking], judgements: Sequence[Judgemen
         DataError: No query has a relevant passage.
         MissingExtraError: ir_measures is not installed.
     """
-    found = measure(rankings, judgements, (f"AP@{cutoff}", f"P@{cutoff}", f"R@{cutoff}"))
+    measured = measure(rankings, judgements, (f"AP@{cutoff}", f"P@{cutoff}", f"R@{cutoff}"))
     relevant = Counter(query_id for query_id, _ in {(j.query_id, j.passage_id) for j in judgements if j.relevance > 0})
-    counts = np.array([relevant[query_id] for query_id in found.query_ids], dtype=np.float64)
-    average, precision, recall = found.values.T
-    # ir_measures divides by the number of relevant passages, however many there are.
+    counts = np.array([relevant[query_id] for query_id in measured.query_ids], dtype=np.float64)
+    average, precision, recall = measured.values.T
+    # ir_measures divides by the number of relevant passages, even where it exceeds the cutoff.
     average = average * counts / np.minimum(counts, cutoff)
     both = precision + recall
     f1 = np.divide(2 * precision * recall, both, out=np.zeros_like(both), where=both > 0)
     names = tuple(f"{name}@{cutoff}" for name in ("MAP", "P", "R", "F1"))
-    return QueryMeasures(names, found.query_ids, np.stack([average, precision, recall, f1], axis=1))
+    return QueryMeasures(names, measured.query_ids, np.stack([average, precision, recall, f1], axis=1))
 
 
 def _against_ties(ranking: Ranking, qrels: dict[str, dict[str, int]]) -> list[str]:

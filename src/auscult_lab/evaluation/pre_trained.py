@@ -1,7 +1,7 @@
-"""The pre-trained encoders that models began with, as records tell of them and as tables say it.
+"""The pre-trained encoders that models began with, from records and for tables.
 
-An encoder that was trained elsewhere may have read anything, the test too: what is zero-shot by a model's own training
-is then a pre-trained retriever, of which that cannot be known.
+An encoder that was trained elsewhere may have read anything, including the test. A model that is zero-shot by its own
+training is then called a pre-trained retriever.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ class Encoder:
     """The encoder that a model began with (`training.stages`).
 
     Attributes:
-        name: As it is published, or what its folder or its model is called.
-        sha256: Of its weights.
-        through: Models made here whose training it went through before, first to last.
-        training_known: Whether all that it was trained on is told.
-        words_only: Whether the model reads its table of word pieces alone (CK-HQA without context).
+        name: Published name, or name of its folder or model.
+        sha256: Digest of its weights.
+        through: Earlier models trained with it here, first to last.
+        training_known: Whether all of its training data is recorded.
+        words_only: Whether the model reads its table of word pieces only (CK-HQA without context).
     """
 
     name: str
@@ -39,39 +39,39 @@ class Encoder:
 
     @property
     def short(self) -> str:
-        """Name and the beginning of the digest: what tables show of the encoder itself."""
+        """Name and beginning of the digest, as tables show them."""
         return f"{self.name} {self.sha256[:_SHOWN]}".strip()
 
     def __str__(self) -> str:
-        """Add the models that it went through, and the part of it that is read."""
+        """Return `short`, the earlier models, and the part of the encoder that is read."""
         told = f"{self.short}, through {' → '.join(self.through)}" if self.through else self.short
         return f"{told} (word pieces)" if self.words_only else told
 
 
 def encoders_of(training: Mapping[str, Any]) -> tuple[Encoder, ...]:
-    """Return the encoders that a model, or each model of an ensemble, began with by its training record.
+    """Return from a training record the encoders that a model, or the models of an ensemble, began with.
 
     Args:
-        training: Of an `EvaluationRecord`.
+        training: The `training` of an `EvaluationRecord`.
     """
-    found: list[Encoder] = []
-    if told := training.get("encoder"):
+    encoders: list[Encoder] = []
+    if recorded := training.get("encoder"):
         settings = (training.get("experiment") or {}).get("settings") or {}
         encoder = Encoder(
-            name=str(told.get("name", "")),
-            sha256=str(told.get("sha256", "")),
-            through=tuple(map(str, told.get("through", ()))),
-            training_known=told.get("training_known") is True,
+            name=str(recorded.get("name", "")),
+            sha256=str(recorded.get("sha256", "")),
+            through=tuple(map(str, recorded.get("through", ()))),
+            training_known=recorded.get("training_known") is True,
             words_only=settings.get("context") == "words",
         )
-        found.append(encoder)
+        encoders.append(encoder)
     for model in (training.get("models") or {}).values():
-        found += [each for each in encoders_of(model) if each not in found]
-    return tuple(found)
+        encoders += [each for each in encoders_of(model) if each not in encoders]
+    return tuple(encoders)
 
 
 def bare_encoder(name: str, digest: str) -> dict[str, Any]:
-    """Return the field of a record of an encoder that is evaluated as it is."""
+    """Return the record field of an encoder that is evaluated without training."""
     return {"name": name, "sha256": digest, "through": [], "training_known": False}
 
 
@@ -81,16 +81,16 @@ def encoder_cell(training: Mapping[str, Any]) -> str:
 
 
 def is_pre_trained(training: Mapping[str, Any]) -> bool:
-    """Whether a model began with an encoder of which is not known in full what it was trained on."""
+    """Check whether a model began with an encoder whose training data is not fully known."""
     return any(not each.training_known for each in encoders_of(training))
 
 
 def encoder_notes(trainings: Sequence[tuple[str, Mapping[str, Any]]], track: str) -> list[str]:
-    """Return a table's notes on encoders whose training is not known in full.
+    """Return a table's notes on encoders whose training data is not fully known.
 
     Args:
-        trainings: What rows are called in the note, and their training records.
-        track: Of those that have learned.
+        trainings: Names of rows in the note, and their training records.
+        track: Track of the trained models.
     """
     begun = [(name, training) for name, training in trainings if encoders_of(training)]
     unknown = [name for name, training in begun if is_pre_trained(training)]

@@ -1,8 +1,8 @@
 """Ranking the queries of a task with a scorer: the re-ranking and the end-to-end protocol.
 
-Nothing but the model's scores may decide a rank. Candidates are sorted by id and then shuffled with a seed,
-and where a true answer ties with false ones it is ranked below them, so that a model that scores everything
-alike gets the worst rank and not the luck of an order.
+Only the model's scores may decide a rank. Candidates are sorted by id and then shuffled with a seed. A true answer
+that ties with false ones is ranked below them, so that a model with constant scores gets the worst rank, not a lucky
+one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """Every query's ranking by one model, and what it cost.
+    """Every query's ranking by one model, and its cost.
 
     Attributes:
         model: Name of the scorer.
@@ -33,14 +33,14 @@ class Run:
         ms_per_query: Mean wall-clock milliseconds to score a query (encoding it included; preparing the
             collection not).
         prepare_seconds: Wall-clock seconds to read (or encode) the collection.
-        made: By which code and where, as it began, and when it ended (`provenance.stamp`).
+        provenance: Code and machine at its beginning, and date of its end (`provenance.stamp`).
     """
 
     model: str
     rankings: tuple[Ranking, ...]
     ms_per_query: float
     prepare_seconds: float
-    made: Mapping[str, str] = field(default_factory=stamp)
+    provenance: Mapping[str, str] = field(default_factory=stamp)
 
 
 def rank_against_ties(
@@ -66,7 +66,7 @@ def rank_against_ties(
 
 
 def chance_of(task: Task, query_id: str) -> np.random.Generator:
-    """Return what orders tied false answers: each query's own, so that a subset is ordered as the whole."""
+    """Return a query's random generator for the order of tied false answers; the same in every subset of queries."""
     return np.random.default_rng([task.seed, zlib.crc32(query_id.encode())])
 
 
@@ -76,9 +76,9 @@ def run_task(
     """Rank every query of a task.
 
     Args:
-        task: What to rank.
+        task: The task.
         scorer: The model.
-        depth: How many passages of an end-to-end ranking to keep; re-ranking keeps all candidates.
+        depth: Number of passages of an end-to-end ranking to keep; re-ranking keeps all candidates.
         prepare: Let the scorer read the collection first; False when it has already.
         progress: Called after every query.
 
@@ -95,14 +95,14 @@ def run_task(
     prepared = time.perf_counter() - began
     rankings = []
     seconds = 0.0
-    for done, query in enumerate(task.queries, start=1):
+    for number, query in enumerate(task.queries, start=1):
         passage_ids = candidates(query.query_id)
         began = time.perf_counter()
         scores = scorer.score(query, passage_ids)
         seconds += time.perf_counter() - began
         _check(scorer, scores, len(passage_ids))
         if task.protocol == "end-to-end" and len(passage_ids) > depth:
-            # Everything that ties with the last kept score stays in until ties are broken.
+            # Passages that tie with the last kept score stay until ties are broken.
             threshold = np.partition(scores, len(scores) - depth)[len(scores) - depth]
             rows = np.flatnonzero(scores >= threshold).tolist()
             passage_ids, scores = [passage_ids[row] for row in rows], scores[rows]
@@ -111,14 +111,14 @@ def run_task(
             ids, values = ids[:depth], values[:depth]
         rankings.append(Ranking(query.query_id, ids, values))
         if progress is not None:
-            progress(done, len(task.queries))
+            progress(number, len(task.queries))
     per_query = 1000.0 * seconds / max(len(task.queries), 1)
     return Run(
         model=scorer.name,
         rankings=tuple(rankings),
         ms_per_query=per_query,
         prepare_seconds=prepared,
-        made={**code_and_machine, "date": now()},
+        provenance={**code_and_machine, "date": now()},
     )
 
 

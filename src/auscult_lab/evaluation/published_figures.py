@@ -1,4 +1,4 @@
-"""Published figures, kept as data with their citation, to stand beside measured ones."""
+"""Published figures, stored as data with citations, for comparison with measured ones."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class PublishedRow:
 
     Attributes:
         citation: Key in `references.bib`.
-        group: The heading it stands under in the paper.
+        group: Its heading in the paper's table.
         track: "untrained", "zero-shot" or "adapted".
         measures: As fractions, in ir_measures' notation, and "MAP". A figure that cannot be read is left out.
-        repeated_by: Further names that repeat it: the same architecture on any encoder.
+        repeated_by: Further names of models that repeat it: the same architecture on any encoder.
     """
 
     citation: str
@@ -49,7 +49,7 @@ class PublishedRow:
 
     @property
     def names(self) -> frozenset[str]:
-        """The names that repeat it, in small letters and digits only."""
+        """Names of models that repeat it, in small letters and digits only."""
         return frozenset(_plain(name) for name in (self.model, *self.repeated_by))
 
 
@@ -60,13 +60,13 @@ class PublishedTable:
     Attributes:
         citation: Key in `references.bib`.
         table: Its name in the paper: "Table 3".
-        track: What its trained models learned from, seen from this corpus: "zero-shot" or "adapted".
-        trained_on: What kind of text they learned from.
-        candidates: How many passages are ranked for a query; None where the paper does not say.
-        queries: How many are evaluated; None where the paper does not say.
+        track: Track of its trained models on this corpus: "zero-shot" or "adapted".
+        trained_on: Kind of text that they learned from.
+        candidates: Number of passages ranked per query; None where the paper does not say.
+        queries: Number of queries; None where the paper does not say.
         measures: Names of the columns, in ir_measures' notation, and "MAP".
         rows: In the paper's order.
-        note: What must be known to read it; may be empty.
+        note: Explanation for readers; may be empty.
     """
 
     citation: str
@@ -86,12 +86,11 @@ class PublishedTable:
         return f"{self.citation}, {self.table}"
 
     def find(self, model: str) -> PublishedRow | None:
-        """Find the row that a model repeats: the longest published name that its own is, or begins with.
+        """Find the row that a model repeats: the longest published name that equals its own or begins it.
 
-        A published name ends where the model's own words begin: "CDV+avg-fasttext, mention labels" repeats
-        "CDV+avg-fasttext", "HAR-WCA" does not repeat "HAR", and a single-task variant "(entity only)" and several
-        models together ("CAPR-Bi + CAPR-Cross") repeat none; a Longformer repeats Longformers alone. Hyphens and case
-        are no difference: "MV-LSTM" repeats "MVLSTM".
+        The published name must end at a separator: "CDV+avg-fasttext, mention labels" repeats "CDV+avg-fasttext", but
+        "HAR-WCA" does not repeat "HAR". A single-task variant "(entity only)" and ensembles ("CAPR-Bi + CAPR-Cross")
+        repeat no row; a Longformer repeats Longformers only. Hyphens and case are ignored: "MV-LSTM" repeats "MVLSTM".
         """
         if "only)" in model or " + " in model:
             return None
@@ -104,13 +103,13 @@ class PublishedTable:
 
 @cache
 def published_tables(corpus: str, candidates: float | None = None) -> tuple[PublishedTable, ...]:
-    """Return published tables on a corpus that a re-ranking result may be compared with.
+    """Return the published tables on a corpus with which a re-ranking result may be compared.
 
     Args:
         corpus: Its name.
-        candidates: Mean number of candidates per query of the result. Tables of half or twice as many and beyond
-            are left out where there are nearer ones, because a measure of ten candidates says little of sixty-four; all
-            are given when None.
+        candidates: Mean number of candidates per query of the result. Tables with half or twice as many, or further
+            off, are left out where there are nearer ones: a measure over ten candidates says little about one over
+            sixty-four. None returns all tables.
 
     Returns:
         The main one first; none for an unknown corpus.
@@ -124,14 +123,14 @@ def published_tables(corpus: str, candidates: float | None = None) -> tuple[Publ
 
 
 def published_measures(corpus: str) -> tuple[str, ...]:
-    """Return measures that any published table on a corpus has, in ir_measures' notation ("AP" for "MAP")."""
+    """Return the measures of all published tables on a corpus, in ir_measures' notation ("AP" for "MAP")."""
     names = (name for table in published_tables(corpus) for name in table.measures)
     return tuple(dict.fromkeys("AP" if name == "MAP" else name for name in names))
 
 
 @cache
 def published_references() -> dict[str, dict[str, str]]:
-    """Return authors, title and venue by citation key, of all files that have them."""
+    """Return authors, title and venue by citation key, from all files that have them."""
     contents = [published_content(path.name) for path in _FOLDER.iterdir() if path.name.endswith(".json")]
     return {
         content["citation"]: {part: content[part] for part in ("authors", "title", "venue")}
@@ -142,7 +141,7 @@ def published_references() -> dict[str, dict[str, str]]:
 
 @cache
 def published_match_rates() -> tuple[tuple[str, float, float], ...]:
-    """Return each part with its lowest and highest rate over three test sets, in percent (arnold2020, Fig. 5)."""
+    """Return each part with its lowest and highest rate on three test sets, in percent (arnold2020, Figure 5)."""
     return tuple(
         (row["rate"], row["lowest"], row["highest"]) for row in published_content("arnold2020_figure5.json")["rows"]
     )

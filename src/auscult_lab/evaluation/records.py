@@ -1,4 +1,4 @@
-"""Result records: what was measured, of which model, on what, when and where; kept as a JSON list."""
+"""Result records: measures of a model on a task, with date and machine, stored as a JSON list."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ TEST = "test"
 
 
 def label_of(model: str, track: Track) -> str:
-    """Return a label that is unique in one evaluation: the name, and the track of a model that has learned."""
+    """Return a label that is unique in one evaluation: the name and, for a trained model, the track."""
     return model if track == "untrained" else f"{model}, {track}"
 
 
 class Asked(NamedTuple):
-    """What the model of a record was asked; records of equal ones may share a table.
+    """The task of a record; records with equal tasks may share a table.
 
     Attributes:
-        subset: As `EvaluationRecord.query_subset`.
+        subset: See `EvaluationRecord.query_subset`.
     """
 
     corpus: str
@@ -52,7 +52,7 @@ class Asked(NamedTuple):
 
 
 class GroupRecord(BaseModel):
-    """Measures of one source's, aspect's, question type's or length's queries, as fractions."""
+    """Measures of the queries of one source, aspect, question type or length, as fractions."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -83,27 +83,27 @@ class EvaluationRecord(BaseModel):
         intervals: 95 % bootstrap intervals, lower and upper end, as fractions.
         better_than: measure -> labels of the models of the same evaluation that it beats significantly (paired
             randomisation test, Holm's correction, p < 0.05).
-        comparison: Equal in all records of one evaluation, a hash of what it compared; empty in older records.
-        split: Whose queries were asked.
-        queries: How many were evaluated.
-        query_subset: Empty for all queries of the split; else which subset: a random one's size and seed, or the number
-            and a hash of the ids.
+        comparison: Hash of the evaluation, equal in all of its records; empty in older records.
+        split: Split of the queries.
+        queries: Number of queries.
+        query_subset: Empty for all queries of the split; else the subset: size and seed of a random one, or the number
+            and a hash of given ids.
         names: Whether models saw titles and headings (`task.Task.without_names`).
         candidates: Mean number of candidates per query; None end to end.
-        match_rates: How often the top-1 passage is of the right entity and aspect; none where no query has an aspect.
-        by_source: Measures of each source's queries; so for `by_aspect`.
+        match_rates: Shares of top-1 passages with the right entity and aspect; none where no query has an aspect.
+        by_source: Measures of each source's queries; `by_aspect` likewise.
         by_question_type: Measures of each kind of question (`breakdown`), where queries are questions.
         by_length: Measures of queries of each length in words (`breakdown`).
-        length_of: What these words are of: the "query" as models read it, or in older records the "question" as it was
-            asked, of which models read entity and aspects where it has them.
-        differences: From the models that it was planned to be compared with (`comparison.compare_runs`).
+        length_of: The text whose words are counted: the "query" as models read it; in older records the "question" as
+            asked, although models read its entity and aspects where it has them.
+        differences: Differences from models in planned comparisons (`comparison.compare_runs`).
         ms_per_query: Mean wall-clock milliseconds to score one query.
         prepare_seconds: Wall-clock seconds to read or encode the collection.
-        precision: What transformers computed in, "float32" or "bf16".
-        version: Of this package.
-        revision: The commit of its checkout; empty for an installed package.
+        precision: Precision of transformers, "float32" or "bf16".
+        version: Version of this package.
+        revision: Commit of its checkout; empty for an installed package.
         date: ISO 8601, UTC.
-        training: What the model says about its training.
+        training: Training record of the model.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -143,42 +143,42 @@ class EvaluationRecord(BaseModel):
 
     @property
     def label(self) -> str:
-        """The model's label (`label_of`): distinct among the records of one evaluation."""
+        """The model's label (`label_of`), unique in one evaluation."""
         return label_of(self.model, self.track)
 
     @property
     def track_told(self) -> str:
-        """The track in words: another one than "zero-shot" where an encoder may have read anything."""
+        """The track in words; not "zero-shot" where an encoder may have read anything."""
         return PRE_TRAINED if self.track == "zero-shot" and is_pre_trained(self.training) else self.track
 
     @property
     def of_bench(self) -> bool:
-        """Whether its training record is of a ranker, a CAPR model or several of them, one of many on a bench."""
+        """Whether its training record is that of a ranker, a CAPR model, or an ensemble of them."""
         return self.training.get("kind") in ("ranker", "capr", "fusion")
 
     @property
     def microseconds_per_candidate(self) -> float | None:
-        """Mean wall-clock microseconds to score one candidate; None where their number is not known."""
+        """Mean wall-clock microseconds to score one candidate; None where the number of candidates is unknown."""
         return 1000.0 * self.ms_per_query / self.candidates if self.candidates else None
 
     @property
     def compared_in(self) -> str:
-        """Equal in two records of one task only where their models were compared with each other.
+        """Identifier of the comparison; equal in two records of a task only if their models were compared.
 
-        A record without `comparison` has its moment instead. Most of these carry the moment of their evaluation, the
-        same in all its records; the latest carry that of their own ranking, and so nothing that shows which models
-        they were compared with.
+        Records without `comparison` have their date instead. In most of them it is the date of the evaluation, equal in
+        all of its records. In the latest it is that of their own ranking, so nothing shows which models they were
+        compared with.
         """
         return self.comparison or self.date
 
     @property
     def asked(self) -> Asked:
-        """What its model was asked."""
+        """The task of the record."""
         return Asked(self.corpus, self.protocol, self.split, self.queries, self.query_subset)
 
     @property
     def key(self) -> tuple[Asked, str, str]:
-        """What makes a newer record take an older one's place: what was asked, and of which model."""
+        """Key by which a newer record replaces an older one: task, track and model."""
         return (self.asked, self.track, self.model)
 
 
@@ -208,7 +208,7 @@ def parse_record(record: dict[str, Any], where: str = "record") -> EvaluationRec
     """Check an evaluation record.
 
     Raises:
-        DataError: A field is missing or of a wrong type; named.
+        DataError: A field is missing or has a wrong type; names it.
     """
     try:
         return EvaluationRecord.model_validate(record)
@@ -219,10 +219,10 @@ def parse_record(record: dict[str, Any], where: str = "record") -> EvaluationRec
 
 
 def check_records(path: Path) -> None:
-    """Whether records could be merged into a file, for asking before the work is done.
+    """Check, before the work is done, that records can be merged into a file.
 
     Raises:
-        DataError: The existing file is no list of records, or the place cannot be written to.
+        DataError: The existing file is no list of records, or the file cannot be written.
     """
     check_file(path)
     if path.exists():
@@ -230,12 +230,12 @@ def check_records(path: Path) -> None:
 
 
 def write_records(path: Path, records: Sequence[EvaluationRecord]) -> None:
-    """Write records as a JSON list, merged into what the file holds; whole or not at all.
+    """Merge records into the JSON list of a file, and write it atomically.
 
-    A record takes the place of an older one of the same corpus, protocol, split, queries, track and model.
+    A record replaces an older one with the same corpus, protocol, split, queries, track and model.
 
     Raises:
-        DataError: The existing file is no list of records, or the place cannot be written to.
+        DataError: The existing file is no list of records, or the file cannot be written.
     """
     old = read_records(path) if path.exists() else []
     replaced = {record.key for record in records}
@@ -247,5 +247,5 @@ def write_records(path: Path, records: Sequence[EvaluationRecord]) -> None:
 
 
 def evaluation_records(records: Iterable[dict[str, Any]]) -> list[EvaluationRecord]:
-    """Parse those records that are of kind "evaluation"."""
+    """Parse the records of kind "evaluation"."""
     return [parse_record(each) for each in records if each.get("kind", "evaluation") == "evaluation"]

@@ -1,6 +1,6 @@
-"""Is a difference real: bootstrap intervals, and paired tests (randomisation, signed ranks) corrected after Holm.
+"""Bootstrap intervals, and paired tests (randomisation, signed ranks) with Holm's correction.
 
-Queries are the sample. All methods look at per-query values only, so they hold for any measure.
+Queries are the sample. All methods use per-query values only, so they apply to any measure.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def bootstrap_intervals(
 
     Args:
         values: Shape (queries, measures).
-        seed: Of the resampling.
-        resamples: How many samples of the same size are drawn with replacement.
+        seed: Seed of the resampling.
+        resamples: Number of samples of the same size, drawn with replacement.
         level: Coverage, in (0, 1).
 
     Returns:
@@ -48,7 +48,7 @@ def bootstrap_intervals(
     means = []
     for begin in range(0, resamples, _CHUNK):
         size = min(_CHUNK, resamples - begin)
-        # How often each query was drawn says all about a resample, and turns its mean into a product.
+        # The counts of drawn queries determine a resample, and turn its mean into a product.
         drawn = random.multinomial(queries, np.full(queries, 1.0 / queries), size=size)
         means.append(drawn @ values / queries)
     tail = (1.0 - level) / 2.0
@@ -58,16 +58,16 @@ def bootstrap_intervals(
 def pairwise_randomisation(values: Sequence[Values], *, seed: int = 0, rounds: int = 10_000) -> Values:
     """Test equal means of every pair of models by two-sided randomisation (fisher1935; smucker2007 for retrieval).
 
-    Under the hypothesis that two models are alike, each query's two values could as well be swapped. All pairs have
-    the same swaps.
+    Under the hypothesis that two models are equal, each query's two values can be swapped at random. All pairs use the
+    same swaps.
 
-    A sum of swapped differences is the difference of two swapped sums, so that the costly product with the swaps is
-    made once a model instead of once a pair: O(rounds x queries x models) and not x models². Each pair's p-value is
-    what it would be alone.
+    A sum of swapped differences is the difference of two swapped sums. The costly product with the swaps is therefore
+    computed once per model instead of once per pair: O(rounds x queries x models), not x models². Each pair's p-value
+    is the same as in a test of this pair alone.
 
     Args:
         values: A model's values each, shape (queries, measures), same queries in the same order.
-        seed: Of the swaps.
+        seed: Seed of the swaps.
         rounds: Number of random swaps; the smallest p-value is 1 / (rounds + 1).
 
     Returns:
@@ -84,7 +84,7 @@ def pairwise_randomisation(values: Sequence[Values], *, seed: int = 0, rounds: i
         size = min(_CHUNK, rounds - begin)
         signs = random.integers(0, 2, size=(size, queries), dtype=np.int8).astype(np.float64) * 2.0 - 1.0
         swapped = (signs @ stacked.reshape(queries, -1)).reshape(size, models, measures)
-        # The slack keeps sums that are equal but for rounding on the side of "as extreme".
+        # The tolerance counts sums that differ by rounding only as "as extreme".
         extreme += (np.abs(swapped[:, first] - swapped[:, second]) >= observed - 1e-9).sum(axis=0)
     p_values: Values = (extreme + 1.0) / (rounds + 1.0)
     return p_values
@@ -98,7 +98,7 @@ def wilcoxon(first: Values, second: Values) -> Values:
 
     Args:
         first: Shape (queries, measures), one model's values.
-        second: The other's, same queries in the same order.
+        second: The other model's, same queries in the same order.
 
     Returns:
         p-values, shape (measures,), in (0, 1]; 1 where no query differs.
@@ -108,12 +108,12 @@ def wilcoxon(first: Values, second: Values) -> Values:
     """
     if first.shape != second.shape:
         raise ConfigError("the same queries and measures", f"{first.shape} and {second.shape}", "align both first")
-    # Loading it takes half a second, which a command line that does not need it should not wait for.
+    # Imported here because it takes half a second, and most commands do not need it.
     with naming_extra("lab", "scipy"):
         from scipy import stats
 
     p_values = np.ones(first.shape[1])
-    # Values that differ by rounding alone must neither count nor break ties.
+    # Values that differ by rounding only must neither count nor break ties.
     differences = np.round(first - second, 12)
     for column in np.flatnonzero(differences.any(axis=0)).tolist():
         changed = differences[:, column]
@@ -123,13 +123,13 @@ def wilcoxon(first: Values, second: Values) -> Values:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """By how much one model's measure is above another's, over the same queries.
+    """Difference of one model's measure from another's, over the same queries.
 
     Attributes:
-        mean: As a fraction; negative where it is below.
+        mean: Mean as a fraction; negative where the first model is worse.
         low: Lower end of the 95 % paired bootstrap interval.
         high: Upper end.
-        p: Of the paired randomisation test, corrected after Holm over all such comparisons of the evaluation.
+        p: p-value of the paired randomisation test, with Holm's correction over all such comparisons of the evaluation.
     """
 
     mean: float
@@ -148,15 +148,15 @@ def differences(
 ) -> dict[tuple[str, str], dict[str, Difference]]:
     """Compute differences of planned pairs of models, with a paired bootstrap interval and a paired test each.
 
-    The pairs make one family per measure, corrected after Holm: planned comparisons are fewer than all, and what is
-    not asked does not have to be corrected for. Intervals are of one difference each, uncorrected.
+    The pairs form one family per measure, with Holm's correction: planned comparisons are fewer than all, so the
+    correction is smaller. Each interval is for one difference, uncorrected.
 
     Args:
         models: Name to per-query measures, over the same queries and measures.
         pairs: Two names each.
         names: The measures.
-        seed: Of resampling and test.
-        rounds: Of the randomisation test, at least.
+        seed: Seed of resampling and test.
+        rounds: Least number of rounds of the randomisation test.
 
     Returns:
         pair -> measure -> difference.
@@ -177,11 +177,11 @@ def differences(
     rows = [(compared.index(a), compared.index(b)) for a, b in pairs]
     tested = pairwise_randomisation(values, seed=seed, rounds=rounds)[[place[min(r), max(r)] for r in rows]]
     p_values = [holm(tested[:, column].tolist()) for column in range(len(names))]
-    found: dict[tuple[str, str], dict[str, Difference]] = {}
+    by_pair: dict[tuple[str, str], dict[str, Difference]] = {}
     for number, (pair, (a, b)) in enumerate(zip(pairs, rows, strict=True)):
         changed = values[a] - values[b]
         ends = bootstrap_intervals(changed, seed=seed)
-        found[pair] = {
+        by_pair[pair] = {
             name: Difference(
                 float(changed[:, column].mean()),
                 float(ends[column, 0]),
@@ -190,11 +190,11 @@ def differences(
             )
             for column, name in enumerate(names)
         }
-    return found
+    return by_pair
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Adjust p-values of one family of tests (holm1979): the family-wise error rate stays at the level.
+    """Return adjusted p-values of one family of tests (holm1979), which keep the family-wise error rate at the level.
 
     Args:
         p_values: In any order.
@@ -214,16 +214,16 @@ def holm(p_values: Sequence[float]) -> list[float]:
 def compare(
     models: Mapping[str, QueryMeasures], *, seed: int = 0, rounds: int = 10_000, level: float = 0.05
 ) -> dict[str, dict[str, list[str]]]:
-    """Find which models are significantly better than which, by every measure.
+    """Find significant differences between all pairs of models, by every measure.
 
-    All pairs of models make one family per measure, corrected after Holm. A test of n rounds has no p-value below
-    1 / (n + 1), and Holm multiplies the smallest by the number of pairs: with many models rounds are added, so that
-    a difference as clear as can be stays significant.
+    All pairs of models form one family per measure, with Holm's correction. A test of n rounds has no p-value below
+    1 / (n + 1), and Holm multiplies the smallest by the number of pairs. With many models rounds are added, so that
+    the clearest possible difference stays significant.
 
     Args:
         models: Name to per-query measures, over the same queries and measures.
-        seed: Of the randomisation test.
-        rounds: Of the randomisation test, at least.
+        seed: Seed of the randomisation test.
+        rounds: Least number of rounds of the randomisation test.
         level: Largest adjusted p-value that counts.
 
     Returns:
@@ -236,14 +236,15 @@ def compare(
         return {}
     reference = next(iter(models.values()))
     if any(
-        set(each.query_ids) != set(reference.query_ids) or each.names != reference.names for each in models.values()
+        set(measured.query_ids) != set(reference.query_ids) or measured.names != reference.names
+        for measured in models.values()
     ):
         raise ConfigError("models measured on the same queries", "different ones", "evaluate them on one task")
-    values = {name: each.of(reference.query_ids).values for name, each in models.items()}
+    values = {name: measured.of(reference.query_ids).values for name, measured in models.items()}
     pairs = list(combinations(models, 2))
     rounds = max(rounds, math.ceil(_SPARE * len(pairs) / level))
     p_values = pairwise_randomisation(list(values.values()), seed=seed, rounds=rounds)
-    better: dict[str, dict[str, list[str]]] = {name: {each: [] for each in reference.names} for name in models}
+    better: dict[str, dict[str, list[str]]] = {name: {measure: [] for measure in reference.names} for name in models}
     for column, measure in enumerate(reference.names):
         adjusted = holm([float(row[column]) for row in p_values])
         for (a, b), p_value in zip(pairs, adjusted, strict=True):

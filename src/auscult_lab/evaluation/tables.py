@@ -1,8 +1,8 @@
 """Result tables, for the terminal (rich) and for documents (Markdown): measured beside published.
 
-Tracks never share a table: a zero-shot table holds zero-shot and untrained models, an adapted table adapted
-and untrained ones. Published figures of another track say so, and those of models that learned from another kind of
-text (clinical notes, health pages, both) stand beside none that has learned.
+Tracks never share a table: a zero-shot table has zero-shot and untrained models, an adapted table adapted and untrained
+ones. Published figures of another track are marked as such. Published figures of models trained on another kind of text
+(clinical notes, health pages, both) are not shown beside trained models.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ SUPERVISED = {
 
 @dataclass(frozen=True, slots=True)
 class TextTable:
-    """A table as text: what both renderings are made from.
+    """A table as text, the source of both renderings.
 
     Attributes:
-        rows: As many cells as columns; the first is the label.
+        rows: One cell per column each; the first is the label.
         notes: Printed beneath.
     """
 
@@ -65,7 +65,7 @@ class TextTable:
     notes: tuple[str, ...] = ()
 
     def print_to(self, console: Console) -> None:
-        """Print title, table and notes: in parts where a terminal is too narrow, and whole into a file or a pipe."""
+        """Print title, table and notes; in parts where a terminal is too narrow, whole into files and pipes."""
         if console.is_terminal:
             parts = self._parts(console.width)
         else:
@@ -80,7 +80,7 @@ class TextTable:
         console.print()
 
     def _parts(self, width: int) -> list[range]:
-        """Return the columns that fit together beside the labels; a single one is a part however wide it is."""
+        """Return parts of columns that fit beside the labels; a column that is too wide is a part of its own."""
         parts = []
         first = 1
         for column in range(2, len(self.columns) + 1):
@@ -102,7 +102,7 @@ class TextTable:
 
     def as_markdown(self) -> str:
         """Format the table for a document, without the title."""
-        # Numbers are easier to compare when they end at one edge; words are not.
+        # Right-aligned numbers are easier to compare.
         numbers = [
             all(not row[index] or row[index][0] in "-0123456789" for row in self.rows)
             for index in range(len(self.columns))
@@ -124,16 +124,16 @@ def result_tables(records: Sequence[EvaluationRecord], *, beside: bool = True) -
     """Build one table for every corpus, protocol, set of queries and track, in order of first appearance.
 
     Args:
-        records: Of any tasks.
-        beside: Show published figures beside them, and how their pools differ from the protocol's; False for data that
-            nobody published on, whatever it is called.
+        records: Records of any tasks.
+        beside: Show published figures, and how candidates differ from the protocol's; False for users' data, which has
+            no published figures, whatever its name.
     """
     tables = []
-    for asked in dict.fromkeys(each.asked for each in records):
-        own = [each for each in records if each.asked == asked]
-        tracks = [track for track in ("zero-shot", "adapted") if any(each.track == track for each in own)]
+    for task in dict.fromkeys(record.asked for record in records):
+        own = [record for record in records if record.asked == task]
+        tracks = [track for track in ("zero-shot", "adapted") if any(record.track == track for record in own)]
         tables += [
-            _result_table([each for each in own if each.track in ("untrained", track)], track, beside)
+            _result_table([record for record in own if record.track in ("untrained", track)], track, beside)
             for track in tracks or ["untrained"]
         ]
     return tables
@@ -145,16 +145,16 @@ def _result_table(records: list[EvaluationRecord], track: str, beside: bool) -> 
     published = main_table(records, track) if beside else None
     compared = published.measures[:WIDEST] if published else ()
     usual = _SHOWN_OF_ALL if first.protocol == "end-to-end" else SHOWN
-    shown = usual if set(compared) <= set(usual) else compared
+    names = usual if set(compared) <= set(usual) else compared
     rows = []
     for record in records:
         cells = [f"{letters.get(record.label, '')}  {record.model}".strip()]
         marks = compared_letters(record, records)
-        cells += [measured_cell(record, name, marks) for name in shown]
+        cells += [measured_cell(record, name, marks) for name in names]
         cells += published_cells(repeated_row(record, published), compared)
         rows.append((*cells, _milliseconds(record.ms_per_query)))
-    rows += [(*row, "") for row in unmatched_rows(published, records, track, compared, blanks=len(shown))]
-    columns = ("Model", *shown, *(f"publ.\n{name}" for name in compared), "ms per\nquery")
+    rows += [(*row, "") for row in unmatched_rows(published, records, track, compared, blanks=len(names))]
+    columns = ("Model", *names, *(f"publ.\n{name}" for name in compared), "ms per\nquery")
     notes = notes_of(records, track, published, pools=beside)
     return with_encoders(TextTable(_title(first, track), columns, tuple(rows), notes), records)
 
@@ -163,8 +163,8 @@ def with_encoders(table: TextTable, records: Sequence[EvaluationRecord]) -> Text
     """Add a column for the encoders that models began with, where any began with one.
 
     Args:
-        table: Its first rows are the records', in their order.
-        records: Of these rows.
+        table: A table whose first rows are those of the records, in order.
+        records: The records of these rows.
     """
     cells = [encoder_cell(record.training) for record in records]
     if not any(cells):
@@ -175,13 +175,13 @@ def with_encoders(table: TextTable, records: Sequence[EvaluationRecord]) -> Text
 
 
 def main_table(records: Sequence[EvaluationRecord], track: str) -> PublishedTable | None:
-    """Return the published table beside records: the one that most of their trained models repeat.
+    """Return the published table to show beside records: the one that most of their trained models repeat.
 
-    Where several are equal, one of the same track, and of those the first. None where there is nothing to stand beside.
+    Of several, the first of the same track, or the first. None where no published table applies.
 
     Args:
-        records: Of one task.
-        track: Of those that have learned.
+        records: Records of one task.
+        track: Track of the trained models.
     """
     trained = [record for record in records if record.track != "untrained"]
 
@@ -192,13 +192,13 @@ def main_table(records: Sequence[EvaluationRecord], track: str) -> PublishedTabl
 
 
 def tables_beside(records: Sequence[EvaluationRecord]) -> list[PublishedTable]:
-    """Return the published tables that may be beside records, in the order of `published_tables`.
+    """Return the published tables that may be shown beside records, in the order of `published_tables`.
 
-    Those whose models learned from the same kind of text as one of the records' models, and all where none has learned.
-    None end to end, of another split than the test split, or where nothing was published.
+    Their models learned from the same kind of text as one of the records' models; without trained models, all tables.
+    There are none for end-to-end tasks and for splits other than the test split.
 
     Args:
-        records: Of one task.
+        records: Records of one task.
     """
     first = records[0]
     if not _as_published(first):
@@ -214,7 +214,7 @@ def _as_published(record: EvaluationRecord) -> bool:
 
 
 def repeated_row(record: EvaluationRecord, published: PublishedTable | None) -> PublishedRow | None:
-    """Return the published row that a record's model repeats: same title, same kind of training text if any."""
+    """Return the published row that a record's model repeats: same title and same kind of training text, if any."""
     if published is None:
         return None
     alike = record.track == "untrained" or trained_on(record.training) == published.trained_on
@@ -227,18 +227,18 @@ def model_letters(records: Iterable[EvaluationRecord]) -> dict[str, str]:
 
 
 def model_letters_of(labels: Sequence[str]) -> dict[str, str]:
-    """Return `model_letters` of labels."""
+    """Return the letters of `model_letters` for labels."""
     return dict(zip(labels, LETTERS, strict=False))
 
 
 def compared_letters(record: EvaluationRecord, records: Sequence[EvaluationRecord]) -> dict[str, str]:
-    """Return the letters of the models that a record's was compared with (`compared_in`), by their labels."""
+    """Return by label the letters of the models with which a record's model was compared (`compared_in`)."""
     compared = {each.label for each in records if each.compared_in == record.compared_in}
     return {label: letter for label, letter in model_letters(records).items() if label in compared}
 
 
 def has_letters(records: Sequence[EvaluationRecord]) -> bool:
-    """Whether any figure in a table of records has a letter."""
+    """Check whether any figure in a table of records has a letter."""
     for record in records:
         marks = compared_letters(record, records)
         if any(label in marks for beaten in record.better_than.values() for label in beaten):
@@ -259,9 +259,9 @@ def unmatched_rows(
     *,
     blanks: int,
 ) -> list[tuple[str, ...]]:
-    """Return published rows that no record repeats: name, blanks for what was not measured, figures.
+    """Return published rows that no record repeats: name, blanks for measured columns, figures.
 
-    None where the published models learned from other texts than those measured.
+    None where the published models learned from other texts than the measured ones.
     """
     if published is None or track not in ("untrained", published.track):
         return []
@@ -283,7 +283,7 @@ def _title(record: EvaluationRecord, track: str) -> str:
 def notes_of(
     records: Sequence[EvaluationRecord], track: str, published: PublishedTable | None, *, pools: bool = True
 ) -> tuple[str, ...]:
-    """Return a table's notes: measures, intervals, letters, sources of published figures; `pools` adds pools."""
+    """Return a table's notes: measures, intervals, letters, published sources and, with `pools`, candidates."""
     notes = ["Measures in percent, ties counted against the model."]
     if pools:
         notes += _pool_notes(records[0], published)
@@ -294,8 +294,9 @@ def notes_of(
     if track == "adapted" and records[0].corpus in SUPERVISED:
         notes.append(SUPERVISED[records[0].corpus])
     letters = model_letters(records)
-    notes += remarks([(letters.get(each.label, each.model), each.training) for each in records])
-    notes += encoder_notes([(letters.get(each.label, each.model), each.training) for each in records], track)
+    trainings = [(letters.get(record.label, record.model), record.training) for record in records]
+    notes += remarks(trainings)
+    notes += encoder_notes(trainings, track)
     half = [record.model for record in records if record.precision != "float32"]
     if half:
         notes.append(f"Ranked in half precision (bf16): {', '.join(half)}.")
@@ -303,8 +304,8 @@ def notes_of(
         notes.append("Letters after a figure: significantly better than those models (p < 0.05, Holm).")
     apart = _apart(records)
     if len(apart) > 1:
-        told = "; ".join(", ".join(each) for each in apart)
-        notes.append(f"Not shown to have been compared with each other, so that missing letters say nothing: {told}.")
+        groups = "; ".join(", ".join(group) for group in apart)
+        notes.append(f"Not shown to have been compared with each other, so that missing letters say nothing: {groups}.")
     if published is not None:
         notes += published_notes(records[0], track, published)
     if records[0].protocol == "end-to-end":
@@ -313,16 +314,16 @@ def notes_of(
 
 
 def remarks(trainings: Sequence[tuple[str, Mapping[str, Any]]]) -> list[str]:
-    """Return the `notes` of experiments and trainings, with the rows that they are of.
+    """Return the `notes` of experiments and trainings, with the names of their rows.
 
     Args:
-        trainings: What rows are called in a note, and their training records.
+        trainings: Names of rows in a note, and their training records.
     """
-    said: dict[str, list[str]] = {}
+    rows: dict[str, list[str]] = {}
     for name, training in trainings:
         for note in dict.fromkeys(_said(training)):
-            said.setdefault(note, []).append(name)
-    return [f"{', '.join(dict.fromkeys(names))}: {note}" for note, names in said.items()]
+            rows.setdefault(note, []).append(name)
+    return [f"{', '.join(dict.fromkeys(names))}: {note}" for note, names in rows.items()]
 
 
 def _said(training: Mapping[str, Any]) -> Iterator[str]:
@@ -334,7 +335,7 @@ def _said(training: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _pool_notes(record: EvaluationRecord, published: PublishedTable | None) -> list[str]:
-    """Say how many candidates a query has, where published figures or the protocol have another number."""
+    """Return a note on the number of candidates, where it differs from that of published figures or the protocol."""
     expected = published.candidates if published is not None else None
     if record.candidates is None or round(record.candidates, 1) == (expected or CANDIDATES):
         return []
@@ -343,7 +344,7 @@ def _pool_notes(record: EvaluationRecord, published: PublishedTable | None) -> l
 
 
 def _apart(records: Sequence[EvaluationRecord]) -> list[list[str]]:
-    """Return the letters (or names) of models that were compared with each other, by comparison."""
+    """Return groups of letters (or names) of models that were compared with each other."""
     letters = model_letters(records)
     groups: dict[str, list[str]] = {}
     for record in records:
@@ -352,7 +353,7 @@ def _apart(records: Sequence[EvaluationRecord]) -> list[list[str]]:
 
 
 def published_notes(record: EvaluationRecord, track: str, published: PublishedTable) -> list[str]:
-    """Say where published figures are from, and how their test differs from that of a record."""
+    """Return notes on the source of published figures, and how their test differs from that of a record."""
     saw_more = ""
     if track not in ("untrained", published.track):
         saw_more = "; the adapted models saw more" if track == "adapted" else "; its models saw more"
@@ -384,17 +385,17 @@ def group_table(record: EvaluationRecord, by: str) -> TextTable:
 def match_table(records: Iterable[EvaluationRecord]) -> TextTable:
     """Build a table of entity and aspect match rates of top-1 passages (arnold2020, Figure 5).
 
-    Published rates stand beneath where the records are of a published test set and protocol.
+    A note gives published rates where the records have a published test set and protocol.
     """
-    shown = [record for record in records if record.match_rates]
+    matched = [record for record in records if record.match_rates]
     rows = tuple(
         (record.model, record.track, *(percent(record.match_rates[name]) for name in ("entity", "aspect", "both")))
-        for record in shown
+        for record in matched
     )
     notes: tuple[str, ...] = ()
     if any(
         _as_published(record) and any(table.citation == "arnold2020" for table in published_tables(record.corpus))
-        for record in shown
+        for record in matched
     ):
         ranges = ", ".join(f"{name} {low} to {high}" for name, low, high in published_match_rates())
         notes = (f"Published, lowest and highest of three test sets: {ranges} (arnold2020, section 5.3).",)
@@ -405,9 +406,9 @@ def measured_cell(record: EvaluationRecord, name: str, letters: Mapping[str, str
     """Format a measure in percent with the letters of the models beaten; blank where it was not measured.
 
     Args:
-        record: What was measured.
-        name: The measure's.
-        letters: By label, of the models that it was compared with.
+        record: The record.
+        name: Name of the measure.
+        letters: Letters by label, of the models with which it was compared.
     """
     if name not in record.measures:
         return ""
@@ -416,7 +417,7 @@ def measured_cell(record: EvaluationRecord, name: str, letters: Mapping[str, str
 
 
 def beaten_by(record: EvaluationRecord, name: str) -> list[str]:
-    """Return labels of the models that it beats significantly by a measure."""
+    """Return labels of the models that a record's model beats significantly by a measure."""
     return record.better_than.get("AP" if name == "MAP" else name, [])
 
 

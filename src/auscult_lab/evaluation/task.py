@@ -1,4 +1,4 @@
-"""The task of a model: queries, judged passages, and the passages it may rank.
+"""Evaluation tasks: queries, judged passages, and candidate passages.
 
 Where a corpus has no candidates, they are drawn by BM25 (arnold2020, section 5.1, and its published code).
 """
@@ -25,22 +25,22 @@ CANDIDATES = 64
 
 
 def insert_missing(ranked: Sequence[str], relevant: Iterable[str], count: int) -> list[str]:
-    """Keep `count` candidates, missing true answers overwriting the lowest-ranked false ones.
+    """Return `count` candidates; missing true answers replace the lowest-ranked false ones.
 
     Args:
         ranked: Candidates, best first; repeats are skipped.
-        relevant: True answers, all of which stay in.
-        count: How many candidates in all (more only where there are more true answers).
+        relevant: True answers; all are candidates.
+        count: Number of candidates (more only where there are more true answers).
 
     Returns:
         True answers first. The order must never reach a model: sort or shuffle before ranking.
     """
-    kept = dict.fromkeys(sorted(relevant))
+    candidates = dict.fromkeys(sorted(relevant))
     for passage_id in ranked:
-        if len(kept) >= count:
+        if len(candidates) >= count:
             break
-        kept.setdefault(passage_id)
-    return list(kept)
+        candidates.setdefault(passage_id)
+    return list(candidates)
 
 
 def draw_candidates(
@@ -48,13 +48,13 @@ def draw_candidates(
 ) -> dict[str, tuple[str, ...]]:
     """Draw a query's candidates with BM25, by the published rule.
 
-    The `count` best passages are fetched; every passage of the best one's document is put in after rank 1;
-    true answers that were not fetched overwrite the lowest-ranked false ones. Passages under 10 characters, and
-    those without any of the query's terms, are not fetched; equal scores go by the collection's order.
+    The `count` best passages are retrieved. All passages of the best one's document are inserted after rank 1. Missing
+    true answers replace the lowest-ranked false ones. Passages under 10 characters, and those without any of the
+    query's terms, are not retrieved. Equal scores are ordered as in the collection.
 
     Args:
         documents: The test collection.
-        queries: What to draw for.
+        queries: The queries.
         judgements: True answers.
         count: Candidates per query; fewer where fewer passages have a term of it.
 
@@ -103,14 +103,14 @@ class Task:
         corpus: Name of the corpus.
         protocol: "rerank": rank a query's given candidates (arnold2020, section 5.1). "end-to-end": rank
             every passage of the collection.
-        documents: The collection: its passages are what may be ranked, and what statistics are taken from.
+        documents: The collection: source of the passages to rank and of their statistics.
         queries: In the corpus' order.
-        judgements: Of these queries only.
-        split: Whose queries they are.
+        judgements: Judgements of these queries only.
+        split: Split of the queries.
         candidates: query_id -> passage ids, for "rerank"; sorted, so that no order can carry information.
-        seed: Shuffles candidates, and drew the subset of queries where there is one.
-        subset: Which queries of the split; empty for all.
-        names: "hidden" where documents tell neither their titles nor their headings (`without_names`).
+        seed: Seed for shuffling candidates, and for the subset of queries where there is one.
+        subset: Description of the subset of queries; empty for all.
+        names: "hidden" where documents have neither titles nor headings (`without_names`).
     """
 
     corpus: str
@@ -127,30 +127,30 @@ class Task:
     def without_names(self) -> Task:
         """Return the task with documents without titles and headings; offsets in texts stay.
 
-        For queries that are made of the documents' own titles and headings, which would hand over the answer.
+        Queries that are made from the documents' own titles and headings would otherwise reveal the answer.
         """
         return replace(self, documents=tuple(each.without_names() for each in self.documents), names="hidden")
 
     @property
     def relevant(self) -> dict[str, frozenset[str]]:
         """query_id -> the passages judged relevant."""
-        found: dict[str, set[str]] = {query.query_id: set() for query in self.queries}
+        by_query: dict[str, set[str]] = {query.query_id: set() for query in self.queries}
         for judgement in self.judgements:
             if judgement.relevance > 0:
-                found[judgement.query_id].add(judgement.passage_id)
-        return {query_id: frozenset(passages) for query_id, passages in found.items()}
+                by_query[judgement.query_id].add(judgement.passage_id)
+        return {query_id: frozenset(passages) for query_id, passages in by_query.items()}
 
 
 def select_queries(
     queries: Sequence[Query], *, number: int | None = None, ids: Sequence[str] | None = None, seed: int = 0
 ) -> list[Query]:
-    """Return A random or given subset of queries, in their original order.
+    """Return a random or given subset of queries, in their original order.
 
     Args:
         queries: All of them.
-        number: How many to draw at random; all when None.
-        ids: Exactly these query ids; not together with `number`.
-        seed: Of the draw.
+        number: Number to draw at random; None for all.
+        ids: Ids of the queries to return; not together with `number`.
+        seed: Seed of the draw.
 
     Raises:
         ConfigError: Both given, a number outside 1..len(queries), or an unknown id.
@@ -183,13 +183,13 @@ def build_task(
 ) -> Task:
     """Read a corpus and set up a task.
 
-    Re-ranking uses the split's documents only, as published; where the corpus has no candidates of its own
-    they are drawn by the published rule. End to end uses every document of the corpus.
+    Re-ranking uses the split's documents only, as published. Without candidates in the corpus, they are drawn by the
+    published rule. End to end uses every document of the corpus.
 
     Args:
-        corpus: Where everything comes from.
-        protocol: What is ranked.
-        split: Which queries.
+        corpus: The corpus.
+        protocol: "rerank" or "end-to-end".
+        split: Split of the queries.
         number: Evaluate a random subset of this size.
         ids: Evaluate exactly these queries.
         seed: For the subset and for shuffling.
@@ -202,8 +202,8 @@ def build_task(
     whole = _required(corpus, corpus.queries(split), "queries", split)
     _check_distinct(corpus, whole)
     queries = select_queries(whole, number=number, ids=ids, seed=seed)
-    asked = {query.query_id for query in queries}
-    judgements = tuple(each for each in corpus.judgements(split) if each.query_id in asked)
+    query_ids = {query.query_id for query in queries}
+    judgements = tuple(judgement for judgement in corpus.judgements(split) if judgement.query_id in query_ids)
     _required(corpus, judgements, "judgements", split)
     documents = tuple(corpus.documents(split if protocol == "rerank" else None))
     _check_judged(corpus, documents, judgements)
@@ -220,14 +220,14 @@ def build_task(
         judgements=judgements,
         candidates=None
         if candidates is None
-        else {query_id: tuple(sorted(candidates[query_id])) for query_id in asked if query_id in candidates},
+        else {query_id: tuple(sorted(candidates[query_id])) for query_id in query_ids if query_id in candidates},
         seed=seed,
         subset=_subset(number, ids, seed),
     )
 
 
 def _check_distinct(corpus: Corpus, queries: Sequence[Query]) -> None:
-    """Check that ids of queries differ: figures are kept by id, and a repeated one would be lost unseen."""
+    """Check that ids of queries differ: figures are stored by id, and a repeated one would be lost unnoticed."""
     query_id, times = Counter(query.query_id for query in queries).most_common(1)[0]
     if times > 1:
         raise DataError(
@@ -238,7 +238,7 @@ def _check_distinct(corpus: Corpus, queries: Sequence[Query]) -> None:
 
 
 def _check_judged(corpus: Corpus, documents: Sequence[Document], judgements: Sequence[Judgement]) -> None:
-    """Check that judged passages are there: a missing answer would count against every model, unseen."""
+    """Check that judged passages exist: a missing answer would count against every model, unnoticed."""
     known = {passage.passage_id for document in documents for passage in document.passages}
     lost = [each for each in judgements if each.relevance > 0 and each.passage_id not in known]
     if lost:

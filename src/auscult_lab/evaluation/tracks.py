@@ -1,9 +1,9 @@
-"""What a model was trained on: its track, which its training makes of the corpus it is evaluated on, and kind of text.
+"""Track of a model on a corpus, and the kind of text that a model was trained on.
 
-A track is a relation between a model and a corpus: one trained on Wikipedia is zero-shot on MedQuAD and adapted on
-WikiSection. It follows from the model's training record (`corpora`, those that its encoder had read before it began,
-and the texts that only its word vectors were trained on), and from the hashes of these texts, which know a copy under
-another name; the experiment's own word for it holds only where the record names no corpora.
+A track is a relation between a model and a corpus: a model trained on Wikipedia is zero-shot on MedQuAD and adapted on
+WikiSection. It follows from the corpora of the model's training record, including those of its encoder and of its word
+vectors, and from the hashes of these texts, which identify a copy under another name. The track that the experiment
+states counts only where the record names no corpora.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class _Training(BaseModel):
 
     @property
     def read(self) -> list[_Choice]:
-        """Every corpus that the model, the encoder it began with, or its word vectors learned from."""
+        """All corpora that the model, its initial encoder or its word vectors learned from."""
         own = self.experiment.sentences.vectors
         texts = [*self.experiment.word_vectors.texts, *(own.texts if own else [])]
         return [*self.corpora, *self.backbone_corpora, *texts]
@@ -66,7 +66,7 @@ def track_on(
     corpus: str,
     split: str,
     *,
-    told: str | None = None,
+    user_track: str | None = None,
     folder: Path | None = None,
 ) -> LearnedTrack:
     """Return a model's track on a corpus.
@@ -74,16 +74,17 @@ def track_on(
     Args:
         model: Its name, for messages.
         training: Its training record.
-        corpus: The corpus it is to be evaluated on, as `open_corpus` takes it.
-        split: Whose queries are asked.
-        told: What the user says; needed where the record names neither corpora nor a track.
-        folder: The model's, whose hashes of texts are compared with the corpus' documents; None for no comparison.
+        corpus: The corpus of the evaluation, as `open_corpus` takes it.
+        split: Split of the queries.
+        user_track: The track that the user states; needed where the record names neither corpora nor a track.
+        folder: Folder of the model, with hashes of texts to compare with the corpus' documents; None for no comparison.
 
     Returns:
-        "adapted" where it learned from documents of the same collection, or from the same texts, else "zero-shot".
+        "adapted" where the model learned from documents of the same collection, or from the same texts; else
+        "zero-shot".
 
     Raises:
-        ConfigError: It was trained on the split's own documents, nothing says its track, or the user says another.
+        ConfigError: The model was trained on the split's documents, its track is unknown, or the user states another.
         ModelError: The record is malformed.
     """
     try:
@@ -94,11 +95,13 @@ def track_on(
         raise ModelError("a training record", f"'{model}' with {where}: {first['msg']}", "train it again") from error
     known = _follows(model, record.read, corpus, split) if record.corpora else TRACKS.get(record.track)
     if known != "adapted" and folder is not None and len(learned := read_learned(folder)):
-        # A bad document is for the evaluation to refuse.
+        # The evaluation itself reports bad documents.
         known = "adapted" if has_learned_from(learned, open_corpus(corpus, skip_bad=True).documents()) else known
-    if known is not None and told is not None and told != known:
-        raise ConfigError(f"track '{known}' for '{model}' on '{corpus}'", f"--track {told}", "leave the option out")
-    track = known or TRACKS.get(told or "")
+    if known is not None and user_track is not None and user_track != known:
+        raise ConfigError(
+            f"track '{known}' for '{model}' on '{corpus}'", f"--track {user_track}", "leave the option out"
+        )
+    track = known or TRACKS.get(user_track or "")
     if track is None:
         raise ConfigError(
             "a model that tells what it was trained on",
@@ -109,7 +112,7 @@ def track_on(
 
 
 def fitted_on_questions_of(training: Mapping[str, Any], corpus: str) -> bool:
-    """Check whether the weights of a model's evidence have learned from training questions of a corpus.
+    """Check whether the weights of a model's evidence were fitted on training questions of a corpus.
 
     Args:
         training: The model's training record.
@@ -117,7 +120,7 @@ def fitted_on_questions_of(training: Mapping[str, Any], corpus: str) -> bool:
     """
     fitted = training.get("fusion") or {}
     asked = {**fitted.get("words_and_certainty", {}), **fitted}.get("words_fitted_on", ())
-    # BioASQ's batches are collections of their own, with questions of one kind.
+    # BioASQ's batches are separate collections with questions of one kind.
     kinds = {name.partition("-")[0] for name in asked}
     return any(name.partition("-")[0] in kinds for name in collections_of(corpus))
 
@@ -139,7 +142,7 @@ def _follows(model: str, read: Sequence[_Choice], corpus: str, split: str) -> Le
     for choice in shared:
         # MedQuAD's "train-disjoint" and "train-strict" are parts of its "train".
         same = choice.split is None or choice.split.partition("-")[0] == split.partition("-")[0]
-        # Splits that are no parts of each other say nothing: what was read may be any document of the corpus.
+        # Other splits prove nothing: the model may have read any document of the corpus.
         if same or not divided_alike(choice.name, corpus):
             which = f"split '{choice.split}'" if choice.split else "all splits"
             raise ConfigError(

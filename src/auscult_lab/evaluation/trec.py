@@ -1,9 +1,7 @@
-"""TREC run and qrels files, in and out; a name ending in `.gz` is compressed.
+"""Read and write TREC run and qrels files; files named `*.gz` are compressed.
 
 A run line is `query_id Q0 passage_id rank score tag`, a qrels line `query_id 0 passage_id relevance`,
-fields parted by white space. Order in a run is by score; its rank column orders equal scores only.
-
-A run of any system, measured.
+fields separated by white space. A run is ordered by score; its rank column orders equal scores only.
 """
 
 from __future__ import annotations
@@ -49,15 +47,15 @@ def read_run(path: Path) -> list[Ranking]:
 
 
 def write_run(path: Path, rankings: Iterable[Ranking], tag: str) -> None:
-    """Write a run file, whole or not at all.
+    """Write a run file atomically.
 
     Args:
-        path: Where to; its folder must exist.
+        path: File to write; its folder must exist.
         rankings: Best first.
         tag: Name of the run; white space becomes "_".
 
     Raises:
-        DataError: An id is empty or holds white space, which the format cannot hold.
+        DataError: An id is empty or has white space, which the format does not allow.
     """
     tag = "_".join(tag.split()) or "run"
     _write(
@@ -90,10 +88,10 @@ def read_qrels(path: Path) -> list[Judgement]:
 
 
 def write_qrels(path: Path, judgements: Iterable[Judgement]) -> None:
-    """Write a qrels file, whole or not at all.
+    """Write a qrels file atomically.
 
     Raises:
-        DataError: An id is empty or holds white space, which the format cannot hold.
+        DataError: An id is empty or has white space, which the format does not allow.
     """
     _write(path, (f"{_word(each.query_id)} 0 {_word(each.passage_id)} {each.relevance}\n" for each in judgements))
 
@@ -130,7 +128,7 @@ def _write(path: Path, lines: Iterable[str]) -> None:
 
 
 def run_table(run: Path, qrels: Path) -> TextTable:
-    """Build a table of the measures of a TREC run, with the number of queries that the qrels do not share.
+    """Build a table of the measures of a TREC run, with the number of queries that only one of the files has.
 
     Raises:
         DataError: A file is malformed, or they have no query in common.

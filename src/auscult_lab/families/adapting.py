@@ -1,13 +1,13 @@
-"""Models in places of their own: trained there, or written there in another form.
+"""Train a model into a folder of its own, or convert a model to another form.
 
-OUT               the model, once it is trained
+OUT               the trained model
 OUT.training/     everything else (`training.folder`)
 
-A converted model is a folder as any other, with a fingerprint of its own: an index made with the original refuses it.
+A converted model is a folder like any other, with another fingerprint: an index made with the original refuses it.
 
-- "half": a CDV model's weights in half precision: half the size, practically the same vectors.
-- "onnx", "onnx-int8": what runs a bi-, poly- or cross-encoder is ONNX Runtime (`encoders.export`); the folder
-  keeps the weights that it was made of, and is larger for it.
+- "half": a CDV model with weights in half precision: half the size, nearly the same vectors.
+- "onnx", "onnx-int8": a bi-, poly- or cross-encoder that ONNX Runtime runs (`encoders.export`); the folder also keeps
+  the original weights, and is larger.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ _KINDS = ("capr", "general")
 
 
 def adapt(experiment: DataExperiment, out: Path, *, restart: bool = False, say: Say, progress: bool = False) -> Outcome:
-    """Train a model and put it in a place of its own, or go on with a training of it that was killed.
+    """Train a model into a folder, or resume its training.
 
     Args:
         experiment: What is trained.
-        out: Where the model goes; an earlier one of this training gives way.
-        restart: Throw away what an earlier training left.
-        say: Told of each stage in a few words.
+        out: Folder of the model; an earlier model of this training is replaced.
+        restart: Delete an earlier training.
+        say: Called with a short message at each stage.
         progress: Show progress bars.
 
     Raises:
-        ConfigError: Something else than a model of this training is in the place, or the model was taken away.
+        ConfigError: The folder is not a model of this training, or the trained model was removed.
         AuscultError: See `stages.train`.
     """
     work = work_folder(out)
@@ -55,7 +55,7 @@ def work_folder(out: Path) -> Path:
     """Return the folder of everything but the model.
 
     Raises:
-        ConfigError: The place has no name to put a suffix to.
+        ConfigError: The path has no name to which a suffix can be added.
     """
     if not out.name:
         raise ConfigError("a name for the model's folder in --out", str(out), "give --out a path that ends in a name")
@@ -63,13 +63,13 @@ def work_folder(out: Path) -> Path:
 
 
 def keep_model(outcome: Outcome, out: Path) -> None:
-    """Put a trained model in its place, and drop the checkpoints; an earlier model of this training gives way.
+    """Move a trained model to its folder, in place of an earlier one of this training, and delete the checkpoints.
 
     Raises:
-        ConfigError: The training is finished, and its model has been taken away; or something else is in its place.
+        ConfigError: The training is finished, but its model was removed; or the folder is something else.
     """
     if outcome.model.is_dir():
-        # Hours may have passed since it was looked at first.
+        # Check again: hours may have passed since the first check.
         check_place(out, begun=True)
         put_folder(outcome.model, out)
     elif not out.is_dir():
@@ -78,14 +78,14 @@ def keep_model(outcome: Outcome, out: Path) -> None:
 
 
 def check_place(out: Path, *, begun: bool) -> None:
-    """See that nothing is lost where the model goes.
+    """Check that the model will replace nothing but an earlier model of its training.
 
     Args:
-        out: The place.
-        begun: Whether a model in this place may give way to one that is adapted anew, or goes on being adapted.
+        out: The folder.
+        begun: Whether the training has begun, so that its earlier model may be replaced.
 
     Raises:
-        ConfigError: Something else than a model that was adapted is there, or one that was not begun here.
+        ConfigError: The folder is not an adapted model, or its training was not begun here.
     """
     if not out.exists():
         return
@@ -101,17 +101,17 @@ ModelForm = Literal["half", "onnx", "onnx-int8"]
 
 
 def convert_model(model: str, out: Path, form: ModelForm) -> None:
-    """Write a model in another form.
+    """Convert a model to another form.
 
     Args:
         model: A folder, or a shipped model's name.
-        out: The new folder; for ONNX nothing may be there yet.
-        form: Which one.
+        out: The new folder; for ONNX it must not exist.
+        form: Name of the form.
 
     Raises:
-        ModelError: There is no such model, or none of a kind that can be written so.
-        ConfigError: Something is at `out` already.
-        MissingExtraError: What exports or runs it is not installed.
+        ModelError: There is no such model, or its kind has no such form.
+        ConfigError: `out` exists already.
+        MissingExtraError: The package that exports or runs it is not installed.
     """
     folder = model_folder(model)
     if form == "half":

@@ -1,7 +1,7 @@
-"""Every kind of model that can be trained, by the name that experiment files have for it, and its family.
+"""Families of trainable models, by the kind that experiment files name.
 
-A family is a folder of one plan: `experiment` (its settings), `data` (examples), `objective` (loss and validation) and
-`build` (what `stages.train` asks for). It is imported when one of its experiments is read.
+All families have the same layout: `experiment` (settings), `data` (examples), `objective` (loss and validation) and
+`build` (the interface for `stages.train`). A family is imported when one of its experiments is read.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """What a family gives.
+    """Functions of a family.
 
     Attributes:
-        read: Reads and checks an experiment, of a file or FILE:VARIANT.
-        prepare: Gathers what an experiment learns from, and makes the model that it trains.
+        read: Reads and checks an experiment from a file or FILE:VARIANT.
+        prepare: Gathers the training data of an experiment, and makes its model.
     """
 
     read: Callable[[Path], DataExperiment]
     prepare: Callable[[Any, Run], Build[Any]]
 
 
-# By an experiment's `model`: the modules and names of what reads an experiment, and of what prepares its training.
+# By an experiment's `model`: module and name of the function that reads it, and of the one that prepares its training.
 KINDS: Mapping[str, tuple[str, str, str]] = {
     "cdv": ("cdv.experiment", "read_cdv_experiment", "cdv.build"),
     "capr": ("encoders.experiment", "read_capr_experiment", "encoders.build"),
@@ -42,7 +42,7 @@ KINDS: Mapping[str, tuple[str, str, str]] = {
     "mlm": ("masked.experiment", "read_masked_experiment", "masked.build"),
     "reranker": ("reranker.experiment", "read_reranker_experiment", "reranker.build"),
 }
-# Any other name is a ranker's, of which users may have their own.
+# Any other name is a ranker's; users may register rankers.
 _RANKER = ("rankers.experiment", "read_ranking_experiment", "rankers.build")
 
 
@@ -54,7 +54,7 @@ def family(model: str) -> Family:
 
 
 def read_experiment(path: Path) -> DataExperiment:
-    """Read and check an experiment of whichever kind.
+    """Read and check an experiment of any kind.
 
     Raises:
         ConfigError: Naming the file and every field that is wrong.
@@ -63,12 +63,12 @@ def read_experiment(path: Path) -> DataExperiment:
 
 
 def train(experiment: DataExperiment, folder: Path, *, say: Say | None = None, progress: bool = False) -> Outcome:
-    """Train a model of whichever family, or go on with a training that was interrupted in the same folder.
+    """Train a model of any family, or resume its training in the same folder.
 
     Raises:
         AuscultError: See `training.stages.train`.
     """
-    # Reading an experiment takes no torch.
+    # Imported here: reading an experiment needs no torch.
     from auscult_lab.training.stages import train as train_with
 
     return train_with(experiment, folder, family(experiment.kind).prepare, say=say, progress=progress)

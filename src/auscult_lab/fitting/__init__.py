@@ -1,1 +1,1 @@
-"""Fitting the weights of the evidence, on questions that documents ask of themselves and on judged ones."""
+"""Fitting the weights of the evidence, on questions made from documents and on judged ones."""

@@ -1,27 +1,30 @@
-"""Fitting the weights of the evidence, and what they say of an answer's being right.
+"""Fit the weights of the evidence, and of the probability that the first hit is an answer.
 
-For each question some passages are taken as candidates: its answers, those that any one evidence puts first, and others
-by chance. With scores s = w · evidence and answers R among candidates C, the weights are those that minimise
+Candidates of a question are its answers, the passages that each single evidence ranks first, and random others. With
+scores s = w · evidence and answers R among candidates C, the weights minimise
 
     mean over questions of  - log ( sum over R of exp(s) / sum over C of exp(s) )  +  λ |w|²,    w ≥ 0
 
-one set for entity and aspects, one for questions in words. What questions were made of, titles and headings, would get
-nearly all weight. So both are hidden from a quarter of the questions, as in a collection that has none, and for another
-quarter those of passages about the entity, as where they stand under other words than were asked. An encoder that reads
-them with the text reads the text alone here. Self-made questions
-hold words of their answers all the same, and people's do less. Where people's questions are at hand, the weights of
-questions in words are fitted on both, each collection of them counting as much as all self-made ones, and what was read
-as entity and aspects gets none: a reading may be wrong, and the question's own words say all of it. Where there are
-none, the weight of all but the question's vector is taken times `SHARE`. Words that stand together keep theirs: that a
-passage holds all that was asked says the same whoever asks.
+with one set of weights for entity and aspects, and one for questions in words.
 
-The probability (`search.certainty`) is a logistic regression on first hits, with no negative weight either. Each
-question is asked of it twice, with its answers and with all passages about its entity taken out, so that half have no
-answer, and some are about what there is not. Of self-made questions alone it would learn that an answer holds nearly
-all words of its question, and call most of what people ask without an answer; questions that people asked and judged,
-where there are some, tell it better.
+Questions are made from titles and headings, so these would get nearly all weight. For a quarter of the questions both
+are therefore hidden from all passages, as in a collection without them. For another quarter they are hidden from the
+passages about the entity, as where these are worded differently. An encoder that reads them with the text reads the
+text only.
 
-Cost: a search a question, then seconds.
+Self-made questions still share more words with their answers than people's questions. Where people's questions are
+given, the weights of questions in words are fitted on both, and each collection of people's counts as much as all
+self-made ones. Evidence from the recognised entity and aspects then gets no weight: recognition may be wrong, and the
+question's words contain all of it. Without people's questions, all weights but that of the question's vector are
+multiplied by `SHARE`. Evidence of words that occur together keeps its weight: a passage with all words of a question is
+equally good evidence whoever asks.
+
+The probability (`search.certainty`) is a logistic regression on first hits, also without negative weights. Each
+question is used twice: with all passages, and without those about its entity, so that half of the cases have no answer.
+From self-made questions only, it would learn that an answer has nearly all words of its question, and it would reject
+most of people's questions. Questions that people asked and judged correct this where they are given.
+
+Cost: one search per question, then seconds.
 """
 
 from __future__ import annotations
@@ -90,24 +93,24 @@ class Candidates:
 
     Attributes:
         evidence: Float32, (candidates, evidence).
-        relevant: Which answer, (candidates,).
-        related: Which are about the question's entity, (candidates,).
+        relevant: Whether each answers, (candidates,).
+        related: Whether each is about the question's entity, (candidates,).
         in_words: Whether it is a question in words.
-        held: What of the question stands in each (`search.certainty`), (candidates, 2).
-        background: Of the question over the collection.
+        coverage: How much of the question is in each (`search.certainty`), (candidates, 2).
+        background: Background of the question over the collection.
     """
 
     evidence: FloatArray
     relevant: npt.NDArray[np.bool_]
     related: npt.NDArray[np.bool_]
     in_words: bool
-    held: FloatArray = field(default_factory=lambda: np.zeros((0, len(HELD)), np.float32))
+    coverage: FloatArray = field(default_factory=lambda: np.zeros((0, len(HELD)), np.float32))
     background: Background = NO_BACKGROUND
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """Documents with questions that people asked, and what they judged to answer."""
+    """Documents, and people's questions with judged answers."""
 
     documents: Sequence[Document]
     queries: Sequence[Query]
@@ -115,7 +118,7 @@ class Judged:
 
 
 def judged_questions(searcher: Searcher, judged: Judged) -> Iterator[OwnQuestion]:
-    """The questions as a search understands them; related are the documents in which an answer is."""
+    """Return the questions as a search understands them; documents with an answer are related."""
     reader = searcher.index.reader
     rows = {reader.passage_id(row): row for row in range(len(reader.passage_documents))}
     answers: dict[str, list[int]] = {}
@@ -136,28 +139,31 @@ def fit_indexes(
     order: Fusion | None = None,
     keep: Keep = "order",
 ) -> Fusion:
-    """The weights for questions made of the documents of one or more indexes (`own_questions`).
+    """Return weights fitted on questions made from the documents of one or more indexes (`own_questions`).
 
     Args:
-        searchers: Opened; with several models, weights that suit all of them.
-        questions: Of each.
-        seed: Of all chance.
-        people: Indexes with questions that were asked of their documents.
-        order: Whose order of hits to keep; None fits all.
-        keep: Of it, the whole order, or that of pairs of entity and aspects alone.
+        searchers: Searchers of the indexes; with several models, the weights suit all of them.
+        questions: Number of questions per index.
+        seed: Seed of all random draws.
+        people: Indexes with people's questions about their documents.
+        order: Weights whose order of hits to keep; None to fit all.
+        keep: What to keep of `order`: the whole order, or only that for entity and aspects.
     """
     chance = np.random.default_rng(seed)
-    own = ((each, question) for each in searchers for question in own_questions(each, questions, seed))
-    told = [candidates(each, question, chance) for each, question in own]
-    asked = [
-        [candidates(each, question, chance) for question in _some(judged_questions(each, judged), questions, chance)]
-        for each, judged in people
+    own = ((searcher, question) for searcher in searchers for question in own_questions(searcher, questions, seed))
+    self_made = [candidates(searcher, question, chance) for searcher, question in own]
+    by_people = [
+        [
+            candidates(searcher, question, chance)
+            for question in _some(judged_questions(searcher, judged), questions, chance)
+        ]
+        for searcher, judged in people
     ]
-    return fit(told, asked, order, keep)
+    return fit(self_made, by_people, order, keep)
 
 
 def _some(questions: Iterable[OwnQuestion], most: int, chance: np.random.Generator) -> list[OwnQuestion]:
-    """Return at most so many questions, by chance."""
+    """Return at most `most` questions, drawn at random, in their order."""
     every = [*questions]
     return [every[row] for row in np.sort(chance.permutation(len(every))[:most]).tolist()]
 
@@ -165,10 +171,10 @@ def _some(questions: Iterable[OwnQuestion], most: int, chance: np.random.Generat
 def candidates(searcher: Searcher, question: OwnQuestion, chance: np.random.Generator) -> Candidates:
     """Take a question's candidates, and hide titles and headings from some questions.
 
-    Sentences are looked at in all of them, where a search looks at those of the first passages alone.
+    Evidence of sentences is computed for all of them; a search computes it for the first passages only.
     """
     evidence, vector, _ = partly_hidden(searcher, question, chance)
-    # Those that the present weights put first have it: candidates must not depend on these.
+    # A search has it for the first passages by the present weights; candidates must not depend on these weights.
     evidence[:, SENTENCE] = 0
     background = Background.of(evidence[searcher.sample])
     eligible = np.ones(len(evidence), bool)
@@ -177,7 +183,7 @@ def candidates(searcher: Searcher, question: OwnQuestion, chance: np.random.Gene
     taken = [chance.permutation(question.relevant)[:_MOST_RELEVANT], chance.permutation(possible)[:_OTHERS]]
     unrelated = np.setdiff1d(possible, question.related)
     for column in evidence.T:
-        # Without its own documents, too: an evidence that puts these first must still meet others.
+        # Also rank without its own documents: evidence that ranks these first needs others as candidates.
         for rows in (possible, unrelated):
             if column.any() and len(rows):
                 first = np.argpartition(-column[rows], min(_FIRST, len(rows)) - 1)[:_FIRST]
@@ -197,7 +203,7 @@ def candidates(searcher: Searcher, question: OwnQuestion, chance: np.random.Gene
 def partly_hidden(
     searcher: Searcher, question: OwnQuestion, chance: np.random.Generator
 ) -> tuple[FloatArray, FloatArray, npt.NDArray[np.int64]]:
-    """The evidence for all passages, the query's vector, and from which passages titles and headings were hidden."""
+    """Return the evidence for all passages, the query's vector, and the passages with hidden titles and headings."""
     vector, evidence = searcher.gather(question.query)
     hidden_from = (np.arange(0), np.arange(len(evidence)), question.related)[int(chance.choice(3, p=HIDING))]
     for name in HIDDEN:
@@ -214,38 +220,41 @@ def fit(
     """Return the best weights for candidates of questions of any collections.
 
     Args:
-        questions: Self-made.
-        people: Asked by people, those of each collection.
-        order: As `fit_indexes` takes it.
-        keep: The same.
+        questions: Self-made questions.
+        people: People's questions of each collection.
+        order: See `fit_indexes`.
+        keep: See `fit_indexes`.
 
     Raises:
-        DataError: There is no question in words, or no other one.
+        DataError: There are no questions in words, or no others.
     """
-    told = [*questions]
+    self_made = [*questions]
     if order is not None and keep == "order":
         parts, words = order.parts, order.words
     else:
-        parts, words = _order(told, people)
+        parts, words = _order(self_made, people)
         parts = parts if order is None else order.parts
-    usual = Background.usual([each.background for asked in (told, *people) for each in asked])
+    collections = (self_made, *people)
+    usual = Background.usual([question.background for collection in collections for question in collection])
     shares = [1.0 - PEOPLE, *(PEOPLE / len(people) for _ in people)] if people else [1.0]
     firsts = [
-        (_first_hits([(each, words if each.in_words else parts) for each in asked], usual), share)
-        for asked, share in zip((told, *people), shares, strict=True)
-        if asked
+        (_first_hits([(question, words if question.in_words else parts) for question in collection], usual), share)
+        for collection, share in zip(collections, shares, strict=True)
+        if collection
     ]
     return Fusion(parts, words, _certainty(firsts), usual)
 
 
-def _order(told: Sequence[Candidates], people: Sequence[Sequence[Candidates]]) -> tuple[FloatArray, FloatArray]:
+def _order(self_made: Sequence[Candidates], people: Sequence[Sequence[Candidates]]) -> tuple[FloatArray, FloatArray]:
     """Return the weights of both kinds of questions."""
-    asked = _telling(told)
-    kinds = {in_words: [each for each in asked if each.in_words is in_words] for in_words in (False, True)}
+    questions = _telling(self_made)
+    kinds = {
+        in_words: [question for question in questions if question.in_words is in_words] for in_words in (False, True)
+    }
     if not all(kinds.values()):
-        got = f"{len(asked)} of one kind"
+        got = f"{len(questions)} of one kind"
         raise DataError("questions in words, and others by entity and aspect", got, "make more")
-    collections = [some for each in people if (some := _telling(each))]
+    collections = [telling for collection in people if (telling := _telling(collection))]
     parts = _ranking([kinds[False]])
     if collections:
         return parts, _ranking([kinds[True], *collections], penalty=_PEOPLES_PENALTY, without=_READ)
@@ -254,25 +263,25 @@ def _order(told: Sequence[Candidates], people: Sequence[Sequence[Candidates]]) -
 
 
 def _telling(asked: Sequence[Candidates]) -> list[Candidates]:
-    """Return the questions whose candidates hold both answers and others."""
+    """Return the questions whose candidates include both answers and others."""
     return [each for each in asked if each.relevant.any() and not each.relevant.all()]
 
 
 def fit_reranker(
     searchers: Iterable[Searcher], reranker: Reranker, questions: int = RERANKED_QUESTIONS, seed: int = 0
 ) -> dict[str, float]:
-    """How much what a re-ranker says counts beside the fused scores, by the kind of query (`reranking.kind`).
+    """Return the weights of a re-ranker's scores beside the fused scores, by kind of query (`reranking.kind`).
 
-    Titles and headings are hidden from it where they are hidden from the evidence.
+    Titles and headings that are hidden from the evidence are hidden from the re-ranker.
 
     Args:
-        searchers: Opened, with an encoder whose evidence it is to stand beside.
+        searchers: Searchers with the encoder that the re-ranker will be used with.
         reranker: Reads the first hits.
-        questions: Of each index.
-        seed: Of all chance.
+        questions: Number of questions per index.
+        seed: Seed of all random draws.
     """
     chance = np.random.default_rng(seed)
-    asked: dict[str, list[Candidates]] = {}
+    by_kind: dict[str, list[Candidates]] = {}
     for searcher in searchers:
         for question in own_questions(searcher, questions, seed):
             evidence, _, hidden = partly_hidden(searcher, question, chance)
@@ -282,11 +291,13 @@ def fit_reranker(
             relevant = np.isin(rows, question.relevant)
             if relevant.any() and not relevant.all():
                 both = np.stack([scores[rows], read], axis=1).astype(np.float32)
-                found = Candidates(both, relevant, relevant, bool(question.query.entity))
-                asked.setdefault(kind(question.query), []).append(found)
-    # Self-made questions in words repeat their passage here, too.
+                reranked = Candidates(both, relevant, relevant, bool(question.query.entity))
+                by_kind.setdefault(kind(question.query), []).append(reranked)
+    # Here, too, self-made questions in words repeat words of their passage.
     shares = {"words": SHARE}
-    return {name: round(shares.get(name, 1.0) * float(_ranking([some], given=1)[0]), 4) for name, some in asked.items()}
+    return {
+        name: round(shares.get(name, 1.0) * float(_ranking([some], given=1)[0]), 4) for name, some in by_kind.items()
+    }
 
 
 def _ranking(
@@ -298,17 +309,18 @@ def _ranking(
     """Return the weights of one kind of questions, (evidence - given,).
 
     Args:
-        collections: Of questions, each counting the same.
-        given: So many of the first columns count 1.
-        penalty: On squared weights.
-        without: Evidence that gets no weight.
+        collections: Collections of questions, which all have the same weight.
+        given: Number of first columns with fixed weight 1.
+        penalty: Factor of the squared weights.
+        without: Columns of evidence that get no weight.
     """
-    asked = [each for collection in collections for each in collection]
-    shares = np.repeat([1 / len(each) / len(collections) for each in collections], [*map(len, collections)])
-    evidence = np.concatenate([each.evidence for each in asked]).astype(np.float64)
-    relevant = np.concatenate([each.relevant for each in asked])
-    starts = np.cumsum([0, *(len(each.evidence) for each in asked[:-1])])
-    lists = np.repeat(np.arange(len(asked)), np.diff([*starts, len(evidence)]))
+    questions = [question for collection in collections for question in collection]
+    sizes = [*map(len, collections)]
+    shares = np.repeat([1 / size / len(collections) for size in sizes], sizes)
+    evidence = np.concatenate([question.evidence for question in questions]).astype(np.float64)
+    relevant = np.concatenate([question.relevant for question in questions])
+    starts = np.cumsum([0, *(len(question.evidence) for question in questions[:-1])])
+    lists = np.repeat(np.arange(len(questions)), np.diff([*starts, len(evidence)]))
 
     evidence[:, [*without]] = 0
     begun = evidence[:, :given].sum(axis=1)
@@ -328,26 +340,26 @@ def _ranking(
     return weights.astype(np.float32)
 
 
-def _first_hits(asked: Sequence[tuple[Candidates, FloatArray]], usual: Background) -> _Firsts:
-    """Return features of first hits and a constant 1, (hits, certainty + 1); and 1 for right ones, -1 for others."""
+def _first_hits(weighted: Sequence[tuple[Candidates, FloatArray]], usual: Background) -> _Firsts:
+    """Return features of first hits and a constant 1, (hits, certainty + 1); and 1 for answers, -1 for others."""
     firsts, right = [], []
-    for each, weights in asked:
-        scores = each.evidence @ weights
-        told = certain_evidence(each.evidence, each.held, each.background.with_usual(usual))
-        # Without anything related, a second time would be the first again.
-        for shown in (np.ones(len(scores), bool), ~each.related)[: 1 + each.related.any()]:
-            if shown.any():
-                first = np.flatnonzero(shown)[np.argmax(scores[shown])]
-                firsts.append(told[first])
-                right.append(each.relevant[first])
+    for question, weights in weighted:
+        scores = question.evidence @ weights
+        features = certain_evidence(question.evidence, question.coverage, question.background.with_usual(usual))
+        # Without related candidates, the second pass would equal the first.
+        for eligible in (np.ones(len(scores), bool), ~question.related)[: 1 + question.related.any()]:
+            if eligible.any():
+                first = np.flatnonzero(eligible)[np.argmax(scores[eligible])]
+                firsts.append(features[first])
+                right.append(question.relevant[first])
     return np.c_[np.array(firsts, np.float64), np.ones(len(firsts))], np.where(right, 1.0, -1.0)
 
 
-def _certainty(told: Sequence[tuple[_Firsts, float]]) -> FloatArray:
-    """Weights of the probability that the first hit answers, (certainty + 1,); of each set of hits with its share."""
-    evidence = np.concatenate([hits for (hits, _), _ in told])
-    signs = np.concatenate([right for (_, right), _ in told])
-    counts = np.concatenate([np.full(len(right), share / len(right)) for (_, right), share in told])
+def _certainty(sets: Sequence[tuple[_Firsts, float]]) -> FloatArray:
+    """Return weights of the probability that the first hit answers, (certainty + 1,), from sets of hits with shares."""
+    evidence = np.concatenate([hits for (hits, _), _ in sets])
+    signs = np.concatenate([right for (_, right), _ in sets])
+    counts = np.concatenate([np.full(len(right), share / len(right)) for (_, right), share in sets])
 
     def loss(weights: _Array) -> tuple[float, _Array]:
         margins = signs * (evidence @ weights)
@@ -357,14 +369,14 @@ def _certainty(told: Sequence[tuple[_Firsts, float]]) -> FloatArray:
 
 
 def _sigmoid(values: _Array) -> _Array:
-    # Never the exponential of a large number.
+    # Avoid the exponential of a large number.
     found: _Array = np.exp(np.minimum(values, 0) - np.log1p(np.exp(-np.abs(values))))
     return found
 
 
 def _minimum(loss: Callable[[_Array], tuple[float, _Array]], size: int, penalty: float, free: int = 0) -> _Array:
-    """Where a loss, given with its gradient, plus a penalty on squares is least; the `free` last may be negative."""
-    # Only here: it takes a quarter of a second to import.
+    """Minimise a loss, given with its gradient, plus a penalty on squares; the last `free` weights may be negative."""
+    # Imported here because it takes a quarter of a second.
     with naming_extra("lab", "scipy"):
         from scipy.optimize import minimize
 
@@ -390,19 +402,18 @@ def fit_collections(
     order: Fusion | None = None,
     keep: Keep = "order",
 ) -> Fusion:
-    """Return the weights for questions made of collections' own titles and headings.
+    """Return weights fitted on questions made from collections' titles and headings.
 
     Args:
-        collections: By name: documents with titles and headings, as far as possible some that the encoder was not
-            trained on.
-        encoder: Whose evidence is weighed.
-        folder: Where an index of each is built, or found from an earlier fitting.
-        knowledge_base: Names things by synonyms, and reads questions.
-        questions: Of each collection.
-        seed: Of all chance.
-        people: By name: collections of which people asked something.
-        order: As `fit_indexes` takes it.
-        keep: The same.
+        collections: By name, documents with titles and headings; preferably not the encoder's training documents.
+        encoder: The encoder of the evidence.
+        folder: Folder of an index per collection; those of an earlier fitting are used again.
+        knowledge_base: Gives synonyms, and recognises entities in questions.
+        questions: Number of questions per collection.
+        seed: Seed of all random draws.
+        people: By name, collections with people's questions.
+        order: See `fit_indexes`.
+        keep: See `fit_indexes`.
     """
     text_alone = encoder.reading_text_alone() if isinstance(encoder, GeneralEncoder) else encoder
 
@@ -413,8 +424,8 @@ def fit_collections(
         return Searcher.open(place, encoder)
 
     searchers = (opened(number, *each, text_alone) for number, each in enumerate(collections.items()))
-    asked = (
+    judged_indexes = (
         (opened(len(collections) + number, name, judged.documents, encoder), judged)
         for number, (name, judged) in enumerate(people.items())
     )
-    return fit_indexes(searchers, questions, seed, asked, order, keep)
+    return fit_indexes(searchers, questions, seed, judged_indexes, order, keep)

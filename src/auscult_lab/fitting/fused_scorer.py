@@ -1,9 +1,9 @@
-"""`auscult search` as a scorer: an index of the collection, queries understood, all evidence weighed.
+"""`auscult search` as a scorer: an index of the collection, understanding of queries, and the fusion of all evidence.
 
-Where names are hidden, titles and headings are taken off the documents, and a query that says an entity and aspects is
-asked by these alone: a question in words may stand at the head of its answer. Statistics of words are the collection's.
+To hide names, titles and headings are removed from the documents, and queries with entity and aspects are used without
+their text, because a question may be the heading of its answer. Statistics of words are those of the collection.
 
-Costs: the encoder reads the collection once; a query weighs all of its passages, however few are asked for.
+Cost: the encoder reads the collection once; a query computes the evidence of all passages, however few it ranks.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from auscult.understanding import Query
 
 
 def searched_with(encoder: DocumentEncoder, reranker: Reranker | None = None) -> str:
-    """What tables call it."""
+    """Return its name in tables."""
     return f"auscult search, {encoder.name}" + (", re-ranked" if reranker is not None else "")
 
 
@@ -35,10 +35,10 @@ class FusedScorer:
     """Scores passages by all evidence.
 
     Args:
-        encoder: Places passages and queries.
-        knowledge_base: Names things by synonyms, and reads questions.
-        reranker: Reads the first passages of those that are asked for once more (`reranking.FIRST`).
-        hide_names: Whether titles and headings are hidden, and questions in words where there is more.
+        encoder: Encodes passages and queries.
+        knowledge_base: Gives synonyms, and recognises entities in questions.
+        reranker: Re-ranks the first of the passages to rank (`reranking.FIRST`).
+        hide_names: Whether to hide titles and headings, and the text of queries with entity and aspects.
         progress: Called with the number of documents encoded so far.
     """
 
@@ -86,9 +86,9 @@ class FusedScorer:
         self._rows = {reader.passage_id(row): row for row in range(len(reader.passage_documents))}
 
     def score(self, query: Query, passage_ids: Sequence[str]) -> FloatArray:
-        """The sum of all evidence for passages of the prepared collection, float32 (passages,).
+        """Return the fused evidence for passages of the prepared collection, float32 (passages,).
 
-        One without a sentence scores lowest.
+        A passage without sentences scores lowest.
 
         Raises:
             ModelError: `prepare` has not been called.
@@ -100,16 +100,16 @@ class FusedScorer:
             raise ModelError("a prepared collection", "none yet", f"call prepare() of '{self.name}' first")
         if self._hides and query.entity and query.aspects:
             query = replace(query, text="")
-        asked = searcher.understand(query).query
-        scores = searcher.fusion.scores(asked, searcher.gather(asked)[1])
+        understood = searcher.understand(query).query
+        scores = searcher.fusion.scores(understood, searcher.gather(understood)[1])
         scores[searcher.index.reader.wordless] = self._lowest
-        found: FloatArray = scores[rows]
+        sums: FloatArray = scores[rows]
         if self._reranker is not None:
-            found = with_first_read_again(self._reranker, searcher.index.reader, asked, found, rows)
-        return found
+            sums = with_first_read_again(self._reranker, searcher.index.reader, understood, sums, rows)
+        return sums
 
     def _read(self, documents: Iterable[Document]) -> Iterator[Document]:
-        """Documents as they are indexed."""
+        """Yield documents as they are indexed."""
         seen: set[str] = set()
         for document in documents:
             for passage in document.passages:

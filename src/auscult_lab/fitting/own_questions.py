@@ -1,20 +1,20 @@
-"""Questions that an index' own documents answer, made of their titles and headings: nobody labels them.
+"""Make questions from the titles and headings of an index' documents, without any labels.
 
-A passage of the document "Gout" under the heading "Symptoms" answers ⟨gout, symptoms⟩. It is asked for in one of these
-forms, as people ask:
+A passage of the document "Gout" under the heading "Symptoms" answers ⟨gout, symptoms⟩. Questions have one of these
+forms:
 
     parts     entity and aspect
-    read      a question in words, read as `Searcher.understand` reads it, with the faults that it makes
-    unread    a question in words, in which no entity was found
-    entity    the entity alone; every passage of its documents answers
-    words     some words of a sentence, as they ask who look for a fact; the passage answers that holds the sentence
-    more      such words behind the entity, as they ask who say what it is about
-    named     as parts or read, but of something that the knowledge base finds in a passage of another subject; passages
-              under that heading answer that name it
-    unknown   as parts or read, but of something that there is not, by an invented name; nothing answers
+    read      a question in words, as `Searcher.understand` understands it, with its errors
+    unread    a question in words, without recognised entity
+    entity    the entity only; every passage of its documents answers
+    words     some words of a sentence, as in a search for a fact; the passage with the sentence answers
+    more      the entity and such words
+    named     as parts or read, about an entity that the knowledge base finds in a passage on another subject; passages
+              under that heading that name it answer
+    unknown   as parts or read, about an entity with an invented name; nothing answers
 
-The entity goes by its title, or, half of the time, by another name that the knowledge base has for it; the words of a
-question are those of the examples in `understanding.aspect_words`.
+The entity is named by its title or, half of the time, by another name from the knowledge base. Questions are worded as
+the examples in `understanding.aspect_words`.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ _NONE = np.zeros(0, np.int64)
 
 @dataclass(frozen=True, slots=True)
 class OwnQuestion:
-    """A question and what is known of its answers.
+    """A question and its answers.
 
     Attributes:
-        query: As it is answered.
-        relevant: Rows of the passages that answer; none where nothing does.
-        related: Rows of all passages about its entity; a search without them finds no answer.
+        query: The query, as it is searched.
+        relevant: Rows of the passages that answer; may be empty.
+        related: Rows of all passages about its entity; no other passage answers.
     """
 
     query: Query
@@ -67,7 +67,7 @@ class OwnQuestion:
 
 @dataclass(frozen=True, slots=True)
 class _Subject:
-    """What documents of one title are about: their passages, by aspect."""
+    """The subject of documents with one title: their passages, by aspect."""
 
     title: str
     related: npt.NDArray[np.int64]
@@ -77,13 +77,13 @@ class _Subject:
 def own_questions(
     searcher: Searcher, count: int, seed: int = 0, about: Collection[str] | None = None
 ) -> Iterator[OwnQuestion]:
-    """Draw questions, each of another subject as long as there are some.
+    """Draw questions; subjects are repeated only when all were drawn.
 
     Args:
         searcher: An opened index whose documents have titles.
-        count: How many.
-        seed: Of all chance.
-        about: Ids of the documents whose subjects are asked for; None for all.
+        count: Number of questions.
+        seed: Seed of all random draws.
+        about: Ids of the documents on whose subjects to make questions; None for all.
 
     Raises:
         QueryError: No such document of the index has a title and a passage with a sentence.
@@ -92,7 +92,7 @@ def own_questions(
     eligible = subjects
     if about is not None:
         reader = searcher.index.reader
-        # Of documents with the same text the index has one.
+        # The index has only one of documents with the same text.
         rows = [row for doc_id in about if (row := reader.row_of(doc_id)) is not None]
         eligible = [each for each in subjects if np.isin(reader.passage_documents[each.related], rows).all()]
     if not eligible:
@@ -116,7 +116,7 @@ def _question(
     by_aspect: Mapping[str, Sequence[int]],
     chance: random.Random,
 ) -> OwnQuestion:
-    # Headings such as "history" are seldom asked for.
+    # People seldom ask for headings such as "history".
     likely = [_LIKELY if aspect in QUESTIONS else 1 for aspect in subject.by_aspect]
     (aspect,) = chance.choices(list(subject.by_aspect), likely)
     name = _another_name(searcher.knowledge_base, subject.title, chance) if chance.random() < 0.5 else subject.title
@@ -128,28 +128,28 @@ def _question(
     row = chance.choice(subject.related.tolist())
     if form == "named":
         form = chance.choice(("parts", "read"))
-        if found := _named(searcher, subject, row, chance):
-            name, aspect, related = found
+        if another := _named(searcher, subject, row, chance):
+            name, aspect, related = another
             relevant = np.intersect1d(related, by_aspect[aspect])
-    asked = question_about(aspect, name)
+    text = question_about(aspect, name)
     if form in ("words", "more") and (words := _some_words(searcher, row, chance)):
-        asked, relevant = f"{name} {words}" if form == "more" else words, np.array([row])
+        text, relevant = f"{name} {words}" if form == "more" else words, np.array([row])
     if form == "parts":
         query = Query("", name, (aspect,))
     elif form == "entity":
         query, relevant = Query("", name), subject.related
     else:
-        query = Query("", "", text=asked)
+        query = Query("", "", text=text)
     query = searcher.understand(query).query
     if form == "unread":
-        query = replace(query, text=asked, entity="", entity_id="", names=(), several=())
+        query = replace(query, text=text, entity="", entity_id="", names=(), several=())
     return OwnQuestion(query, relevant, related)
 
 
 def _named(
     searcher: Searcher, subject: _Subject, row: int, chance: random.Random
 ) -> tuple[str, str, npt.NDArray[np.int64]] | None:
-    """Something else than its subject that a passage names, an aspect of the passage, and all passages that name it."""
+    """Return another entity that a passage names, an aspect of the passage, and all passages that name the entity."""
     reader, known = searcher.index.reader, searcher.knowledge_base
     aspects = [aspect for aspect, rows in subject.by_aspect.items() if row in rows]
     if known is None or not aspects:
@@ -165,7 +165,7 @@ def _named(
 
 
 def _some_words(searcher: Searcher, row: int, chance: random.Random) -> str:
-    """Of a sentence of a passage, in their order; empty where the sentence has too few."""
+    """Return some words of a sentence of a passage, in order; empty where the sentence has too few."""
     reader = searcher.index.reader
     passage = reader.passage(row)
     sentence = chance.choice(passage.sentences)
@@ -176,7 +176,7 @@ def _some_words(searcher: Searcher, row: int, chance: random.Random) -> str:
 
 
 def _invented_name(subjects: Sequence[_Subject], chance: random.Random) -> str:
-    """Put together from pieces of titles."""
+    """Return a name joined from pieces of titles."""
     pieces = []
     for subject in chance.choices(subjects, k=chance.choice(_PIECES)):
         start = chance.randrange(max(1, len(subject.title) - _PIECE))
@@ -185,7 +185,7 @@ def _invented_name(subjects: Sequence[_Subject], chance: random.Random) -> str:
 
 
 def _another_name(known: KnowledgeBase | None, title: str, chance: random.Random) -> str:
-    """One that no other concept has; the title where there is none."""
+    """Return another name that no other concept has; the title where there is none."""
     concepts = known.by_name(title) if known else ()
     if not known or len(concepts) != 1:
         return title
@@ -205,7 +205,7 @@ def _subjects(searcher: Searcher) -> list[_Subject]:
         if not name:
             continue
         identifiers = normalise_identifiers(list(record.entity_ids))
-        # Documents of several identifiers don't say which is their own.
+        # Documents with several identifiers do not say which is that of their subject.
         key = joined.setdefault(identifiers[0], name) if len(identifiers) == 1 else name
         key = joined.setdefault(name, key)
         titles.setdefault(key, record.title)

@@ -1,4 +1,4 @@
-"""The weights of a trained general encoder's evidence, fitted on questions made of what it was trained on."""
+"""Fit the evidence weights of a trained general encoder on questions made from its training data."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ FEWEST: Final = 40
 
 
 def weigh_evidence(experiment: DataExperiment, outcome: Outcome, folder: Path, say: Callable[[str], None]) -> None:
-    """Give a model the weights of its evidence, unless it is of another kind or has them.
+    """Fit the evidence weights of a model, unless it is of another kind or has them.
 
-    An adapted model's are fitted on documents that its towers have not learned from, as vectors find the others too
-    easily. Where these are too few, the weights stay those of the model that it began with.
+    For an adapted model they are fitted on held-out documents, because vectors find training documents too easily.
+    With too few of these, the weights of the original model stay.
 
     Args:
-        experiment: What it was trained on.
-        outcome: Of its training.
-        folder: Of its training; indexes are kept there.
-        say: Told of it.
+        experiment: Experiment of the model.
+        outcome: Outcome of its training.
+        folder: Folder of its training; indexes are kept there.
+        say: Called with messages about progress.
     """
     from auscult.encoders.general.persistence import set_fusion
     from auscult_lab.general.adapting import divided
@@ -64,7 +64,7 @@ def weigh_evidence(experiment: DataExperiment, outcome: Outcome, folder: Path, s
 def learned_from(
     experiment: DataExperiment, say: Callable[[str], None], number: int = FITTED_ON
 ) -> dict[str, list[Document]]:
-    """Return, by corpus, some of the documents that a model learned from, which its evidence is weighed on."""
+    """Return, by corpus, some of a model's training documents for the fitting."""
     from auscult_lab.training.data import read
 
     chance = random.Random(experiment.seed)
@@ -77,26 +77,26 @@ def asked_by_people(experiment: DataExperiment, say: Callable[[str], None]) -> d
     from auscult_lab.general.experiment import GeneralExperiment
     from auscult_lab.training.data import read
 
-    found = {}
+    by_corpus = {}
     for choice in experiment.asked if isinstance(experiment, GeneralExperiment) else ():
         corpus, documents = read(choice.model_copy(update={"split": None}), say)
         split = choice.split or "train"
         judged = Judged(documents, corpus.queries(split), corpus.judgements(split))
-        found[choice.name] = _some(judged, random.Random(experiment.seed))
-    return found
+        by_corpus[choice.name] = _some(judged, random.Random(experiment.seed))
+    return by_corpus
 
 
 def _some(judged: Judged, chance: random.Random) -> Judged:
-    """Return some of the questions, with the documents that hold their answers and others by chance."""
+    """Return some of the questions, with the documents of their answers and random others."""
     queries = chance.sample(judged.queries, min(PEOPLES_QUESTIONS, len(judged.queries)))
-    asked = {query.query_id for query in queries}
-    judgements = [each for each in judged.judgements if each.query_id in asked]
-    answers = {each.passage_id for each in judgements}
+    query_ids = {query.query_id for query in queries}
+    judgements = [judgement for judgement in judged.judgements if judgement.query_id in query_ids]
+    answers = {judgement.passage_id for judgement in judgements}
     documents = [*judged.documents]
     holding = [any(passage.passage_id in answers for passage in document.passages) for document in documents]
     others = [row for row, holds in enumerate(holding) if not holds]
     taken = {*chance.sample(others, min(len(others), max(0, PEOPLES_DOCUMENTS - sum(holding))))}
-    documents = [each for row, each in enumerate(documents) if holding[row] or row in taken]
+    documents = [document for row, document in enumerate(documents) if holding[row] or row in taken]
     return Judged(documents, queries, judgements)
 
 
@@ -114,12 +114,12 @@ def fit_model(
 
     Args:
         model: Its folder.
-        collections: As `fit_collections` takes them.
-        experiment: That it was trained by.
-        folder: Where indexes are kept.
-        people: By corpus, questions that people asked.
-        questions: Made of each collection.
-        keep: What of the weights that order hits is left as it is; None for nothing.
+        collections: See `fit_collections`.
+        experiment: Experiment of the model.
+        folder: Folder for indexes.
+        people: By corpus, people's questions.
+        questions: Number of questions to make per collection.
+        keep: Which weights for the order of hits to leave unchanged; None for none.
     """
     from auscult.encoders.general.persistence import set_fusion
 

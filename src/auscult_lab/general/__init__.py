@@ -1,1 +1,1 @@
-"""The general encoder's training: a teacher reads, tokens learn to read as it does, towers learn from headings."""
+"""Training of the general encoder: a student learns from teachers, and towers learn from titles and headings."""

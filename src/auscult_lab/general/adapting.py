@@ -1,9 +1,9 @@
-"""A general encoder that goes on learning, for `stages.train`: what reads stays as it is, the towers are trained.
+"""Adapting a general encoder, for `stages.train`: its reader stays fixed, the towers are trained.
 
-FOLDER/read-by-start/   what it read of the documents, in pieces
-FOLDER/checkpoints/     of the towers
+FOLDER/read-by-start/   vectors of the documents, in pieces
+FOLDER/checkpoints/     checkpoints of the towers
 
-Where no epoch does better on held-out documents than the towers did before, these are kept.
+Where no epoch is better on held-out documents than the original towers, these are kept.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ def documents_experiment(
     notes: bool = False,
     said: Iterable[tuple[str, str]] = (),
 ) -> AdaptedExperiment:
-    """What a general encoder learns from documents.
+    """Return the experiment that adapts a general encoder to documents.
 
     Args:
-        corpora: Which, as experiment files name them.
-        start: What it begins with.
-        notes: Whether they are clinical notes, whose corpus labels passages.
-        said: Fields of the experiment, and what they shall be instead (`with_fields`).
+        corpora: Corpora of the documents, as in experiment files.
+        start: Folder or name of the model to begin with.
+        notes: Whether they are clinical notes, for which the corpus labels passages.
+        said: Changes to fields of the experiment (`with_fields`).
 
     Raises:
         ConfigError: A field is wrong.
@@ -67,7 +67,7 @@ def documents_experiment(
 
 
 def prepare(experiment: AdaptedExperiment, run: Run) -> AdaptedBuild:
-    """Open what it begins with, and read documents."""
+    """Open the model to begin with, and read documents."""
     folder = model_folder(experiment.begins_with()[0])
     start = load(folder)
     parts = divided(experiment, run.say)
@@ -75,12 +75,12 @@ def prepare(experiment: AdaptedExperiment, run: Run) -> AdaptedBuild:
 
 
 class Parts(NamedTuple):
-    """Documents, divided: no two parts have a title in common.
+    """Documents in three parts that have no title in common.
 
     Attributes:
-        training: To learn from.
-        held_out: Those that choose the epoch and weigh the evidence.
-        measured: Those that nothing is learned from, which the model is measured on before and after.
+        training: Documents to learn from.
+        held_out: Documents that choose the epoch and the weights of the evidence.
+        measured: Documents on which the model is measured before and after; nothing is learned from them.
     """
 
     training: list[Document]
@@ -101,13 +101,13 @@ def divided(experiment: AdaptedExperiment, say: Callable[[str], None]) -> Parts:
 
 @dataclass
 class AdaptedBuild(DocumentsBuild[AdaptedExperiment]):
-    """A general encoder and what it goes on learning from; see `stages.Build`.
+    """A general encoder and the documents it is adapted to; see `stages.Build`.
 
-    The evidence is weighed on the held-out documents too (`fitting.weighing`).
+    The weights of the evidence are also fitted on the held-out documents (`fitting.weighing`).
 
     Attributes:
-        folder: Of the model that it begins with.
-        start: That.
+        folder: Folder of the model that it begins with.
+        start: That model.
     """
 
     kind = "general"
@@ -118,14 +118,14 @@ class AdaptedBuild(DocumentsBuild[AdaptedExperiment]):
 
     @property
     def untitled(self) -> str:
-        """Name of the model that it begins with, and that it was adapted."""
+        """Name of the model that it begins with, marked as adapted."""
         return f"{self.start.name}, adapted"
 
     def train(self) -> History:
-        """Train the towers, and leave them as they were best.
+        """Train the towers, and keep the weights of the best epoch.
 
         Raises:
-            ConfigError: Neither titles nor headings say anything.
+            ConfigError: There are neither titles nor headings to learn from.
         """
         choice, seed, reader = self.experiment.training, self.experiment.seed, self.start.reader
         both = read_documents([*self.training, *self.held_out], reader, self.run.folder / "read-by-start", self.run.say)
@@ -143,13 +143,16 @@ class AdaptedBuild(DocumentsBuild[AdaptedExperiment]):
         before, began = objective.measures(), copy.deepcopy(self.towers.state_dict())
         self.towers.train()
         history = train_towers(objective, examples, choice, self.run, seed)
-        kept = history.epochs[history.best]["validation_both"] <= before["both"]
-        if kept:
+        unimproved = history.epochs[history.best]["validation_both"] <= before["both"]
+        if unimproved:
             self.run.say("no epoch did better on held-out documents than the towers did before: these are kept")
             self.towers.load_state_dict(began)
         self.learned = {
-            "titles": examples.titles, "headings": examples.headings, "validation_before": dict(before), "kept": kept,
-        }  # fmt: skip
+            "titles": examples.titles,
+            "headings": examples.headings,
+            "validation_before": dict(before),
+            "kept": unimproved,
+        }
         return history
 
     def _check_learned_from(self, examples: TowerExamples) -> None:
@@ -157,15 +160,15 @@ class AdaptedBuild(DocumentsBuild[AdaptedExperiment]):
             got = f"{examples.titles} titles and no headings in {len(self.training):,} documents"
             remedy = "give documents their titles and headings, notes as notes, or use the model as it is"
             raise ConfigError("titles, which teach entities, or headings, which teach aspects", got, remedy)
-        for what, found, taught in (
+        for what, present, taught in (
             ("titles", examples.titles > 1, "entities"),
             ("headings", examples.headings, "aspects"),
         ):
-            if not found:
+            if not present:
                 self.run.say(f"the documents have no {what}: nothing is learned of {taught}")
 
     def to_record(self, history: History) -> Record:
-        """Return sizes, what was learned from, and the validation of the towers before."""
+        """Return sizes, counts of the training data, and the validation measures of the original towers."""
         return {
             **self.sizes(*([self.towers] if self.towers else [])),
             "seconds": history.seconds,

@@ -1,9 +1,9 @@
 """A BERT in ONNX with 8-bit weights, written operator by operator, for ONNX Runtime on processors.
 
-The library's own dynamic quantisation gives each activation of a batch one scale, so that a text's vector changes with
-its company. Here every token has a scale of its own: the same text is read alike in any batch, and more exactly
-(all-MiniLM-L6-v2: mean cosine .997 to single precision, against .993). Weights have a scale for each output, the table
-of tokens one a row. What is fused is the runtime's own (`com.microsoft`): attention, GELU.
+The library's dynamic quantisation has one scale for each activation of a batch, so that a text's vector depends on the
+rest of its batch. Here every token has its own scale. A text's vector is the same in any batch, and more accurate
+(all-MiniLM-L6-v2: mean cosine to single precision .997 instead of .993). Weights have a scale per output, the table of
+tokens one per row. Attention and GELU are the runtime's fused operators (`com.microsoft`).
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ def bert_as_onnx(weights: Mapping[str, FloatArray], config: Mapping[str, Any], p
     """Return the content of an ONNX file: `input_ids`, `attention_mask` (texts, tokens) to `states`.
 
     Args:
-        weights: Of a `BertModel`, by its names.
+        weights: Weights of a `BertModel`, by its names.
         config: Its configuration: `num_hidden_layers`, `num_attention_heads`, `hidden_size`, `layer_norm_eps`.
-        positions: Tokens of the longest text it is to read.
+        positions: Tokens of the longest text.
 
     Returns:
         `states` are (texts, tokens, dim).
 
     Raises:
-        ModelError: It is no BERT.
+        ModelError: The model is no BERT.
         MissingExtraError: The package `onnx` is not installed.
     """
     graph = _Graph()
@@ -53,22 +53,23 @@ def splade_as_onnx(
 ) -> bytes:
     """Return the content of an ONNX file: `input_ids` of one text, (1, tokens), to its terms and their weights.
 
-    The last layer has a row for each word of the vocabulary, and most of its rows give nothing. With `near`, only those
-    are computed that the text's own tokens are near.
+    The last layer has a row for each word of the vocabulary, and most results are 0. With `near`, only the rows near
+    the text's tokens are computed.
 
     Args:
-        weights: Of a `BertForMaskedLM` without the prefix "bert.", by its names; words in and out are tied.
+        weights: Weights of a `BertForMaskedLM` without the prefix "bert.", by its names; words in and out are tied.
         config: Its configuration.
-        positions: Tokens of the longest text it is to read.
-        terms: Rows of the vocabulary that are given, in order.
-        near: Places in `terms` of those that each token of the vocabulary may bring up, (vocabulary, some); None to
-            compute all.
+        positions: Tokens of the longest text.
+        terms: Rows of the vocabulary that can be terms, in order.
+        near: For each token of the vocabulary, places in `terms` of those near it, (vocabulary, some); None to compute
+            all.
 
     Returns:
-        `terms`, int64, are places in `terms`, rising; `weights` are theirs, float32, 0 where the text has none of it.
+        Outputs `terms`, int64 places in the argument `terms`, ascending; and `weights`, float32, 0 for terms that the
+        text does not have.
 
     Raises:
-        ModelError: It is no BERT.
+        ModelError: The model is no BERT.
         MissingExtraError: The package `onnx` is not installed.
     """
     graph = _Graph()
@@ -77,9 +78,9 @@ def splade_as_onnx(
     bias = graph.constant(weights["cls.predictions.bias"][terms].astype(np.float32))
     scales, rounded = _rounded(words)
     if near is None:
-        asked = graph.constant(np.arange(len(terms)))
+        wanted = graph.constant(np.arange(len(terms)))
     else:
-        # Marking them and looking for marks is several times as fast as sorting them.
+        # Marking places and listing the marks is several times as fast as sorting.
         flat = graph.constant(np.array([-1]))
         ids = graph.add("Reshape", "input_ids", flat)
         places = graph.add(
@@ -88,30 +89,30 @@ def splade_as_onnx(
         places = graph.add("Reshape", places, flat)
         marks = graph.add("Expand", graph.constant(np.array([True])), graph.add("Shape", places))
         marked = graph.add("ScatterElements", graph.constant(np.zeros(len(terms), np.bool_)), places, marks, axis=0)
-        asked = graph.add("Reshape", graph.add("NonZero", marked), flat)
-    rows = graph.add("Cast", graph.add("Gather", graph.constant(rounded), asked), to=graph.types.FLOAT)
+        wanted = graph.add("Reshape", graph.add("NonZero", marked), flat)
+    rows = graph.add("Cast", graph.add("Gather", graph.constant(rounded), wanted), to=graph.types.FLOAT)
     logits = graph.add("MatMul", rows, graph.add("Transpose", states, perm=[1, 0]))
-    # The logarithm rises: the largest logit has the largest weight.
+    # The logarithm is increasing, so the largest logit has the largest weight.
     largest = graph.add("ReduceMax", logits, graph.constant(np.array([-1])), keepdims=0)
-    scaled = graph.add("Mul", largest, graph.add("Gather", graph.constant(scales[:, 0]), asked))
-    positive = graph.add("Relu", graph.add("Add", scaled, graph.add("Gather", bias, asked)))
-    found = graph.add("Log", graph.add("Add", positive, graph.constant(np.array(1, np.float32))))
-    return graph.finished({"terms": (asked, ["terms"]), "weights": (found, ["terms"])}, masked=False)
+    scaled = graph.add("Mul", largest, graph.add("Gather", graph.constant(scales[:, 0]), wanted))
+    positive = graph.add("Relu", graph.add("Add", scaled, graph.add("Gather", bias, wanted)))
+    term_weights = graph.add("Log", graph.add("Add", positive, graph.constant(np.array(1, np.float32))))
+    return graph.finished({"terms": (wanted, ["terms"]), "weights": (term_weights, ["terms"])}, masked=False)
 
 
 def splade_states_as_onnx(weights: Mapping[str, FloatArray], config: Mapping[str, Any], positions: int) -> bytes:
-    """Return the content of an ONNX file: `input_ids` of one text, (1, tokens), to what the last layer multiplies.
+    """Return the content of an ONNX file: `input_ids` of one text, (1, tokens), to the inputs of the last layer.
 
     Args:
-        weights: As `splade_as_onnx` takes them.
+        weights: See `splade_as_onnx`.
         config: Its configuration.
-        positions: Tokens of the longest text it is to read.
+        positions: Tokens of the longest text.
 
     Returns:
         `states` are (tokens, dim); the logits of a token are its state times all words, and their bias.
 
     Raises:
-        ModelError: It is no BERT.
+        ModelError: The model is no BERT.
         MissingExtraError: The package `onnx` is not installed.
     """
     graph = _Graph()
@@ -120,7 +121,7 @@ def splade_states_as_onnx(weights: Mapping[str, FloatArray], config: Mapping[str
 
 
 def _term_states(graph: _Graph, weights: Mapping[str, FloatArray], config: Mapping[str, Any], positions: int) -> str:
-    """Add a masked language model but for its last layer, and return the states of one text, (tokens, dim)."""
+    """Add a masked language model without its last layer, and return the states of one text, (tokens, dim)."""
     states = _states(graph, weights, config, positions, masked=False)
     states = graph.add("Reshape", states, graph.constant(np.array([-1, int(config["hidden_size"])])))
     head = "cls.predictions.transform"
@@ -129,7 +130,7 @@ def _term_states(graph: _Graph, weights: Mapping[str, FloatArray], config: Mappi
 
 
 def _rounded(rows: FloatArray) -> tuple[FloatArray, npt.NDArray[np.int8]]:
-    """Return rows in 8 bits: a scale for each, (rows, 1), and whole steps of it."""
+    """Return rows in 8 bits: a scale per row, (rows, 1), and integers."""
     scales = np.maximum(np.abs(rows).max(axis=1, keepdims=True), _LEAST) / _LARGEST
     return scales.astype(np.float32), np.rint(rows / scales).astype(np.int8)
 
@@ -185,7 +186,7 @@ def _states(
 
 
 class _Graph:
-    """Operators and constants, in the order of their making."""
+    """Operators and constants, in the order of creation."""
 
     def __init__(self) -> None:
         with naming_extra("onnx", "onnx"):
@@ -216,7 +217,7 @@ class _Graph:
         last = self.constant(np.array([-1]))
         peak = self.add("ReduceMax", self.add("Abs", rows), last, keepdims=1)
         peak = self.add("Max", peak, self.constant(np.array(_LEAST, np.float32)))
-        # Tokens of a peak of 1, in unsigned steps around 128.
+        # Tokens scaled to a maximum of 1, as unsigned integers around 128.
         step, middle = self.constant(np.array(1 / _LARGEST, np.float32)), self.constant(np.array(128, np.uint8))
         steps = self.add("QuantizeLinear", self.add("Div", rows, peak), step, middle)
         given = (steps, rounded, step, self.constant(scales[:, 0]), middle)
@@ -230,18 +231,18 @@ class _Graph:
         return self.add("Mul", rows, self.add("Gather", self.constant(scales), ids))
 
     def finished(self, outputs: Mapping[str, tuple[str, list[str | int]]], *, masked: bool = True) -> bytes:
-        """Return the file's content; `outputs` has by name the rows that it gives, and their shape."""
+        """Return the file's content; `outputs` has by name the node of each output, and its shape."""
         helper = self._onnx.helper
-        given = [
+        inputs = [
             helper.make_tensor_value_info(each, self.types.INT64, ["texts", "tokens"])
             for each in ("input_ids", "attention_mask")[: 1 + masked]
         ]
-        found = []
+        results = []
         for name, (rows, shape) in outputs.items():
             self._nodes.append(helper.make_node("Identity", [rows], [name]))
             kind = self.types.INT64 if name == "terms" else self.types.FLOAT
-            found.append(helper.make_tensor_value_info(name, kind, shape))
-        graph = helper.make_graph(self._nodes, "encoder", given, found, self._constants)
+            results.append(helper.make_tensor_value_info(name, kind, shape))
+        graph = helper.make_graph(self._nodes, "encoder", inputs, results, self._constants)
         opsets = [helper.make_opsetid("", 21), helper.make_opsetid(_RUNTIME, 1)]
         content: bytes = helper.make_model(graph, opset_imports=opsets, ir_version=10).SerializeToString()
         return content

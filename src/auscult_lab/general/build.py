@@ -1,14 +1,14 @@
-"""The general encoder for `stages.train`: teachers read, a student learns to read as they do, towers learn to place.
+"""The general encoder for `stages.train`: a student learns from teachers, and towers learn entities and aspects.
 
-FOLDER/read-by-teacher/    what the first teacher read of all documents, in pieces (the second: read-by-teacher-2/)
-FOLDER/short-by-teacher/   what teachers read of short texts, where there is a student
+FOLDER/read-by-teacher/    the first teacher's vectors of all documents, in pieces (the second: read-by-teacher-2/)
+FOLDER/short-by-teacher/   the teachers' vectors of short texts, where there is a student
 FOLDER/reading/            checkpoints of the student, where there is one
-FOLDER/read-by-student/    what the student reads of the documents that the towers learn from
-FOLDER/checkpoints/        of the towers
+FOLDER/read-by-student/    the student's vectors of the documents that the towers learn from
+FOLDER/checkpoints/        checkpoints of the towers
 
-The weights of the evidence are those for models that bring none until `fitting.fitting` has fitted them.
+Until `fitting.fitting` has fitted the weights of the evidence, the defaults are used.
 
-What a fast reader does not read: words that say little alone, and punctuation.
+A fast reader skips function words and punctuation.
 """
 
 from __future__ import annotations
@@ -61,12 +61,12 @@ def prepare(experiment: GeneralExperiment, run: Run) -> GeneralBuild:
 
 @dataclass
 class GeneralBuild(DocumentsBuild[GeneralExperiment]):
-    """A general encoder and what it is trained on; see `stages.Build`.
+    """A general encoder and its training data; see `stages.Build`.
 
     Attributes:
-        further: Documents that a student learns to read on, besides.
-        centre: The mean of what the reader reads of sentences.
-        backbone: What reads for the trained model: the first teacher, and after its training the student.
+        further: Further documents for the training of a student.
+        centre: Mean of the reader's sentence vectors.
+        backbone: Transformer of the trained model: the first teacher, or the student once it is trained.
     """
 
     kind = "general"
@@ -77,7 +77,7 @@ class GeneralBuild(DocumentsBuild[GeneralExperiment]):
     student: Record = field(default_factory=dict)
 
     def train(self) -> History:
-        """Train the student, where there is to be one, and the towers, and leave both as they were best."""
+        """Train the student, if any, and the towers, and keep the weights of the best epochs."""
         place = self.run.folder / "read-by-teacher"
         if self.experiment.student is not None:
             self._train_student(place)
@@ -104,15 +104,15 @@ class GeneralBuild(DocumentsBuild[GeneralExperiment]):
         read_all, read_short = self._teachers_read(documents, texts, place)
         reader = self.reader()
         sample = np.random.default_rng(seed).permutation(len(read_all[0].means))[:_DIRECTIONS_OF]
-        places = Places.of([each.means[sample] for each in read_all], reader.dim)
+        places = Places.of([reading.means[sample] for reading in read_all], reader.dim)
         shorts = _short(texts, places(read_short), reader)
         learned, known = len(self.training), len(self.training) + len(self.held_out)
-        placed = places([each.means for each in read_all])
+        placed = places([reading.means for reading in read_all])
         rows = {texts[row]: number for number, (row, _) in enumerate(shorts)}
         windows = _windows(read_all[0], placed, reader, rows)
         learned_from = [window for document, window in windows if not learned <= document < known]
         validated = [window for document, window in windows if learned <= document < known]
-        short = [text for _, text in shorts] + [each for each in learned_from if len(each.lengths) == 1]
+        short = [text for _, text in shorts] + [reading for reading in learned_from if len(reading.lengths) == 1]
         examples = StudentExamples(learned_from, short, reader, batch_short=choice.batch_short, seed=seed)
         held_out = [examples.batch(validated[row : row + 32], []) for row in range(0, len(validated), 32)]
         torch.manual_seed(seed)
@@ -130,7 +130,7 @@ class GeneralBuild(DocumentsBuild[GeneralExperiment]):
     def _teachers_read(
         self, documents: Sequence[Document], texts: Sequence[str], place: Path
     ) -> tuple[list[ReadDocuments], list[FloatArray]]:
-        """What each teacher reads of documents and of short texts."""
+        """Return each teacher's vectors of documents and of short texts."""
         read_all, read_short = [], []
         names = self.experiment.begins_with()
         for number, (name, choice) in enumerate(zip(names, self.experiment.teachers, strict=True)):
@@ -167,12 +167,12 @@ class GeneralBuild(DocumentsBuild[GeneralExperiment]):
         )
 
     def reader(self) -> WindowReader:
-        """What reads for the trained model."""
+        """Return the reader of the trained model."""
         return reader_of(self.backbone, self._reading)
 
     @property
     def _reading(self) -> dict[str, Any]:
-        """How the trained model reads: options of its `WindowReader`."""
+        """Options of the trained model's `WindowReader`."""
         student = self.experiment.student
         if student is None:
             return _teaching(self.experiment.teachers[0], self.backbone)
@@ -203,13 +203,13 @@ def train_towers(
 def _windows(
     read_by: ReadDocuments, placed: npt.NDArray[np.float16], reader: WindowReader, rows: Mapping[str, int]
 ) -> list[tuple[int, Text]]:
-    """All windows and which document each is of.
+    """Return all windows, each with the row of its document.
 
     Args:
-        read_by: Documents, as any teacher has read them.
-        placed: Where the teachers put their sentences.
-        reader: Cuts them.
-        rows: Of short texts.
+        read_by: The documents' vectors by any teacher.
+        placed: The target vectors of their sentences.
+        reader: Cuts them into windows.
+        rows: Row of each short text.
     """
     texts, near = [], []
     for number, document in enumerate(read_by.documents):
@@ -235,7 +235,7 @@ def _windows(
 
 
 def _short(texts: Sequence[str], placed: npt.NDArray[np.float16], reader: WindowReader) -> list[tuple[int, Text]]:
-    """Short texts with words, none of them long, and the row of each."""
+    """Return short texts with words, none of them long, with their rows."""
     tokens, _ = reader.cut([[text] for text in texts])
     return [
         (row, Text(np.array(tokens[row], np.int32), np.array([len(tokens[row])], np.int64), placed[row : row + 1]))

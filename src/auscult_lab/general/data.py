@@ -1,10 +1,10 @@
 """Examples for the towers: documents whose titles name entities and whose headings name aspects.
 
-A heading that names the document's entity teaches nothing of aspects, and neither do those that say only where a
-passage stands ("Chapter review"). What a thing is ("Overview", "Abstract") is an aspect as others are. Of long
-documents and passages each epoch shows another stretch.
+Headings that name the document's entity teach no aspects, nor do those that only name a place ("Chapter review").
+Overviews ("Overview", "Abstract") are an aspect like others. Of long documents and passages, each epoch uses another
+part.
 
-Short texts that a student learns to read: what documents are asked for by, and what things are called.
+This file also collects the short texts for a student: the texts of queries, and names and definitions.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ _WORD = re.compile(r"[^\W\d_]{4,}")
 
 
 class TowerBatch(NamedTuple):
-    """Sentences of some documents, and what their titles and headings say.
+    """Sentences of some documents, with their titles and headings.
 
     Attributes:
-        sentences: What was read of them, unit rows, (sentences, width).
-        tokens: How many each has, (sentences,).
-        passages: First sentence of each passage, and the number of sentences, (passages + 1,).
-        documents: First passage of each document, and the number of passages, (documents + 1,).
+        sentences: Their vectors, unit rows, (sentences, width).
+        tokens: Number of tokens of each sentence, (sentences,).
+        passages: Row of the first sentence of each passage, then the number of sentences, (passages + 1,).
+        documents: Row of the first passage of each document, then the number of passages, (documents + 1,).
         aspects: For each passage, the row of its heading in `headings`; -1 for none.
-        headings: What was read of the batch's headings, (headings, width).
+        headings: Vectors of the batch's headings, (headings, width).
         entities: For each document, the row of its title in `titles`; -1 for none.
-        titles: What was read of the batch's titles, (titles, width).
+        titles: Vectors of the batch's titles, (titles, width).
     """
 
     sentences: Tensor
@@ -61,13 +61,13 @@ class TowerBatch(NamedTuple):
 
 
 class TowerExamples:
-    """Documents, asked for by epoch and row.
+    """Documents as examples, by epoch and row.
 
     Args:
-        read: Documents as they were read.
+        read: The documents and their vectors.
         reader: Reads titles and headings.
-        seed: Of which stretch of a long document an epoch shows.
-        labels: Whether aspects are what the corpus calls passages, instead of their headings.
+        seed: Seed for the part of a long document that an epoch uses.
+        labels: Whether aspects are the corpus' labels of passages, instead of their headings.
     """
 
     def __init__(self, read: ReadDocuments, reader: WindowReader, *, seed: int, labels: bool = False) -> None:
@@ -102,7 +102,7 @@ class TowerExamples:
         return len(self.rows)
 
     def __getitem__(self, key: Key) -> tuple[int, list[tuple[int, int, int]]]:
-        """A document's row and, of each of its passages that are shown, its row and the range of its sentences."""
+        """Return a document's row, and the row and sentence range of each of its passages in this epoch."""
         epoch, number = key
         row = self.rows[number]
         chance = np.random.default_rng((self._seed, epoch, row))
@@ -110,26 +110,26 @@ class TowerExamples:
         if len(passages) > _MOST_PASSAGES:
             first = int(chance.integers(len(passages) - _MOST_PASSAGES + 1))
             passages = passages[first : first + _MOST_PASSAGES]
-        shown = []
+        ranges = []
         for passage in passages:
             begin, end = self._read.passages[passage : passage + 2].tolist()
             if end - begin > _MOST_SENTENCES:
                 begin += int(chance.integers(end - begin - _MOST_SENTENCES + 1))
                 end = begin + _MOST_SENTENCES
-            shown.append((passage, begin, end))
-        return row, shown
+            ranges.append((passage, begin, end))
+        return row, ranges
 
-    def collate(self, found: Sequence[tuple[int, list[tuple[int, int, int]]]]) -> TowerBatch:
-        """One batch."""
-        shown = [each for _, passages in found for each in passages]
-        rows = np.concatenate([np.arange(begin, end) for _, begin, end in shown])
-        headings, aspects = _renumbered(self._heading_rows[[passage for passage, _, _ in shown]])
-        titles, entities = _renumbered(self._title_rows[[row for row, _ in found]])
+    def collate(self, items: Sequence[tuple[int, list[tuple[int, int, int]]]]) -> TowerBatch:
+        """Return one batch."""
+        ranges = [passage for _, passages in items for passage in passages]
+        rows = np.concatenate([np.arange(begin, end) for _, begin, end in ranges])
+        headings, aspects = _renumbered(self._heading_rows[[passage for passage, _, _ in ranges]])
+        titles, entities = _renumbered(self._title_rows[[row for row, _ in items]])
         return TowerBatch(
             torch.from_numpy(unit(self._read.means[rows].astype(np.float32))),
             torch.from_numpy(self._read.tokens[rows].astype(np.float32)),
-            torch.tensor([0, *(end - begin for _, begin, end in shown)]).cumsum(0),
-            torch.tensor([0, *(len(passages) for _, passages in found)]).cumsum(0),
+            torch.tensor([0, *(end - begin for _, begin, end in ranges)]).cumsum(0),
+            torch.tensor([0, *(len(passages) for _, passages in items)]).cumsum(0),
             torch.from_numpy(aspects),
             torch.from_numpy(self._headings[headings]),
             torch.from_numpy(entities),
@@ -138,7 +138,7 @@ class TowerExamples:
 
 
 def aspect_of(heading: str, title: str) -> str:
-    """The aspect that a heading names, normalised; empty for none."""
+    """Return the aspect that a heading names, normalised; empty for none."""
     if not heading.strip():
         return ""
     aspect = normalise_heading(heading)[0]
@@ -147,21 +147,21 @@ def aspect_of(heading: str, title: str) -> str:
 
 
 def _distinct(names: Sequence[str], reader: WindowReader) -> tuple[np.ndarray, np.ndarray]:
-    """What was read of distinct names, unit rows, and which row each name has; -1 for an empty one."""
+    """Return the vectors of distinct names, unit rows, and the row of each name; -1 for an empty one."""
     rows: dict[str, int] = {}
     numbers = np.array([rows.setdefault(name, len(rows)) if name else -1 for name in names], np.int64)
     return unit(reader.ask(list(rows))), numbers
 
 
 def _renumbered(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct rows but -1, and each row's place among them."""
+    """Return the distinct rows without -1, and each row's place among them."""
     distinct, places = np.unique(rows, return_inverse=True)
     absent = int(len(distinct) > 0 and distinct[0] < 0)
     return distinct[absent:], places - absent
 
 
 def asking(document: Document, passage: Passage) -> Iterator[str]:
-    """The passage's title and heading, apart, together, and as a question."""
+    """Return the passage's title and heading, separately, together, and as a question."""
     title = title_words(document.title)
     aspect = aspect_of(passage.heading or passage.aspect, document.title)
     if title:
@@ -174,14 +174,14 @@ def asking(document: Document, passage: Passage) -> Iterator[str]:
 
 
 def short_texts(documents: Sequence[Document], knowledge: str | None) -> list[str]:
-    """What asks for documents, and the names and definitions of a knowledge base; each once.
+    """Return query texts for documents, and the names and definitions of a knowledge base, without repeats.
 
     Args:
-        documents: To learn from.
-        knowledge: As `concepts.opening` names it; None for none.
+        documents: Documents to learn from.
+        knowledge: Knowledge base, as `concepts.opening` names it; None for none.
     """
-    found = [text for document in documents for passage in document.passages for text in asking(document, passage)]
+    texts = [text for document in documents for passage in document.passages for text in asking(document, passage)]
     if knowledge is not None:
         for concept in open_knowledge_base(knowledge):
-            found += [*concept.names, concept.definition]
-    return [text for text in dict.fromkeys(found) if text]
+            texts += [*concept.names, concept.definition]
+    return [text for text in dict.fromkeys(texts) if text]

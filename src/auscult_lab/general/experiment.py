@@ -20,15 +20,14 @@ from auscult_lab.training.experiment_files import check_experiment
 
 
 class StudentTraining(EncoderTraining):
-    """How a small transformer learns to read as the teachers do.
+    """Training of a small transformer to give the teachers' vectors.
 
     Attributes:
-        layers: Of the first teacher, which it begins with: [0, 5] is a student of two.
-        window: Tokens that it reads at once.
-        skip_function_words: Read no words that say nothing alone ("the", "which"), and no punctuation: of English text
-            that is nearly half.
-        batch_windows: Windows a step.
-        batch_short: Short texts that each step gets besides.
+        layers: Layers of the first teacher to begin with: [0, 5] is a student of two layers.
+        window: Tokens per window.
+        skip_function_words: Skip function words ("the", "which") and punctuation, nearly half of English text.
+        batch_windows: Windows per step.
+        batch_short: Short texts per step.
     """
 
     epochs: int = Field(default=5, ge=1)
@@ -42,15 +41,15 @@ class StudentTraining(EncoderTraining):
 
 
 class TowerTraining(EncoderTraining):
-    """How the towers learn.
+    """Training of the towers.
 
     Attributes:
-        batch_documents: Documents a step; each is a negative of the others.
-        temperature: Of the softmax over a batch.
-        dropout: Of the hidden layer.
-        noise: Length of the random vector that is added to what was read, as a share of its own.
-        entity_weight: How much the entity's loss counts beside the aspect's.
-        pull: How much the squared distance from the weights that the training began with counts.
+        batch_documents: Documents per step; each is a negative of the others.
+        temperature: Temperature of the softmax over a batch.
+        dropout: Dropout of the hidden layer.
+        noise: Length of the random vector that is added to each input vector, as a share of the input's length.
+        entity_weight: Weight of the entity loss; that of the aspect loss is 1.
+        pull: Weight of the squared distance from the initial weights.
     """
 
     epochs: int = Field(default=8, ge=1)
@@ -68,9 +67,9 @@ class Teacher(Settings):
 
     Attributes:
         encoder: A hub name or a folder; environment variables in it are expanded.
-        asked: Stands before what asks ("query: ").
-        told: Stands before what is told ("passage: ").
-        window: Tokens that are read at once.
+        asked: Prefix of queries ("query: ").
+        told: Prefix of documents ("passage: ").
+        window: Tokens per window.
     """
 
     encoder: str = Field(min_length=1)
@@ -80,7 +79,7 @@ class Teacher(Settings):
 
 
 class _OfDocuments(DataExperiment):
-    """Documents are read, and their titles and headings; nothing is labelled."""
+    """Experiments on documents with titles and headings, without labels."""
 
     @model_validator(mode="after")
     def _only_documents(self) -> Self:
@@ -96,15 +95,15 @@ class GeneralExperiment(_OfDocuments):
     """A general encoder.
 
     Attributes:
-        teachers: Read the documents. Without a student there is one.
-        student: What reads for the trained model in the teachers' place; None for the teacher itself, in 8 bits. A
-            student also reads `word_vectors.texts`, and the names and definitions of the knowledge base.
+        teachers: The teachers; without a student there is one.
+        student: The small transformer of the trained model; None for the teacher itself, in 8 bits. A student is also
+            trained on `word_vectors.texts`, and on names and definitions of the knowledge base.
         hidden: Size of the towers' hidden layer.
-        dim: Length of the entity part and of the aspect part.
-        start_share: As `GeneralEncoder` takes it.
+        dim: Length of the entity part, and of the aspect part.
+        start_share: See `GeneralEncoder`.
         training: Training of the towers.
-        asked: Corpora whose judged questions the weights of questions in words, and how certain a hit is, are fitted
-            on (`fitting.fitting`); nothing else learns from them. Without a split, the questions for training.
+        asked: Corpora with judged questions, on which the weights of questions in words and the certainty of hits are
+            fitted (`fitting.fitting`); nothing else learns from them. The default split is "train".
     """
 
     model: Literal["general"]
@@ -123,7 +122,7 @@ class GeneralExperiment(_OfDocuments):
         return self
 
     def begins_with(self) -> list[str]:
-        """The teachers, with environment variables expanded.
+        """Return the teachers, with environment variables expanded.
 
         Raises:
             ConfigError: One of them is not set.
@@ -132,7 +131,7 @@ class GeneralExperiment(_OfDocuments):
 
 
 class AdaptedTraining(TowerTraining):
-    """How towers go on learning; defaults are for a few hundred documents and more."""
+    """Further training of towers; the defaults suit a few hundred documents or more."""
 
     epochs: int = Field(default=20, ge=1)
     learning_rate: float = Field(default=3e-4, gt=0)
@@ -141,14 +140,14 @@ class AdaptedTraining(TowerTraining):
 
 
 class AdaptedExperiment(_OfDocuments):
-    """A general encoder that goes on learning from other documents.
+    """A general encoder that is adapted to other documents.
 
     Attributes:
-        start: What it begins with: the folder of a general encoder, or a shipped one's name; environment variables in
-            it are expanded.
-        aspects: What a passage's aspect is: its "heading", or the "label" that its corpus gives it.
-        validation: At most a fifth of the documents is held out; half of these are only measured on, before and after.
-        training: Of the towers.
+        start: Folder of the general encoder to begin with, or a shipped one's name; environment variables are
+            expanded.
+        aspects: Source of a passage's aspect: its "heading", or the "label" of its corpus.
+        validation: At most a fifth of the documents is held out. Half of these only serve to measure before and after.
+        training: Training of the towers.
     """
 
     model: Literal["general-adapted"]
@@ -157,7 +156,7 @@ class AdaptedExperiment(_OfDocuments):
     training: AdaptedTraining = AdaptedTraining()
 
     def begins_with(self) -> list[str]:
-        """The general encoder, with environment variables expanded.
+        """Return the general encoder, with environment variables expanded.
 
         Raises:
             ConfigError: One of them is not set.
@@ -166,7 +165,7 @@ class AdaptedExperiment(_OfDocuments):
 
 
 def read_adapted_experiment(path: Path) -> AdaptedExperiment:
-    """Read and check an experiment file of a general encoder that is adapted.
+    """Read and check an experiment file that adapts a general encoder.
 
     Raises:
         ConfigError: Naming the file and every field that is wrong.

@@ -1,13 +1,12 @@
-"""What the towers minimise, and how they are validated.
+"""Loss and validation of the towers.
 
-With a_P, e_P of passages and a_Q, e_Q of headings and titles (`encoders.general.towers`), all inner products divided by
-the temperature, each term a cross entropy over softmax, where all that have the same heading count as right:
+With a_P, e_P of passages and a_Q, e_Q of headings and titles (`encoders.general.towers`), all inner products are
+divided by the temperature. Each term is a cross entropy of a softmax; all passages with equal headings count as right:
 
-    which heading of the batch does a passage stand under?      which passages of the batch stand under a heading?
-    which passages of its own document stand under a heading?   which title has a passage's document, and which
-                                                                passages of the batch has a title?
+    the heading of a passage, among those of the batch      the passages of a heading, among those of the batch
+    the passages of a heading, among those of its document  the title of a passage, and the passages of a title
 
-Towers that go on learning are pulled to the weights that they began with: + pull · |w - w_0|².
+Adapted towers are pulled to their initial weights: + pull · |w - w_0|².
 """
 
 from __future__ import annotations
@@ -30,14 +29,14 @@ _NEVER = -1e4
 
 
 class TowerNetwork(nn.Module):
-    """`encoders.general.towers` in torch; its weights by the same names.
+    """`encoders.general.towers` in torch; weights have the same names.
 
     Args:
-        width: Of what was read.
-        hidden: Of the hidden layers.
-        dim: Of each side's vectors.
-        dropout: Of the hidden layers.
-        noise: Added to what was read while training, as a share of its length.
+        width: Length of the input vectors.
+        hidden: Size of the hidden layers.
+        dim: Length of each side's vectors.
+        dropout: Dropout of the hidden layers.
+        noise: Length of the random vector added to inputs in training, as a share of the input's length.
     """
 
     def __init__(self, width: int, hidden: int, dim: int, *, dropout: float, noise: float) -> None:
@@ -51,7 +50,7 @@ class TowerNetwork(nn.Module):
         self._scale = width**0.5
 
     def place(self, batch: TowerBatch) -> dict[Side, Tensor]:
-        """Unit vectors of a batch's passages, (passages, dim), for each side."""
+        """Return unit vectors of a batch's passages, (passages, dim), for each side."""
         sentences, passage, weights = self._noised(batch.sentences), _places(batch.passages), batch.tokens.unsqueeze(1)
         read = torch.cat([sentences, *self.context(batch, sentences).values()], dim=1)
         hidden = self.dropout(gelu(self.body(read * self._scale)))
@@ -59,7 +58,7 @@ class TowerNetwork(nn.Module):
         return {side: normalize(_sums(rows * weights, passage), dim=1) for side, rows in placed.items()}
 
     def context(self, batch: TowerBatch, sentences: Tensor) -> dict[str, Tensor]:
-        """What is read of a sentence besides itself, each (sentences, width), by what it is of, in order."""
+        """Return context vectors of sentences by their source, in order, each (sentences, width)."""
         passage, document = _places(batch.passages), _places(batch.passages[batch.documents])
         weights = batch.tokens.unsqueeze(1)
         same = (document[1:] == document[:-1]).unsqueeze(1)
@@ -72,19 +71,19 @@ class TowerNetwork(nn.Module):
         }
 
     def ask(self, side: Side, names: Tensor) -> Tensor:
-        """Unit vectors of names, (names, dim)."""
+        """Return unit vectors of names, (names, dim)."""
         hidden = gelu(self.first[side](self._noised(names) * self._scale))
         found: Tensor = normalize(self.second[side](self.dropout(hidden)), dim=1)
         return found
 
     def begin(self, arrays: Mapping[str, FloatArray]) -> None:
-        """Take weights as `arrays` gives them."""
+        """Set weights as `arrays` returns them."""
         with torch.no_grad():
             for name, weights in self._named():
                 weights.copy_(torch.from_numpy(np.array(arrays[name], np.float32)))
 
     def arrays(self) -> dict[str, FloatArray]:
-        """Its weights as `encoders.general.towers.Towers` takes them."""
+        """Return its weights as `encoders.general.towers.Towers` takes them."""
         return {name: weights.detach().numpy() for name, weights in self._named()}
 
     def _named(self) -> Iterator[tuple[str, Tensor]]:
@@ -104,9 +103,9 @@ class TowerObjective:
     """Trains towers.
 
     Args:
-        network: What is trained.
+        network: The network to train.
         choice: Optimisation.
-        held_out: Documents that are not trained on.
+        held_out: Documents for validation.
     """
 
     def __init__(self, network: TowerNetwork, choice: TowerTraining, held_out: TowerExamples) -> None:
@@ -114,27 +113,27 @@ class TowerObjective:
         self._choice = choice
         self._began = [each.detach().clone() for each in network.parameters()] if choice.pull else []
         rows = range(len(held_out))
-        self._asked = [
+        self._held_out = [
             held_out.collate([held_out[0, row] for row in rows[first : first + _VALIDATED]])
             for first in range(0, len(rows), _VALIDATED)
         ]
 
     @property
     def network(self) -> nn.Module:
-        """What is trained, in place."""
+        """The network, which is trained in place."""
         return self._network
 
     def loss(self, batch: TowerBatch) -> tuple[Tensor, int]:
-        """The sum of all terms, and how many passages they are of."""
+        """Return the sum of all terms, and the number of passages."""
         total = sum(self.terms(batch).values(), torch.zeros(()))
         for weights, before in zip(self._network.parameters(), self._began, strict=False):
             total = total + self._choice.pull * (weights - before).square().sum()
         return total, len(batch.aspects)
 
     def terms(self, batch: TowerBatch) -> dict[str, Tensor]:
-        """By what is asked, the loss; without what a batch gives no cause for."""
+        """Return the loss per task; tasks without labels in the batch are omitted."""
         placed, temperature = self._network.place(batch), self._choice.temperature
-        found = {}
+        losses = {}
         document = _documents(batch)
         if len(batch.headings):
             similar = placed["aspect"] @ self._network.ask("aspect", batch.headings).T / temperature
@@ -143,20 +142,20 @@ class TowerObjective:
             own = document.unsqueeze(0) == document.unsqueeze(1)
             under = similar.T[batch.aspects.clamp(min=0)]
             same = (batch.aspects.unsqueeze(0) == batch.aspects.unsqueeze(1)) & own & labelled.unsqueeze(1)
-            found["heading of a passage"] = listwise(similar, right)
-            found["passages of a heading"] = listwise(similar.T, right.T, labelled.expand(len(batch.headings), -1))
-            found["passages of a heading in its document"] = listwise(under, same, own)
+            losses["heading of a passage"] = listwise(similar, right)
+            losses["passages of a heading"] = listwise(similar.T, right.T, labelled.expand(len(batch.headings), -1))
+            losses["passages of a heading in its document"] = listwise(under, same, own)
         if len(batch.titles) > 1:
             similar = placed["entity"] @ self._network.ask("entity", batch.titles).T / temperature
             entity = batch.entities[document]
             titled, weight = entity >= 0, self._choice.entity_weight
             right = one_hot(entity.clamp(min=0), len(batch.titles)).bool() & titled.unsqueeze(1)
-            found["title of a passage"] = weight * listwise(similar, right)
-            found["passages of a title"] = weight * listwise(similar.T, right.T, titled.expand(len(batch.titles), -1))
-        return found
+            losses["title of a passage"] = weight * listwise(similar, right)
+            losses["passages of a title"] = weight * listwise(similar.T, right.T, titled.expand(len(batch.titles), -1))
+        return losses
 
     def measures(self) -> Mapping[str, float]:
-        """Of held-out documents, how often the best passage for a heading, or the best title for a passage, is right.
+        """Return how often the best passage of a heading, or title of a passage, is right on held-out documents.
 
         "aspect" ranks the passages of the heading's own document; "entity" the titles of up to 64 documents.
         """
@@ -164,13 +163,13 @@ class TowerObjective:
         aspect: list[float] = []
         entity: list[float] = []
         with torch.no_grad():
-            for batch in self._asked:
+            for batch in self._held_out:
                 placed, document = self._network.place(batch), _documents(batch)
                 if len(batch.headings):
                     similar = placed["aspect"] @ self._network.ask("aspect", batch.headings).T
                     for row in np.flatnonzero(batch.aspects >= 0):
                         own = document == document[row]
-                        # The only passage of a document is always right.
+                        # With one passage in a document, it is always right.
                         if int(own.sum()) > 1:
                             best = int(similar[:, batch.aspects[row]].masked_fill(~own, _NEVER).argmax())
                             aspect.append(float(batch.aspects[best] == batch.aspects[row]))
@@ -183,19 +182,19 @@ class TowerObjective:
         return {**shares, "both": sum(shares.values()) / 2}
 
     def optimizer(self) -> torch.optim.Optimizer:
-        """AdamW."""
+        """Return AdamW."""
         choice = self._choice
         groups = parameter_groups(self._network.parameters(), decay=choice.weight_decay, rate=choice.learning_rate)
         return torch.optim.AdamW(groups, lr=choice.learning_rate)
 
 
 def listwise(scores: Tensor, right: Tensor, among: Tensor | None = None) -> Tensor:
-    """Mean over rows that have something right: - log of its share of the softmax.
+    """Return the mean of - log of the right candidates' share of the softmax, over rows with a right candidate.
 
     Args:
         scores: (rows, candidates).
-        right: Which are, same shape.
-        among: Which are candidates, same shape; None for all.
+        right: Whether each candidate is right, same shape.
+        among: Whether each is a candidate, same shape; None for all.
     """
     if among is not None:
         scores = scores.masked_fill(~among, _NEVER)
@@ -208,12 +207,12 @@ def listwise(scores: Tensor, right: Tensor, among: Tensor | None = None) -> Tens
 
 
 def _documents(batch: TowerBatch) -> Tensor:
-    """For each passage, which document of the batch it is of."""
+    """Return for each passage the number of its document in the batch."""
     return _places(batch.documents)
 
 
 def _places(edges: Tensor) -> Tensor:
-    """For each row, which stretch it is in."""
+    """Return for each row the number of its range."""
     return torch.repeat_interleave(torch.arange(len(edges) - 1), edges.diff())
 
 

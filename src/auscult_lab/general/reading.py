@@ -1,4 +1,4 @@
-"""What a teacher reads: the vectors of all sentences, kept in pieces so that a killed reading goes on."""
+"""A teacher's vectors of all sentences, saved in pieces so that an interrupted reading can resume."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _PIECE, _SHORT_PIECE = 200, 20_000
 
 @dataclass(frozen=True, slots=True)
 class ReadDocuments:
-    """Documents as a reader has read them.
+    """Documents with a reader's vectors.
 
     Attributes:
-        documents: Them, in order.
+        documents: The documents, in order.
         means: Mean token vectors of their sentences, float16 (sentences, dim).
-        tokens: How many each has, (sentences,).
-        passages: First sentence of each passage, and the number of sentences, (passages + 1,).
-        edges: First passage of each document, and the number of passages, (documents + 1,).
+        tokens: Number of tokens of each sentence, (sentences,).
+        passages: Row of the first sentence of each passage, then the number of sentences, (passages + 1,).
+        edges: Row of the first passage of each document, then the number of passages, (documents + 1,).
     """
 
     documents: Sequence[Document]
@@ -43,7 +43,7 @@ class ReadDocuments:
     edges: npt.NDArray[np.int64]
 
     def part(self, first: int, last: int) -> ReadDocuments:
-        """Those of some documents, from the first up to the last, which is left out."""
+        """Return the part of the documents from `first` up to, but without, `last`."""
         begin, end = (int(self.edges[row]) for row in (first, last))
         start, stop = (int(self.passages[row]) for row in (begin, end))
         return ReadDocuments(
@@ -73,11 +73,11 @@ class _Session:
 
 
 def reader_of(backbone: Backbone, options: Mapping[str, Any]) -> WindowReader:
-    """A transformer, ready to read.
+    """Return a reader with a transformer.
 
     Args:
         backbone: The transformer.
-        options: Of `WindowReader`.
+        options: Options of `WindowReader`.
     """
     tokenizer = backbone.tokenizer.backend_tokenizer
     tokenizer.no_truncation()
@@ -88,13 +88,13 @@ def reader_of(backbone: Backbone, options: Mapping[str, Any]) -> WindowReader:
 def read_documents(
     documents: Sequence[Document], reader: WindowReader, folder: Path, say: Callable[[str], None]
 ) -> ReadDocuments:
-    """Read documents, or what is left of them to read.
+    """Read documents, except for pieces saved by an earlier call.
 
     Args:
-        documents: In the same order each time.
-        reader: The same each time.
-        folder: Where pieces are kept.
-        say: Told how far it is.
+        documents: The documents, always in the same order.
+        reader: Reads the texts; the same reader each time.
+        folder: Folder of the pieces.
+        say: Called with messages about progress.
     """
     folder.mkdir(parents=True, exist_ok=True)
     means, tokens = [], []
@@ -124,16 +124,16 @@ def read_documents(
 
 
 def read_texts(texts: Sequence[str], reader: WindowReader, folder: Path, say: Callable[[str], None]) -> FloatArray:
-    """Read short texts as what asks, or what is left of them to read: (texts, dim), float16.
+    """Return vectors of short texts, read as queries, float16 (texts, dim); pieces of an earlier call are used again.
 
     Args:
-        texts: In the same order each time.
-        reader: The same each time.
-        folder: Where pieces are kept.
-        say: Told how far it is.
+        texts: The texts, always in the same order.
+        reader: Reads the texts; the same reader each time.
+        folder: Folder of the pieces.
+        say: Called with messages about progress.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    found = []
+    pieces = []
     for first in range(0, len(texts), _SHORT_PIECE):
         piece = folder / f"{first:07d}.npy"
         if not piece.is_file():
@@ -141,5 +141,5 @@ def read_texts(texts: Sequence[str], reader: WindowReader, folder: Path, say: Ca
             with whole_or_nothing(piece) as partial, partial.open("wb") as file:
                 np.save(file, unit(vectors).astype(np.float16))
             say(f"read {min(first + _SHORT_PIECE, len(texts)):,} of {len(texts):,} short texts")
-        found.append(np.load(piece))
-    return np.concatenate(found)
+        pieces.append(np.load(piece))
+    return np.concatenate(pieces)

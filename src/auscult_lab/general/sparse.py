@@ -1,12 +1,12 @@
-"""A sparse encoder of somebody else made into the reader of weighted terms of a general encoder (SPLADE, formal2021).
+"""Convert a published sparse encoder (SPLADE, formal2021) into a general encoder's reader of weighted terms.
 
-Its file is written for ONNX Runtime with 8-bit weights, as the other readers' are. Its last layer has a row for each
-word of the vocabulary, and computing all of them is most of the work. Two things are left out:
+Its file is for ONNX Runtime, with 8-bit weights, like those of the other readers. Its last layer has a row for each
+word of the vocabulary, and computing all of them is most of the work. Two kinds of rows are left out:
 
-- Rows of words that hardly any health text brings up.
-- For a text, rows that none of its tokens is near. Near a token are the 24 terms with the largest logits at the mean of
-  its states in health texts. About 730 of 17,921 rows are left for a window. On the answers to the development
-  questions the mean cosine to the weights from all rows is .997, and nDCG@10 and P@1 of the terms alone are the same
+- Rows of words that are terms of hardly any health text.
+- For a text, rows that are not near one of its tokens. Near a token are the 24 terms with the largest logits at the
+  mean of its states in health texts. About 730 of 17,921 rows remain for a window. On the answers to the development
+  questions, the mean cosine to the weights from all rows is .997, and nDCG@10 and P@1 of the terms alone are unchanged
   (78.7 / 65.3; with 8 terms 78.2 / 63.9).
 """
 
@@ -43,15 +43,15 @@ _OLD: Final = {".gamma": ".weight", ".beta": ".bias"}
 
 
 def term_files(encoder: Path, texts: Iterable[str], scratch: Path) -> TermFiles:
-    """Return the reader of terms that a folder's masked language model becomes.
+    """Return the files of the reader made from a folder's masked language model.
 
     Args:
         encoder: Folder of a BERT with its language-model head, as `transformers` saves it.
-        texts: Health texts, which say what terms are kept.
-        scratch: Folder for files on the way.
+        texts: Health texts, which decide the terms to keep.
+        scratch: Folder for temporary files.
 
     Raises:
-        ModelError: The folder holds no such model.
+        ModelError: The folder has no such model.
     """
     weights, config = open_splade(encoder)
     words = weights["embeddings.word_embeddings.weight"]
@@ -74,7 +74,7 @@ def term_files(encoder: Path, texts: Iterable[str], scratch: Path) -> TermFiles:
 def _read(
     session: Any, tokenizer: Any, texts: Iterable[str], words: FloatArray, bias: FloatArray
 ) -> tuple[npt.NDArray[np.int64], FloatArray]:
-    """Return the terms that several texts bring up, in order, and each token's mean state, (vocabulary, dim)."""
+    """Return the terms of several texts, in order, and each token's mean state, (vocabulary, dim)."""
     held_by = np.zeros(len(words), np.int64)
     sums, counts = np.zeros_like(words), np.zeros(len(words), np.int64)
 
@@ -96,7 +96,7 @@ def _read(
                 np.maximum(largest, (states @ words.T).max(axis=0) + bias, out=largest)
             held_by += np.log1p(largest) > _BY
     for token in np.flatnonzero(counts == 0).tolist():
-        # A token that no text holds is read alone.
+        # A token that is in no text is read alone.
         sums[token] = states_of([first, token, last])[1]
     means = (sums / np.maximum(counts, 1)[:, None]).astype(np.float32)
     return np.flatnonzero(held_by >= HELD_BY).astype(np.int64), means
@@ -116,7 +116,7 @@ def open_splade(folder: Path) -> tuple[Mapping[str, npt.NDArray[np.float32]], di
     """Open a masked language model's weights, by their names without "bert.", and its configuration.
 
     Raises:
-        ModelError: The folder holds no such model.
+        ModelError: The folder has no such model.
     """
     try:
         config = parse_json((folder / "config.json").read_bytes())
@@ -134,7 +134,7 @@ def open_splade(folder: Path) -> tuple[Mapping[str, npt.NDArray[np.float32]], di
 
 
 def texts_of(passages: Sequence[str], questions: Sequence[str], *, most: int, seed: int = 0) -> list[str]:
-    """Return some passages by chance, and all questions."""
+    """Return some random passages, and all questions."""
     chance = np.random.default_rng(seed)
     picked = chance.permutation(len(passages))[:most]
     return [*(passages[row] for row in np.sort(picked).tolist()), *questions]

@@ -1,16 +1,16 @@
-"""A small transformer learns to read as its teachers do, from their vectors alone (LEAF, arXiv 2509.12539).
+"""A small transformer learns the vectors of its teachers, without labels (LEAF, arXiv 2509.12539).
 
-The student has the tokenizer of the first teacher and begins with some of its layers. Where the teachers put a text is
-the direction of [u_1 - m_1 ; u_2 - m_2 ; ...]: their vectors of unit length without the means of all texts of its kind,
-each of unit length again, side by side, in as many principal directions as the student has. These are turned so that
-they lie as the first teacher's own coordinates do, where the student begins. A step shows windows of sentences and
-short texts, some of them titles, headings and questions of these windows' documents, others by chance (names, headings,
-definitions, single sentences); with student v and place u it minimises
+The student has the tokenizer of the first teacher and begins with some of its layers. Its target for a text combines
+the teachers' unit vectors u_i. Each is centred by the mean m_i over texts of its kind and scaled to unit length; these
+vectors are concatenated and reduced to as many principal directions as the student has. The directions are rotated to
+fit the first teacher's coordinates, where the student begins. A step has windows of sentences and short texts. Some of
+these are titles, headings and questions of the windows' documents, others are random (names, headings, definitions,
+single sentences). With the student's vector v and the target u, it minimises
 
     mean over sentences of 1 - v·u  +  the same over windows  +  the same over short texts
     + 10 · mean over pairs of windows and short texts of (v·v' - u·u')²
 
-so that each has its place, and pairs are as alike as the teachers find them.
+so that single vectors match their targets, and pairs are as similar as by the teachers.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ _ROWS = 40
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A window or a short text, and where the teachers put its sentences.
+    """A window or a short text, and the target vectors of its sentences.
 
     Attributes:
         ids: Its tokens, (tokens,).
-        lengths: How many each of its sentences has, (sentences,).
-        places: Where the teachers put these, unit rows, float16 (sentences, dim).
-        near: Of a window: rows of short texts that ask for its document or passage.
+        lengths: Number of tokens of each of its sentences, (sentences,).
+        places: Target vectors of these, unit rows, float16 (sentences, dim).
+        near: For a window, rows of short texts that are queries for its document or passage.
     """
 
     ids: npt.NDArray[np.int32]
@@ -58,16 +58,16 @@ class Text:
 
 
 class TokenRows(NamedTuple):
-    """Texts that are read at once.
+    """A padded batch of texts.
 
     Attributes:
         ids: (texts, tokens).
-        there: 1 where there is a token, same shape.
-        sentence: Which sentence of the batch each token is of, same shape; -1 for none.
+        mask: 1 where there is a token, same shape.
+        sentence: Number of each token's sentence in the batch, same shape; -1 for none.
     """
 
     ids: Tensor
-    there: Tensor
+    mask: Tensor
     sentence: Tensor
 
 
@@ -75,12 +75,12 @@ class StudentBatch(NamedTuple):
     """The texts of a step, windows first.
 
     Attributes:
-        rows: Texts of like length together, which pads least.
-        text: Which text each sentence is of, (sentences,).
+        rows: Groups of texts of similar length, to reduce padding.
+        text: Number of each sentence's text, (sentences,).
         lengths: Tokens of each sentence, (sentences,).
-        places: The teachers', (sentences, dim).
-        windows: How many of the texts are windows.
-        texts: How many there are.
+        places: Target vectors, (sentences, dim).
+        windows: Number of texts that are windows.
+        texts: Number of texts.
     """
 
     rows: list[TokenRows]
@@ -92,14 +92,14 @@ class StudentBatch(NamedTuple):
 
 
 class StudentExamples:
-    """Windows, asked for by epoch and row; each batch gets some short texts besides.
+    """Windows as examples, by epoch and row, with some short texts in each batch.
 
     Args:
         windows: Passages, or parts of long ones.
         short: Short texts.
         reader: The first teacher, for its tokenizer.
-        batch_short: How many short texts a batch gets: one near each window, others by chance.
-        seed: Of which.
+        batch_short: Number of short texts per batch: one near each window, and random ones.
+        seed: Seed of that draw.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class StudentExamples:
         self._seed = seed
 
     def lengths(self) -> list[int]:
-        """Tokens of each window."""
+        """Return the number of tokens of each window."""
         return [len(window.ids) for window in self._windows]
 
     def __len__(self) -> int:
@@ -122,7 +122,7 @@ class StudentExamples:
         return key, self._windows[key[1]]
 
     def collate(self, found: Sequence[tuple[Key, Text]]) -> StudentBatch:
-        """One batch."""
+        """Return one batch."""
         chance = np.random.default_rng((self._seed, *found[0][0]))
         windows = [text for _, text in found]
         rows = [int(chance.choice(window.near)) for window in windows if window.near][: self._batch_short]
@@ -131,7 +131,7 @@ class StudentExamples:
         return self.batch(windows, [self._short[row] for row in rows])
 
     def batch(self, windows: Sequence[Text], short: Sequence[Text]) -> StudentBatch:
-        """A batch of these."""
+        """Return a batch of given windows and short texts."""
         texts = [*windows, *short]
         lengths = np.concatenate([text.lengths for text in texts])
         of_text = np.repeat(np.arange(len(texts)), [len(text.lengths) for text in texts])
@@ -150,28 +150,28 @@ class StudentExamples:
         )
 
     def _rows(self, texts: Sequence[tuple[Text, int]]) -> TokenRows:
-        """Texts, each with the number of its first sentence, padded to the longest."""
+        """Pad texts, each given with the number of its first sentence, to the longest."""
         first, last = self._around
         longest = max(len(text.ids) for text, _ in texts) + len(first) + len(last)
         ids = np.zeros((len(texts), longest), np.int64)
-        there = np.zeros_like(ids)
+        mask = np.zeros_like(ids)
         sentence = np.full_like(ids, _NO_SENTENCE)
         for row, (text, begun) in enumerate(texts):
             tokens = [*first, *text.ids.tolist(), *last]
             ids[row, : len(tokens)] = tokens
-            there[row, : len(tokens)] = 1
+            mask[row, : len(tokens)] = 1
             inside = np.repeat(np.arange(begun, begun + len(text.lengths)), text.lengths)
             sentence[row, len(first) : len(first) + len(inside)] = inside
-        return TokenRows(torch.from_numpy(ids), torch.from_numpy(there), torch.from_numpy(sentence))
+        return TokenRows(torch.from_numpy(ids), torch.from_numpy(mask), torch.from_numpy(sentence))
 
 
 class StudentObjective:
     """Trains a student.
 
     Args:
-        student: What is trained.
+        student: The student.
         choice: Optimisation.
-        held_out: Batches that are not trained on.
+        held_out: Batches for validation.
     """
 
     def __init__(self, student: Backbone, choice: StudentTraining, held_out: Sequence[StudentBatch]) -> None:
@@ -181,14 +181,14 @@ class StudentObjective:
 
     @property
     def network(self) -> nn.Module:
-        """What is trained, in place."""
+        """The student, which is trained in place."""
         return self._student
 
     def loss(self, batch: StudentBatch) -> tuple[Tensor, int]:
-        """The loss, and how many texts it is of."""
+        """Return the loss, and the number of texts."""
         sentences, texts, given = self._placed(batch)
         short = slice(batch.windows, None)
-        found = [
+        losses = [
             1 - (sentences * batch.places)[batch.text < batch.windows].sum(dim=1).mean(),
             *(
                 1 - (texts[part] * given[part]).sum(dim=1).mean()
@@ -197,10 +197,10 @@ class StudentObjective:
             ),
         ]
         pairs = (texts @ texts.T - given @ given.T).square().mean()
-        return torch.stack(found).sum() + _PAIRS * pairs, len(texts)
+        return torch.stack(losses).sum() + _PAIRS * pairs, len(texts)
 
     def measures(self) -> Mapping[str, float]:
-        """Mean cosine of student and teachers, over sentences and over texts that are not trained on."""
+        """Return mean cosines of the student's vectors with their targets, over held-out sentences and texts."""
         self._student.eval()
         sums = np.zeros(2)
         with torch.no_grad():
@@ -211,16 +211,16 @@ class StudentObjective:
         return {"sentence_cosine": sentence, "text_cosine": text}
 
     def optimizer(self) -> torch.optim.Optimizer:
-        """AdamW."""
+        """Return AdamW."""
         choice = self._choice
         groups = parameter_groups(self._student.parameters(), decay=choice.weight_decay, rate=choice.learning_rate)
         return torch.optim.AdamW(groups, lr=choice.learning_rate, betas=(0.9, 0.98))
 
     def _placed(self, batch: StudentBatch) -> tuple[Tensor, Tensor, Tensor]:
-        """Where the student puts sentences and texts, and the teachers the texts, all of unit length."""
+        """Return the student's unit vectors of sentences and texts, and the targets of texts."""
         sums = torch.zeros(len(batch.places), self._student.dim)
         for rows in batch.rows:
-            states = self._student({"input_ids": rows.ids, "attention_mask": rows.there}).float()
+            states = self._student({"input_ids": rows.ids, "attention_mask": rows.mask}).float()
             inside = rows.sentence >= 0
             sums = sums.index_add(0, rows.sentence[inside], states[inside])
         wholes = torch.zeros(batch.texts, sums.shape[1]).index_add(0, batch.text, sums)
@@ -231,7 +231,7 @@ class StudentObjective:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where teachers put texts: from their vectors to what a student aims at.
+    """Computes a student's target vectors from the teachers' vectors.
 
     Attributes:
         directions: (width of all teachers, dim), orthonormal.
@@ -241,42 +241,42 @@ class Places:
 
     @classmethod
     def of(cls, read: Sequence[npt.NDArray[np.floating]], dim: int) -> Places:
-        """Principal directions of texts, turned to lie as the first teacher's coordinates where these are as many.
+        """Fit principal directions of texts, rotated to the first teacher's coordinates where the dimensions are equal.
 
         Args:
             read: Each teacher's vectors of the same texts, (texts, width).
-            dim: How many directions.
+            dim: Number of directions.
         """
         rows = _side_by_side(read).astype(np.float64)
         _, directions = np.linalg.eigh(rows.T @ rows)
         directions = directions[:, ::-1][:, :dim]
         own = rows[:, : read[0].shape[1]]
         if own.shape[1] == dim:
-            # Orthogonal Procrustes: the rotation after which the directions lie nearest to these.
+            # Orthogonal Procrustes: the rotation that brings the directions closest to these coordinates.
             left, _, right = np.linalg.svd((rows @ directions).T @ own)
             directions = directions @ left @ right
         return cls(directions.astype(np.float32))
 
     def __call__(self, read: Sequence[npt.NDArray[np.floating]]) -> npt.NDArray[np.float16]:
-        """Of texts of one kind, by each teacher's vectors of them, (texts, width): unit rows, (texts, dim)."""
+        """Return targets of texts of one kind, unit rows (texts, dim), from each teacher's vectors, (texts, width)."""
         return unit(_side_by_side(read) @ self.directions).astype(np.float16)
 
 
 def _side_by_side(read: Sequence[npt.NDArray[np.floating]]) -> FloatArray:
-    """Each teacher's vectors without their mean, of unit length, next to one another."""
+    """Return the teachers' vectors, centred and scaled to unit length, concatenated."""
     rows = [unit(each.astype(np.float32)) for each in read]
     return np.hstack([unit(each - each.mean(axis=0)) for each in rows])
 
 
 def begin_student(teacher: Backbone, layers: Sequence[int]) -> Backbone:
-    """Some of a teacher's layers, with its words and tokenizer and without dropout.
+    """Return an encoder of some of a teacher's layers, with its word table and tokenizer and without dropout.
 
     Args:
         teacher: A BERT.
-        layers: Which, from 0.
+        layers: Numbers of the layers, from 0.
 
     Raises:
-        ConfigError: It has no such layer.
+        ConfigError: The teacher has no such layer.
     """
     if max(layers) >= teacher.depth or min(layers) < 0:
         raise ConfigError(f"layers of 0 to {teacher.depth - 1}", f"{list(layers)}", "correct student.layers")
@@ -285,12 +285,12 @@ def begin_student(teacher: Backbone, layers: Sequence[int]) -> Backbone:
     own = {"num_hidden_layers": len(layers), "hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
     model: Any = new_encoder(kind, settings | own)
     weights = teacher.model.state_dict()
-    kept = {name: value for name, value in weights.items() if not name.startswith(_LAYERS)}
+    state = {name: value for name, value in weights.items() if not name.startswith(_LAYERS)}
     for place, layer in enumerate(layers):
         before = f"{_LAYERS}{layer}."
-        kept |= {f"{_LAYERS}{place}.{name.removeprefix(before)}": value
+        state |= {f"{_LAYERS}{place}.{name.removeprefix(before)}": value
                  for name, value in weights.items() if name.startswith(before)}  # fmt: skip
-    model.load_state_dict(kept)
-    # On processors the gradient of fused attention takes longer than all else together.
+    model.load_state_dict(state)
+    # On processors, the gradient of fused attention takes longer than everything else together.
     model.set_attn_implementation("eager")
     return Backbone(model, teacher.tokenizer)

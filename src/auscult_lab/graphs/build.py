@@ -1,9 +1,9 @@
-"""From a knowledge graph to vectors and their link-prediction figures, each stage kept so that a killed run goes on.
+"""Train vectors of a knowledge graph and measure link prediction; interrupted trainings resume.
 
-FOLDER/split/    vectors of the training triples, and how they predict the test triples
+FOLDER/split/    vectors of the training triples, and their figures on the test triples
 
-Beside it, what every training keeps (`training.folder`); the vectors are as `graphs.knowledge_vectors` writes them.
-Triples are held out of the graph so that what is still trained on names every entity and every relation.
+`training.folder` describes what every training writes beside it; `graphs.knowledge_vectors` writes the vectors. The
+training triples that remain have every entity and every relation.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ class Split:
     """A graph's triples in three parts that share none: int64, (triples, 3) each.
 
     Attributes:
-        training: Names every entity and relation of the graph.
-        validation: Chooses epoch and settings.
-        test: Measured once.
+        training: Triples with every entity and relation of the graph.
+        validation: Triples that choose epoch and settings.
+        test: Triples for a single final measurement.
     """
 
     training: NDArray[np.int64]
@@ -50,8 +50,8 @@ class Split:
 
     @property
     def seen_pairs(self) -> int:
-        """How many test triples join two entities that a training triple joins too, in either direction."""
-        # Both ends in one number, the smaller first.
+        """Number of test triples whose two entities are also in one training triple, in either direction."""
+        # Both entities as one number, the smaller first.
         ends = [np.sort(part[:, [0, 2]], axis=1) for part in (self.training, self.test)]
         entities = 1 + max(int(part.max(initial=0)) for part in ends)
         joined, asked = (part[:, 0] * entities + part[:, 1] for part in ends)
@@ -59,16 +59,16 @@ class Split:
 
 
 def split_triples(graph: KnowledgeGraph, *, seed: int, validation: float = 0.05, test: float = 0.1) -> Split:
-    """Hold triples out at random, leaving out those that are an entity's or a relation's last.
+    """Hold triples out at random, except for the last triple of an entity or a relation.
 
-    A triple is held out only while its subject, its object and its relation occur in others that are kept, so a tree's
-    leaves are never asked for, and graphs with many leaves give fewer triples than were wanted.
+    A triple is held out only if other training triples have its subject, its object and its relation. Leaves of a tree
+    are therefore never tested, and graphs with many leaves give fewer triples than wanted.
 
     Args:
-        graph: To split.
-        seed: Of the draw.
-        validation: Share of all triples, at most.
-        test: Share of all triples, at most.
+        graph: The graph.
+        seed: Seed of the draw.
+        validation: Largest share of all triples.
+        test: Largest share of all triples.
 
     Raises:
         DataError: Fewer than two triples can be held out.
@@ -77,9 +77,9 @@ def split_triples(graph: KnowledgeGraph, *, seed: int, validation: float = 0.05,
     wanted = max(2, round((validation + test) * len(triples)))
     entities = np.bincount(triples[:, [0, 2]].ravel(), minlength=len(graph.entities)).tolist()
     relations = np.bincount(triples[:, 1], minlength=len(graph.relations)).tolist()
-    held: list[int] = []
+    held_out: list[int] = []
     for row in np.random.default_rng(seed).permutation(len(triples)).tolist():
-        if len(held) == wanted:
+        if len(held_out) == wanted:
             break
         subject, relation, object_ = triples[row].tolist()
         ends = 2 if subject == object_ else 1
@@ -87,12 +87,12 @@ def split_triples(graph: KnowledgeGraph, *, seed: int, validation: float = 0.05,
             entities[subject] -= 1
             entities[object_] -= 1
             relations[relation] -= 1
-            held.append(row)
-    if len(held) < 2:
-        got = f"{len(held)} of {len(triples)} triples whose entities and relation others name too"
+            held_out.append(row)
+    if len(held_out) < 2:
+        got = f"{len(held_out)} of {len(triples)} triples whose entities and relation others name too"
         raise DataError("a graph of which triples can be held out", got, "give a larger graph")
-    first = max(1, round(len(held) * validation / (validation + test)))
-    return Split(np.delete(triples, held, axis=0), triples[held[:first]], triples[held[first:]])
+    first = max(1, round(len(held_out) * validation / (validation + test)))
+    return Split(np.delete(triples, held_out, axis=0), triples[held_out[:first]], triples[held_out[first:]])
 
 
 _MONITOR = "validation_RR"
@@ -100,16 +100,16 @@ _VALIDATED = 1000
 
 
 class KnowledgeExperiment(Settings):
-    """What is trained.
+    """Settings of a training of knowledge vectors.
 
     Attributes:
         graph: Name of the graph, for records.
-        graph_sha256: `digest_of_graph`.
-        seed: Of the split and of all draws.
-        validation: Share of triples that chooses the epoch, at most.
-        test: Share of triples that are held out to be measured on, at most.
-        test_triples: So many of them are ranked, at most, drawn at random: each costs a score of every entity.
-        all_triples: Train the vectors that are kept on all triples, for as many epochs as did best on the split.
+        graph_sha256: Result of `digest_of_graph`.
+        seed: Seed of the split and of all random draws.
+        validation: Largest share of triples for choosing the epoch.
+        test: Largest share of triples to measure on.
+        test_triples: Largest number of them to rank, drawn at random: each needs a score of every entity.
+        all_triples: Train the final vectors on all triples, for the number of epochs that was best on the split.
         model: Settings of TransE.
     """
 
@@ -139,21 +139,21 @@ def train(
     say: Callable[[str], None] | None = None,
     progress: bool = False,
 ) -> Outcome:
-    """Train vectors of a graph, or go on with a training that was interrupted in the same folder.
+    """Train vectors of a graph, or resume their training in the same folder.
 
     Args:
-        graph: To train on.
+        graph: The graph.
         experiment: Seed, shares, settings.
-        folder: Where everything is kept.
-        anew: Throw away what the folder holds of an earlier training; never for a graph that cannot be trained on.
-        say: Told of each stage in a few words.
+        folder: Folder of the training.
+        anew: Delete an earlier training in the folder, unless the graph cannot be trained on.
+        say: Called with a short message at each stage.
         progress: Show progress bars.
 
     Raises:
-        ConfigError: The folder holds another graph's training, or other settings; or it is no training's, with `anew`.
+        ConfigError: The folder is the training of another graph or other settings; with `anew`, it is no training.
         DataError: The graph is too small to hold triples out.
     """
-    # Before the folder is touched: a graph that is too small leaves it as it is.
+    # Before the folder is changed, in case the graph is too small.
     split = split_triples(graph, seed=experiment.seed, validation=experiment.validation, test=experiment.test)
     if anew:
         restart(folder)
@@ -165,7 +165,7 @@ def train(
 def _learned(
     graph: KnowledgeGraph, experiment: KnowledgeExperiment, split: Split, run: Run
 ) -> tuple[Record, Callable[[Path], None]]:
-    """Return the record, and what writes the vectors."""
+    """Return the record, and a function that writes the vectors."""
     parts = {"to train on": split.training, "to validate": split.validation, "to test": split.test}
     run.say("triples " + ", ".join(f"{what}: {len(part):,}" for what, part in parts.items()))
     vectors = _on_split(graph, experiment, split, run)
@@ -183,7 +183,7 @@ def _learned(
 
 
 def _on_split(graph: KnowledgeGraph, experiment: KnowledgeExperiment, split: Split, run: Run) -> KnowledgeVectors:
-    """Return vectors of the training triples and figures of the test triples: as kept, or trained now."""
+    """Return vectors of the training triples and figures of the test triples, saved or computed now."""
     place = run.folder / "split"
     if place.is_dir():
         return load(place)
@@ -248,7 +248,7 @@ def _optimise(
     epochs: int,
     run: Run,
 ) -> History:
-    """Train in place; with validation triples the network ends with the vectors of the best epoch."""
+    """Train in place; with validation triples, the network keeps the vectors of the best epoch."""
     choice = experiment.model
     schedule = Schedule(
         epochs=epochs,
@@ -263,7 +263,7 @@ def _optimise(
 
 
 def _vectors(graph: KnowledgeGraph, network: TransE, record: dict[str, Any]) -> KnowledgeVectors:
-    """Return what was learned, the entities in the order that linking wants; training has them in the graph's."""
+    """Return the vectors with entities in the order for linking; in training they have the graph's order."""
     network.constrain()
     entities, relations = (table.weight.detach().cpu().numpy() for table in (network.entities, network.relations))
     order = by_degree(graph)

@@ -1,11 +1,11 @@
-"""Link prediction: of a triple with one end taken away, at which rank the entity that was there comes back.
+"""Link prediction: the rank of a triple's true entity when one end is missing.
 
-Each triple asks twice, for its object (tail) and for its subject (head), among all entities of the graph. "Raw" ranks
-count every entity that scores higher; "filtered" ranks leave out those that make another true triple (bordes2013,
-section 4.2). Of entities that score the same, half come first: the mean of the kindest and the harshest count, since a
-model that gives everything one score would otherwise seem perfect.
+Each triple is ranked twice, for its object (tail) and for its subject (head), among all entities of the graph. "Raw"
+ranks count every entity with a higher score; "filtered" ranks leave out entities that make another true triple
+(bordes2013, section 4.2). Half of the entities with equal scores count as higher, the mean of the best and the worst
+case: otherwise a model with constant scores would seem perfect.
 
-Cost: every entity is scored for each triple and side. In memory, the triples, and scores of a few questions at a time.
+Cost: a score of every entity for each triple and side. Memory: the triples, and scores of a few of them at a time.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ def rank_triples(scores: Scores, triples: NDArray[np.int64], known: NDArray[np.i
     """Rank the true entity of both ends of triples.
 
     Args:
-        scores: Of the model; called with 256 triples at most.
-        triples: (triples, 3), to be predicted.
-        known: All true triples, those to be predicted among them.
+        scores: Function that scores triples; called with 256 triples at most.
+        triples: (triples, 3), to predict.
+        known: All true triples, including those to predict.
 
     Raises:
-        ModelError: A score is no finite number; compared with such, every entity would come first.
+        ModelError: A score is not finite; with such scores every entity would rank first.
     """
     answers = {side: _Answers(known, side) for side in SIDES}
     ranks = Ranks(np.empty((len(triples), 2)), np.empty((len(triples), 2)))
@@ -63,7 +63,7 @@ def rank_triples(scores: Scores, triples: NDArray[np.int64], known: NDArray[np.i
                 raise ModelError("finite scores of all entities", found, "train the vectors at a lower learning rate")
             for row, (triple, own) in enumerate(zip(batch, scored, strict=True), start=start):
                 truth = own[triple[place]]
-                # Of all entities, and of the other answers among them: how many come before the true one.
+                # Entities before the true one: all of them, and those that are other answers.
                 everything, others = (
                     np.count_nonzero(part > truth) + (np.count_nonzero(part == truth) - 1) / 2
                     for part in (own, own[answers[side].to(triple)])
@@ -74,12 +74,12 @@ def rank_triples(scores: Scores, triples: NDArray[np.int64], known: NDArray[np.i
 
 
 def _ends(side: Side) -> tuple[int, int]:
-    """Return columns of the entity that is given, and of the one that is asked for."""
+    """Return the columns of the known and of the missing entity."""
     return (2, 0) if side == "head" else (0, 2)
 
 
 class _Answers:
-    """The entities that make true triples in the place of one end, by what is given, sorted in two arrays."""
+    """The entities that make true triples at one end, by the rest of the triple, sorted in two arrays."""
 
     def __init__(self, known: NDArray[np.int64], side: Side) -> None:
         self._given, place = _ends(side)
@@ -89,7 +89,7 @@ class _Answers:
         self._sorted, self._entities = keys[order], known[order, place]
 
     def to(self, triple: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return each once; of a triple that is known."""
+        """Return the entities for a known triple, without repeats."""
         key = self._keys(triple)
         first, last = (int(np.searchsorted(self._sorted, key, side)) for side in ("left", "right"))
         return np.unique(self._entities[first:last])
@@ -106,11 +106,11 @@ def summarise(ranks: NDArray[np.float64]) -> Figures:
 
 
 def link_prediction(ranks: Ranks, triples: NDArray[np.int64], relations: Sequence[str]) -> dict[str, object]:
-    """Return all figures of ranked triples, as records hold them.
+    """Return all figures of ranked triples, in the form of records.
 
     Returns:
         "triples"; "filtered" and "raw", each with the figures of "both" ends, "head" and "tail"; and "by_relation",
-        most frequent first: of each relation its "triples" and the filtered figures.
+        most frequent first: the number of "triples" and the filtered figures of each relation.
     """
     counts = np.bincount(triples[:, 1], minlength=len(relations))
     by_relation = {
@@ -131,13 +131,13 @@ def _by_side(ranks: NDArray[np.float64]) -> dict[str, Figures]:
 
 
 def frequency_scores(training: NDArray[np.int64], entities: int) -> Scores:
-    """Return a baseline that knows no vectors: an entity scores as often as it stood at that end of that relation.
+    """Return a baseline without vectors: an entity's score is how often it was at that end of the relation.
 
     Args:
-        training: (triples, 3), counted; only what occurs in them is held.
-        entities: How many there are.
+        training: (triples, 3), to count.
+        entities: Number of entities.
     """
-    # Of each side and relation its entities, and how often each is there.
+    # For each side and relation, its entities and their counts.
     counted: dict[Side, dict[int, tuple[NDArray[np.int64], NDArray[np.int64]]]] = {}
     order = np.argsort(training[:, 1], kind="stable")
     names, starts = np.unique(training[order, 1], return_index=True)
@@ -147,10 +147,10 @@ def frequency_scores(training: NDArray[np.int64], entities: int) -> Scores:
         counted[side] = dict(zip(names.tolist(), counts, strict=True))
 
     def scores(triples: NDArray[np.int64], side: Side) -> FloatArray:
-        found = np.zeros((len(triples), entities), dtype=np.float32)
-        for row, relation in zip(found, triples[:, 1].tolist(), strict=True):
+        table = np.zeros((len(triples), entities), dtype=np.float32)
+        for row, relation in zip(table, triples[:, 1].tolist(), strict=True):
             places, times = counted[side].get(relation, ([], []))
             row[places] = times
-        return found
+        return table
 
     return scores

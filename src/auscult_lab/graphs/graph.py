@@ -1,7 +1,7 @@
 """A knowledge graph: entities with names, triples subject - relation - object between them, and its statistics.
 
-Ids of entities and labels of relations are alike in whatever format a graph comes. Neighbours and components are found
-whatever the direction of the triples.
+Ids of entities and labels of relations are the same for all formats. Neighbours and components ignore the direction of
+triples.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ class KnowledgeGraph:
     """Entities, relations and the triples between them.
 
     Attributes:
-        entities: Ids, each once.
-        names: Of each entity, the preferred one first; its id where it has no name.
-        relations: Each once.
-        triples: Int64, (triples, 3): rows of subject, relation and object; each triple once.
+        entities: Ids, without repeats.
+        names: Names of each entity, the preferred one first; its id where it has no name.
+        relations: Names, without repeats.
+        triples: Int64, (triples, 3): rows of subject, relation and object, without repeats.
     """
 
     entities: tuple[str, ...]
@@ -53,8 +53,8 @@ def make_graph(
     Args:
         triples: Repeats are dropped.
         names: By entity id, the preferred one first; entities without triples are left out.
-        sought: What should have been there, said where there is no triple.
-        remedy: What to do then.
+        sought: Description of the expected triples, for the error.
+        remedy: Advice for the error.
 
     Raises:
         DataError: There is no triple.
@@ -76,11 +76,11 @@ def make_graph(
 
 
 def name_entities(graph: KnowledgeGraph, names: Mapping[str, Sequence[str]]) -> KnowledgeGraph:
-    """Return the graph with other names: of large files they are read last, for what has triples alone.
+    """Return the graph with other names. For large files names are read last, for entities with triples only.
 
     Args:
-        graph: As it is.
-        names: By entity id, the preferred one first; ids that are no entity's are passed over.
+        graph: The graph.
+        names: By entity id, the preferred one first; unknown ids are ignored.
     """
     named = (tuple(dict.fromkeys(name for name in names.get(each, ()) if name)) or (each,) for each in graph.entities)
     return replace(graph, names=tuple(named))
@@ -90,20 +90,20 @@ def label_relations(graph: KnowledgeGraph, labels: Mapping[str, str]) -> Knowled
     """Return the graph with readable relations: "P780" becomes "symptoms and signs".
 
     Args:
-        graph: As read.
-        labels: By relation. One that two relations share, or that is a relation itself, is not used.
+        graph: The graph as read.
+        labels: By relation. Labels that two relations share, or that equal a relation, are not used.
     """
     named = [labels.get(relation) or relation for relation in graph.relations]
     uses = Counter((*named, *graph.relations))
-    kept = (
+    names = (
         name if name != relation and uses[name] == 1 else relation
         for name, relation in zip(named, graph.relations, strict=True)
     )
-    return replace(graph, relations=tuple(kept))
+    return replace(graph, relations=tuple(names))
 
 
 def entity_id(text: str) -> str:
-    """Return the canonical form of an identifier ("umls:c0017661" becomes "UMLS:C0017661"); any other text as it is."""
+    """Return the canonical form of an identifier ("umls:c0017661" becomes "UMLS:C0017661"); other texts unchanged."""
     text = text.strip()
     return normalise_identifier(text) or text
 
@@ -116,7 +116,7 @@ def plain_name(name: str) -> str:
 def named_entity_id(name: str) -> str:
     """Return the id of an entity that has a name and no identifier: "The Fever " becomes "name:fever".
 
-    Canonical identifiers have a prefix in capitals, so none is equal to it.
+    Canonical identifiers have a prefix in capitals, so none equals such an id.
     """
     return _NAMED + plain_name(name).casefold()
 
@@ -132,12 +132,12 @@ def degrees(graph: KnowledgeGraph) -> NDArray[np.int64]:
 
 
 def by_degree(graph: KnowledgeGraph) -> NDArray[np.int64]:
-    """Return rows of the entities, those in the most triples first; of those in as many, the earlier first."""
+    """Return rows of the entities by falling degree; equal degrees stay in order."""
     return np.argsort(-degrees(graph), kind="stable").astype(np.int64)
 
 
 class Neighbours:
-    """The triples of each entity, found in the time it takes to read them."""
+    """The triples of each entity, in constant time per triple."""
 
     def __init__(self, graph: KnowledgeGraph) -> None:
         ends = graph.triples[:, [0, 2]].T.ravel()
@@ -148,12 +148,12 @@ class Neighbours:
     def of(self, entity: int) -> list[tuple[int, bool, int]]:
         """Return (relation, whether the entity is the subject, the other entity) of its triples, in their order."""
         places = self._order[self._starts[entity] : self._starts[entity + 1]]
-        found = []
+        edges = []
         for place in places.tolist():
             outward, row = place < len(self._triples), place % len(self._triples)
             subject, relation, object_ = self._triples[row].tolist()
-            found.append((relation, outward, object_ if outward else subject))
-        return found
+            edges.append((relation, outward, object_ if outward else subject))
+        return edges
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,16 +161,16 @@ class GraphStatistics:
     """Counts over a graph. The degree of an entity is the number of triples it is in.
 
     Attributes:
-        entities: Their number; so of relations and triples.
-        relations: See `entities`.
-        triples: See `entities`.
+        entities: Number of entities.
+        relations: Number of relations.
+        triples: Number of triples.
         triples_per_relation: (relation, triples), most first.
         degree_mean: Over all entities.
         degree_median: Over all entities.
         degree_max: Over all entities.
         hubs: (entity id, degree) of those with the most triples.
         leaf_share: Share of entities that are in one triple.
-        isolated_share: Share of entities that stand together with no other: their triples are with themselves.
+        isolated_share: Share of entities without neighbours: all of their triples are with themselves.
         components: Parts of the graph that no triple connects.
         largest_component: Entities in the largest of them.
     """
@@ -190,9 +190,9 @@ class GraphStatistics:
 
 
 def graph_statistics(graph: KnowledgeGraph) -> GraphStatistics:
-    """Count a graph; a second for millions of triples."""
+    """Compute statistics of a graph; takes a second for millions of triples."""
     degree = degrees(graph)
-    # Only here: they take a fifth of a second to import, and every command imports this.
+    # Imported here because they take a fifth of a second, and every command imports this file.
     with naming_extra("lab", "scipy"):
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import connected_components
@@ -207,12 +207,12 @@ def graph_statistics(graph: KnowledgeGraph) -> GraphStatistics:
         relations=len(graph.relations),
         triples=len(graph.triples),
         triples_per_relation=tuple(
-            (graph.relations[each], int(counts[each])) for each in np.argsort(-counts, kind="stable")
+            (graph.relations[row], int(counts[row])) for row in np.argsort(-counts, kind="stable")
         ),
         degree_mean=float(degree.mean()),
         degree_median=float(np.median(degree)),
         degree_max=int(degree.max()),
-        hubs=tuple((graph.entities[each], int(degree[each])) for each in hubs),
+        hubs=tuple((graph.entities[row], int(degree[row])) for row in hubs),
         leaf_share=float((degree == 1).mean()),
         # An entity alone in its component.
         isolated_share=float((sizes == 1).sum() / len(graph.entities)),

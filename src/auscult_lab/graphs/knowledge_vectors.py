@@ -1,11 +1,11 @@
-"""Vectors of a knowledge graph's entities and relations, with their ids and names, at rest.
+"""Vectors of a knowledge graph's entities and relations, with their ids and names, on disk.
 
-A folder of them: `knowledge.json` (ids, names, what is said of the training) and `knowledge.safetensors` (float32
-arrays "entities" and "relations", one row each, in the order of the ids).
+A folder has `knowledge.json` (ids, names, training record) and `knowledge.safetensors` (float32 arrays "entities" and
+"relations", one row each, in the order of the ids).
 
-Entities stand in the order in which a linker is to prefer them, those in the most triples first: a name that several
-have then means the same entity to a linker made of the vectors and to one made of the graph. Folders of format 1, which
-told none, had them in the order in which the triples first name them, and are refused.
+Entities are in the order of a linker's preference, those in the most triples first. An ambiguous name then means the
+same entity to linkers from the vectors and from the graph. Folders of format 1, without a format field, have entities
+in the order of the triples, and are refused.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ _OLD_REMEDY = "make them again with `auscult concepts graph embed --restart`, an
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeVectors:
-    """What was learned of a graph.
+    """Vectors of a graph.
 
     Attributes:
         entities: Ids, those in the most triples first.
-        names: Of each entity, the preferred one first.
+        names: Names of each entity, the preferred one first.
         vectors: Float32, (entities, dim).
-        relations: Names.
+        relations: Names of the relations.
         relation_vectors: Float32, (relations, dim).
-        training: What is said of their training: settings, held-out figures, seed, version, hardware.
+        training: Training record: settings, held-out figures, seed, version, hardware.
     """
 
     entities: tuple[str, ...]
@@ -67,10 +67,10 @@ class KnowledgeVectors:
 
 
 def save(vectors: KnowledgeVectors, folder: Path) -> None:
-    """Write a folder, whole or not at all.
+    """Write a folder atomically.
 
     Raises:
-        ModelError: Ids, names and rows differ in number.
+        ModelError: The numbers of ids, names and rows differ.
         DataError: The place cannot be written to.
     """
     _check(vectors, "the vectors to save", "give every entity and relation one row")

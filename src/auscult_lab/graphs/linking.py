@@ -1,18 +1,17 @@
-"""N-gram dictionary linking: where a text has the words of a name, the text names that entity (wang2021, section 4.2).
+"""N-gram dictionary linking: names of entities are found in texts (wang2021, section 4.2).
 
     E(T_i) = top-1 of {e : a name of e covers T_i, the longest from the left}, else nothing
 
-wang2021 links with scispaCy (UMLS) and TagMe (Wikidata) and takes the first candidate of each mention. Here names are
-found by one automaton over all of them, at a cost that does not depend on their number, and the candidates of a name
-are in order: entities that prefer the name, then those that have it as a synonym, each in the order they were given
-in, which for a graph is by the number of their triples. Case and accents make no difference, except in acronyms: "ALL"
-is a leukemia, "all" is not. Nor does punctuation that a name has and the text has not, or otherwise within a word
-("non-small"); a comma or full stop that only the text has keeps words apart. Anything with `link(text)` takes its place
-(`EntityLinker`).
+wang2021 links with scispaCy (UMLS) and TagMe (Wikidata) and takes the first candidate of each mention. Here one
+automaton finds all names, at a cost that does not depend on their number. Candidates of a name are ordered: entities
+with it as preferred name, then those with it as synonym, each in the order given, which for a graph is by the number of
+triples. Case and accents are ignored, except in acronyms: "ALL" is a leukemia, "all" is not. Punctuation of a name is
+optional in the text, as are hyphens within words ("non-small"), but a comma or full stop that only the text has
+separates words. Any other `EntityLinker` can be used instead.
 
-Departures: no n-gram is longer than the longest name, so none has to be set. Names that are words of `FUNCTION_WORDS`,
-begin with "the" or have fewer than two letters are no mention, and no acronym means what few call so: "MS", which is
-multiple sclerosis, is not myeloid sarcoma.
+Departures: the longest name limits n-grams, so that no limit has to be set. Names in `FUNCTION_WORDS`, names that begin
+with "the" and names of fewer than two letters are not linked. An acronym never means an entity that is rarely called
+so: "MS" is multiple sclerosis, not myeloid sarcoma.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ class EntitySpan:
 
 
 class EntityLinker(Protocol):
-    """Finds entities in text; each span has the one entity the linker thinks most likely."""
+    """Finds entities in text; each span has the most likely entity."""
 
     def link(self, text: str) -> list[EntitySpan]:
         """Return spans in order, without overlap."""
@@ -60,9 +59,9 @@ class NgramLinker:
     """Links the names of entities in text.
 
     Args:
-        names: Of each entity, the preferred one first.
-        ids: Of the same entities; of two with one name, the earlier is taken.
-        skip: Names (any case) that are never linked.
+        names: Names of each entity, the preferred one first.
+        ids: Ids of the same entities; of two with the same name, the earlier is linked.
+        skip: Names that are never linked, in any case.
 
     Raises:
         ValueError: There are not as many ids as tuples of names.
@@ -106,22 +105,22 @@ class NgramLinker:
 
     @classmethod
     def from_graph(cls, graph: KnowledgeGraph, skip: Iterable[str] = FUNCTION_WORDS) -> NgramLinker:
-        """Return a linker to the entities of a graph; of two with one name, the one in more triples is taken."""
+        """Return a linker to the entities of a graph; of two with the same name, the one in more triples is linked."""
         order = by_degree(graph)
         return cls([graph.names[each] for each in order], [graph.entities[each] for each in order], skip)
 
     def link(self, text: str) -> list[EntitySpan]:
-        """Return mentions in order, without overlap, longest first where two start together."""
+        """Return mentions in order, without overlap; the longest of those with the same start."""
         spans: list[EntitySpan] = []
         last = 0
         text, places = single_blanks(text)
         for start, negative_end, number in self._automaton.find(text):
             if start < last:
                 continue
-            found = self._any_case[number]
+            entity = self._any_case[number]
             if number in self._written:
-                found = self._written[number].get(text[start:-negative_end], found)
-            if found is not None:
-                spans.append(EntitySpan(places[start], places[-negative_end - 1] + 1, found))
+                entity = self._written[number].get(text[start:-negative_end], entity)
+            if entity is not None:
+                spans.append(EntitySpan(places[start], places[-negative_end - 1] + 1, entity))
                 last = -negative_end
         return spans

@@ -1,11 +1,10 @@
-"""Opening a knowledge graph: from a file or folder, by its catalogue name, or out of the documents of a corpus.
+"""Open a knowledge graph from a file or folder, by its catalogue name, or from the documents of a corpus.
 
 OBO (1.2, 1.4: Disease Ontology, Mondo, HPO, Symptom Ontology and others): `is_a: B` gives (A, is_a, B);
-`relationship: r B` gives (A, r, B). Of a definition by intersection the genus (`intersection_of: B`) gives (A, is_a, B)
-and a differentia (`intersection_of: r B`) gives (A, r, B), because both hold of everything that the term covers.
-Obsolete terms are left out. A relation with an identifier ("RO:0002200") is called by the name that its [Typedef] has.
-An entity that
-other files describe is named by the comment after "!".
+`relationship: r B` gives (A, r, B). In a definition by intersection, the genus (`intersection_of: B`) gives (A, is_a,
+B) and a differentia (`intersection_of: r B`) gives (A, r, B), because both apply to everything that the term covers.
+Obsolete terms are left out. A relation with an identifier ("RO:0002200") gets the name of its [Typedef]. Entities that
+other files describe get their name from the comment after "!".
 
 UMLS Metathesaurus in Rich Release Format (wang2021, section 5.1.4): a row of MRREL.RRF says that CUI2 has the
 relationship RELA to CUI1, or where RELA is empty the broader REL: the triple is (CUI2, RELA or REL, CUI1). UMLS states
@@ -14,8 +13,8 @@ most relations twice, once in each direction ("isa", "inverse_isa"); both are re
 that are in a relation. Needs a licence of the National Library of Medicine.
 
 Documents: a document about A with a section "Causes" that names B gives (A, causes, B). Entities are the documents'
-titles, and relations the normalised headings; a heading of few documents is the relation "mentions". It stands for an
-open-domain graph (wang2021, section 5.1.4) where Wikidata cannot be had; no person has checked its relations.
+titles, and relations the normalised headings; headings of few documents become the relation "mentions". Such a graph
+can replace Wikidata as open-domain graph (wang2021, section 5.1.4); nobody has checked its relations.
 """
 
 from __future__ import annotations
@@ -62,10 +61,10 @@ def read_umls(folder: Path | str, sources: Collection[str] = ()) -> KnowledgeGra
 
     Args:
         folder: Usually `META/` of a release.
-        sources: Only relations that these vocabularies state (SAB, "SNOMEDCT_US"); all where empty.
+        sources: Read only relations of these vocabularies (SAB, "SNOMEDCT_US"); empty for all.
 
     Raises:
-        DataError: A file is absent or malformed; names file and line. Or no relation is left.
+        DataError: A file is absent or malformed (names file and line), or no relation is left.
     """
     folder = Path(folder)
     relations, names = _find(folder, _RELATIONS), _find(folder, NAMES)
@@ -88,7 +87,7 @@ def _find(folder: Path, name: str) -> Path:
 
 
 def _names(path: Path, wanted: frozenset[str]) -> dict[str, list[str]]:
-    """English names of wanted concepts: the preferred form of the preferred term first, other preferred ones next."""
+    """Return English names of wanted concepts: the preferred form of the preferred term, then other preferred forms."""
     ranked: dict[str, dict[str, int]] = {}
     for row in _rows(path, _WIDTHS[NAMES]):
         concept = f"UMLS:{row[_CUI]}"
@@ -101,7 +100,7 @@ def _names(path: Path, wanted: frozenset[str]) -> dict[str, list[str]]:
 
 def _rows(path: Path, width: int) -> Iterator[list[str]]:
     for number, line in read_lines(path):
-        # Every column ends with a bar, the last one too.
+        # Every column ends with a bar, including the last.
         cells = line.split("|")
         if len(cells) != width + 1:
             got = f"{len(cells) - 1} columns"
@@ -109,7 +108,7 @@ def _rows(path: Path, width: int) -> Iterator[list[str]]:
         yield cells
 
 
-# Tag -> how many words its value may have.
+# Tag -> allowed numbers of words in its value.
 _TAGS = {"is_a": (1,), "relationship": (2,), "intersection_of": (1, 2)}
 _Names = dict[str, tuple[str, ...]]
 
@@ -134,17 +133,17 @@ def _obo_triples(path: Path, names: _Names, labels: dict[str, str]) -> Iterator[
     for kind, line_number, stanza in read_stanzas(path):
         if kind not in ("Term", "Typedef"):
             continue
-        identifier = next((each.value for each in stanza.get("id", [])), "")
+        identifier = next((line.value for line in stanza.get("id", [])), "")
         if not identifier:
             raise DataError(f"an id in the stanza at {path}:{line_number}", "none", "correct or remove that stanza")
-        preferred = [unescape(each.value) for each in stanza.get("name", [])]
+        preferred = [unescape(line.value) for line in stanza.get("name", [])]
         if kind == "Typedef":
             labels.update((identifier, "_".join(name.split())) for name in preferred)
         if kind == "Typedef" or is_obsolete(stanza):
             continue
         subject = entity_id(identifier)
         names[subject] = (*preferred, *read_synonyms(path, stanza))
-        for tag, number, value, comment in ((each, *line) for each in _TAGS for line in stanza.get(each, [])):
+        for tag, number, value, comment in ((name, *line) for name in _TAGS for line in stanza.get(name, [])):
             words = value.split()
             if len(words) not in _TAGS[tag]:
                 raise DataError(f"'{tag}: [relation] id' at {path}:{number}", repr(value[:80]), "correct that line")
@@ -163,12 +162,12 @@ _FILES = (
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What is read of a graph that may be too large to be read whole; all where nothing is named.
+    """Selection of a part of a graph that may be too large to read whole; by default, everything.
 
     Attributes:
-        properties: Of Wikidata, see `read_wikidata`.
-        roots: Of Wikidata, see `read_wikidata`.
-        sources: Of UMLS, see `read_umls`.
+        properties: For Wikidata; see `read_wikidata`.
+        roots: For Wikidata; see `read_wikidata`.
+        sources: For UMLS; see `read_umls`.
     """
 
     properties: tuple[str, ...] = ()
@@ -176,13 +175,13 @@ class Part:
     sources: tuple[str, ...] = ()
 
     def check(self, *taken: str) -> None:
-        """See that nothing is named that a format does not know.
+        """Check that the selection uses only attributes of a format.
 
         Args:
-            taken: Which of the attributes it does.
+            taken: Attributes of the format.
 
         Raises:
-            ConfigError: Another is named.
+            ConfigError: Another attribute is used.
         """
         formats = {"properties": "Wikidata", "roots": "Wikidata", "sources": "UMLS"}
         for name, format_ in formats.items():
@@ -195,15 +194,15 @@ WHOLE = Part()
 
 
 def read_graph(path: Path | str, part: Part = WHOLE) -> KnowledgeGraph:
-    """Read a graph, its format told by the name of the file or by what is in the folder.
+    """Read a graph. The name of the file, or the content of the folder, decides the format.
 
     Args:
         path: See `ACCEPTED`.
-        part: What to read of it, where it is of UMLS or Wikidata.
+        part: Selection of a part of UMLS or Wikidata.
 
     Raises:
-        DataError: There is nothing at the path, or nothing that holds a graph, or it cannot be read or is malformed.
-        ConfigError: It has no such parts.
+        DataError: There is no graph at the path, or it cannot be read or is malformed.
+        ConfigError: The format has no such selection.
     """
     path = Path(path)
     name = path.name.removesuffix(".gz")
@@ -227,7 +226,7 @@ def read_graph(path: Path | str, part: Part = WHOLE) -> KnowledgeGraph:
         if name.endswith((".tsv", ".txt")):
             return read_triples(path)
     except OSError as error:
-        # To ask what lies in a closed folder is refused as reading it is.
+        # Listing a folder without permission fails like reading it.
         raise unreadable(path, error) from error
     raise DataError(_FILES, f"a file named {path.name}", "convert it to a table of triples")
 
@@ -235,7 +234,7 @@ def read_graph(path: Path | str, part: Part = WHOLE) -> KnowledgeGraph:
 MENTIONS = "mentions"
 """The relation of headings that few documents have, and of sections without one."""
 
-# "Rash (medicine)" is called "Rash" in texts about health; "Rash (album)" is not.
+# Health texts call "Rash (medicine)" "Rash", but not "Rash (album)".
 _QUALIFIER = re.compile(
     r"\s*\((anatomy|biology|condition|disease|disorder|drug|immunology|medical|medication|medicine|mood|pathology"
     r"|pharmacology|physiology|psychiatry|psychology|surgery|symptom)\)$",
@@ -244,15 +243,15 @@ _QUALIFIER = re.compile(
 
 
 def graph_of_documents(documents: Callable[[], Iterable[Document]], shared_by: int = 10) -> KnowledgeGraph:
-    """Read a graph out of documents.
+    """Build a graph from documents.
 
     Args:
-        documents: Streams them; called twice, for what they are about and for what they say. Documents without a title
-            take no part; those with one title or one identifier are about one entity.
-        shared_by: A heading is a relation of its own when so many documents have it.
+        documents: Streams the documents; called twice, for their entities and for their texts. Documents without a
+            title are ignored; those with equal titles or identifiers are about the same entity.
+        shared_by: Number of documents with a heading from which on it is a relation of its own.
 
     Raises:
-        DataError: No document names what another is about.
+        DataError: No document names the entity of another.
     """
     names: dict[str, tuple[str, ...]] = {}
     headings: Counter[str] = Counter()
@@ -268,7 +267,7 @@ def graph_of_documents(documents: Callable[[], Iterable[Document]], shared_by: i
 
 
 def document_entity(document: Document) -> str:
-    """Return the id of what a document is about: its first identifier, or else "name:" and its title."""
+    """Return the id of a document's entity: its first identifier, or else "name:" and its title."""
     return entity_id(document.entity_ids[0]) if document.entity_ids else named_entity_id(document.title)
 
 
@@ -295,13 +294,13 @@ def open_graph(spec: str | Path, part: Part = WHOLE) -> KnowledgeGraph:
 
     Args:
         spec: A path that `read_graph` takes; a catalogue name of concepts ("knowledge-base", "symptom-ontology"); or
-            that of a corpus ("enwiki"), of whose documents a graph is made (`graph_of_documents`).
-        part: What to read of it, where it is of UMLS or Wikidata.
+            that of a corpus ("enwiki"), for a graph of its documents (`graph_of_documents`).
+        part: Selection of a part of UMLS or Wikidata.
 
     Raises:
         CorpusMissingError: It is not on this machine; the remedy says where to get it.
-        DataError: There is nothing at the path, nothing that holds a graph, or a file is malformed.
-        ConfigError: It has no such parts, or is a corpus that models are only measured with.
+        DataError: There is no graph at the path, or a file is malformed.
+        ConfigError: The format has no such selection, or models may not learn from the corpus.
     """
     entry = catalogue().get(str(spec))
     if entry is None and _NAME.fullmatch(str(spec)) and not Path(spec).exists():

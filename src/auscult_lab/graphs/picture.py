@@ -1,8 +1,7 @@
-"""A neighbourhood as a picture: a tree to both sides of its entity, one colour a relation.
+"""Draw a neighbourhood as a tree to both sides of its entity, with one colour per relation.
 
-Names are long and are read from left to right, so entities stand in columns, a step a column, and not in circles. The
-triangle beside an entity points from the subject of the triple to its object. Triples that are not in the tree are
-drawn as dotted arcs.
+Names are long, so entities are arranged in columns, one per step, and not in circles. The triangle beside an entity
+points from the subject of the triple to its object. Triples outside the tree are dotted arcs.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _INK, _GREY, _FAINT = "#22272e", "#6b7280", "#d5d9de"
-# Told apart by the colour-blind too (Okabe and Ito, yellow darkened); relations beyond them are grey.
+# Distinguishable for the colour-blind, too (Okabe and Ito, yellow darkened); further relations are grey.
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b38600", "#56b4e9", "#7f4fc9", "#8c564b")
 _STYLE = {"font.family": "DejaVu Sans", "font.size": 9, "text.parse_math": False}
 #: Inches: between rows, from the centre to the first column and between columns, title, a row of the key.
@@ -33,7 +32,7 @@ _LONGEST = 48
 
 @dataclass(frozen=True, slots=True)
 class _Node:
-    """Where an entity stands, in inches from the centre; `side` is 1 to the right and -1 to the left of it."""
+    """Position of an entity, in inches from the centre; `side` is 1 to the right and -1 to the left of it."""
 
     x: float
     y: float
@@ -44,10 +43,10 @@ class _Node:
 
 
 def save_picture(around: Neighbourhood, path: Path | str) -> None:
-    """Draw a neighbourhood to a .svg, .png or .pdf file; an old file is replaced only by a whole new one.
+    """Draw a neighbourhood to a .svg, .png or .pdf file, which is written atomically.
 
     Raises:
-        ConfigError: The path is not one for a picture.
+        ConfigError: The path has no suffix of a picture.
         DataError: The file cannot be written.
         MissingExtraError: matplotlib is not installed.
     """
@@ -60,7 +59,7 @@ def save_picture(around: Neighbourhood, path: Path | str) -> None:
 
 
 def draw_picture(around: Neighbourhood, figure: Any) -> None:
-    """Draw into an empty matplotlib figure, whose size is set to what the neighbourhood needs."""
+    """Draw into an empty matplotlib figure, and set its size to fit."""
     centre = textwrap.wrap(around.graph.names[0][0], 20, max_lines=4, placeholder=" …")
     # Names, with the id where several entities have one name.
     called = [_label(names[0]) for names in around.graph.names]
@@ -111,7 +110,7 @@ def _measure(figure: Any, text: str, **style: Any) -> float:
 
 
 def _place(around: Neighbourhood, labels: Sequence[str], sizes: Sequence[float]) -> list[_Node]:
-    """Return rows and columns of a tree to both sides; the nodes in the order of the entities."""
+    """Return the nodes of a tree to both sides, in the order of the entities."""
     children: list[list[int]] = [[] for _ in labels]
     for child, link in enumerate(around.links, 1):
         children[link.parent].append(child)
@@ -123,20 +122,20 @@ def _place(around: Neighbourhood, labels: Sequence[str], sizes: Sequence[float])
         count = 0.0
         for child in first:
             count = _rows(child, children, rows, count)
-        # Where each column begins: behind the longest name of the one before.
+        # A column begins after the longest name of the one before.
         begins = [0.0, sizes[0] / 2 + 0.15 + _REACH]
         for step in range(1, max(around.distances) + 1):
-            widest = max((sizes[each] for each in rows if around.distances[each] == step), default=0.0)
+            widest = max((sizes[entity] for entity in rows if around.distances[entity] == step), default=0.0)
             begins.append(begins[-1] + widest + _REACH)
-        for each, row in rows.items():
-            x = begins[around.distances[each]]
+        for entity, row in rows.items():
+            x = begins[around.distances[entity]]
             y = ((count - 1) / 2 - row) * _ROW
-            places[each] = _Node(side * x, y, side, labels[each], side * (x + 0.12 + sizes[each]))
-    return [places[each] for each in range(len(labels))]
+            places[entity] = _Node(side * x, y, side, labels[entity], side * (x + 0.12 + sizes[entity]))
+    return [places[entity] for entity in range(len(labels))]
 
 
 def _sides(around: Neighbourhood, children: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
-    """The centre's children to its right and left: objects and subjects, or halves where one side is far longer."""
+    """Return the centre's children on the right and left: objects and subjects, or halves if one side is far longer."""
 
     def leaves(entity: int) -> int:
         return sum(map(leaves, children[entity])) or 1
@@ -155,7 +154,7 @@ def _sides(around: Neighbourhood, children: Sequence[Sequence[int]]) -> tuple[li
 
 
 def _rows(entity: int, children: Sequence[Sequence[int]], rows: dict[int, float], count: float) -> float:
-    """Give an entity and all below it their rows from `count` on; an entity stands amid its children."""
+    """Set the rows of an entity and its descendants from `count` on; an entity is in the middle of its children."""
     if not children[entity]:
         rows[entity] = count
         return count + 1
@@ -211,7 +210,7 @@ def _draw_nodes(around: Neighbourhood, nodes: Sequence[_Node], axes: Axes) -> No
 
 
 def _key(around: Neighbourhood, figure: Any, width: float) -> list[list[tuple[str, str, float]]]:
-    """Return (text, colour, width) of each relation, in rows that are no wider than `width`."""
+    """Return (text, colour, width) of each relation, in rows of at most `width`."""
     counts = np.bincount(around.graph.triples[:, 1], minlength=len(around.graph.relations))
     rows: list[list[tuple[str, str, float]]] = [[]]
     for relation, name in enumerate(around.graph.relations):

@@ -3,16 +3,17 @@
     score(s, r, o) = -||s + r - o||_p                                        (section 2; p is 1 or 2)
     margin loss    = sum over a batch of [margin + ||s + r - o|| - ||s' + r - o'||]+       (Eq. 1)
 
-(s', r, o') is the triple with subject or object exchanged for any entity. Vectors begin uniform in +-6 / sqrt(dim);
-relations are brought to unit length once, entities before each step that reads them (Algorithm 1). A graph of n
-entities costs n x dim floats; a step with shared negatives one product of (batch, dim) by (dim, negatives) a side.
+(s', r, o') is the triple with subject or object replaced by a random entity. Vectors are initialised uniformly in
++-6 / sqrt(dim). Relations are scaled to unit length once, entities before each step that reads them (Algorithm 1). A
+graph of n entities takes n x dim floats; a step with shared negatives, one product of (batch, dim) by (dim, negatives)
+per side.
 
 Departures from the paper, all of them settings, chosen on validation triples (`AS_PUBLISHED` has none):
 
 - loss "softmax": cross entropy of the true entity among `negatives` drawn for the whole batch, for both sides of each
-  triple, with scores times `scale` (ruffinelli2020 found that it serves the old models best);
+  triple, with scores times `scale` (the best loss for older models by ruffinelli2020);
 - optimiser "adam", with moments of the rows that a step reads only (kingma2015);
-- the epoch is chosen by filtered mean reciprocal rank on validation triples, in the paper by raw mean rank.
+- filtered mean reciprocal rank on validation triples chooses the epoch; in the paper, raw mean rank does.
 """
 
 from __future__ import annotations
@@ -41,15 +42,15 @@ class TransEConfig(Settings):
     Attributes:
         dim: Length of vectors.
         norm: p of the distance.
-        loss: See the file's opening.
-        margin: Of the margin loss.
-        scale: Of scores in the softmax loss: distances between unit vectors differ little.
-        negatives: Of the margin loss: corrupted triples for each true one; of the softmax loss: entities drawn for a
-            batch.
+        loss: "margin" or "softmax"; see the module's docstring.
+        margin: Margin of the margin loss.
+        scale: Factor of scores in the softmax loss, since distances between unit vectors differ little.
+        negatives: Corrupted triples per true one in the margin loss; entities drawn per batch in the softmax loss.
         optimizer: "sgd" as published, or "adam".
-        learning_rate: Of a batch's summed loss.
-        batch: Triples a step; None for a 48th of the training triples, from 16 to 1024: small graphs need steps too.
-        epochs: At most; passes over the training triples.
+        learning_rate: Learning rate, for the summed loss of a batch.
+        batch: Triples per step; None for a 48th of the training triples, from 16 to 1024, so that small graphs have
+            enough steps.
+        epochs: Largest number of passes over the training triples.
         patience: Stop after so many epochs without a better validation score; None runs all epochs.
     """
 
@@ -66,14 +67,14 @@ class TransEConfig(Settings):
     patience: int | None = Field(default=5, ge=1)
 
     def batch_of(self, triples: int) -> int:
-        """Return triples a step of a training on so many."""
+        """Return the number of triples per step for a training on `triples`."""
         return min(1024, max(16, triples // 48)) if self.batch is None else self.batch
 
 
 AS_PUBLISHED = TransEConfig(
     dim=50, norm=1, loss="margin", margin=1.0, negatives=1, optimizer="sgd", batch=64, epochs=1000, patience=50
 )
-"""The settings of bordes2013 (section 4.2) for its densest graph; the paper does not tell its batch size."""
+"""The settings of bordes2013 (section 4.2) for its densest graph; the paper does not give its batch size."""
 
 
 class TransE(nn.Module):
@@ -82,7 +83,7 @@ class TransE(nn.Module):
     def __init__(self, entities: int, relations: int, *, dim: int, norm: int) -> None:
         super().__init__()
         self.norm = norm
-        # Sparse: a step writes the rows it has read, not the whole table.
+        # Sparse: a step writes only the rows it has read, not the whole table.
         self.entities = nn.Embedding(entities, dim, sparse=True)
         self.relations = nn.Embedding(relations, dim, sparse=True)
         bound = 6 / math.sqrt(dim)
@@ -94,7 +95,7 @@ class TransE(nn.Module):
 
     @torch.no_grad()
     def constrain(self, rows: Tensor | None = None) -> None:
-        """Bring entity vectors to unit length: those of some rows, or all."""
+        """Scale entity vectors to unit length: some rows, or all."""
         table = self.entities.weight
         if rows is None:
             table.copy_(functional.normalize(table, dim=1))
@@ -109,29 +110,29 @@ class TransE(nn.Module):
         return length
 
     def distances(self, triples: Tensor, candidates: Tensor, side: Side) -> Tensor:
-        """Return distances with each candidate in the place of one end.
+        """Return distances with each candidate at one end.
 
         Args:
             triples: Int64, (rows, 3).
             candidates: Float32, (candidates, dim): entity vectors.
-            side: The end that is exchanged.
+            side: The end that is replaced.
 
         Returns:
             Float32, (rows, candidates).
         """
         subject, relation, object_ = triples.unbind(-1)
         step = self.relations(relation)
-        # ||s' + r - o|| = ||(o - r) - s'||: either end is sought around one point.
+        # ||s' + r - o|| = ||(o - r) - s'||: a distance from one point for either end.
         point = self.entities(object_) - step if side == "head" else self.entities(subject) + step
         if self.norm == 1:
             return torch.cdist(point, candidates, p=1)
         squares: Tensor = point.square().sum(1, keepdim=True) + candidates.square().sum(1) - 2 * point @ candidates.T
-        # Rounding may leave a square below zero; the root's slope at zero would be infinite.
+        # Rounding may make a square negative, and the root has an infinite slope at zero.
         return squares.clamp_min(1e-12).sqrt()
 
     @torch.no_grad()
     def scores(self, triples: NDArray[np.int64], side: Side) -> FloatArray:
-        """Return -distance with every entity in the place of one end, as `evaluation.Scores`."""
+        """Return -distance with every entity at one end, as `evaluation.Scores`."""
         table = self.entities.weight
         asked = torch.from_numpy(triples).to(table.device)
         scored: FloatArray = (-self.distances(asked, table, side)).cpu().numpy()
@@ -144,7 +145,7 @@ def margin_loss(true: Tensor, corrupted: Tensor, margin: float) -> Tensor:
     Args:
         true: Distances, (batch,).
         corrupted: Distances, (batch, negatives).
-        margin: By which corrupted triples should be farther.
+        margin: Margin by which corrupted triples should be farther.
     """
     return functional.relu(margin + true[:, None] - corrupted).mean(1).sum()
 
@@ -163,12 +164,12 @@ def softmax_loss(true: Tensor, candidates: Tensor, is_true: Tensor, scale: float
 
 
 def corrupt(triples: Tensor, entities: int, negatives: int) -> Tensor:
-    """Return triples with subject or object, by a fair coin, exchanged for any entity (bordes2013, Eq. 2).
+    """Return triples with subject or object, at random, replaced by a random entity (bordes2013, Eq. 2).
 
     Args:
         triples: Int64, (batch, 3).
-        entities: How many there are.
-        negatives: For each triple.
+        entities: Number of entities.
+        negatives: Number per triple.
 
     Returns:
         Int64, (batch, negatives, 3).
@@ -180,12 +181,12 @@ def corrupt(triples: Tensor, entities: int, negatives: int) -> Tensor:
 
 
 class TransEObjective:
-    """What is trained and what for.
+    """Trains TransE and measures it on validation triples.
 
     Args:
-        network: Trained in place.
+        network: The network, which is trained in place.
         config: Loss and optimiser.
-        validation: (triples, 3); their filtered ranks choose the epoch. None for a training of fixed length.
+        validation: (triples, 3); their filtered ranks choose the epoch. None for a fixed number of epochs.
         known: All true triples, (triples, 3).
     """
 
@@ -202,11 +203,11 @@ class TransEObjective:
         self._known = known
 
     def loss(self, batch: Tensor) -> tuple[Tensor, int]:
-        """Return the summed loss of triples (batch, 3), with negatives drawn here; what it reads gets unit length."""
+        """Return the summed loss of triples (batch, 3) and new negatives, after scaling vectors to unit length."""
         config, network = self._config, self.network
         if config.loss == "margin":
             corrupted = corrupt(batch, network.entities.num_embeddings, config.negatives)
-            # Rows that are not read need no unit length yet: Algorithm 1 gives it to all of them at each step.
+            # Algorithm 1 scales all rows at each step, but only the rows that are read matter.
             network.constrain(torch.cat([batch[:, [0, 2]].ravel(), corrupted[..., [0, 2]].ravel()]))
             return margin_loss(network.distance(batch), network.distance(corrupted), config.margin), len(batch)
         drawn = torch.randint(network.entities.num_embeddings, (config.negatives,), device=batch.device)
@@ -227,7 +228,7 @@ class TransEObjective:
         return {"RR": figures["MRR"], "Hits@10": figures["Hits@10"]}
 
     def optimizer(self) -> torch.optim.Optimizer:
-        """Return the optimiser of all vectors; moments and steps are those of the rows that a batch reads."""
+        """Return the optimiser of all vectors; it updates only the rows that a batch reads."""
         parameters, rate = self.network.parameters(), self._config.learning_rate
         if self._config.optimizer == "sgd":
             return torch.optim.SGD(parameters, lr=rate)
@@ -235,7 +236,7 @@ class TransEObjective:
 
 
 class _Triples(Dataset[list[int]]):
-    """Triples by key; a whole batch at once, since one at a time would cost more than the step."""
+    """Triples by key, a whole batch at a time, since single items would cost more than the step."""
 
     def __init__(self, triples: NDArray[np.int64]) -> None:
         self._triples = torch.from_numpy(triples)

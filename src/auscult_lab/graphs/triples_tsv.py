@@ -7,11 +7,11 @@
   read.
 - A table of three columns without such a line, as link-prediction data sets are published.
 
-An entity whose `xrefs` cite one of another vocabulary as the same (a Mondo record that cites one DOID) is that one, as
-in knowledge bases (`merging`), and synonyms go to the entity whose name they turn round, as there. An object without an
-id is the entity of `entities.tsv` that has its name as preferred name, or else one of its own: "name:" and the name. Of
-several entities with that name, the vocabulary decides in which the relation most often has its objects: a symptom is
-the "nephritis" of the Symptom Ontology, not the disease.
+An entity whose `xrefs` cite one entity of another vocabulary as the same (a Mondo record with one DOID) is merged with
+it, and inverted synonyms are moved, as in knowledge bases (`merging`). An object without an id is the entity of
+`entities.tsv` with its name as preferred name, or else a new entity with the id "name:" and the name. Of several
+entities with that name, one in the vocabulary of most objects of the relation is taken: a symptom is the "nephritis" of
+the Symptom Ontology, not the disease.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ TRIPLES = ("triples.tsv.gz", "triples.tsv")
 """The file that tells a folder of triples."""
 
 _ENTITIES = ("entities.tsv.gz", "entities.tsv")
-# What the columns are called, by what they hold.
+# Names of columns, by their content.
 _COLUMNS = (
     ("subject_id", "subject", "head", "head_id", "source"),
     ("relation", "predicate"),
@@ -63,7 +63,7 @@ def read_triples(path: Path | str) -> KnowledgeGraph:
     merged, same_as = merge_by_reference(concepts)
     names: _Names = defaultdict(list, {concept.concept_id: list(concept.names) for concept in merged})
     called: dict[str, list[str]] = defaultdict(list)
-    # What stands for both first: of several entities of one name, the first counts where nothing else decides.
+    # Entities that keep their id first: of several with one name, the first counts where nothing else decides.
     for concept in sorted(concepts, key=lambda each: each.concept_id in same_as):
         known_as = same_as.get(concept.concept_id, concept.concept_id)
         if known_as not in called[named_entity_id(concept.name)]:
@@ -84,21 +84,21 @@ def _triples(
     kinds: Counter[tuple[str, str]],
     same_as: Mapping[str, str],
 ) -> Iterator[Triple]:
-    """Yield the triples of a table; `names` gets what the table itself calls its entities.
+    """Yield the triples of a table; the table's names of its entities are added to `names`.
 
-    What said something of two records is left out where both are one entity.
+    Triples between two records of the same entity are left out.
     """
 
     def entity(identifier: str, name: str, relation: str) -> str:
-        found = entity_id(identifier)
-        found = same_as.get(found, found)
+        chosen = entity_id(identifier)
+        chosen = same_as.get(chosen, chosen)
         if not identifier:
             by_name = named_entity_id(name)
-            # The first of the largest is the first in the table of entities.
-            found = max(called.get(by_name, [by_name]), key=lambda each: kinds[relation, _vocabulary(each)])
-        if name and found not in names:
-            names[found] = [plain_name(name)]
-        return found
+            # max() returns the first of equals, which comes first in the table of entities.
+            chosen = max(called.get(by_name, [by_name]), key=lambda candidate: kinds[relation, _vocabulary(candidate)])
+        if name and chosen not in names:
+            names[chosen] = [plain_name(name)]
+        return chosen
 
     for subject, relation, object_, subject_name, object_name in _rows(path):
         ends = entity(subject, subject_name, relation), entity(object_, object_name, relation)
@@ -111,14 +111,14 @@ def _vocabulary(identifier: str) -> str:
 
 
 def _rows(path: Path) -> Iterator[list[str]]:
-    """Yield ids of subject, relation and object, and names of subject and object; empty where there are none."""
+    """Yield ids of subject, relation and object, and names of subject and object; empty for missing names."""
     rows = read_rows(path, None)
     first = next(rows, None)
     if first is None:
         raise DataError(f"triples in {path}", "an empty file", "give a table of subject, relation and object")
     width = len(first[1])
     columns = [cell.strip().lower() for cell in first[1]]
-    # Where subject, relation, object and their names are; none for three columns without names.
+    # Columns of subject, relation, object and their names; none for three columns without a header.
     places = [next((columns.index(name) for name in known if name in columns), None) for known in _COLUMNS]
     if None in places[:3]:
         if width != 3:

@@ -1,13 +1,12 @@
-"""Wikidata's JSON dump: a large array with one entity a line, read line by line (wang2021, section 5.1.4).
+"""Wikidata's JSON dump: a large array with one entity per line, read line by line (wang2021, section 5.1.4).
 
 A claim whose value is an item gives the triple (item, property, value). Left out are deprecated claims and claims
 without a value, lexemes and redirects. Names are the English label and aliases, or those for all languages where there
-are no English ones; a property is called by its label where the dump has it. Of a whole dump only a part fits into
+are no English ones; a property is named by its label where the dump has it. Only a part of a whole dump fits into
 memory: give `properties`, `roots`, or both.
 
-Cost: the file is read twice, for triples and then for the names of what they hold, and with `roots` twice before. Held
-are the triples that are kept and their names; for `roots` also every class that the dump has instances of, which are
-some per cent of its items.
+Cost: the file is read twice, for triples and then for names, and with `roots` twice before. Memory: the triples and
+their names; with `roots` also every class with instances, some per cent of all items.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ SUFFIXES = (".json", ".json.gz", ".json.bz2")
 CLASS_PROPERTIES = ("P31", "P279")
 """Instance of, subclass of."""
 
-# The first that there is counts; "mul" are names for all languages.
+# The first existing one counts; "mul" are names for all languages.
 _LANGUAGES = ("en", "mul", "en-gb")
 _LEXEME = "L"
 _REMEDY = "take a JSON dump of Wikidata, one entity a line"
@@ -45,10 +44,10 @@ def read_wikidata(
     """Read a dump, or a part of one.
 
     Args:
-        path: `.json`, `.json.gz` or `.json.bz2`: the array of a dump, or one entity a line without brackets.
-        properties: Only claims of these ("P780"); all where empty.
-        roots: Only items from which one of these is reached over claims of `reached_by`, the roots among them, as
-            subjects ("Q12136" keeps diseases); all where empty. Ids may be in lower case, here and in `properties`.
+        path: `.json`, `.json.gz` or `.json.bz2`: the array of a dump, or one entity per line without brackets.
+        properties: Read only claims of these ("P780"); empty for all.
+        roots: Read only subjects from which one of these is reached by claims of `reached_by`, including the roots
+            ("Q12136" for diseases); empty for all. Ids may be in lower case, here and in `properties`.
         reached_by: See `roots`.
 
     Raises:
@@ -59,12 +58,12 @@ def read_wikidata(
         got = "a file of another kind" if path.is_file() else "no such file"
         raise DataError(f"a Wikidata dump ({', '.join(SUFFIXES)}) at {path}", got, "check the path")
     only, below, over = (frozenset(map(str.upper, ids)) for ids in (properties, roots, reached_by))
-    kept = _reaching(path, below, over) if below else lambda _: True
+    accepts = _reaching(path, below, over) if below else lambda _: True
     options = {"--property": only, "--root": below}
-    asked = " and ".join(f"{name} {', '.join(sorted(ids))}" for name, ids in options.items() if ids)
-    sought = f"claims{f' of {asked}' if asked else ''} whose value is an item in {path}"
-    remedy = "name others, or none" if asked else _REMEDY
-    graph = make_graph(_triples(path, only, kept), {}, sought=sought, remedy=remedy)
+    limits = " and ".join(f"{name} {', '.join(sorted(ids))}" for name, ids in options.items() if ids)
+    sought = f"claims{f' of {limits}' if limits else ''} whose value is an item in {path}"
+    remedy = "name others, or none" if limits else _REMEDY
+    graph = make_graph(_triples(path, only, accepts), {}, sought=sought, remedy=remedy)
     wanted = frozenset((*graph.entities, *graph.relations))
     called = _entities(path, lambda each: (each["id"], _called(each)) if each["id"] in wanted else None)
     names = dict(each for each in called if each)
@@ -73,9 +72,9 @@ def read_wikidata(
 
 
 def _reaching(path: Path, roots: frozenset[str], reached_by: frozenset[str]) -> Callable[[_Entity], bool]:
-    """Whether a root is reached from an item, or the item is one.
+    """Return a function that checks whether an item is a root, or a root is reached from it.
 
-    Most items are no other's class. Only classes are held; any other item is told by its own claims.
+    Most items are not the class of another one. Only classes are stored; other items are checked by their claims.
     """
     classes = {value for claims in _entities(path, lambda each: _claims(each, reached_by)) for _, value in claims}
     below: dict[str, list[str]] = defaultdict(list)
@@ -106,29 +105,29 @@ def _triples(path: Path, properties: frozenset[str], kept: Callable[[_Entity], b
 
 
 def _claims(entity: _Entity, properties: Collection[str]) -> list[tuple[str, str]]:
-    """Return (property, item) of the claims that are about items."""
+    """Return (property, item) of the claims whose value is an item."""
     # An empty map is an empty list in the dump.
     claims = entity.get("claims") or {}
-    found = []
-    for relation, claim in ((each, claim) for each in claims for claim in claims[each]):
+    pairs = []
+    for relation, claim in ((name, claim) for name in claims for claim in claims[name]):
         if not properties or relation in properties:
             value = claim["mainsnak"].get("datavalue", {}).get("value")
             item = isinstance(value, dict) and value.get("entity-type") == "item"
             if item and claim.get("rank") != "deprecated":
-                # Older dumps have the number alone.
-                found.append((relation, value.get("id") or f"Q{value['numeric-id']}"))
-    return found
+                # Older dumps have the number only.
+                pairs.append((relation, value.get("id") or f"Q{value['numeric-id']}"))
+    return pairs
 
 
 def _called(entity: _Entity) -> list[str]:
-    """Return the names of an item or property, the label first, each in the first of the languages that there is."""
+    """Return the names of an item or property, the label first, each in the first available language."""
     texts = (entity.get(name) or {} for name in ("labels", "aliases"))
     label, aliases = (next((each[name] for name in _LANGUAGES if each.get(name)), None) for each in texts)
     return [text["value"] for text in ([label] if label else []) + (aliases or [])]
 
 
 def _entities(path: Path, read: Callable[[_Entity], _Read]) -> Iterator[_Read]:
-    """Yield what `read` makes of each item and property; it is called here because here the line is known."""
+    """Yield the result of `read` for each item and property; called here, its errors can name the line."""
     for number, line in read_lines(path):
         text = line.strip().rstrip(",")
         if text in ("", "[", "]"):
@@ -144,8 +143,8 @@ def _entities(path: Path, read: Callable[[_Entity], _Read]) -> Iterator[_Read]:
         if entity["id"].startswith(_LEXEME):
             continue
         try:
-            found = read(entity)
+            result = read(entity)
         except (TypeError, LookupError, AttributeError) as error:
             expected = f"an entity with labels, aliases and claims as Wikidata has them at {path}:{number}"
             raise DataError(expected, repr(text[:80]), _REMEDY) from error
-        yield found
+        yield result

@@ -1,15 +1,14 @@
 """Masked language modelling for `stages.train`: an encoder reads documents before it learns to search them.
 
-FOLDER/passages.json    what is read: counts and a digest; other documents are refused
-FOLDER/model/           the encoder, as transformers and sentence-transformers open it: the `backbone` of what is
-                        trained to search; model.json in it says what it has read
+FOLDER/passages.json    counts and a digest of the documents; others are refused
+FOLDER/model/           the encoder, in the format of transformers and sentence-transformers, to use as `backbone` of
+                        other experiments; its model.json lists what it has read
 
-15 % of a text's tokens are chosen (devlin2019, section 3.1); of these 80 % are replaced by [MASK], 10 % by another
-token, and 10 % are left as they are. The loss is the cross entropy of the chosen ones. Choosing and replacing are the
-transformers library's, as are the encoder and its predicting layer, which a checkpoint without one is given anew.
+15 % of a text's tokens are chosen (devlin2019, section 3.1). Of these 80 % are replaced by [MASK], 10 % by another
+token, and 10 % stay unchanged. The loss is the cross entropy of the chosen tokens. The transformers library chooses and
+replaces tokens, and has the encoder and its predicting layer, which is initialised where a checkpoint lacks it.
 
-Departures: texts are single ones, without the task of telling which sentence follows; marks and unknown tokens are
-never chosen.
+Departures: single texts, without next sentence prediction; marks and unknown tokens are never chosen.
 """
 
 from __future__ import annotations
@@ -44,14 +43,14 @@ class MaskedLanguageModel(nn.Module):
 
     Args:
         name_or_path: A hub name or a folder.
-        shape: Settings of the encoder's configuration that are to be others ("num_hidden_layers", "hidden_size", ...):
-            it then begins with random weights, and only the tokenizer is taken over. None begins with its weights.
+        shape: Changed settings of the encoder's configuration ("num_hidden_layers", "hidden_size", ...): it then begins
+            with random weights and keeps only the tokenizer. None begins with the encoder's weights.
         masked: Share of tokens that are chosen.
 
     Raises:
         MissingExtraError: When `transformers` is not installed.
-        ModelError: There is none of that name, or it predicts no masked tokens.
-        ConfigError: A setting that its configuration does not have, or that no encoder can be made with.
+        ModelError: There is no such encoder, or it predicts no masked tokens.
+        ConfigError: A setting is not in its configuration, or its value is impossible.
     """
 
     def __init__(self, name_or_path: str, shape: dict[str, int] | None = None, *, masked: float = 0.15) -> None:
@@ -62,25 +61,25 @@ class MaskedLanguageModel(nn.Module):
         self._marks: Tensor
 
     def choose(self, ids: Tensor) -> tuple[Tensor, Tensor]:
-        """Choose tokens by chance and replace them.
+        """Choose random tokens and replace them.
 
         Args:
-            ids: Long, (texts, tokens), on the processor; left as they are.
+            ids: Long, (texts, tokens), on the processor; not changed.
 
         Returns:
-            Tokens to be read, and those to be predicted, `UNASKED` elsewhere; both (texts, tokens).
+            Input tokens, and tokens to predict, `UNASKED` elsewhere; both (texts, tokens).
         """
         marks = torch.isin(ids, self._marks.to(ids.device))
         return self._mask(ids.clone(), marks)
 
-    def forward(self, ids: Tensor, there: Tensor) -> Tensor:
+    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
         """Return logits, (texts, tokens, vocabulary).
 
         Args:
             ids: Long, (texts, tokens).
-            there: The same shape, 0 for padding.
+            mask: The same shape, 0 for padding.
         """
-        logits: Tensor = self.model(input_ids=ids, attention_mask=there).logits
+        logits: Tensor = self.model(input_ids=ids, attention_mask=mask).logits
         return logits
 
     def save(self, folder: Path) -> None:
@@ -93,11 +92,11 @@ class MaskedObjective:
     """Cross entropy of masked tokens.
 
     Args:
-        model: What is trained.
+        model: The model.
         choice: Optimisation.
-        held_out: Texts that are not trained on; their tokens are masked once, so that all epochs are asked the same.
-        padding: What fills a batch's shorter texts.
-        seed: Of that masking.
+        held_out: Texts for validation. They are masked once, so that all epochs predict the same tokens.
+        padding: Id of the padding token.
+        seed: Seed of that masking.
     """
 
     def __init__(
@@ -112,41 +111,41 @@ class MaskedObjective:
         self.network = model
         self._choice = choice
         examples = TextExamples(sorted(held_out, key=len), padding)
-        self._asked: list[tuple[TextBatch, Tensor]] = []
+        self._held_out: list[tuple[TextBatch, Tensor]] = []
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             for start in range(0, len(examples), choice.batch_texts):
                 stop = min(start + choice.batch_texts, len(examples))
                 batch = examples.collate([examples[0, row] for row in range(start, stop)])
                 ids, labels = model.choose(batch.ids)
-                self._asked.append((TextBatch(ids, batch.there), labels))
+                self._held_out.append((TextBatch(ids, batch.mask), labels))
         model.train()
 
     @property
-    def asked(self) -> int:
-        """Held-out tokens that are to be predicted."""
-        return sum(int((labels != UNASKED).sum()) for _, labels in self._asked)
+    def held_out_tokens(self) -> int:
+        """Number of held-out tokens to predict."""
+        return sum(int((labels != UNASKED).sum()) for _, labels in self._held_out)
 
     def loss(self, batch: TextBatch) -> tuple[Tensor, int]:
-        """Return the mean loss of a batch's masked tokens and their number; masks are drawn by torch's chance."""
-        # On the processor: the same tokens are drawn whatever the device.
+        """Return the mean loss of a batch's masked tokens and their number; torch's random state draws the masks."""
+        # On the processor, so that the draw does not depend on the device.
         ids, labels = self.network.choose(batch.ids.cpu())
-        logits = self.network(ids.to(batch.ids.device), batch.there)
-        asked = (labels != UNASKED).to(logits.device)
-        count = int(asked.sum())
+        logits = self.network(ids.to(batch.ids.device), batch.mask)
+        chosen = (labels != UNASKED).to(logits.device)
+        count = int(chosen.sum())
         if not count:
-            # The mean of none is no number; a loss of zero still has a gradient for every parameter.
+            # The mean of nothing is NaN; a loss of zero still has a gradient for every parameter.
             return 0.0 * logits.sum(), 0
-        return cross_entropy(logits[asked].float(), labels.to(logits.device)[asked]), count
+        return cross_entropy(logits[chosen].float(), labels.to(logits.device)[chosen]), count
 
     def measures(self) -> Mapping[str, float]:
-        """Return the share of the held-out masked tokens that are predicted, and their mean log-likelihood."""
+        """Return the share of held-out masked tokens predicted correctly, and their mean log-likelihood."""
         self.network.eval()
         device = next(self.network.parameters()).device
         right, total, count = 0, 0.0, 0
         with torch.no_grad():
-            for batch, labels in self._asked:
-                logits = self.network(batch.ids.to(device), batch.there.to(device))
+            for batch, labels in self._held_out:
+                logits = self.network(batch.ids.to(device), batch.mask.to(device))
                 asked = labels != UNASKED
                 found, wanted = logits[asked.to(device)].float().cpu(), labels[asked]
                 right += int((found.argmax(dim=1) == wanted).sum())
@@ -166,13 +165,13 @@ _MONITOR = "validation_log_likelihood"
 
 
 def prepare(experiment: MaskedExperiment, run: Run) -> MaskedBuild:
-    """Open the backbone, read documents as texts, and mask those that are held out."""
+    """Open the backbone, read documents as texts, and mask the held-out ones."""
     torch.manual_seed(experiment.seed)
     model = MaskedLanguageModel(experiment.backbone_name(), experiment.encoder, masked=experiment.masked)
     texts = read_texts(experiment, model.tokenizer, model.limit, run.say)
     padding = model.tokenizer.pad_token_id
     objective = MaskedObjective(model, experiment.training, texts.held_out, padding=padding, seed=experiment.seed)
-    if not objective.asked:
+    if not objective.held_out_tokens:
         raise ConfigError("held-out texts with a masked token", "none", "hold out more documents")
     counts = remember(texts.describe(), run.folder / PASSAGES)
     return MaskedBuild(experiment, run, texts, model, objective, counts)
@@ -180,7 +179,7 @@ def prepare(experiment: MaskedExperiment, run: Run) -> MaskedBuild:
 
 @dataclass
 class MaskedBuild(Build[MaskedExperiment]):
-    """An encoder and what it reads; see `stages.Build`."""
+    """An encoder and its texts; see `stages.Build`."""
 
     kind = "mlm"
     texts: Texts
@@ -190,12 +189,12 @@ class MaskedBuild(Build[MaskedExperiment]):
 
     @property
     def about(self) -> str:
-        """How much is read."""
+        """Numbers of texts."""
         counts = self.counts
         return f"{counts['texts']:,} texts of {counts['documents']:,} documents, {counts['tokens']:,} tokens"
 
     def train(self) -> History:
-        """Train in place, and leave the encoder with the weights of the best epoch."""
+        """Train in place, and keep the weights of the best epoch."""
         choice, seed = self.experiment.training, self.experiment.seed
         examples = TextExamples(self.texts.training, self.model.tokenizer.pad_token_id)
         per_epoch = rows_an_epoch(choice.texts, len(examples))
@@ -203,17 +202,17 @@ class MaskedBuild(Build[MaskedExperiment]):
         return self.run.fit(self.objective, loader, Schedule.of(choice, seed=seed, monitor=_MONITOR))
 
     def to_record(self, history: History) -> Record:
-        """Return counts and a digest of texts, and how well held-out tokens are predicted."""
+        """Return counts and a digest of texts, and the validation measures."""
         return {
             **self.counts,
-            "held_out_tokens": self.objective.asked,
+            "held_out_tokens": self.objective.held_out_tokens,
             "perplexity": round(math.exp(-history.epochs[history.best][_MONITOR]), 3),
             "parameters": trained_parameters(self.model),
             "seconds": history.seconds,
         }
 
     def save(self, folder: Path, record: Record) -> None:
-        """Write the encoder, and beside it what it has read."""
+        """Write the encoder, and a list of what it has read."""
         with renewed_folder(folder, last=SETTINGS) as fresh:
             self.model.save(fresh)
             write_json(fresh / SETTINGS, {"kind": self.kind, "training": record})

@@ -1,4 +1,4 @@
-"""Documents as texts of so many tokens, some documents held out."""
+"""Documents as texts with a limited number of tokens, some documents held out."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ Tokens = NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """What an experiment reads.
+    """Texts of an experiment.
 
     Attributes:
-        training: Token ids of a text, its first and last mark among them, each (tokens,).
-        held_out: The same, of documents that are not trained on.
-        documents: How many are trained on.
-        held_out_documents: How many are not.
+        training: Token ids of each text, including its first and last mark, (tokens,).
+        held_out: The same for held-out documents.
+        documents: Number of training documents.
+        held_out_documents: Number of held-out documents.
     """
 
     training: Sequence[Tokens]
@@ -61,54 +61,54 @@ class Texts:
 def read_texts(experiment: MaskedExperiment, tokenizer: Any, limit: int, say: Callable[[str], None]) -> Texts:
     """Read an experiment's documents.
 
-    What has the title of a held-out document is not trained on either: an encyclopedia and its simple edition say the
-    same.
+    Other documents with the title of a held-out one are left out, too: an encyclopedia and its simple edition have the
+    same content.
 
     Args:
-        experiment: Which documents, how long a text, how many documents are held out.
+        experiment: Names the documents, the length of texts, and the number of documents to hold out.
         tokenizer: The encoder's.
-        limit: Tokens that the encoder reads at most.
-        say: Told of each corpus.
+        limit: Largest number of tokens that the encoder reads.
+        say: Called with a message for each corpus.
 
     Raises:
         CorpusMissingError: A corpus is not on this machine.
-        ConfigError: There are no more documents than are to be held out, or a text's length is not the encoder's.
+        ConfigError: There are too few documents to hold some out, or texts are longer than the encoder's limit.
     """
     if experiment.max_tokens > limit:
         expected = f"max_tokens of {limit} or less, which the encoder reads at most"
         raise ConfigError(expected, str(experiment.max_tokens), "correct the experiment file")
-    _, kept, held_out = read_and_hold_out(experiment, say, untitled=True)
+    _, training, held_out = read_and_hold_out(experiment, say, untitled=True)
     say("splitting documents into tokens")
-    texts = [_tokens(each, tokenizer, experiment.max_tokens) for each in (kept, held_out)]
+    texts = [_tokens(each, tokenizer, experiment.max_tokens) for each in (training, held_out)]
     if not all(texts):
         raise ConfigError("documents of a few words or more", "none, to train on or to hold out", "give more of them")
-    return Texts(texts[0], texts[1], len(kept), len(held_out))
+    return Texts(texts[0], texts[1], len(training), len(held_out))
 
 
 def _tokens(documents: Sequence[Document], tokenizer: Any, longest: int) -> list[Tokens]:
-    found: list[Tokens] = []
+    rows: list[Tokens] = []
     for start in range(0, len(documents), _AT_ONCE):
         texts = [document.text for document in documents[start : start + _AT_ONCE]]
         cut = tokenizer(texts, truncation=True, max_length=longest, return_overflowing_tokens=True)["input_ids"]
-        found += [np.array(row, dtype=np.int32) for row in cut if len(row) >= _LEAST]
-    return found
+        rows += [np.array(row, dtype=np.int32) for row in cut if len(row) >= _LEAST]
+    return rows
 
 
-@dataclass(slots=True)  # not frozen: the training library moves the fields to its device in place
+@dataclass(slots=True)  # Not frozen: the training library moves the fields to its device in place.
 class TextBatch:
     """Texts of one step.
 
     Attributes:
         ids: Long, (texts, tokens).
-        there: The same shape, 0 for padding.
+        mask: The same shape, 0 for padding.
     """
 
     ids: Tensor
-    there: Tensor
+    mask: Tensor
 
 
 class TextExamples(Dataset[Tensor]):
-    """Texts by epoch and row; an epoch changes nothing, as masks are drawn where the loss is computed."""
+    """Texts by epoch and row. Epochs do not differ here, as masks are drawn with the loss."""
 
     def __init__(self, texts: Sequence[Tokens], padding: int) -> None:
         self._texts = texts

@@ -67,7 +67,7 @@ class MaskedExperiment(DataExperiment):
         return backbone_name(self.backbone, "backbone")
 
     def begins_with(self) -> list[str]:
-        """Return the backbone; an encoder with random weights has read nothing, whatever its tokenizer was made of."""
+        """Return the backbone; none for random weights, because the tokenizer does not count."""
         return [self.backbone_name()] if self.encoder is None else []
 
 

@@ -1,4 +1,4 @@
-"""Modules that models are composed of, and what their weights are kept in."""
+"""Modules that models are composed of, and files of their weights."""
 
 from typing import Literal
 

@@ -1,6 +1,6 @@
 """Read and write weights of torch as safetensors. This is the only file of the lab that imports `safetensors`.
 
-The rest of a model's folder is the product's (`auscult.encoders.folder`), which keeps its arrays in NumPy.
+`auscult.encoders.folder`, which uses NumPy arrays, writes the rest of a model's folder.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from torch import Tensor
 
 
 def write_arrays(path: Path, arrays: Mapping[str, Tensor], notes: Mapping[str, str] | None = None) -> None:
-    """Write named arrays, and notes with them."""
-    # Each a copy: the library refuses arrays that share memory.
+    """Write named arrays and notes."""
+    # Copies, because the library refuses arrays that share memory.
     whole = {name: array.detach().cpu().contiguous().clone() for name, array in arrays.items()}
     # The library's own files can be read by their owner alone, and a service is often another user.
     path.write_bytes(save(whole, None if notes is None else dict(notes)))
@@ -34,5 +34,5 @@ def read_notes(path: Path) -> dict[str, str]:
 
 
 def with_prefix(prefix: str, arrays: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return the arrays whose names begin with a prefix, by the rest of their names."""
+    """Return the arrays whose names begin with a prefix, by their names without it."""
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

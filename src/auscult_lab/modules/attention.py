@@ -1,4 +1,4 @@
-"""Attention between texts and within them, with masks: the bricks of zhu2019 (sections 3.3 to 3.5), and term gating."""
+"""Masked attention between and within texts: the parts of zhu2019 (sections 3.3 to 3.5), and term gating."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class CrossAttention(nn.Module):
         A_Q2D = softmax_row(S) softmax_col(S)^T U                             Eq. 5, 7
         V = [U ; A_D2Q ; U ⊙ A_D2Q ; U ⊙ A_Q2D]                               Eq. 8
 
-    w_c is applied in its three parts, so the (words, query words, 3 dim) array of Eq. 3 is never made; Eq. 7 is
-    multiplied from the right, so neither is a (words, words) one.
+    w_c is applied in its three parts, which avoids the (words, query words, 3 dim) array of Eq. 3; Eq. 7 is multiplied
+    from the right, which avoids a (words, words) array.
 
     Args:
-        dim: Length H of the words' states, in the query as in the texts.
+        dim: Length H of the words' states, in query and texts.
     """
 
     def __init__(self, dim: int) -> None:
@@ -40,7 +40,7 @@ class CrossAttention(nn.Module):
             self.product.fill_(scale)
 
     def forward(self, query: Tensor, query_mask: Tensor, texts: Tensor, mask: Tensor) -> Tensor:
-        """Return V, (texts, words, 4 * dim); row i of the query goes with text i.
+        """Return V, (texts, words, 4 * dim); row i of the query belongs to text i.
 
         Args:
             query: (texts, query words, dim).
@@ -59,12 +59,12 @@ class CrossAttention(nn.Module):
 
 
 class InnerAttention(nn.Module):
-    """A sum of vectors, weighted by how important each is: softmax of w · tanh(W v) (zhu2019 Eq. 9-11).
+    """Sums vectors, weighted by importance: softmax of w · tanh(W v) (zhu2019 Eq. 9-11).
 
     Args:
         dim: Length of a vector.
         attention_dim: Rows of W.
-        dropout: Of the sum.
+        dropout: Dropout of the sum.
     """
 
     def __init__(self, dim: int, attention_dim: int, *, dropout: float = 0.0) -> None:
@@ -74,12 +74,12 @@ class InnerAttention(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def begin_as_likeness(self, columns: slice, scale: float, sharpness: float) -> None:
-        """Set one row of W so that vectors with a large sum over some columns are the more important.
+        """Set one row of W so that vectors with a large sum over some columns are more important.
 
         Args:
-            columns: Of a vector, where likeness stands number by number.
-            scale: Makes the sum over them about 1 for two vectors that are alike.
-            sharpness: How much importance that is worth.
+            columns: Columns of a vector with element-wise similarities.
+            scale: Makes their sum about 1 for two equal vectors.
+            sharpness: Importance of a sum of 1.
         """
         with torch.no_grad():
             self.hidden.weight[0] = 0.0
@@ -87,7 +87,7 @@ class InnerAttention(nn.Module):
             self.weight.weight[0, 0] = sharpness
 
     def forward(self, vectors: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Return sums, (rows, dim), and weights, (rows, vectors): 0 at padding, in sum 1 where a row has a vector.
+        """Return sums, (rows, dim), and weights, (rows, vectors): 0 at padding, with sum 1 where a row has a vector.
 
         Args:
             vectors: (rows, vectors, dim).
@@ -101,12 +101,12 @@ class InnerAttention(nn.Module):
 
 @dataclass(frozen=True, slots=True)
 class Pooled:
-    """What hierarchical attention makes of passages.
+    """Result of hierarchical attention.
 
     Attributes:
         passages: (batch, dim).
-        sentences: Weights of sentences, (batch, sentences); in sum 1, or 0 for a passage without words.
-        words: Weights of words within their sentence, (batch, sentences, words); each real sentence's in sum 1.
+        sentences: Weights of sentences, (batch, sentences); their sum is 1, or 0 for a passage without words.
+        words: Weights of words within their sentence, (batch, sentences, words); their sum is 1 in each real sentence.
     """
 
     passages: Tensor
@@ -119,8 +119,8 @@ class HierarchicalAttention(nn.Module):
 
     Args:
         dim: Length of a word's state.
-        attention_dim: Of both levels.
-        dropout: Of both levels' sums.
+        attention_dim: Rows of W in both levels.
+        dropout: Dropout of both levels' sums.
     """
 
     def __init__(self, dim: int, attention_dim: int, *, dropout: float = 0.0) -> None:
@@ -129,12 +129,12 @@ class HierarchicalAttention(nn.Module):
         self.sentences = InnerAttention(dim, attention_dim, dropout=dropout)
 
     def forward(self, states: Tensor, mask: Tensor, present: Tensor) -> Pooled:
-        """Pool passages whose real sentences are given in one list, passage after passage.
+        """Pool passages whose real sentences are in one list, passage by passage.
 
         Args:
             states: (real sentences, words, dim).
             mask: Bool, (real sentences, words).
-            present: Bool, (batch, sentences): where the real sentences belong.
+            present: Bool, (batch, sentences): places of the real sentences.
         """
         vectors, weights = self.words(states, mask)
         placed = vectors.new_zeros(*present.shape, vectors.shape[-1]).masked_scatter(present.unsqueeze(-1), vectors)
@@ -144,10 +144,10 @@ class HierarchicalAttention(nn.Module):
 
 
 class TermGate(nn.Module):
-    """How much each word of a query counts (guo2016, yang2016): softmax over words of w . x, which sums to 1.
+    """Weights of a query's words (guo2016, yang2016): softmax of w . x over words, which sums to 1.
 
     Args:
-        width: Length of what is known of a word, x: its vector's, or 1 for its idf.
+        width: Length of a word's x: its vector's length, or 1 for its idf.
     """
 
     def __init__(self, width: int) -> None:
@@ -155,7 +155,7 @@ class TermGate(nn.Module):
         self.weight = nn.Linear(width, 1, bias=False)
 
     def forward(self, words: Tensor, mask: Tensor) -> Tensor:
-        """Return weights, (batch, query words), 0 where no word is.
+        """Return weights, (batch, query words), 0 at padding.
 
         Args:
             words: (batch, query words, width).

@@ -1,8 +1,8 @@
 """A Hugging Face encoder and its tokenizer as one module; the only file that opens either.
 
-Any encoder that `AutoModel` opens will do, by hub name ("dmis-lab/biobert-v1.1") or from a local folder, whose weights
-are safetensors: a pickle may run code when it is read. Many texts are read a few at a time, similar lengths together,
-because padding costs as much as words.
+Any encoder that `AutoModel` opens is accepted, by hub name ("dmis-lab/biobert-v1.1") or from a local folder. Its
+weights must be safetensors, because reading a pickle may run code. Batches have texts of similar length, because
+padding costs as much as words.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from auscult.errors import AuscultError, ConfigError, ModelError, naming_extra
 
 Pooling = Literal["cls", "mean"]
 QUERY_MARK, PASSAGE_MARK = "[QUERY]", "[PASSAGE]"
-# What the hub may call a model: "bert-base-uncased", "dmis-lab/biobert-v1.1". All else is a path.
+# Names that the hub allows: "bert-base-uncased", "dmis-lab/biobert-v1.1". Everything else is a path.
 _HUB_NAME = re.compile(r"\w[\w.\-]*(/[\w.\-]+)?")
 
 
@@ -41,14 +41,14 @@ class Backbone(nn.Module):
 
     @property
     def depth(self) -> int:
-        """Layers."""
+        """Number of layers."""
         return int(self.model.config.num_hidden_layers)
 
     @property
     def limit(self) -> int:
         """Tokens of the longest text it can read."""
         config = self.model.config
-        # A RoBERTa counts positions from behind that of padding, and has so many fewer for a text.
+        # RoBERTa counts positions from the one after padding, and so has fewer for a text.
         table = getattr(getattr(self.model, "embeddings", None), "position_embeddings", None)
         padding = getattr(table, "padding_idx", None)
         positions = config.max_position_embeddings - (0 if padding is None else padding + 1)
@@ -56,13 +56,13 @@ class Backbone(nn.Module):
 
     @property
     def device(self) -> torch.device:
-        """Where its weights are."""
+        """Device of its weights."""
         return next(self.parameters()).device
 
     def tokenize(
         self, texts: Sequence[str], second: Sequence[str] | None = None, *, max_tokens: int
     ) -> dict[str, Tensor]:
-        """Return padded token ids of texts, or of pairs of which the second is cut where both are too long.
+        """Return padded token ids of texts, or of pairs; the second text of a pair that is too long is cut.
 
         Returns:
             The tokenizer's fields ("input_ids", "attention_mask", ...), each (texts, tokens), on the processor.
@@ -72,26 +72,26 @@ class Backbone(nn.Module):
         return {name: torch.tensor(rows) for name, rows in batch.items()}
 
     def cut(self, text: str, max_tokens: int) -> str:
-        """Cut a text behind so many tokens; marks around it are not counted."""
+        """Cut a text after a number of tokens, without counting marks."""
         _, offsets = self.pieces(text, max_tokens)
         return text[: offsets[-1][1]] if offsets else ""
 
     def pieces(self, text: str, max_tokens: int) -> tuple[list[int], list[tuple[int, int]]]:
-        """Return token ids of a text's beginning without marks, and the characters each token is made of."""
+        """Return token ids of a text's beginning without marks, and the character range of each token."""
         limited = self.tokenizer(
             text, add_special_tokens=False, truncation=True, max_length=max_tokens, return_offsets_mapping=True
         )
         return limited["input_ids"], limited["offset_mapping"]
 
     def layers(self, batch: dict[str, Tensor]) -> tuple[Tensor, ...]:
-        """Return states of every layer, each (texts, tokens, dim): the embeddings' first, the last layer's last."""
+        """Return states of every layer from the embeddings to the last, each (texts, tokens, dim)."""
         read = self.model(**{name: rows.to(self.device) for name, rows in batch.items()}, output_hidden_states=True)
         states: tuple[Tensor, ...] = read.hidden_states
         return states
 
     @property
     def words(self) -> nn.Embedding:
-        """Its table of tokens, before positions and layers."""
+        """Its token embeddings, without positions and layers."""
         table: nn.Embedding = self.model.get_input_embeddings()
         return table
 
@@ -101,17 +101,17 @@ class Backbone(nn.Module):
         return states
 
     def forgetful(self, batch: dict[str, Tensor]) -> Tensor:
-        """Return as `forward`, but activations are not held: they are computed again on the way back."""
+        """Return the same as `forward`, but recompute activations in the backward pass instead of storing them."""
         names = list(batch)
-        # On its own device: from where its arguments are, checkpointing tells whose random numbers to draw again.
+        # On its device: checkpointing infers from the arguments' device which random state to restore.
         rows = [each.to(self.device) for each in batch.values()]
         states: Tensor = checkpoint(lambda *rows: self(dict(zip(names, rows, strict=True))), *rows, use_reentrant=False)
         return states
 
     def add_marks(self) -> None:
-        """Teach it the tokens [QUERY] and [PASSAGE], for one encoder that reads both (grundmann2021, section 3.2)."""
+        """Add the tokens [QUERY] and [PASSAGE], for an encoder that reads both (grundmann2021, section 3.2)."""
         self.tokenizer.add_tokens([QUERY_MARK, PASSAGE_MARK], special_tokens=True)
-        # Never fewer than there are: some encoders have more rows than their tokenizer has tokens.
+        # Never fewer rows than before: some encoders have more rows than their tokenizer has tokens.
         rows = max(len(self.tokenizer), self.model.get_input_embeddings().num_embeddings)
         self.model.resize_token_embeddings(rows, mean_resizing=False)
 
@@ -126,8 +126,8 @@ def pool(states: Tensor, mask: Tensor, pooling: Pooling) -> Tensor:
 
     Args:
         states: (texts, tokens, dim).
-        mask: (texts, tokens), other than 0 where there is a token.
-        pooling: Which.
+        mask: (texts, tokens), not 0 for tokens.
+        pooling: "cls" or "mean".
     """
     if pooling == "cls":
         return states[:, 0]
@@ -140,13 +140,13 @@ def open_backbone(name_or_path: str) -> Backbone:
 
     Raises:
         MissingExtraError: When `transformers` is not installed.
-        ModelError: When there is none of that name, or it cannot be opened.
+        ModelError: When there is no such encoder, or it cannot be opened.
     """
     with naming_extra("lab", "transformers"):
         from transformers import AutoModel
     model, tokenizer = _open(name_or_path, partial(AutoModel.from_pretrained, use_safetensors=True))
-    # What BERT puts on top of its first token is never read here, and training on several GPUs wants a gradient for
-    # every parameter that asks for one.
+    # BERT's pooler is never used here, and training on several GPUs needs a gradient for every parameter that requires
+    # one.
     if getattr(model, "pooler", None) is not None:
         model.pooler.requires_grad_(False)
     return Backbone(model, tokenizer)
@@ -157,11 +157,11 @@ def _open(name_or_path: str, opens: Callable[[str], Any], what: str = "a Hugging
 
     Args:
         name_or_path: A hub name or a folder.
-        opens: What makes the model of it.
-        what: That is, for messages.
+        opens: Function that opens the model.
+        what: Description of the model, for messages.
 
     Raises:
-        ModelError: There is none of that name, it cannot be opened, or it is no encoder that reads several texts.
+        ModelError: There is no such model, it cannot be opened, or it is no encoder that reads several texts.
     """
     with naming_extra("transformers", "transformers"):
         from transformers import AutoTokenizer
@@ -172,10 +172,10 @@ def _open(name_or_path: str, opens: Callable[[str], Any], what: str = "a Hugging
     except AuscultError:
         raise
     except Exception as error:
-        # A damaged file comes as an error of one of three libraries, of half a dozen kinds.
+        # A damaged file raises one of half a dozen errors of three libraries.
         folder = Path(name_or_path)
         reason = next(iter(str(error).splitlines()), "") or type(error).__name__
-        # The library takes what is no folder for a name of the hub, and calls a misspelt path no good name.
+        # The library treats everything that is no folder as a hub name, and misspelt paths as invalid names.
         beside = folder.parent != Path() and folder.parent.is_dir()
         expected, got = what, f"{name_or_path!r} ({reason})"
         if folder.is_dir() and any(folder.glob("*.bin")) and not any(folder.glob("*.safetensors")):
@@ -192,11 +192,11 @@ def _open(name_or_path: str, opens: Callable[[str], Any], what: str = "a Hugging
         raise ModelError(expected, got, remedy) from error
     kind = model.config.model_type
     if getattr(model.config, "max_position_embeddings", None) is None or model.config.is_encoder_decoder:
-        found = f"{name_or_path!r}, of type '{kind}', which has none of its own or a decoder"
-        raise ModelError("an encoder with a table of positions", found, "take one of BERT's kind")
+        got = f"{name_or_path!r}, of type '{kind}', which has none of its own or a decoder"
+        raise ModelError("an encoder with a table of positions", got, "take one of BERT's kind")
     if tokenizer.pad_token is None:
-        found = f"{name_or_path!r}, of type '{kind}', without a token for padding"
-        raise ModelError("an encoder that reads texts of several lengths at once", found, "take one of BERT's kind")
+        got = f"{name_or_path!r}, of type '{kind}', without a token for padding"
+        raise ModelError("an encoder that reads texts of several lengths at once", got, "take one of BERT's kind")
     return model, tokenizer
 
 
@@ -204,8 +204,8 @@ def new_encoder(kind: str, settings: Mapping[str, Any]) -> Any:
     """Return an encoder of the library with random weights.
 
     Args:
-        kind: As the library names it: "longformer".
-        settings: Of its configuration, where they differ from the library's; what that does not know is ignored there.
+        kind: Its name in the library: "longformer".
+        settings: Settings of its configuration that differ from the library's; the library ignores unknown ones.
 
     Raises:
         MissingExtraError: When `transformers` is not installed.
@@ -220,15 +220,15 @@ def open_masked_language_model(name_or_path: str, shape: Mapping[str, int] | Non
 
     Args:
         name_or_path: A hub name or a folder.
-        shape: Settings of its configuration that are to be others, for one with random weights; None for its own.
+        shape: Changed settings of its configuration, for an encoder with random weights; None for its own weights.
 
     Returns:
-        The model, the tokenizer, and how many tokens it reads at most.
+        The model, the tokenizer, and the largest number of tokens that it reads.
 
     Raises:
         MissingExtraError: When `transformers` is not installed.
-        ModelError: There is none of that name, or it predicts no masked tokens.
-        ConfigError: A setting that its configuration does not have, or that no encoder can be made with.
+        ModelError: There is no such encoder, or it predicts no masked tokens.
+        ConfigError: A setting is not in its configuration, or its value is impossible.
     """
     with naming_extra("lab", "transformers"):
         from transformers import AutoConfig, AutoModelForMaskedLM
@@ -246,7 +246,7 @@ def open_masked_language_model(name_or_path: str, shape: Mapping[str, int] | Non
             config = type(config).from_dict(changed)
             return AutoModelForMaskedLM.from_config(config)  # type: ignore[no-untyped-call]
         before = logging.get_verbosity()
-        # It calls a checkpoint that has no predicting layer corrupted.
+        # The library calls a checkpoint without a predicting layer corrupted.
         logging.set_verbosity_error()  # type: ignore[no-untyped-call]
         try:
             return AutoModelForMaskedLM.from_pretrained(name, use_safetensors=True)
@@ -260,11 +260,11 @@ def open_masked_language_model(name_or_path: str, shape: Mapping[str, int] | Non
 
 
 def masking(tokenizer: Any, share: float) -> Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]:
-    """Return what chooses tokens and replaces them, of (texts, tokens) and where they are marks.
+    """Return a function that chooses and replaces tokens, from (texts, tokens) and their mask of marks.
 
     Args:
-        tokenizer: Whose tokens they are.
-        share: Of the others, how many are chosen.
+        tokenizer: The tokenizer.
+        share: Share of tokens to choose, marks excluded.
     """
     with naming_extra("lab", "transformers"):
         from transformers import DataCollatorForLanguageModeling
@@ -273,7 +273,7 @@ def masking(tokenizer: Any, share: float) -> Callable[[Tensor, Tensor], tuple[Te
 
 
 def find_file(name_or_path: str, file: str) -> Path | None:
-    """Return a file of a saved model: in its folder, or of a hub name's; None where it has no such file.
+    """Return the path of a saved model's file, from its folder or the hub's cache; None where there is no such file.
 
     Raises:
         MissingExtraError: When `transformers` is not installed.
@@ -284,16 +284,16 @@ def find_file(name_or_path: str, file: str) -> Path | None:
     with naming_extra("lab", "transformers"):
         from transformers.utils.hub import cached_file
     try:
-        found: str | None = cached_file(
+        cached: str | None = cached_file(
             name_or_path, file, _raise_exceptions_for_missing_entries=False, _raise_exceptions_for_gated_repo=False
         )
     except (OSError, ValueError):
         return None
-    return Path(found) if found else None
+    return Path(cached) if cached else None
 
 
 def fastest_device() -> torch.device:
-    """Return the first GPU that torch can use, else the processor. `CUDA_VISIBLE_DEVICES` chooses another, or none."""
+    """Return the first GPU that torch can use, else the processor. `CUDA_VISIBLE_DEVICES` selects or hides GPUs."""
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
@@ -301,8 +301,8 @@ def batches(lengths: Sequence[int], size: int | None) -> Iterator[list[int]]:
     """Yield positions of texts, shortest first, a batch at a time.
 
     Args:
-        lengths: Of each text, in any unit.
-        size: Texts in a batch; None for all in one.
+        lengths: Length of each text, in any unit.
+        size: Texts per batch; None for a single batch.
     """
     order = sorted(range(len(lengths)), key=lengths.__getitem__)
     step = size or max(1, len(order))
@@ -314,9 +314,9 @@ def in_order(results: Iterable[tuple[Sequence[int], Tensor]], *, dim: int = 0, e
     """Join the results of batches in the order of the texts.
 
     Args:
-        results: Of each batch the positions of its texts, as `batches` gave them, and a tensor.
+        results: For each batch, positions of its texts from `batches`, and a tensor.
         dim: The dimension of the texts in it.
-        empty: Shape of the result where there is no batch.
+        empty: Shape of the result without batches.
     """
     rows: list[int] = []
     parts: list[Tensor] = []
@@ -330,5 +330,5 @@ def in_order(results: Iterable[tuple[Sequence[int], Tensor]], *, dim: int = 0, e
 
 
 def single_precision(tensor: Tensor) -> AbstractContextManager[object]:
-    """Compute scores of vectors in single precision, whatever transformers run in: bfloat16 would make ties."""
+    """Compute scores in single precision, whatever the precision of transformers: bfloat16 would cause ties."""
     return torch.autocast(tensor.device.type, enabled=False)

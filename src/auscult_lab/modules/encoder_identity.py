@@ -1,7 +1,7 @@
-"""Which pre-trained encoder this is: told by its weights, whatever folder it lies in.
+"""Identify a pre-trained encoder by its weights, whatever its folder.
 
-What an encoder had read before it was begun with is part of what a model knows. Where it was trained elsewhere, nothing
-here can tell in full what that was.
+The texts that an encoder has read influence every model that begins with it. For encoders trained elsewhere, these
+texts are not fully known.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from auscult.files.reading import digest_of_file, digest_of_files
 
-# As transformers writes them: whole, or in parts.
+# File names of transformers: one file, or parts.
 _WEIGHTS = ("model*.safetensors", "pytorch_model*.bin")
 
 
@@ -21,8 +21,8 @@ class KnownEncoder:
     """A published encoder.
 
     Attributes:
-        name: As it is published.
-        learned_from: What its publishers say that it was trained on, and what has been seen of that.
+        name: Published name.
+        learned_from: Its training data by its publishers, as far as known.
     """
 
     name: str
@@ -42,10 +42,10 @@ def digest_of_weights(folder: Path) -> str:
     """Return the SHA-256 of an encoder's weights, in hexadecimal.
 
     Args:
-        folder: As transformers saves one.
+        folder: Folder that transformers saved.
 
     Returns:
-        Of the one file of weights; of the names and bytes of all, where they are in parts; empty where there is none.
+        Digest of the file of weights; where weights are in parts, of all names and bytes; empty without weights.
     """
     for pattern in _WEIGHTS:
         files = sorted(folder.glob(pattern))
@@ -55,11 +55,11 @@ def digest_of_weights(folder: Path) -> str:
 
 
 def name_of_weights(digest: str, otherwise: str) -> str:
-    """Return the name that an encoder is published under, or what it is called here.
+    """Return the published name of an encoder, or a default.
 
     Args:
-        digest: Of `digest_of_weights`.
-        otherwise: What it is called where its weights are none of `KNOWN`.
+        digest: Result of `digest_of_weights`.
+        otherwise: Name for weights that are not in `KNOWN`.
     """
     known = KNOWN.get(digest)
     return otherwise if known is None else known.name

@@ -2,13 +2,13 @@
 
 Matching histograms (guo2016, yang2016): a query word's similarities to all passage words, sorted into bins.
 
-Of n bins, n - 1 of equal width cover [-1, 1), and the last holds exact matches alone.
-Bins make a score jump where a similarity crosses a border, so similarities should come in double precision: rounding
-that differs with the size of a batch then does not move one across.
+Of n bins, n - 1 of equal width cover [-1, 1), and the last has exact matches only. A score jumps where a similarity
+crosses the border of a bin. Similarities should therefore be in double precision, so that rounding, which differs with
+the batch size, does not move one across.
 
 Kernel pooling (xiong2017, Eq. 3 to 5): soft counts of how many passage words match a query word how well.
 
-Poolings that see words only: the k largest of a row, a grid laid over an interaction matrix, a mean with places.
+Masked poolings: the k largest of a row, a grid over an interaction matrix, a mean with position weights.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from torch import Tensor, nn
 def cosine_matrix(query: Tensor, passage: Tensor) -> Tensor:
     """Return cosines between word vectors: (batch, queries, dim) and (batch, words, dim) to (batch, queries, words).
 
-    Vectors of zeros (padding) have cosine 0 with all; which cells hold words is for `cells` to say.
+    Vectors of zeros (padding) have cosine 0 with all; `cells` marks the cells of words.
     """
     return nn.functional.normalize(query, dim=-1) @ nn.functional.normalize(passage, dim=-1).transpose(1, 2)
 
@@ -33,12 +33,12 @@ def identity_matrix(query: Tensor, passage: Tensor) -> Tensor:
 
 
 def cells(query: Tensor, passage: Tensor) -> Tensor:
-    """Return where an interaction matrix holds two words: masks (batch, q) and (batch, p) to bool (batch, q, p)."""
+    """Return the mask of an interaction matrix: masks (batch, q) and (batch, p) to bool (batch, q, p)."""
     return query.unsqueeze(2) & passage.unsqueeze(1)
 
 
 def masked_softmax(values: Tensor, mask: Tensor, dim: int) -> Tensor:
-    """Return Softmax over the places where the mask is True; 0 elsewhere, and everywhere where it is True nowhere."""
+    """Return a softmax over the places where the mask is True; 0 elsewhere, and in rows without such a place."""
     lowest = torch.finfo(values.dtype).min
     weights = torch.softmax(values.masked_fill(~mask, lowest), dim=dim)
     return weights.masked_fill(~mask, 0.0)
@@ -59,10 +59,10 @@ def bin_counts(similarities: Tensor, passage: Tensor, bins: int) -> Tensor:
     Args:
         similarities: (batch, query words, passage words), in [-1, 1].
         passage: Bool mask (batch, passage words).
-        bins: How many.
+        bins: Number of bins.
 
     Returns:
-        (batch, query words, bins), of the kind of float that is torch's default.
+        (batch, query words, bins), in torch's default float type.
     """
     ones = passage.unsqueeze(1).expand_as(similarities).to(torch.get_default_dtype())
     return _sum_in_bins(similarities, ones, bins)
@@ -94,12 +94,12 @@ class KernelPooling(nn.Module):
     """Gaussian kernels over similarities in [-1, 1]: one at 1 for exact matches, the others spread evenly.
 
     Args:
-        kernels: How many, at least 2.
+        kernels: Number of kernels, at least 2.
         sigma: Width of all but the exact-match kernel.
         exact_sigma: Width of the exact-match kernel.
 
     Attributes:
-        centres: Similarities at which the kernels are largest.
+        centres: Centres of the kernels.
         widths: Their standard deviations.
     """
 
@@ -110,7 +110,7 @@ class KernelPooling(nn.Module):
         self.widths = (exact_sigma, *(sigma for _ in range(kernels - 1)))
 
     def forward(self, similarities: Tensor, query: Tensor, passage: Tensor) -> Tensor:
-        """Return soft term frequencies, summed in logarithm over the query's words.
+        """Return sums over the query's words of logarithms of soft term frequencies.
 
         Args:
             similarities: (batch, query words, passage words), or (batch, matrices, query words, passage words).
@@ -130,8 +130,8 @@ class KernelPooling(nn.Module):
 def soft_counts(similarities: Tensor, centres: tuple[float, ...], widths: tuple[float, ...]) -> Tensor:
     """Return sums of Gaussian kernels over the last dimension: (..., words) to (..., kernels).
 
-    One kernel at a time, and recomputed for the gradient: no more is kept than the similarities themselves, where
-    differentiating the plain expression keeps three arrays of their size for every kernel.
+    One kernel at a time, recomputed for the gradient: only the similarities are stored. Automatic differentiation would
+    store three arrays of their size for every kernel.
     """
     counts: Tensor = _SoftCounts.apply(similarities, centres, widths)  # type: ignore[no-untyped-call]
     return counts
@@ -170,7 +170,7 @@ class _SoftCounts(torch.autograd.Function):
 
 
 def _rows(similarities: Tensor) -> int:
-    """Return rows of a block that stays in a processor's cache while all kernels pass over it."""
+    """Return the number of rows of a block that stays in a processor's cache for all kernels."""
     return max(1, _BLOCK // max(1, similarities.shape[-1]))
 
 
@@ -183,12 +183,11 @@ def k_max(values: Tensor, mask: Tensor, k: int) -> Tensor:
 
     Args:
         values: (..., words).
-        mask: Bool, broadcastable to `values`; only where it is True is a value.
-        k: How many.
+        mask: Bool, broadcastable to `values`; True for values.
+        k: Number of values.
 
     Returns:
-        (..., k); where there are fewer than k values, 0 ("no match") stands for the missing ones. A value below 0
-        is never displaced by padding.
+        (..., k); missing values are 0 ("no match"). Padding never displaces a value below 0.
     """
     mask = mask.expand_as(values)
     taken = min(k, values.shape[-1])
@@ -198,7 +197,7 @@ def k_max(values: Tensor, mask: Tensor, k: int) -> Tensor:
 
 
 def dynamic_max_pool(maps: Tensor, query: Tensor, passage: Tensor, grid: tuple[int, int]) -> Tensor:
-    """Return maxima over a grid laid over each example's own words (pang2016, dynamic pooling).
+    """Return maxima over a grid on each example's own words (pang2016, dynamic pooling).
 
     Grid row a of r covers the query words from floor(a n / r) up to ceil((a + 1) n / r), where n is the number of
     words of this example, so that cells overlap where there are fewer words than rows; columns likewise.
@@ -213,7 +212,7 @@ def dynamic_max_pool(maps: Tensor, query: Tensor, passage: Tensor, grid: tuple[i
         (batch, channels, *grid); 0 for an example without words.
     """
     lengths = torch.stack([query.sum(1), passage.sum(1)], dim=1).tolist()
-    # Unbound before it is cut: the gradient of a cut from the whole batch would be as large as the batch, every time.
+    # Unbound first: the gradient of each slice of the whole batch would be as large as the batch.
     pooled = [
         nn.functional.adaptive_max_pool2d(each[:, :rows, :columns], grid)
         if rows and columns
@@ -224,15 +223,15 @@ def dynamic_max_pool(maps: Tensor, query: Tensor, passage: Tensor, grid: tuple[i
 
 
 def encode_positions(vectors: Tensor, mask: Tensor) -> Tensor:
-    """Return a mean of word vectors that keeps something of their order (sukhbaatar2015, section 4.1).
+    """Return a mean of word vectors that depends on their order (sukhbaatar2015, section 4.1).
 
-    One vector a text, m = sum over j of l_j * x_j, elementwise, with l_kj = (1 - j/J) - (k/d)(1 - 2j/J).
+    One vector per text, m = sum over j of l_j * x_j, elementwise, with l_kj = (1 - j/J) - (k/d)(1 - 2j/J).
 
     j counts a text's own J words and k the d columns, both from 1; padding is not counted and adds nothing.
 
     Args:
         vectors: Word vectors, (batch, words, d).
-        mask: Where words are, (batch, words).
+        mask: Bool, (batch, words).
 
     Returns:
         (batch, d); zeros for a text without words.

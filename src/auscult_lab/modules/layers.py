@@ -1,8 +1,8 @@
 """Fully connected layers, and convolution and max pooling over texts of different lengths.
 
-Padding is neither read nor counted. A window belongs to the word it begins at, and reaches beyond the end of the text
-over zeros: each word has one window, a text shorter than a window too. What lies outside a text comes out as zeros
-(hu2014, Eq. 2 and its gate), so that a result of a wide batch is that of a narrow one, with more zeros at its end.
+Padding is neither read nor counted. A window belongs to its first word, and has zeros beyond the end of the text, so
+that each word has one window, even in texts shorter than a window. Results outside a text are zeros (hu2014, Eq. 2 and
+its gate), so that a wider batch only adds zeros at the end.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from torch import Tensor, nn
 class Dense(nn.Module):
     """Linear layers with an activation between them, none after the last.
 
-    Weights begin as the activations want them: drawn from Glorot's uniform distribution, biases at zero.
+    Weights are initialised from Glorot's uniform distribution, which suits the activations, and biases at zero.
 
     Args:
         sizes: Length of the input, of every hidden layer, and of the output.
         activation: Between layers, such as `torch.tanh`.
-        dropout: Share of each layer's input that training leaves out.
+        dropout: Dropout of each layer's input.
     """
 
     def __init__(self, sizes: Sequence[int], *, activation: Callable[[Tensor], Tensor], dropout: float = 0.0) -> None:
@@ -49,7 +49,7 @@ def glorot(layer: nn.Module) -> None:
 
 
 def tanh_layers(*sizes: int) -> nn.Sequential:
-    """Return linear layers between these sizes, each followed by tanh, the last too, as in guo2016."""
+    """Return linear layers between these sizes, each followed by tanh, including the last, as in guo2016."""
     layers: list[nn.Module] = []
     for before, after in pairwise(sizes):
         layers += [nn.Linear(before, after), nn.Tanh()]
@@ -68,11 +68,11 @@ class TextConvolution(nn.Module):
     def forward(self, texts: Tensor, mask: Tensor) -> Tensor:
         """Return maps before any activation: (batch, words, dim) and bool (batch, words) to (batch, words, maps)."""
         inside = mask.unsqueeze(-1)
-        # All texts in one row, with gaps of zeros between them, so that one product a place of the window does.
+        # All texts in one row, separated by zeros, so that one product per place of the window suffices.
         apart = nn.functional.pad(texts.masked_fill(~inside, 0.0), (0, 0, 0, self.width - 1)).flatten(0, 1)
         weight = self.convolution.weight
         row: Tensor = nn.functional.linear(apart, weight[:, :, 0], self.convolution.bias)
-        # Autocast leaves what is done in place alone.
+        # Autocast does not apply to operations in place.
         apart, weight = apart.to(row.dtype), weight.to(row.dtype)
         for place in range(1, self.width):
             row[:-place].addmm_(apart[place:], weight[:, :, place].T)
@@ -80,23 +80,23 @@ class TextConvolution(nn.Module):
         return maps.masked_fill(~inside, 0.0)
 
     def over_words(self, vectors: Tensor, rows: Tensor) -> Tensor:
-        """Return the same over texts of words, each distinct one of which is multiplied once, however often it occurs.
+        """Return the same as `forward`, but multiply each distinct word only once.
 
         Args:
-            vectors: Of distinct words, (distinct, dim), as `WordEmbedding.distinct` gives them.
-            rows: Which of them stands where, (batch, words); what lies outside a text has one of zeros.
+            vectors: Vectors of distinct words, (distinct, dim), as `WordEmbedding.distinct` gives them.
+            rows: Row of each word's vector, (batch, words); padding has a row of zeros.
 
         Returns:
-            (batch, words, maps), before any activation. Outside a text, here alone, there may be anything.
+            (batch, words, maps), before any activation. Unlike elsewhere, results outside a text are undefined.
         """
         weight = self.convolution.weight
         table: Tensor = (vectors @ weight.permute(1, 2, 0).flatten(1)).view(len(vectors), self.width, -1)
         if self.convolution.bias is not None:
-            # Every window has one first word.
+            # Every window belongs to its first word.
             table = table + nn.functional.pad(self.convolution.bias.unsqueeze(0), (0, 0, 0, self.width - 1))
         windows = nn.functional.pad(rows, (0, self.width - 1), value=-1).unfold(1, self.width, 1)
         places = torch.arange(self.width, device=rows.device)
-        # Beyond the last column a row of zeros is read.
+        # Beyond the last column, a row of zeros is read.
         at = torch.where(windows < 0, len(vectors) * self.width, windows * self.width + places)
         table = nn.functional.pad(table.flatten(0, 1), (0, 0, 0, 1))
         return nn.functional.embedding_bag(at.flatten(0, 1), table, mode="sum").view(*rows.shape, -1)
@@ -120,7 +120,7 @@ class GridConvolution(nn.Module):
 
 
 def pooled_length(length: int, window: int, times: int) -> int:
-    """Count the places that are left of a text after it was pooled some times by windows side by side."""
+    """Return the length of a text after repeated pooling by adjacent windows."""
     for _ in range(times):
         length = -(-length // window)
     return length
@@ -132,12 +132,12 @@ def pool_text(values: Tensor, mask: Tensor, window: int, stride: int | None = No
     Args:
         values: (batch, words, maps).
         mask: Bool, (batch, words).
-        window: Words in a window, a multiple of the stride; those at the end hold fewer.
-        stride: Words from the beginning of one window to that of the next; `window` unless given.
+        window: Words per window, a multiple of the stride; windows at the end have fewer.
+        stride: Words from the beginning of one window to that of the next; by default `window`.
 
     Returns:
-        Maxima (batch, windows, maps), zeros in windows that begin outside the text, and a bool mask of those that
-        begin in it, (batch, windows); there are ceil(words / stride) windows.
+        Maxima (batch, windows, maps), and a bool mask of the windows that begin in the text, (batch, windows); others
+        have zeros. There are ceil(words / stride) windows.
     """
     stride = stride or window
     pooled_mask = mask[:, ::stride]
@@ -177,7 +177,7 @@ def maximum_of_text(values: Tensor, mask: Tensor) -> Tensor:
 
 
 def to_length(values: Tensor, length: int, dim: int) -> Tensor:
-    """Fill a dimension up with zeros to a length that no batch changes, or leave out the padding beyond it."""
+    """Pad a dimension with zeros to a length independent of the batch, or cut the padding beyond it."""
     missing = length - values.shape[dim]
     if missing <= 0:
         return values.narrow(dim, 0, length)

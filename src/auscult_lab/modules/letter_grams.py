@@ -1,4 +1,4 @@
-"""Word hashing: a word as the letters it is spelt with, so that words never seen have a vector too (huang2013, 3.2).
+"""Word hashing: a word as its letter grams, so that unknown words have a vector, too (huang2013, section 3.2).
 
 "good" is marked as "#good#" and becomes the counts of its letter trigrams #go, goo, ood, od#. A linear layer over such
 counts needs no count vector (some ten thousand numbers, nearly all zero): it is the sum of the weight rows of the
@@ -22,15 +22,15 @@ BOUNDARY = "#"
 class LetterGrams(WordTable):
     """A linear layer over the letter-gram counts of words, alone, in bags or in windows.
 
-    Grams that no training word holds are left out. Weights begin in Glorot's uniform distribution; there is no bias.
+    Grams that are in no training word are left out. Weights begin in Glorot's uniform distribution; there is no bias.
 
     Args:
-        vocabulary: Its words give the grams.
+        vocabulary: Source of the grams.
         dim: Length of the layer's output.
-        places: Places in a window, each with weights of its own.
+        places: Places in a window, each with its own weights.
         shortest: Letters of the shortest grams.
         longest: Letters of the longest grams.
-        most: Keep only so many grams, those in most training passages; all unless given.
+        most: Keep only this number of grams, those in the most training passages; None for all.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class LetterGrams(WordTable):
         self.weights = nn.Parameter(torch.empty(max(1, len(self._rows)), places * dim))
         bound = math.sqrt(6.0 / (places * len(self.weights) + dim))
         nn.init.uniform_(self.weights, -bound, bound)
-        # The grams of all words one after the other, and where each word's begin and end; word 0, padding, has none.
+        # The grams of all words in a row, and the range of each word's; word 0, padding, has none.
         self.register_buffer("grams", torch.zeros(0, dtype=torch.long), persistent=False)
         self.register_buffer("ends", torch.zeros(1, dtype=torch.long), persistent=False)
         self.grams: Tensor
@@ -58,7 +58,7 @@ class LetterGrams(WordTable):
         self.add_words(vocabulary.words)
 
     def add_words(self, words: Sequence[str]) -> None:
-        """Spell further words."""
+        """Add the grams of further words."""
         rows = [self.spell(word) for word in words]
         lengths = torch.tensor([len(each) for each in rows], dtype=torch.long)
         flat = torch.tensor([row for each in rows for row in each], dtype=torch.long)
@@ -67,7 +67,7 @@ class LetterGrams(WordTable):
         self.ends = torch.cat([self.ends, ends])
 
     def spell(self, word: str) -> list[int]:
-        """Return rows of the weights for a word's grams, as often as it holds them."""
+        """Return rows of the weights for a word's grams, with repeats."""
         return [self._rows[gram] for gram in letter_grams(word, self._lengths) if gram in self._rows]
 
     def bags(self, ids: Tensor) -> Tensor:
@@ -83,7 +83,7 @@ class LetterGrams(WordTable):
         return nn.functional.embedding_bag(at.flatten(0, 1), table, mode="sum").view(*ids.shape[:2], self.dim)
 
     def _layer(self, words: Tensor) -> Tensor:
-        """(words,) ids to (words, places * dim)."""
+        """Return the layer for words: ids (words,) to (words, places * dim)."""
         ends = self.ends[words]
         begins = torch.where(words > 0, self.ends[(words - 1).clamp(min=0)], ends)
         lengths = ends - begins
@@ -94,7 +94,7 @@ class LetterGrams(WordTable):
 
 
 def letter_grams(word: str, lengths: range) -> list[str]:
-    """Return runs of letters of a word between boundary marks, but for those that hold nothing but marks."""
+    """Return the letter grams of a word with boundary marks, without those of marks only."""
     marked = f"{BOUNDARY}{word}{BOUNDARY}"
     runs = [marked[at : at + length] for length in lengths for at in range(len(marked) - length + 1)]
     return [run for run in runs if run.strip(BOUNDARY)]
@@ -107,11 +107,11 @@ def windows_of(ids: Tensor, width: int) -> Tensor:
 
 
 def _common_grams(vocabulary: Vocabulary, lengths: range, most: int | None) -> list[str]:
-    """Return grams in alphabetical order; where only some are kept, those whose words occur in most passages."""
+    """Return grams in alphabetical order; with a limit, those whose words are in the most passages."""
     weights: defaultdict[str, float] = defaultdict(float)
     for word, idf in zip(vocabulary.words, vocabulary.idf.tolist(), strict=True):
         for gram in letter_grams(word, lengths):
-            # idf is a logarithm of the share of passages that hold the word; this is that share, but for a factor.
+            # The share of passages with the word, up to a factor, from the idf, its logarithm.
             weights[gram] += math.exp(-idf)
     ranked = sorted(weights, key=lambda gram: (-weights[gram], gram))
     return sorted(ranked[:most])

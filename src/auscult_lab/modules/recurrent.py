@@ -1,9 +1,9 @@
 """Bidirectional recurrent networks: an LSTM over packed sequences, a GRU over padded ones with their mask.
 
-A packed sequence holds no padding at all, so nothing downstream can mistake a pad for a sentence: the mask is a type.
-Inside, each direction runs on right-padded sequences (the backward one on reversed sequences), where a pad can only
-come after every real step and so cannot touch it: five times faster to train on a processor than the library's
-kernel for packed input, with the same states.
+A packed sequence has no padding, so later code cannot mistake padding for a sentence: the mask is a type. Internally,
+each direction runs on right-padded sequences (the backward one on reversed sequences), where padding follows all real
+steps and cannot affect them. On a processor this trains five times faster than the library's kernel for packed input,
+with the same states.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ class _Bidirectional(nn.Module):
         self.backwards = self.cell(input_dim, hidden_dim, batch_first=True)
 
     def both_ways(self, inputs: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-        """Return states of right-padded sequences, read forwards and, each from its end, backwards.
+        """Return states of right-padded sequences, forwards and, from each one's end, backwards.
 
         Args:
             inputs: (sequences, steps, dim).
             lengths: Steps of each sequence without its padding.
         """
-        # The order of steps that reverses each sequence and leaves its padding in place.
+        # Indices that reverse each sequence but not its padding.
         step = torch.arange(inputs.shape[1], device=lengths.device).unsqueeze(0)
         mirror = torch.where(step < lengths.unsqueeze(1), lengths.unsqueeze(1) - 1 - step, step).unsqueeze(-1)
         ahead: Tensor = self.forwards(inputs)[0]
@@ -46,7 +46,7 @@ class BidirectionalLstm(_Bidirectional):
     cell = nn.LSTM
 
     def forward(self, inputs: PackedSequence) -> PackedSequence:
-        """Return states of every step, forward ⊕ backward: packed (steps, 2 * hidden_dim), laid out as the inputs."""
+        """Return states of every step, forward ⊕ backward: packed (steps, 2 * hidden_dim), in the inputs' layout."""
         padded, lengths = _sorted_rows(inputs)
         ahead, back = self.both_ways(padded, lengths.to(padded.device))
         states = pack_padded_sequence(torch.cat([ahead, back], dim=-1), lengths, batch_first=True)
@@ -70,7 +70,7 @@ class BidirectionalGru(_Bidirectional):
         """Return states of every step, forward ⊕ backward: (sequences, steps, 2 * hidden_dim), zeros at padding.
 
         Args:
-            inputs: (sequences, steps, input_dim); there may be no sequence, and sequences without a step.
+            inputs: (sequences, steps, input_dim); both may be zero.
             mask: Bool, (sequences, steps); each row's True places come first.
         """
         states = torch.cat(self.both_ways(inputs, mask.sum(dim=1)), dim=-1)
@@ -78,7 +78,7 @@ class BidirectionalGru(_Bidirectional):
 
 
 def _sorted_rows(packed: PackedSequence) -> tuple[Tensor, Tensor]:
-    """Return padded (sequences, steps, dim) and lengths, longest first as the packed layout has them."""
+    """Return padded (sequences, steps, dim) and lengths, longest first as in the packed layout."""
     return pad_packed_sequence(PackedSequence(packed.data, packed.batch_sizes), batch_first=True)
 
 
@@ -88,7 +88,7 @@ def pack(sequences: list[Tensor]) -> PackedSequence:
 
 
 def like(packed: PackedSequence, data: Tensor) -> PackedSequence:
-    """Return the same layout around other per-step data."""
+    """Return other per-step data in the same layout."""
     return PackedSequence(data, packed.batch_sizes, packed.sorted_indices, packed.unsorted_indices)
 
 

@@ -1,9 +1,9 @@
-"""The words a ranker was trained with: their vectors, how rare they are, and what stands for words it never saw.
+"""The vocabulary of a ranker: word vectors, inverse document frequencies, and vectors of unknown words.
 
 A subword table (floret) has a vector for any word. Words that a plain table (GloVe, word2vec) lacks get a vector
 drawn at random, once for each spelling, as zhu2019 (section 5.3) does: equal words still match each other.
 
-Word tables are what a ranker keeps for every word it knows, with room for words that training never saw.
+Word tables have a row for every known word, and room for words that were not in training.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from auscult_lab.modules.word_vectors import WordVectors
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """Words in the order of their ids (the first has id 1), with what rankers need to know of them.
+    """Words in the order of their ids (the first has id 1), with their data for rankers.
 
     Attributes:
         words: Distinct, folded as `documents.analysis.Analyzer` folds them.
         vectors: (words, dim), their word vectors.
         idf: (words,), inverse document frequencies over the training passages.
-        source: The word vectors that unknown words are looked up in.
-        unseen_idf: Of a word that no training passage holds.
+        source: Word vectors for unknown words.
+        unseen_idf: Idf of a word that is in no training passage.
     """
 
     words: tuple[str, ...]
@@ -57,10 +57,10 @@ def build_vocabulary(
     """Return the vocabulary of the training texts.
 
     Args:
-        passages: The words of every training passage; idf is taken over them.
+        passages: The words of every training passage, for idf.
         source: Word vectors.
         queries: The words of the training queries; they count towards `min_count`, not towards idf.
-        min_count: Rarer words are treated as words that training never saw.
+        min_count: Rarer words are treated as unknown.
     """
     counts: Counter[str] = Counter()
     holders: Counter[str] = Counter()
@@ -78,14 +78,14 @@ def build_vocabulary(
 
 
 def inverse_document_frequency(passages: int, holders: int) -> float:
-    """Return ln((N + 1) / (n + 1)) + 1, of a word that n of N passages hold; at least 1."""
+    """Return ln((N + 1) / (n + 1)) + 1 for a word in n of N passages; at least 1."""
     return math.log((passages + 1) / (holders + 1)) + 1.0
 
 
 def look_up(source: WordVectors, words: Sequence[str]) -> FloatArray:
     """Return vectors of words, (words, dim); those without one are drawn at random, seeded by spelling.
 
-    The draw is uniform over [-0.25, 0.25], as is usual for words that pre-trained vectors lack.
+    The draw is uniform over [-0.25, 0.25], as usual for words without a pre-trained vector.
     """
     vectors = np.array(source.lookup(words), dtype=np.float32).reshape(len(words), source.dim)
     for row in np.flatnonzero(~vectors.any(axis=1)).tolist():
@@ -95,19 +95,19 @@ def look_up(source: WordVectors, words: Sequence[str]) -> FloatArray:
 
 
 class WordTable(nn.Module, ABC):
-    """A brick that keeps something for every word, and can be told of words that training did not know."""
+    """A module with a row for every word, to which words that were not in training can be added."""
 
     @abstractmethod
     def add_words(self, words: Sequence[str]) -> None:
-        """Make room for further words; their ids follow the ones known so far. What is added is not saved."""
+        """Add further words, whose ids follow the existing ones. They are not saved."""
 
 
 class WordEmbedding(WordTable):
-    """Word vectors, trained further or kept as they are.
+    """Word vectors, trainable or fixed.
 
     Args:
         vocabulary: Words and their vectors.
-        trainable: Train the vectors with the network; those of words added later never are.
+        trainable: Train the vectors with the network, except those of words added later.
     """
 
     def __init__(self, vocabulary: Vocabulary, *, trainable: bool) -> None:
@@ -134,11 +134,11 @@ class WordEmbedding(WordTable):
         return torch.where(known.unsqueeze(-1), vectors, added)
 
     def distinct(self, ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Return vectors of texts' distinct words, (distinct, dim), the first zeros, and which is where, as `ids`.
+        """Return vectors of texts' distinct words, (distinct, dim), and the row of each word, in the shape of `ids`.
 
-        What lies outside a text has the first.
+        The first row is zeros, for padding.
         """
-        # Padding is put in front, so that it is always there and always the first.
+        # Padding is prepended, so that it always exists and is the first.
         flat = nn.functional.pad(ids.masked_fill(~mask, 0).flatten(), (1, 0))
         words, rows = torch.unique(flat, return_inverse=True)
         vectors: Tensor = self(words)
@@ -157,9 +157,9 @@ class WordIdf(WordTable):
         self.added: Tensor
 
     def add_words(self, words: Sequence[str]) -> None:
-        """Add words that are as rare as a word that no training passage holds."""
+        """Add words, as rare as a word that is in no training passage."""
         self.added = torch.cat([self.added, torch.full((len(words),), self._unseen).to(self.idf)])
 
     def forward(self, ids: Tensor) -> Tensor:
-        """Return Idf, of the shape of the ids; the padding's is 0."""
+        """Return idf in the shape of the ids; 0 for padding."""
         return torch.cat([self.idf, self.added])[ids]

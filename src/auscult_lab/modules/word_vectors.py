@@ -1,11 +1,11 @@
 """Word vectors, sentence vectors averaged from them (arnold2020, Eq. 8), and the structural flags of sentences.
 
-A *subword table* (floret, an extension of fastText's skip-gram with subwords, bojanowski2017) keeps no vocabulary:
-a word and each of its character n-grams hash to rows of one small table, and the word's vector is their mean. Any
-word, misspelling or unseen disease name has a vector, and 40,000 rows serve where fastText keeps millions.
+A *subword table* (floret, an extension of fastText's skip-gram with subwords, bojanowski2017) has no vocabulary: a word
+and each of its character n-grams hash to rows of one small table, and the word's vector is their mean. Any word,
+misspelling or unknown disease name has a vector, and 40,000 rows suffice where fastText has millions.
 
-A *plain table* (GloVe, word2vec and fastText text files) holds one row a word; a word outside it has no vector and is
-left out of averages, as arnold2020's +avg-glove model does.
+A *plain table* (GloVe, word2vec and fastText text files) has one row per word; other words have no vector and are left
+out of averages, as in arnold2020's +avg-glove model.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _CACHE_WORDS = 200_000
 
 
 class WordVectors(Protocol):
-    """What an averaging encoder asks of word vectors."""
+    """Interface of word vectors for averaging encoders."""
 
     dim: int
 
@@ -38,7 +38,7 @@ class WordVectors(Protocol):
         ...
 
     def state(self) -> tuple[Mapping[str, FloatArray], Mapping[str, object]]:
-        """Return arrays and settings from which `from_state` makes the same vectors again."""
+        """Return arrays and settings from which `from_state` rebuilds the vectors."""
         ...
 
 
@@ -94,7 +94,7 @@ class SubwordTable:
 
 
 class PlainTable:
-    """One vector a word."""
+    """One vector per word."""
 
     kind = "plain"
 
@@ -121,7 +121,7 @@ class PlainTable:
 
 
 def from_state(arrays: Mapping[str, FloatArray], settings: Mapping[str, object]) -> SubwordTable | PlainTable:
-    """Rebuild word vectors from what `state` gave.
+    """Rebuild word vectors from the result of `state`.
 
     Raises:
         DataError: When the settings name no known kind.
@@ -137,15 +137,15 @@ def from_state(arrays: Mapping[str, FloatArray], settings: Mapping[str, object])
 
 
 def read_word_vectors(path: Path, *, limit: int | None = None) -> SubwordTable | PlainTable:
-    """Read word vectors from a GloVe, word2vec or fastText text file, or a floret `.floret` table; `.gz` is fine.
+    """Read word vectors from a GloVe, word2vec or fastText text file, or a floret `.floret` table, plain or `.gz`.
 
     Args:
         path: The file. GloVe files have no header; word2vec and fastText `.vec` files begin with "words dim"; floret
             tables begin with their eight settings.
-        limit: Read only the first words (files are sorted by frequency).
+        limit: Number of words to read (files are sorted by frequency).
 
     Raises:
-        DataError: When a line does not hold a word and as many numbers as the first, naming file and line.
+        DataError: When a line is not a word and as many numbers as in the first line; names file and line.
     """
     opener = gzip.open if path.suffix == ".gz" else open
     try:
@@ -191,7 +191,7 @@ tokenize = Analyzer()
 
 
 class SentenceEncoder(Protocol):
-    """Turns each sentence of a document into a vector, without looking at its neighbours."""
+    """Encodes each sentence of a document as a vector, without its neighbours."""
 
     dim: int
 
@@ -199,7 +199,7 @@ class SentenceEncoder(Protocol):
         """Return sentence vectors, shape (sentences, dim).
 
         Args:
-            document: Whose sentences to encode.
+            document: The document.
             max_tokens: Read only the first words of each sentence (training uses 96); None reads all.
         """
         ...
@@ -211,7 +211,7 @@ def sentence_tokens(document: Document, max_tokens: int | None = None) -> list[l
 
 
 def structural_flags(document: Document) -> FloatArray:
-    """Mark begin/end of document, begin/end of paragraph, list item; shape (sentences, 5), values 0 or 1."""
+    """Return flags for begin/end of document, begin/end of paragraph, list item: (sentences, 5), 0 or 1."""
     sentences = document.sentences
     flags = np.zeros((len(sentences), FLAGS), dtype=np.float32)
     for row, sentence in enumerate(sentences):

@@ -1,4 +1,4 @@
-"""Neural rankers of the literature, out of the bricks in `modules`.
+"""Neural rankers of the literature, composed of `modules`.
 
-`base.py` says what a ranker is, `registry.py` lists them, and `scorer.py` makes a `Scorer` of one, saves and opens it.
+`base.py` defines the interface, `registry.py` lists the rankers, and `scorer.py` scores with one, saves and opens it.
 """

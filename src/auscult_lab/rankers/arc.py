@@ -24,14 +24,14 @@ from auscult_lab.rankers.base import RankerConfig, ReadsPassagesAlone, ReadsPass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArcIConfig(RankerConfig):
-    """Settings of `ArcI`; the defaults are section 5's, but for what is said at `ArcI`.
+    """Settings of `ArcI`; the defaults are section 5's, except for departures listed there.
 
     Attributes:
-        maps: Feature maps of each convolution; there are as many convolutions as numbers.
+        maps: Feature maps of each convolution, one number per convolution.
         width: Words in a window.
-        pool: Windows in a pooled one.
+        pool: Windows per pooled window.
         hidden: Units of the comparing network's hidden layer.
-        dropout: Share of the comparing network's inputs that training leaves out.
+        dropout: Dropout of the comparing network's inputs.
         train_words: Train the word vectors too.
     """
 
@@ -50,15 +50,15 @@ class ArcI(ReadsPassagesAlone[Tensor]):
         z_j = max(z_2j, z_2j+1)                                     pooling over neighbouring windows, twice in turn
         f(q, d) = MLP([z(q); z(d)])
 
-    Cost: two convolutions for each text, whatever it is compared with, and one small network for each pair. The
-    network's first layer is a sum over query and passage, so that of a kept passage its hidden units are enough.
+    Cost: two convolutions per text, and one small network per pair. The network's first layer is a sum over query and
+    passage, so that only its hidden units are stored for a passage.
 
     Departures: 64 feature maps rather than the 200 to 500 of section 5, which take ten times as long on a processor.
-    The gate that turns windows of padding to zero (Eq. 2) asks whether a window begins in the text, not whether all its
-    numbers are zero, so that a window where no map fires keeps its bias. A text's last pooled window may hold one place
-    only. The final maps are laid out for the longest texts of the configuration, as the paper's are for its longest
-    sentence. The paper's dropout rate is not given; 0.2 is ours. Published code: MatchZoo has no gate, so biases over
-    padding reach the score, and gives query and passage each a convolution of its own, where the paper's is siamese.
+    The gate that sets windows of padding to zero (Eq. 2) tests whether a window begins in the text, not whether its
+    numbers are all zero, so that a window without active maps keeps its bias. A text's last pooled window may have a
+    single place. The final maps have the size of the longest texts of the configuration, as the paper's have that of
+    its longest sentence. The paper gives no dropout rate; 0.2 is ours. Published code: MatchZoo has no gate, so biases
+    over padding reach the score, and it has separate convolutions for query and passage; the paper's are shared.
 
     Recorded trainings: the learning rate of 0.001 was not chosen on validation; word vectors are frozen, where MatchZoo
     trains them.
@@ -83,11 +83,11 @@ class ArcI(ReadsPassagesAlone[Tensor]):
         self.compare = Dense((size, config.hidden, 1), activation=torch.relu, dropout=config.dropout)
 
     def encode_passage(self, passage: Tokens) -> Tensor:
-        """Return what the passages add to the comparing network's hidden layer, (batch, hidden)."""
+        """Return the passages' part of the comparing network's hidden layer, (batch, hidden)."""
         return self._share(passage, 1)
 
     def match(self, query: Tokens, encoded: Tensor) -> Tensor:
-        """Return scores, (batch,); row i of the query goes with passage i of `encode_passage`."""
+        """Return scores, (batch,); row i of the query belongs to passage i of `encode_passage`."""
         first, last = self._layers()
         hidden = self.compare.activation(self._share(query, 0) + encoded + first.bias)
         scores: Tensor = last(self.compare.dropout(hidden)).squeeze(-1)
@@ -111,14 +111,14 @@ class ArcI(ReadsPassagesAlone[Tensor]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArcIIConfig(RankerConfig):
-    """Settings of `ArcII`; the defaults are section 5's, but for what is said at `ArcII`.
+    """Settings of `ArcII`; the defaults are section 5's, except for departures listed there.
 
     Attributes:
         maps: Feature maps of each convolution, the first over words and the others over cells; three in the paper.
         width: Words, or cells along a side, in a window.
-        pool: Cells along a side of a pooled one.
+        pool: Windows along a side of a pooled window.
         hidden: Units of the hidden layer of the network at the end.
-        dropout: Share of that network's inputs that training leaves out.
+        dropout: Dropout of that network's inputs.
         train_words: Train the word vectors too.
     """
 
@@ -139,16 +139,16 @@ class ArcII(ReadsPassagesFirst):
         f(q, d) = MLP(z)
 
     Cost: (query words x passage words / 4) windows of 9 maps x maps weights; the first layer costs no more than a
-    convolution over each text. Its window is two windows side by side, so W z is the sum of a part of the query and a
-    part of the passage, and the maximum of such sums over a square is the sum of the two maxima over its sides: the
-    grid is first made after its first pooling, a quarter of the size, with the same numbers.
+    convolution over each text. Its window joins one window of each text, so W z is the sum of a part of the query and a
+    part of the passage, and the maximum of such sums over a square is the sum of the maxima over its sides. The grid is
+    therefore computed after its first pooling, at a quarter of the size, with the same result.
 
     Departures: 32 feature maps rather than the 200 to 500 of section 5, which take forty times as long on a processor.
-    A window counts as soon as it begins in both texts, and reaches beyond their ends over zeros; one that begins
-    outside is zero, like the gate of Eq. 2. The final maps are laid out for the longest texts of the configuration, as
-    the paper's are for its longest sentence: longer texts are cut, and the padding of a batch is never read. The
-    paper's dropout rate is not given; 0.2 is ours. Published code: MatchZoo convolves over padding as over words, and
-    its first layer has neither the activation nor the pooling.
+    Windows that begin in both texts count, with zeros beyond the ends; windows that begin outside are zero, like the
+    gate of Eq. 2. The final maps have the size of the longest texts of the configuration, as the paper's have that of
+    its longest sentence: longer texts are cut, and the padding of a batch is never read. The paper gives no dropout
+    rate; 0.2 is ours. Published code: MatchZoo treats padding like words, and its first layer has neither the
+    activation nor the pooling.
 
     Recorded trainings: the learning rate of 0.001 was not chosen on validation; word vectors are frozen, where MatchZoo
     trains them.
@@ -164,7 +164,7 @@ class ArcII(ReadsPassagesFirst):
         self.words_per_place = config.pool
         first, width = config.maps[0], config.width
         self.query = TextConvolution(vocabulary.dim, first, width)
-        # Both parts are added up, so one bias is all there is to learn.
+        # The parts are added, so a single bias suffices.
         self.passage = TextConvolution(vocabulary.dim, first, width, bias=False)
         self.convolutions = nn.ModuleList(
             GridConvolution(below, maps, width) for below, maps in zip(config.maps, config.maps[1:], strict=False)
@@ -193,6 +193,6 @@ class ArcII(ReadsPassagesFirst):
         return scores
 
     def _part(self, convolution: TextConvolution, text: Tokens) -> tuple[Tensor, Tensor]:
-        """Return a text's part of the first layer, pooled: (batch, places, maps), and which places are of the text."""
+        """Return a text's part of the first layer, pooled: (batch, places, maps), and the mask of its places."""
         maps = convolution.over_words(*self.words.distinct(text.ids, text.mask))
         return pool_text(maps, text.mask, self.config.pool)

@@ -1,7 +1,7 @@
-"""What a neural ranker is: a network that gives one score to a query and a passage, given as word ids and masks.
+"""The interface of neural rankers: networks that score a query and a passage, given as word ids and masks.
 
-Every ranker keeps four promises, which `tests/contracts/test_rankers.py` holds it to: padding, order and batch
-size never change a score; every parameter gets a gradient; saving and opening is exact; evaluation is deterministic.
+`tests/contracts/test_rankers.py` checks four properties of every ranker: padding, order and batch size never change a
+score; every parameter gets a gradient; saving and opening is exact; evaluation is deterministic.
 """
 
 from __future__ import annotations
@@ -25,43 +25,43 @@ Encoded = TypeVar("Encoded")
 
 @dataclass(slots=True)
 class Tokens:
-    """Word ids of a batch of texts, padded, and where they are words.
+    """Padded word ids of a batch of texts, and their mask.
 
     Attributes:
         ids: Int64, (batch, words), or (batch, sentences, words) for rankers that read sentences; 0 is padding.
-        mask: Bool, of the same shape; True where there is a word.
+        mask: Bool, same shape; True for words.
     """
 
     ids: Tensor
     mask: Tensor
 
     def to(self, device: torch.device) -> Tokens:
-        """Return the same on another device."""
+        """Return a copy on another device."""
         return Tokens(self.ids.to(device), self.mask.to(device))
 
     def __getitem__(self, rows: Tensor) -> Tokens:
-        """Return some texts of the batch, or some several times."""
+        """Return selected texts of the batch; they may be repeated."""
         return Tokens(self.ids[rows], self.mask[rows])
 
 
 def pad(laid_out: Sequence[Tensor]) -> Tokens:
-    """Return one batch of texts of different lengths: each dimension is filled up with padding to the largest.
+    """Return one batch of texts of different lengths; each dimension is padded to the largest.
 
     Args:
-        laid_out: Int64 tensors of one number of dimensions, as `Ranker.lay_out_query` and `lay_out_passage` give them.
+        laid_out: Int64 tensors of the same number of dimensions, from `Ranker.lay_out_query` or `lay_out_passage`.
     """
-    shape = [max(1, *(each.shape[axis] for each in laid_out)) for axis in range(laid_out[0].dim())]
+    shape = [max(1, *(text.shape[axis] for text in laid_out)) for axis in range(laid_out[0].dim())]
     ids = torch.full((len(laid_out), *shape), PADDING, dtype=torch.long)
-    for row, each in enumerate(laid_out):
+    for row, text in enumerate(laid_out):
         corner = ids[row]
-        for axis, size in enumerate(each.shape):
+        for axis, size in enumerate(text.shape):
             corner = corner.narrow(axis, 0, size)
-        corner.copy_(each)
+        corner.copy_(text)
     return Tokens(ids, ids != PADDING)
 
 
 def batches(laid_out: Sequence[Tensor], size: int) -> Iterator[tuple[list[int], Tokens]]:
-    """Yield texts of similar length together, so that little padding is computed: positions and padded batch."""
+    """Yield positions and padded batches of texts of similar length, to reduce padding."""
     order = sorted(range(len(laid_out)), key=lambda row: laid_out[row].numel())
     for start in range(0, len(order), size):
         rows = order[start : start + size]
@@ -86,7 +86,7 @@ class Ranker(nn.Module, ABC):
 
     Attributes:
         kind: Its name in experiment files and model folders, such as "knrm".
-        title: How tables call it, as its paper and the published tables do.
+        title: Its name in tables, as in its paper and published tables.
         config: Its settings.
     """
 
@@ -96,19 +96,19 @@ class Ranker(nn.Module, ABC):
 
     @abstractmethod
     def forward(self, query: Tokens, passage: Tokens) -> Tensor:
-        """Return scores, (batch,), higher is better; row i of the query goes with row i of the passage."""
+        """Return scores, (batch,), higher is better; row i of the query belongs to row i of the passage."""
 
     def lay_out_query(self, words: Sequence[int]) -> Tensor:
-        """Return a query's word ids, as the network reads them: cut to `max_query_words`."""
+        """Return a query's word ids in the network's layout: cut to `max_query_words`."""
         return torch.tensor(words[: self.config.max_query_words], dtype=torch.long)
 
     def lay_out_passage(self, sentences: Sequence[Sequence[int]]) -> Tensor:
-        """Return a passage's word ids, as the network reads them: in one row, cut to `max_passage_words`."""
+        """Return a passage's word ids in the network's layout: in one row, cut to `max_passage_words`."""
         words = list(chain.from_iterable(sentences))
         return torch.tensor(words[: self.config.max_passage_words], dtype=torch.long)
 
     def add_words(self, words: Sequence[str]) -> None:
-        """Tell every brick that keeps something for each word of further words; see `WordTable.add_words`."""
+        """Add further words to all word tables; see `WordTable.add_words`."""
         for module in self.modules():
             if isinstance(module, WordTable):
                 module.add_words(words)
@@ -122,7 +122,7 @@ class ReadsPassagesAlone(Ranker, Generic[Encoded]):
 
     @abstractmethod
     def encode_passage(self, passage: Tokens) -> Encoded:
-        """Return all of passages that does not depend on the query; it can be indexed by rows of the batch."""
+        """Return the part of passages that does not depend on the query, indexable by rows of the batch."""
 
     @abstractmethod
     def match(self, query: Tokens, encoded: Encoded) -> Tensor:
@@ -134,9 +134,9 @@ class ReadsPassagesAlone(Ranker, Generic[Encoded]):
 
 
 class ReadsPassagesFirst(Ranker):
-    """A ranker that computes something for each place of a passage before it meets the query, in a costly way.
+    """A ranker with costly results for each place of a passage that do not depend on the query.
 
-    Unlike a vector of the whole passage it is not small; see `scorer.keep_places`.
+    They are larger than one vector of the passage; see `scorer.keep_places`.
     """
 
     words_per_place: int
@@ -144,11 +144,11 @@ class ReadsPassagesFirst(Ranker):
 
     @abstractmethod
     def read_passage(self, passage: Tokens) -> Tensor:
-        """Return what does not depend on the query, (batch, places, dim); beyond a passage's end, anything."""
+        """Return results that do not depend on the query, (batch, places, dim); undefined beyond a passage's end."""
 
     @abstractmethod
     def compare(self, query: Tokens, passage: Tokens, read: Tensor) -> Tensor:
-        """Return scores, (batch,), of the queries with the passages that were read."""
+        """Return scores, (batch,), of queries with passages from `read_passage`."""
 
     def forward(self, query: Tokens, passage: Tokens) -> Tensor:
         """See `Ranker.forward`."""

@@ -1,6 +1,6 @@
 """Training of neural rankers for `stages.train`: queries over passages, a vocabulary, a network, loss and validation.
 
-SHARED/words-HASH/    word vectors, beside a training's folder: for all experiments that would train the same ones
+SHARED/words-HASH/    word vectors, beside the training's folder, for all experiments with the same ones
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ from auscult_lab.training.schedule import Schedule
 from auscult_lab.training.stages import Build, Record, Run, trained_parameters
 
 _CANDIDATES = 20
-# Where a query has many answers, there must be something left to tell them from.
+# A query with many answers needs wrong candidates, too.
 _ANSWERS = _CANDIDATES // 4
 
 
 @dataclass(frozen=True, slots=True)
 class ValidationQuery:
-    """A held-out query laid out, its candidates, and which of them answer."""
+    """A held-out query and its candidates, laid out, with a flag for each answer."""
 
     query: Tensor
     passages: tuple[Tensor, ...]
@@ -56,36 +56,38 @@ class ValidationQuery:
 def validation_queries(
     pool: QueryPool, ranker: Ranker, lexicon: Lexicon, *, number: int, seed: int
 ) -> list[ValidationQuery]:
-    """Return held-out queries with 20 candidates each: answers, passages from around them, and what BM25 ranks highest.
+    """Return held-out queries with 20 candidates each: answers, related passages, and those that BM25 ranks highest.
 
-    At most a quarter of them are answers. Passages from around are the title's others, or the document's.
+    At most a quarter of them are answers. Related passages are others of the title, or of the document.
 
     Args:
-        pool: Queries of held-out documents, and passages: of these, or of others too.
-        ranker: Lays them out.
-        lexicon: Words to ids.
-        number: At most so many, drawn at random.
-        seed: Of the draw.
+        pool: Queries of held-out documents, and passages of these documents, or also of others.
+        ranker: Determines their layout.
+        lexicon: Assigns ids to words.
+        number: Largest number of queries, drawn at random.
+        seed: Seed of the draw.
     """
     lexicon.learn(pool.words())
     hard = HardNegatives(pool, _CANDIDATES)
     order = np.random.default_rng(seed).permutation(len(pool.queries))[:number]
     passages = {}
-    asked = []
+    queries = []
     for row in sorted(order.tolist()):
         query = pool.queries[row]
         rows = list(dict.fromkeys((*query.answers[:_ANSWERS], *query.related, *hard.of(row))))[:_CANDIDATES]
-        for each in rows:
-            if each not in passages:
-                passages[each] = ranker.lay_out_passage([lexicon.ids(sentence) for sentence in pool.passages[each]])
-        asked.append(
+        for passage in rows:
+            if passage not in passages:
+                passages[passage] = ranker.lay_out_passage(
+                    [lexicon.ids(sentence) for sentence in pool.passages[passage]]
+                )
+        queries.append(
             ValidationQuery(
                 ranker.lay_out_query(lexicon.ids(query.words)),
-                tuple(passages[each] for each in rows),
-                tuple(each in query.answers for each in rows),
+                tuple(passages[passage] for passage in rows),
+                tuple(passage in query.answers for passage in rows),
             )
         )
-    return asked
+    return queries
 
 
 class RankingObjective:
@@ -97,7 +99,7 @@ class RankingObjective:
         self._held_out = held_out
 
     def loss(self, batch: RankingBatch) -> tuple[Tensor, int]:
-        """Return the loss over a batch's queries, and how many there are."""
+        """Return the loss over a batch's queries, and their number."""
         queries = len(batch.query.ids)
         device = next(self.network.parameters()).device
         rows = torch.arange(queries).repeat_interleave(1 + batch.negatives)
@@ -118,7 +120,7 @@ class RankingObjective:
         return place_measures(ahead)
 
     def optimizer(self) -> torch.optim.Optimizer:
-        """Return Adam (decoupled weight decay), or Adadelta as zhu2019 (section 5.3)."""
+        """Return Adam with decoupled weight decay, or Adadelta as in zhu2019 (section 5.3)."""
         choice = self._choice
         trained = [parameter for parameter in self.network.parameters() if parameter.requires_grad]
         if choice.optimizer == "adadelta":
@@ -131,7 +133,7 @@ _MONITOR = "validation_RR"
 
 @dataclass(frozen=True, slots=True)
 class Materials:
-    """What a ranker is trained on, whichever it is."""
+    """The training data of any ranker."""
 
     training: QueryPool
     held_out: QueryPool
@@ -144,28 +146,28 @@ def prepare(experiment: RankingExperiment, run: Run) -> RankingBuild:
 
 
 def begin(experiment: RankingExperiment, run: Run, materials: Materials) -> RankingBuild:
-    """Begin a ranker on what was read."""
+    """Create a ranker for the data."""
     torch.manual_seed(experiment.seed)
     ranker = ranker_kind(experiment.model).ranker(experiment.config(), materials.vocabulary)
     return RankingBuild(experiment, run, materials.training, materials.held_out, ranker, materials.vocabulary)
 
 
 def read_materials(experiment: RankingExperiment, run: Run) -> Materials:
-    """Read queries and passages, and make word vectors and a vocabulary: the same for every ranker of a bench."""
+    """Read queries and passages, and make word vectors and a vocabulary, for any ranker."""
     given = given_word_vectors(experiment.word_vectors)
-    # The same for experiments whose word vectors would be trained on the same texts in the same way.
+    # Fields that determine the word vectors: experiments with equal ones share them.
     decisive = {"corpora", "validation", "knowledge", "word_vectors", "seed"}
     if experiment.queries == "headings":
         data = gather(experiment, run.say)
         training, held_out = make_queries(data.documents), make_queries(data.held_out)
     else:
         decisive |= {"queries", "never_learn"}
-        asked = gather_asked(experiment, run.say)
+        gathered = gather_asked(experiment, run.say)
         knowledge = open_knowledge_base(experiment.knowledge) if experiment.knowledge is not None else None
         further = [document for choice in experiment.word_vectors.texts for document in read(choice, run.say)[1]]
-        texts = asked.documents + further
+        texts = gathered.documents + further
         data = TrainingData(documents=[], held_out=[], knowledge=knowledge, pool=None, texts=texts)
-        training, held_out = asked.training, among_all(asked)
+        training, held_out = gathered.training, among_all(gathered)
     key = hashlib.sha256(experiment.model_dump_json(include=decisive).encode()).hexdigest()[:12]
     source, _ = word_vectors(experiment, data, given, run.folder.parent / f"words-{key}", run.say)
     _check(training, held_out)
@@ -180,7 +182,7 @@ def read_materials(experiment: RankingExperiment, run: Run) -> Materials:
 
 @dataclass
 class RankingBuild(Build[RankingExperiment]):
-    """A ranker and what it is trained on; see `stages.Build`."""
+    """A ranker and its training data; see `stages.Build`."""
 
     kind = "ranker"
     training: QueryPool
@@ -195,7 +197,7 @@ class RankingBuild(Build[RankingExperiment]):
 
     @property
     def about(self) -> str:
-        """How many queries there are, over how many passages."""
+        """Numbers of queries and passages."""
         return (
             f"{self.ranker.title}: {len(self.training.queries):,} queries over {len(self.training.passages):,} passages"
         )
@@ -205,7 +207,7 @@ class RankingBuild(Build[RankingExperiment]):
         return self.experiment.training.queries or len(self.training.queries)
 
     def train(self) -> History:
-        """Train the ranker in place and leave it with the weights of the best epoch."""
+        """Train the ranker in place, and keep the weights of the best epoch."""
         experiment, choice, seed = self.experiment, self.experiment.training, self.experiment.seed
         lexicon = Lexicon(self.ranker, self.vocabulary)
         examples = RankingExamples(self.training, self.ranker, lexicon, experiment.negatives, seed=seed)
@@ -215,7 +217,7 @@ class RankingBuild(Build[RankingExperiment]):
         return self.run.fit(objective, loader, Schedule.of(choice, seed=seed, monitor=_MONITOR))
 
     def to_record(self, history: History) -> Record:
-        """Return counts of queries and passages, and how many queries each epoch had shown."""
+        """Return counts of queries and passages, and the number of queries of each epoch."""
         return {
             "passages": len(self.training.passages),
             "queries": len(self.training.queries),

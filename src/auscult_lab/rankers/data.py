@@ -1,8 +1,7 @@
-"""Training queries, their answers, and sampled negatives; queries of titles and headings ("IgA nephropathy; symptoms").
+"""Training queries with answers and sampled negatives.
 
-All chance in an example comes from seed, epoch and query, so that a resumed training ends as an uninterrupted one.
-
-Training queries that a corpus brings with it, as rankers read them (see `training.asked`).
+Queries are made from titles and headings ("IgA nephropathy; symptoms"), or are a corpus' own (see `training.asked`).
+All draws depend on seed, epoch and query only, so that a resumed training ends like an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -32,12 +31,12 @@ _analyse = Analyzer()
 
 @dataclass(frozen=True, slots=True)
 class TrainingQuery:
-    """A query, as the rows of passages see it.
+    """A query, with its passages as rows.
 
     Attributes:
         words: Title and headings, or a question.
-        answers: Rows of the passages with that title and those headings, or of those judged relevant.
-        related: Rows of the title's other passages, or of the others of the documents that answer.
+        answers: Rows of the passages with this title and these headings, or of those judged relevant.
+        related: Rows of the title's other passages, or of other passages of the answering documents.
     """
 
     words: tuple[str, ...]
@@ -47,11 +46,11 @@ class TrainingQuery:
 
 @dataclass(frozen=True, slots=True)
 class QueryPool:
-    """Queries over passages.
+    """Queries and passages.
 
     Attributes:
-        queries: With at least one answer each.
-        passages: The words of every passage, sentence by sentence.
+        queries: Queries with at least one answer each.
+        passages: The words of every passage, by sentence.
     """
 
     queries: tuple[TrainingQuery, ...]
@@ -66,12 +65,12 @@ class QueryPool:
 
 
 def make_queries(documents: Sequence[LabelledDocument]) -> QueryPool:
-    """Return one query for each title and headings, answered by every passage that has both.
+    """Return one query for each title and its headings, answered by every passage with both.
 
     Passages without words are left out.
     """
     passages: list[tuple[tuple[str, ...], ...]] = []
-    asked: dict[tuple[str, tuple[str, ...]], list[int]] = defaultdict(list)
+    answers: dict[tuple[str, tuple[str, ...]], list[int]] = defaultdict(list)
     of_title: dict[str, list[int]] = defaultdict(list)
     names: dict[str, str] = {}
     for item in documents:
@@ -85,33 +84,33 @@ def make_queries(documents: Sequence[LabelledDocument]) -> QueryPool:
             names.setdefault(item.title.key, item.title.name)
             of_title[item.title.key].append(len(passages) - 1)
             if headings:
-                asked[item.title.key, headings].append(len(passages) - 1)
+                answers[item.title.key, headings].append(len(passages) - 1)
     queries = [
         TrainingQuery(
             tuple(_analyse(" ".join((names[key], *headings)))),
             tuple(rows),
             tuple(row for row in of_title[key] if row not in rows),
         )
-        for (key, headings), rows in asked.items()
+        for (key, headings), rows in answers.items()
     ]
     return QueryPool(tuple(query for query in queries if query.words), tuple(passages))
 
 
 class HardNegatives:
-    """The passages that BM25 ranks highest for a query; found when first asked for."""
+    """The passages that BM25 ranks highest for a query, computed on first use."""
 
     def __init__(self, pool: QueryPool, depth: int) -> None:
         self._pool = pool
         self._depth = depth
         self._best = BestPassages([[word for sentence in passage for word in sentence] for passage in pool.passages])
-        self._found: dict[int, tuple[int, ...]] = {}
+        self._negatives: dict[int, tuple[int, ...]] = {}
 
     def of(self, row: int) -> tuple[int, ...]:
         """Return passage rows, best first, without the query's answers."""
-        if row not in self._found:
+        if row not in self._negatives:
             query = self._pool.queries[row]
-            self._found[row] = self._best.of(query.words, self._depth, without=query.answers)
-        return self._found[row]
+            self._negatives[row] = self._best.of(query.words, self._depth, without=query.answers)
+        return self._negatives[row]
 
 
 @dataclass(slots=True)
@@ -121,7 +120,7 @@ class RankingBatch:
     Attributes:
         query: (queries, words).
         passage: (queries x (1 + negatives), ...), query by query.
-        negatives: A query.
+        negatives: Number of negatives per query.
     """
 
     query: Tokens
@@ -134,11 +133,11 @@ class Example:
     """A query and its passages, laid out.
 
     Attributes:
-        row: Of the query.
+        row: Row of the query.
         answer: Row of the passage that was drawn among its answers.
         query: Its words.
-        passages: The answer, then the negatives but for those of the batch.
-        stand_in: A wrong passage, for where the batch has too few.
+        passages: The answer, then the negatives, except those from the batch.
+        stand_in: A wrong passage, for a batch with too few of them.
     """
 
     row: int
@@ -186,7 +185,7 @@ class RankingExamples(Dataset[Example]):
         hard = [each for each in self._hard.of(row)[: choice.bm25_depth] if each not in chosen]
         chosen += rng.sample(hard, min(missing, len(hard)))
         wanted = choice.same_entity + choice.bm25 + choice.random
-        # In a collection with fewer wrong passages than wanted, some are shown more than once.
+        # In a collection with too few wrong passages, some are repeated.
         while len(chosen) < wanted:
             chosen.append(self._wrong(query, rng))
         return chosen
@@ -201,7 +200,7 @@ class RankingExamples(Dataset[Example]):
         """Return one batch; negatives of kind "in_batch" are the answers of the queries that follow."""
         passages: list[Tensor] = []
         for position, example in enumerate(examples):
-            # The answers of the next queries, without those that answer this one too: a corpus may ask one thing twice.
+            # The answers of the next queries, except those that also answer this one: a corpus may repeat a question.
             answers = self.pool.queries[example.row].answers
             others = (*examples[position + 1 :], *examples[:position])
             borrowed = [other.passages[0] for other in others if other.answer not in answers][: self.choice.in_batch]
@@ -212,12 +211,12 @@ class RankingExamples(Dataset[Example]):
 
 @dataclass(frozen=True, slots=True)
 class AskedData:
-    """Queries to train on and to validate with, each over its own passages.
+    """Training and validation queries, each part with its own passages.
 
     Attributes:
-        training: To train on.
+        training: For training.
         held_out: For validation.
-        documents: All that were read, for word vectors.
+        documents: All documents read, for word vectors.
     """
 
     training: QueryPool
@@ -236,22 +235,22 @@ def gather_asked(experiment: DataExperiment, say: Callable[[str], None]) -> Aske
     return AskedData(make_pool(found.training), make_pool(found.held_out), found.documents)
 
 
-def among_all(found: AskedData) -> QueryPool:
-    """Return the held-out questions over all passages, those of training behind their own, as a search would meet them.
+def among_all(data: AskedData) -> QueryPool:
+    """Return the held-out questions with all passages, their own first and then those of training, as in a search.
 
-    Passages of a few dozen questions are told apart by nearly any model, which then chooses no epoch. Training passages
-    that say the same as a held-out one, word for word, are left out.
+    Nearly any model ranks the passages of a few dozen questions well, which would choose no epoch. Training passages
+    with the text of a held-out one are left out.
     """
-    own = set(found.held_out.passages)
-    others = tuple(passage for passage in found.training.passages if passage not in own)
-    return QueryPool(found.held_out.queries, found.held_out.passages + others)
+    own = set(data.held_out.passages)
+    others = tuple(passage for passage in data.training.passages if passage not in own)
+    return QueryPool(data.held_out.queries, data.held_out.passages + others)
 
 
 def make_pool(part: AskedPart) -> QueryPool:
-    """Return questions over the passages of documents.
+    """Return a pool of questions and the passages of documents.
 
     Passages without words are left out, and so are questions without words or without an answer among the passages.
-    A question's `related` passages are the others of the documents that answer it.
+    A question's `related` passages are the other passages of the answering documents.
     """
     passages: list[tuple[tuple[str, ...], ...]] = []
     rows: dict[PassageKey, int] = {}

@@ -1,4 +1,4 @@
-"""DRMM, DRMM-TKS and aNMM: how similar a query word is to all words of the passage, wherever these stand."""
+"""DRMM, DRMM-TKS and aNMM: similarities of a query word to all words of the passage, whatever their place."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class DrmmConfig(RankerConfig):
     """Settings of `Drmm`; the defaults are those of the paper's best variant, LCH x IDF.
 
     Attributes:
-        bins: Of the histogram; the last is for exact matches.
+        bins: Bins of the histogram; the last is for exact matches.
         hidden: Sizes of the hidden layers.
-        gate: What the weight of a query word is learned from: its idf or its word vector.
+        gate: Input of a query word's weight: its idf or its word vector.
     """
 
     bins: int = 30
@@ -31,7 +31,7 @@ class DrmmConfig(RankerConfig):
     gate: Literal["idf", "vector"] = "idf"
 
     def __post_init__(self) -> None:
-        """Check the values; a `ConfigError` is raised for a gate of another name, or fewer than two bins."""
+        """Check the values; raise a `ConfigError` for a gate of another name, or fewer than two bins."""
         if self.gate not in ("idf", "vector"):
             raise ConfigError("gate 'idf' or 'vector'", repr(self.gate), "correct 'gate'")
         if self.bins < 2:
@@ -39,7 +39,7 @@ class DrmmConfig(RankerConfig):
 
 
 class Drmm(Ranker):
-    """DRMM: a histogram of similarities for each query word, and a gate that says how much the word counts (guo2016).
+    """DRMM: a histogram of similarities per query word, and a gate that weights the words (guo2016).
 
         h_i = ln(1 + number of passage words j with cos(v(q_i), v(d_j)) in bin b), for each bin b     LCH
         z_i = tanh(w2 tanh(W1 h_i + b1) + b2)
@@ -48,16 +48,15 @@ class Drmm(Ranker):
 
     Cost: one cosine for each pair of a query word and a passage word; the network sees 30 numbers for each query word.
 
-    Word vectors are not trained, as in the paper: a histogram has no gradient. A count has one added before its
-    logarithm, on which the paper is silent and without which an empty bin has none. Words may be equal by rounding
-    only, so cosines within 1e-6 of 1 are exact matches; they are taken in double precision, as a rounding error must
-    not change a bin.
+    Word vectors are not trained, as in the paper: a histogram has no gradient. One is added to a count before its
+    logarithm, which the paper does not mention, because an empty bin has no logarithm. Cosines within 1e-6 of 1 are
+    exact matches, because of rounding. They are computed in double precision, so that rounding does not change a bin.
 
-    Published code: MatchZoo-py gates by word vector only, adds a last linear layer to the one number that comes out,
-    and gives padded query words a share of the gate in versions without a mask; OpenNIR has 11 bins, relu for tanh,
-    ln(1e-5 + count) as CEDR has too, and an idf gate without the weight w, whose softmax runs over padding.
+    Published code: MatchZoo-py gates by word vector only, adds a linear layer to the final number, and in versions
+    without a mask gives padded query words a share of the gate. OpenNIR has 11 bins, relu for tanh, ln(1e-5 + count)
+    like CEDR, and an idf gate without the weight w, whose softmax includes padding.
 
-    Recorded trainings: a rate of 0.01; the adapted one is tuned on validation, and has nine wrong passages a query.
+    Recorded trainings: a rate of 0.01; the adapted model is tuned on validation, and has nine wrong passages a query.
     """
 
     kind = "drmm"
@@ -87,9 +86,9 @@ class DrmmTksConfig(RankerConfig):
     """Settings of `DrmmTks`.
 
     Attributes:
-        top_k: How many similarities of a query word are looked at.
+        top_k: Number of similarities per query word.
         hidden: Sizes of the hidden layers.
-        gate: What the weight of a query word is learned from: its word vector or its idf.
+        gate: Input of a query word's weight: its word vector or its idf.
         train_words: Train the word vectors too.
     """
 
@@ -99,7 +98,7 @@ class DrmmTksConfig(RankerConfig):
     train_words: bool = True
 
     def __post_init__(self) -> None:
-        """Check the values; a `ConfigError` is raised for a gate of another name, or no similarities to look at."""
+        """Check the values; raise a `ConfigError` for a gate of another name, or no similarities to look at."""
         if self.gate not in ("idf", "vector"):
             raise ConfigError("gate 'idf' or 'vector'", repr(self.gate), "correct 'gate'")
         if self.top_k < 1:
@@ -107,12 +106,12 @@ class DrmmTksConfig(RankerConfig):
 
 
 class DrmmTksHead(nn.Module):
-    """DRMM-TKS from the interaction matrix on; it takes several matrices too, such as one for each layer of a network.
+    """DRMM-TKS from the interaction matrix on; for one matrix or several, such as one per layer of a network.
 
     Args:
         config: k and hidden layers.
-        gate_width: Length of what the gate knows of a query word.
-        matrices: How many interaction matrices there are for a pair.
+        gate_width: Length of the gate's input per query word.
+        matrices: Number of interaction matrices of a pair.
         context_width: Length of a vector of the pair that joins each query word's last hidden layer, such as the state
             of [CLS] in wang2021; 0 for none. (In the published code of CEDR, macavaney2019, it joins the first.)
     """
@@ -135,8 +134,8 @@ class DrmmTksHead(nn.Module):
             similarities: (batch, matrices, query words, passage words).
             query: Bool mask (batch, query words).
             passage: Bool mask (batch, passage words).
-            known: What the gate knows of query words, (batch, query words, gate width): vectors, or idf.
-            context: Of the pair, (batch, context width); only where there is one.
+            known: The gate's input, (batch, query words, gate width): vectors, or idf.
+            context: Context vector of the pair, (batch, context width), or None.
         """
         largest = k_max(similarities, passage[:, None, None, :], self.top_k)
         hidden: Tensor = self.layers[:-2](largest.transpose(1, 2).flatten(2))
@@ -158,12 +157,12 @@ class DrmmTks(Ranker):
     Cost: as DRMM, and a partial sort. Unlike a histogram it has a gradient, so word vectors can be trained.
 
     k and the size of the hidden layer are those of MatchZoo, whose model made the name known. Where a passage has fewer
-    than k words, 0 stands for the missing ones.
+    than k words, missing values are 0.
 
     Published code: MatchZoo-py lets the 0 of padding displace negative similarities of real words, fails on passages of
-    fewer than k words, and adds a last linear layer to the one number that comes out.
+    fewer than k words, and adds a linear layer to the final number.
 
-    Recorded trainings: a rate of 0.01; the adapted one is tuned on validation, and has one wrong passage a query.
+    Recorded trainings: a rate of 0.01; the adapted model is tuned on validation, and has one wrong passage a query.
     """
 
     kind = "drmm-tks"
@@ -187,10 +186,10 @@ class DrmmTks(Ranker):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnmmConfig(RankerConfig):
-    """Settings of `Anmm`; the defaults are those known of aNMM-1.
+    """Settings of `Anmm`; the defaults are those of aNMM-1, as far as known.
 
     Attributes:
-        bins: Of similarities; the last is for exact matches.
+        bins: Bins of similarities; the last is for exact matches.
         train_words: Train the word vectors too.
     """
 
@@ -198,13 +197,13 @@ class AnmmConfig(RankerConfig):
     train_words: bool = False
 
     def __post_init__(self) -> None:
-        """Check the values; a `ConfigError` is raised for fewer than two bins."""
+        """Check the values; raise a `ConfigError` for fewer than two bins."""
         if self.bins < 2:
             raise ConfigError("at least 2 bins", str(self.bins), "raise 'bins'")
 
 
 class Anmm(Ranker):
-    """aNMM-1: similarities weighted by their value, not their place, and attention over the query's words (yang2016).
+    """aNMM-1: similarities weighted by value, not by place, and attention over the query's words (yang2016).
 
         x_ik = sum of those cos(v(q_i), v(d_j)) over the passage's words j that lie in bin k
         h_i  = sigmoid(sum over k of w_k x_ik)
@@ -213,15 +212,15 @@ class Anmm(Ranker):
 
     Cost: one cosine for each pair of a query word and a passage word; one weight for each bin, one for each dimension.
 
-    Cosines are taken in double precision, as with 600 bins a rounding error would often change one; those within 1e-6
-    of 1 are exact matches, which have a bin of their own.
+    Cosines are computed in double precision, because with 600 bins rounding would often change a bin. Those within 1e-6
+    of 1 are exact matches, which have their own bin.
 
-    Recorded trainings: the adapted one is tuned on validation (rate 0.05, nine wrong passages, frozen words); the
-    zero-shot one has a rate of 0.001, not chosen. MatchZoo, whose aNMM arnold2020's and zhu2019's figures are of,
-    trains words.
+    Recorded trainings: the adapted model is tuned on validation (rate 0.05, nine wrong passages, frozen word vectors);
+    the zero-shot model has a rate of 0.001, not tuned. MatchZoo, whose aNMM arnold2020 and zhu2019 measured, trains
+    word vectors.
 
-    Published code: MatchZoo-py puts a hidden layer of 100 units with relu after the bins, relu for the sigmoid, a last
-    linear layer on the one number that comes out, and trains word vectors (here with `train_words`).
+    Published code: MatchZoo-py has a hidden layer of 100 units with relu after the bins, relu for the sigmoid, a linear
+    layer on the final number, and trains word vectors (here with `train_words`).
     """
 
     kind = "anmm"

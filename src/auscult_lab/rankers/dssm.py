@@ -20,7 +20,7 @@ class DssmConfig(RankerConfig):
 
     Attributes:
         sizes: Units of each layer; the last is the length of a text's vector.
-        smoothing: The factor gamma that the cosine is multiplied by.
+        smoothing: The factor gamma of the cosine.
     """
 
     sizes: tuple[int, ...] = (300, 300, 128)
@@ -32,10 +32,10 @@ class CdssmConfig(RankerConfig):
     """Settings of `Cdssm`; the defaults are the paper's.
 
     Attributes:
-        maps: Features of a window.
+        maps: Features per window.
         width: Words in a window.
         size: Length of a text's vector.
-        smoothing: The factor gamma that the cosine is multiplied by.
+        smoothing: The factor gamma of the cosine.
     """
 
     maps: int = 300
@@ -45,7 +45,7 @@ class CdssmConfig(RankerConfig):
 
 
 class _LetterRanker(ReadsPassagesAlone[Tensor]):
-    """Reads a query as it reads a passage, and compares their vectors by the cosine."""
+    """Encodes queries like passages, and compares their vectors by the cosine."""
 
     config: DssmConfig | CdssmConfig
 
@@ -63,20 +63,20 @@ class _LetterRanker(ReadsPassagesAlone[Tensor]):
 
 
 class Dssm(_LetterRanker):
-    """DSSM: texts as bags of letter trigrams, drawn by one deep network into a space of meanings (huang2013).
+    """DSSM: texts as bags of letter trigrams, encoded by one deep network (huang2013).
 
         l1 = tanh(W1 x + b1), x the letter-trigram counts of a text          Eq. 1 to 3, section 3.2
         y  = tanh(W3 tanh(W2 l1 + b2) + b3)
         R(q, d) = cos(y_q, y_d)                                              Eq. 4
         f(q, d) = gamma R(q, d)                                              the exponent of Eq. 5
 
-    Cost: the grams of each text once, whatever it is compared with, and one cosine for each pair.
+    Cost: the grams of each text once, and one cosine per pair.
 
-    Departures: the paper sets the smoothing factor gamma on validation data and does not give it; 10 is ours. It does
-    not change the order. Trigrams are those of the vocabulary's words; the paper's 30,000 come from 500,000 words.
-    Titles of web pages were the paper's documents; whole passages are ours. Published code: MatchZoo has one network
-    for queries and another for documents, with rectifiers rather than tanh, and a linear layer after the cosine in
-    gamma's place.
+    Departures: the paper chooses the smoothing factor gamma on validation data and does not give it; 10 is ours. It
+    does not change the order. Trigrams are those of the vocabulary's words; the paper's 30,000 come from 500,000 words.
+    The paper's documents are titles of web pages; ours are whole passages. Published code: MatchZoo has separate
+    networks for queries and documents, with rectifiers instead of tanh, and a linear layer after the cosine instead of
+    gamma.
 
     Recorded trainings: a rate of 0.0003, tuned on validation in the adapted track.
     """
@@ -97,20 +97,20 @@ class Dssm(_LetterRanker):
 
 
 class Cdssm(_LetterRanker):
-    """C-DSSM: letter trigrams in windows of three words, and the strongest window of each feature (shen2014).
+    """C-DSSM: letter trigrams in windows of three words, and the maximum of each feature (shen2014).
 
         h_t = tanh(W_c [f_t-1; f_t; f_t+1] + b), f_t the letter-trigram counts of word t     Eq. 2
         v_i = max over t of h_t(i)                                                           Eq. 3
         y   = tanh(W_s v + b_s)                                                              Eq. 4
         f(q, d) = gamma cos(y_q, y_d)                                                        Eq. 5, exponent of Eq. 6
 
-    Cost: three sums of 300 numbers for each word of a text, whatever it is compared with, and one cosine for each pair.
+    Cost: three sums of 300 numbers per word of each text, and one cosine per pair.
 
-    Departures: beyond a text's ends a window reads nothing, where the paper's figure has a sentence mark. The
-    convolution has a bias. The smoothing factor gamma is set on validation data in the paper and not given; 10 is ours.
-    It does not change the order. Published code: MatchZoo's maximum also runs over windows of padding, windows begin at
-    their word rather than have it in the middle, query and document have a network each, with rectifiers and dropout,
-    and a linear layer follows the cosine in gamma's place.
+    Departures: beyond a text's ends windows are empty; the paper's figure has a sentence mark there. The convolution
+    has a bias. The paper chooses the smoothing factor gamma on validation data and does not give it; 10 is ours. It
+    does not change the order. Published code: MatchZoo's maximum includes windows of padding, windows begin at their
+    word instead of having it in the middle, query and document have separate networks, with rectifiers and dropout, and
+    a linear layer follows the cosine instead of gamma.
 
     Recorded trainings: the learning rate of 0.001 was not chosen on validation.
     """
@@ -127,6 +127,6 @@ class Cdssm(_LetterRanker):
 
     def _read(self, text: Tokens) -> Tensor:
         windows = self.grams.windows(windows_of(text.ids.masked_fill(~text.mask, 0), self.config.width))
-        # The bias and tanh keep the order, so that they may follow the maximum, where there is far less to do.
+        # Bias and tanh keep the order, so they can follow the maximum, on far fewer numbers.
         strongest = torch.tanh(maximum_of_text(windows, text.mask) + self.bias)
         return torch.tanh(self.meaning(strongest))

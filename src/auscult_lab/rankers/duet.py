@@ -1,4 +1,4 @@
-"""Duet: one network for exact matches and their places, one for learnt representations, summed (mitra2017).
+"""Duet: the sum of a network for exact matches and their places and one for learned representations (mitra2017).
 
     f(q, d) = f_local(q, d) + f_distributed(q, d)                                   Eq. 1
     local: X_ij = 1 where query word i is passage word j, z_i = tanh(W X_i + b), a score by an MLP over all z_i
@@ -9,12 +9,11 @@
 
 Cost: 300 x query words x passage words for the local part, as much as C-DSSM for the distributed one.
 
-Departures: 30 and 300 words are read rather than 10 and 1,000, as all rankers do here. Pooling windows begin every 20
-words, not at each: neighbours share 99 words of 100, and the layer above would have 18 million weights. Windows count
-as soon as they begin in the text, so that a short passage has one too. Grams of boundary marks alone are left out.
-Whatever stands outside a text is zero. The dropout rate of 0.5 is ours. Published code: MatchZoo's convolutions run
-over padding, windows do not overlap, the n-graphs are trigrams, each normalized, activations are rectifiers, and a
-layer follows the sum.
+Departures: 30 and 300 words are read instead of 10 and 1,000, as by all rankers here. Pooling windows begin every 20
+words, not at each word: neighbours share 99 words of 100, and the next layer would have 18 million weights. All windows
+that begin in the text count, so that a short passage has one. Grams of boundary marks only are left out. Values outside
+a text are zero. The dropout rate of 0.5 is ours. Published code: MatchZoo's convolutions include padding, windows do
+not overlap, the n-graphs are trigrams, each normalized, activations are rectifiers, and a layer follows the sum.
 
 Recorded trainings: the learning rate of 0.001 was not chosen on validation.
 """
@@ -36,16 +35,16 @@ from auscult_lab.rankers.base import RankerConfig, ReadsPassagesFirst, Tokens
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DuetConfig(RankerConfig):
-    """Settings of `Duet`; the defaults are section 4's, but for what the file's head says.
+    """Settings of `Duet`; the defaults are section 4's, except for the departures of the module's docstring.
 
     Attributes:
         maps: Filters of each convolution, and units of each layer.
         width: Words in a window of the distributed part.
-        grams: How many letter n-graphs are known.
+        grams: Number of known letter n-graphs.
         longest_gram: Letters of the longest n-graphs; the shortest have one.
-        pool: Words in a pooled window of a passage, a multiple of the stride.
-        stride: Words from one pooled window's beginning to the next one's.
-        dropout: Share of the inputs of the fully connected layers that training leaves out.
+        pool: Words per pooling window of a passage, a multiple of the stride.
+        stride: Words from the beginning of a pooling window to that of the next.
+        dropout: Dropout of the inputs of fully connected layers.
     """
 
     maps: int = 300
@@ -57,7 +56,7 @@ class DuetConfig(RankerConfig):
     dropout: float = 0.5
 
     def __post_init__(self) -> None:
-        """Check the values; a `ConfigError` is raised for pooled windows that are no multiple of the stride."""
+        """Check the values; a `ConfigError` is raised for pooling windows that are no multiple of the stride."""
         if self.pool % self.stride:
             wanted = f"'pool' as a multiple of 'stride' ({self.stride})"
             raise ConfigError(wanted, str(self.pool), "correct one of them")
@@ -77,7 +76,7 @@ class Duet(ReadsPassagesFirst):
         self.distributed = DistributedPart(config, vocabulary)
 
     def read_passage(self, passage: Tokens) -> Tensor:
-        """See `ReadsPassagesFirst`: its pooled windows behind their layer."""
+        """See `ReadsPassagesFirst`: the pooled windows after their layer."""
         return self.distributed.read(passage)
 
     def compare(self, query: Tokens, passage: Tokens, read: Tensor) -> Tensor:
@@ -87,7 +86,7 @@ class Duet(ReadsPassagesFirst):
 
 
 class LocalPart(nn.Module):
-    """Exact matches: where in the passage each query word stands."""
+    """Exact matches: the places in the passage of each query word."""
 
     def __init__(self, config: DuetConfig) -> None:
         super().__init__()
@@ -127,7 +126,7 @@ class DistributedPart(nn.Module):
 
     def read(self, passage: Tokens) -> Tensor:
         """Return V_w of a passage's windows, (batch, windows, maps)."""
-        # As in C-DSSM, bias and tanh keep the order and may follow the maxima, where there is far less to do.
+        # As in C-DSSM, bias and tanh keep the order, so they can follow the maxima, on far fewer numbers.
         maxima, _ = pool_text(
             self._convolve(self.passage_grams, passage), passage.mask, self.config.pool, self.config.stride
         )
@@ -135,7 +134,7 @@ class DistributedPart(nn.Module):
         return windows
 
     def forward(self, query: Tokens, passage: Tokens, read: Tensor) -> Tensor:
-        """Return scores, (batch,), of passages that were `read`."""
+        """Return scores, (batch,), of passages from `read`."""
         strongest = maximum_of_text(self._convolve(self.query_grams, query), query.mask)
         wanted = torch.tanh(self.query_layer(torch.tanh(strongest + self.query_bias)))
         inside = passage.mask[:, :: self.config.stride].unsqueeze(-1)

@@ -1,8 +1,8 @@
-"""Where a ranker looked in one passage: its attention over sentences and query words as evidence (zhu2019, 5.4.3).
+"""A ranker's attention over the sentences of a passage and the words of a query, as evidence (zhu2019, 5.4.3).
 
-HAR reads a long sentence in pieces; a sentence's weight is the sum of its pieces' weights (beta of Eq. 16), and a
-word's is its weight within its piece (alpha of Eq. 13) times the piece's. Weights of a query's words sum to 1, and so
-do those of a passage's sentences. They say where a ranker looked, which need not be the answer.
+HAR reads a long sentence in pieces. A sentence's weight is the sum of its pieces' weights (beta of Eq. 16); a word's
+weight is that within its piece (alpha of Eq. 13) times the piece's. Weights of a query's words sum to 1, and so do
+those of a passage's sentences. They show where a ranker looked, which need not be the answer.
 
 Cost: one pair of query and passage.
 """
@@ -33,11 +33,11 @@ class AttendsToSentences(Protocol):
     """A ranker that has attention over a passage's sentences, such as `Har`."""
 
     def pieces(self, sentences: Sequence[Sequence[int]]) -> list[Piece]:
-        """Return the rows that a passage's sentences are laid out in."""
+        """Return the rows of a passage's sentences in its layout."""
         ...
 
     def explain(self, query: Tokens, passage: Tokens) -> HarEvidence:
-        """Return where the ranker looks."""
+        """Return the ranker's attention weights."""
         ...
 
 
@@ -46,10 +46,10 @@ class SentenceEvidence:
     """A sentence of the passage.
 
     Attributes:
-        text: As it stands in the document.
-        weight: Its share of the attention; None where the ranker read nothing of it, because it is over the ranker's
-            maxima or has no words.
-        words: The words of it that were read, each with its share of the passage's attention.
+        text: Its text in the document.
+        weight: Its share of the attention; None where the ranker did not read it, because it exceeds the ranker's
+            limits or has no words.
+        words: The words that were read, each with its share of the passage's attention.
     """
 
     text: str
@@ -59,10 +59,10 @@ class SentenceEvidence:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Where a ranker looked.
+    """A score, and the attention behind it.
 
     Attributes:
-        score: Of the pair; scores of different queries cannot be compared.
+        score: Score of the pair; scores of different queries cannot be compared.
         query: The query's words that were read, each with its share of the attention over the query.
         sentences: Every sentence of the passage, in order.
     """
@@ -73,7 +73,7 @@ class Evidence:
 
 
 def find_evidence(scorer: RankerScorer, query: Query, document: Document, passage: Passage) -> Evidence:
-    """Score a passage for a query, and tell where the ranker looked.
+    """Score a passage for a query, and return the ranker's attention.
 
     Raises:
         ModelError: The ranker has no attention over sentences.
@@ -85,23 +85,23 @@ def find_evidence(scorer: RankerScorer, query: Query, document: Document, passag
         able = [name for name, kind in RANKERS.items() if hasattr(kind.ranker, "explain")]
         remedy = f"take a ranker of the kind {' or '.join(able)}"
         raise ModelError("a ranker with attention over sentences", f"'{ranker.kind}', which has none", remedy)
-    asked, words = query_words(query), passage_words(document, passage)
-    if not asked:
+    terms, words = query_words(query), passage_words(document, passage)
+    if not terms:
         raise QueryError("a query with words", repr(query_text(query)), "ask in letters or digits")
     ids = [scorer.lexicon.ids(sentence) for sentence in words]
     pieces = ranker.pieces(ids)
     if not pieces:
         raise DataError("a passage with words", f"none in '{passage.passage_id}'", "choose another passage")
-    pair = pad([ranker.lay_out_query(scorer.lexicon.ids(asked))]), pad([ranker.lay_out_passage(ids)])
+    pair = pad([ranker.lay_out_query(scorer.lexicon.ids(terms))]), pad([ranker.lay_out_passage(ids)])
     ranker.eval()
     with torch.inference_mode():
         score = float(ranker(*pair))
-    found = ranker.explain(*pair)
+    attention = ranker.explain(*pair)
     texts = [document.slice(sentence) for sentence in passage.sentences]
-    # Each sentence has the weights of its pieces.
+    # A sentence's weight is the sum over its pieces.
     weights: list[float | None] = [None] * len(texts)
     read: list[list[Weighted]] = [[] for _ in texts]
-    rows = zip(pieces, found.sentences[0].tolist(), found.words[0].tolist(), strict=True)
+    rows = zip(pieces, attention.sentences[0].tolist(), attention.words[0].tolist(), strict=True)
     for (number, start, end), weight, within in rows:
         weights[number] = (weights[number] or 0.0) + weight
         shares = (weight * share for share in within)
@@ -109,6 +109,6 @@ def find_evidence(scorer: RankerScorer, query: Query, document: Document, passag
     parts = zip(texts, weights, read, strict=True)
     return Evidence(
         score,
-        tuple(zip(asked, found.query_words[0].tolist(), strict=False)),
+        tuple(zip(terms, attention.query_words[0].tolist(), strict=False)),
         tuple(SentenceEvidence(text, weight, tuple(own)) for text, weight, own in parts),
     )

@@ -1,4 +1,4 @@
-"""Experiment files of neural rankers: one YAML a model, with the negatives, the loss and the budget."""
+"""Experiment files of neural rankers: one YAML per model, with negatives, loss and budget."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from auscult_lab.training.experiment_files import check_experiment
 
 
 class NegativeChoice(Settings):
-    """How many passages of each kind a query is shown beside its answer.
+    """Numbers of negatives of each kind per query.
 
     Attributes:
         random: Passages of any document (zhu2019, section 3.7.1: irrelevant).
@@ -35,7 +35,7 @@ class NegativeChoice(Settings):
 
     @property
     def total(self) -> int:
-        """Negatives a query."""
+        """Number of negatives per query."""
         return self.random + self.same_entity + self.bm25 + self.in_batch
 
     @model_validator(mode="after")

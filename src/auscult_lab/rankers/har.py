@@ -6,38 +6,39 @@
     x^i = inner attention over the words V^i, y = inner attention over the x^i          Eq. 12-17
     score = feed-forward(z ⊙ (W y + b))                                                 Eq. 18-20
 
-HAR-WCA leaves out cross attention: V^i is U^i. HAR-simple also leaves out the hierarchy: the whole passage runs
-through one BiGRU and one inner attention (both section 5.5.1). They pool a passage without the query, so it may be kept
-whole; of HAR's, the BiGRU's states may. That is what `encode_passage` makes and `match` compares with queries.
+HAR-WCA leaves out cross attention: V^i is U^i. HAR-simple also leaves out the hierarchy: one BiGRU and one inner
+attention read the whole passage (both section 5.5.1). These two pool a passage without the query, so `encode_passage`
+returns its vector; for HAR it returns the BiGRU's states. `match` compares them with queries.
 
-Cost: one step of a GRU for each word and direction, and for HAR 4 attention_dim * 2 gru_dim multiplications for each
-word of each pair of query and passage (Eq. 12), which is most of it. Only sentences that exist are computed.
+Cost: one step of a GRU per word and direction. For HAR, also 4 attention_dim * 2 gru_dim multiplications per word of
+each pair of query and passage (Eq. 12), which is most of it. Only existing sentences are computed.
 
-Departures and silences:
-- Eq. 20 has one layer, section 5.3 says three. Three it is; the hidden ones have the width of z and a ReLU, of which
-  the paper says nothing. Setting `score_layers` to 1 gives Eq. 20.
+Departures, and choices where the paper is silent:
+- Eq. 20 has one layer, section 5.3 three. Here there are three; the hidden ones have the width of z and a ReLU, which
+  the paper does not specify. `score_layers` 1 gives Eq. 20.
 - "Dropout after each layer": of word vectors, encoder states, the cross attention's output, every pooled vector, the
-  output of Eq. 18 and the hidden layers. Before query and passage meet, a mask each makes a word another one in both;
-  `reading_dropout` 0 or `tied_dropout` spares that.
-- A sentence over 15 words is cut into runs of 15, the last one shorter; the paper does not say where it cuts.
+  output of Eq. 18 and the hidden layers. Separate masks before query and passage meet make equal words differ; use
+  `reading_dropout` 0 or `tied_dropout` to avoid that.
+- A sentence over 15 words is cut into pieces of 15, the last one shorter; the paper does not say where it cuts.
 - Word vectors are not trained unless `train_words` is set; the paper does not say.
-- The recorded trainings have four wrong passages that are partly relevant (two of the same entity, two that BM25 ranks
-  high) and one at random, where section 5.3 has three and six; Adam with a rate of 0.001, the best of four on
-  validation, and gradients cut to a norm of 5, where it has Adadelta with a rate of 2; and 128 numbers a word, trained
-  on a few thousand pages, where it has GloVe with 300.
-- `likeness` begins as a likeness of words (a departure, "HAR, likeness"). PyTorch's initial weights give a word's
-  product with itself random signs: in w_c, in the two encoders and in Eq. 18 to 20. With it both encoders begin with
-  the same weights, and S as a scaled inner product. One row of W_d1 and of W_d2 begins with what is alike, U * A_D2Q.
-  Eq. 18 begins by taking U from y, and the score as a sum. All of it is trained from there.
-- "HAR, longer" has zhu2019's nine wrong passages, no dropout of what is read, and 3,750 steps in half precision.
-- Recorded trainings learn from titles and headings and are asked entity and aspects, where the paper has questions
-  that people wrote. An irrelevant passage is any that does not answer; the paper takes those of very low relevance.
-- Eq. 7 is S_D2Q · S_Q2D^T · U with the passage's own states U, as printed. The formula's reader should note that both
-  matrices are (words, query words).
-- The attention layers have no bias, as in the equations. The pooled query has the length of a state; the paper's
-  "dimension A of the pooled representation" is taken for the 300 rows of W_q, W_d1 and W_d2.
+- The recorded trainings have four partly relevant negatives (two of the same entity, two that BM25 ranks high) and one
+  random one; section 5.3 has three and six. They use Adam with a rate of 0.001, the best of four on validation, and
+  clip gradients to a norm of 5; the paper uses Adadelta with a rate of 2. Word vectors have 128 numbers, trained on a
+  few thousand pages; the paper's are GloVe with 300.
+- `likeness` initialises the score as a similarity of words (a departure, "HAR, likeness"). With PyTorch's initial
+  weights, a word's product with itself has random signs in w_c, in the two encoders and in Eq. 18 to 20. With
+  `likeness`, both encoders begin with the same weights, and S as a scaled inner product. One row of W_d1 and of W_d2
+  begins with the similarities U * A_D2Q. Eq. 18 begins by selecting U from y, and the score as a sum. All weights are
+  trained from there.
+- "HAR, longer" has zhu2019's nine negatives, no dropout before query and passage meet, and 3,750 steps in half
+  precision.
+- Recorded trainings learn from titles and headings and are tested on entity and aspects; the paper has questions by
+  people. Any passage that does not answer is irrelevant; the paper takes passages of very low relevance.
+- Eq. 7 is S_D2Q · S_Q2D^T · U with the passage's own states U, as printed; both matrices are (words, query words).
+- The attention layers have no bias, as in the equations. The pooled query has the length of a state. The paper's
+  "dimension A of the pooled representation" is read as the 300 rows of W_q, W_d1 and W_d2.
 - The original was written in Keras, whose GRU then applied the reset gate before the recurrent product and had one
-  bias a gate; PyTorch's applies it after the product and has two. Initial weights are PyTorch's.
+  bias per gate; PyTorch's applies it after the product and has two. Initial weights are PyTorch's.
 - The caption of Figure 7 and section 5.4.3 call the sentence attention level 2 and level 1; it is that of Eq. 15-17.
 """
 
@@ -65,15 +66,15 @@ class HarSimpleConfig(RankerConfig):
     Attributes:
         gru_dim: Length of each direction's state.
         attention_dim: Hidden length of every inner attention.
-        score_layers: Layers of the feed-forward network that makes the score.
-        dropout: After each layer from the cross attention on, and in the score.
-        reading_dropout: Of word vectors and of the encoders' states: before query and passage meet.
-        tied_dropout: Drop the same numbers of all words of both texts there, so that a word stays alike in both (a
+        score_layers: Layers of the feed-forward network for the score.
+        dropout: Dropout after each layer from the cross attention on, and in the score.
+        reading_dropout: Dropout of word vectors and of the encoders' states, before query and passage meet.
+        tied_dropout: Drop the same numbers of all words of both texts there, so that equal words stay equal (a
             departure).
         train_words: Train the word vectors too.
-        one_encoder: Read queries and passages with the same BiGRU, so that a word has alike states in both from the
+        one_encoder: Read queries and passages with the same BiGRU, so that a word has similar states in both from the
             first step on (a departure, for ablation).
-        likeness: Begin as a likeness of words (a departure, see above).
+        likeness: Initialise the score as a similarity of words (a departure, see above).
     """
 
     max_query_words: int = 15
@@ -99,7 +100,7 @@ class HarConfig(HarSimpleConfig):
     """Settings of `Har` and `HarWca`; the defaults are section 5.3's.
 
     Attributes:
-        max_sentences: Further sentences of a passage are not read, counted after long ones are split.
+        max_sentences: Limit of sentences per passage, after splitting long ones.
         max_sentence_words: Longer sentences are split.
     """
 
@@ -108,7 +109,7 @@ class HarConfig(HarSimpleConfig):
 
 
 class Piece(NamedTuple):
-    """A row of a passage as it is laid out: words start to end (exclusive) of one of its sentences."""
+    """A row of a passage's layout: words `start` to `end` (exclusive) of one of its sentences."""
 
     sentence: int
     start: int
@@ -117,12 +118,12 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class HarEvidence:
-    """Where a ranker looked: attention weights, 0 at padding, in sum 1 over what is there.
+    """A ranker's attention weights: 0 at padding, with sum 1.
 
     Attributes:
         query_words: Alpha^q, Eq. 10: (batch, query words).
-        sentences: Beta, Eq. 16: (batch, laid-out sentences); `pieces` says which sentence each is a part of.
-        words: Alpha^d, Eq. 13: (batch, laid-out sentences, words), in sum 1 within each sentence.
+        sentences: Beta, Eq. 16: (batch, laid-out sentences); `pieces` gives the sentence of each.
+        words: Alpha^d, Eq. 13: (batch, laid-out sentences, words), with sum 1 in each sentence.
     """
 
     query_words: Tensor
@@ -132,12 +133,12 @@ class HarEvidence:
 
 @dataclass(frozen=True, slots=True)
 class EncodedSentences:
-    """Passages as `Har` knows them without a query: the states of their words, for real sentences only.
+    """`Har`'s states of passages' words, which need no query, for real sentences only.
 
     Attributes:
-        states: U, Eq. 2: (real sentences, words, 2 * gru_dim), passage after passage.
+        states: U, Eq. 2: (real sentences, words, 2 * gru_dim), passage by passage.
         mask: Bool, (real sentences, words).
-        present: Bool, (batch, sentences): which sentences are real.
+        present: Bool, (batch, sentences): True for real sentences.
     """
 
     states: Tensor
@@ -145,14 +146,14 @@ class EncodedSentences:
     present: Tensor
 
     def __getitem__(self, rows: Tensor) -> EncodedSentences:
-        """Return some passages of the batch, or some several times."""
+        """Return selected passages of the batch; they may be repeated."""
         number = self.present.flatten().cumsum(0).view_as(self.present) - 1
         chosen = number[rows][self.present[rows]]
         return EncodedSentences(self.states[chosen], self.mask[chosen], self.present[rows])
 
 
 class _AttentionRanker(ReadsPassagesAlone[Encoded]):
-    """What the three share: words, encoders, the query's attention, and the score."""
+    """Base of the three rankers: words, encoders, the query's attention, and the score."""
 
     def __init__(self, config: HarSimpleConfig, vocabulary: Vocabulary, passage_dim: int) -> None:
         super().__init__()
@@ -173,7 +174,7 @@ class _AttentionRanker(ReadsPassagesAlone[Encoded]):
             self._begin_as_likeness()
 
     def _begin_as_likeness(self) -> None:
-        """Set weights by which the score is how alike the pooled texts are."""
+        """Set weights so that the score is the similarity of the pooled texts."""
         self.passage_encoder.load_state_dict(self.query_encoder.state_dict())
         layers = [layer for layer in self.score if isinstance(layer, nn.Linear)]
         with torch.no_grad():
@@ -185,7 +186,7 @@ class _AttentionRanker(ReadsPassagesAlone[Encoded]):
             layers[-1].weight.fill_(_SHARPNESS * self._likeness_scale())
 
     def _likeness_scale(self) -> float:
-        """Return what makes the inner product of a word's state with itself about 1, as the encoders begin."""
+        """Return a factor that makes the inner product of a word's initial state with itself about 1."""
         words = torch.arange(1, min(_SAMPLE + 1, len(self.words.rows))).unsqueeze(1)
         with torch.no_grad():
             states = self.query_encoder(self.words(words), torch.ones_like(words, dtype=torch.bool))
@@ -199,12 +200,12 @@ class _AttentionRanker(ReadsPassagesAlone[Encoded]):
         return super().forward(query, passage)
 
     def _states(self, encoder: BidirectionalGru, ids: Tensor, mask: Tensor) -> Tensor:
-        """Eq. 1 and 2: word ids (rows, words) to (rows, words, 2 * gru_dim)."""
+        """Return states (Eq. 1 and 2): word ids (rows, words) to (rows, words, 2 * gru_dim)."""
         states: Tensor = self.state_dropout(encoder(self.word_dropout(self.words(ids)), mask))
         return states
 
     def _query(self, query: Tokens) -> tuple[Tensor, Tensor, Tensor]:
-        """Eq. 1 and 9 to 11: states (batch, words, dim), their sum (batch, dim) and its weights (batch, words)."""
+        """Return states (batch, words, dim), their sum (batch, dim) and weights (batch, words): Eq. 1 and 9 to 11."""
         states = self._states(self.query_encoder, query.ids, query.mask)
         pooled, weights = self.query_attention(states, query.mask)
         return states, pooled, weights
@@ -215,18 +216,18 @@ class _AttentionRanker(ReadsPassagesAlone[Encoded]):
         return EncodedSentences(self._states(self.passage_encoder, passage.ids[present], mask), mask, present)
 
     def _compare(self, query: Tensor, passage: Tensor) -> Tensor:
-        """Eq. 18 to 20: the pooled query and passage to (batch,)."""
+        """Return scores, (batch,), of pooled queries and passages: Eq. 18 to 20."""
         scores: Tensor = self.score(query * self.dropout(self.narrow(passage))).squeeze(-1)
         return scores
 
 
 class _SentenceRanker(_AttentionRanker[Encoded]):
-    """A passage read sentence by sentence, and what attention says of the sentences."""
+    """Base of rankers that read a passage by sentence, with attention over sentences."""
 
     config: HarConfig
 
     def pieces(self, sentences: Sequence[Sequence[int]]) -> list[Piece]:
-        """Return the rows that a passage's sentences are laid out in."""
+        """Return the rows of a passage's sentences in its layout."""
         size, rows, left = self.config.max_sentence_words, [], self.config.max_passage_words
         for number, sentence in enumerate(sentences):
             read = min(len(sentence), left)
@@ -243,7 +244,7 @@ class _SentenceRanker(_AttentionRanker[Encoded]):
         return ids
 
     def explain(self, query: Tokens, passage: Tokens) -> HarEvidence:
-        """Return where the ranker looks (section 5.4.3), without dropout, whatever its mode, and without gradients."""
+        """Return attention weights (section 5.4.3), without dropout, whatever the mode, and without gradients."""
         training = self.training
         self.eval()
         try:
@@ -275,7 +276,7 @@ class Har(_SentenceRanker[EncodedSentences]):
             self._attend_to_likeness(dim)
 
     def _attend_to_likeness(self, dim: int) -> None:
-        """Set attention by which a word matters as much as it is like the query's words."""
+        """Set attention so that a word's weight is its similarity to the query's words."""
         scale = self._likeness_scale()
         self.cross.begin_as_likeness(_SHARPNESS * scale)
         for level in (self.levels.words, self.levels.sentences):
@@ -348,35 +349,35 @@ class TiedDropout(nn.Module):
     """Dropout whose mask all vectors share until the next is drawn.
 
     Args:
-        share: Of a vector's numbers that are dropped.
+        share: Share of a vector's numbers that are dropped.
     """
 
     def __init__(self, share: float) -> None:
         super().__init__()
         self._share = share
-        self._kept: Tensor | None = None
+        self._mask: Tensor | None = None
 
     def draw(self) -> None:
-        """Use another mask from here on; it is drawn when the first vectors come."""
-        self._kept = None
+        """Use a new mask from now on; it is drawn with the next vectors."""
+        self._mask = None
 
     def forward(self, vectors: Tensor) -> Tensor:
-        """Return vectors (..., dim) with the same numbers 0 in each, the others scaled up; in evaluation as given."""
+        """Return vectors (..., dim) with the same numbers set to 0, the others scaled up; unchanged in evaluation."""
         if not self.training:
             return vectors
-        if self._kept is None:
+        if self._mask is None:
             ones = torch.ones(vectors.shape[-1], dtype=vectors.dtype, device=vectors.device)
-            self._kept = nn.functional.dropout(ones, self._share)
-        return vectors * self._kept
+            self._mask = nn.functional.dropout(ones, self._share)
+        return vectors * self._mask
 
 
 def reading_dropout(share: float, *, tied: bool) -> nn.Module:
-    """Return dropout of what is read, apart in each text or tied between them."""
+    """Return the dropout before query and passage meet, separate for each text or tied."""
     return TiedDropout(share) if tied else nn.Dropout(share)
 
 
 def _score_network(dim: int, layers: int, dropout: float) -> nn.Sequential:
-    """Return layers of one width with ReLU and dropout between them, and one number at the end."""
+    """Return layers of one width, with ReLU and dropout between them, and a single output."""
     if layers < 1:
         raise ConfigError("one or more score_layers", str(layers), "correct the experiment's model settings")
     hidden = [part for _ in range(layers - 1) for part in (nn.Linear(dim, dim), nn.ReLU(), nn.Dropout(dropout))]

@@ -19,7 +19,8 @@ class KnrmConfig(RankerConfig):
     """Settings of `Knrm`; the defaults are section 4.3's.
 
     Attributes:
-        kernels: One at 1 with width `exact_sigma`, the others evenly from 0.9 to -0.9 with width `sigma`.
+        kernels: Number of kernels: one at 1 with width `exact_sigma`, the others evenly from 0.9 to -0.9 with width
+            `sigma`.
         train_words: Train the word vectors with the kernels, which the paper finds essential.
     """
 
@@ -30,11 +31,11 @@ class KnrmConfig(RankerConfig):
 
 
 class KnrmHead(nn.Module):
-    """KNRM from the interaction matrix on; it takes several matrices too, such as one for each layer of a network.
+    """KNRM from the interaction matrix on; for one matrix or several, such as one per layer of a network.
 
     Args:
         config: Kernels.
-        matrices: How many interaction matrices there are for a pair.
+        matrices: Number of interaction matrices of a pair.
         context_width: Length of a vector of the pair that joins the soft counts before the last layer, as the state of
             [CLS] does in CEDR (macavaney2019) and wang2021; 0 for none.
     """
@@ -51,7 +52,7 @@ class KnrmHead(nn.Module):
             similarities: (batch, matrices, query words, passage words), in [-1, 1].
             query: Bool mask (batch, query words).
             passage: Bool mask (batch, passage words).
-            context: Of the pair, (batch, context width); only where there is one.
+            context: Context vector of the pair, (batch, context width), or None.
         """
         features: Tensor = self.pooling(similarities, query, passage).flatten(1)
         if context is not None:
@@ -70,15 +71,15 @@ class Knrm(Ranker):
 
     Cost: one cosine for each pair of a query word and a passage word, and eleven exponentials for each.
 
-    Departures: the tanh is left out, as in the authors' published code: it keeps the order and only saturates. The log
-    is scaled by 0.01 and its argument is kept above 1e-10, both as there.
+    Departures, both as in the authors' published code: the tanh is left out, since it keeps the order and only
+    saturates. The log is scaled by 0.01, and its argument is at least 1e-10.
 
-    Published code: MatchZoo-py and CEDR sum kernels over the zeros that padding gives, so a shorter passage of a batch
-    gets soft counts from words it does not have (in the kernels near 0); MatchZoo-py also takes log(1 + K) for log K.
-    CEDR and OpenNIR train the centres and widths. Here masks keep padding out, and kernels stay as the paper sets them.
+    Published code: MatchZoo-py and CEDR sum kernels over the zeros of padding, so a shorter passage of a batch gets
+    soft counts of words it does not have (in the kernels near 0). MatchZoo-py also has log(1 + K) for log K. CEDR and
+    OpenNIR train the centres and widths. Here masks exclude padding, and kernels are fixed, as in the paper.
 
-    Recorded trainings: the adapted one is tuned on validation (rate 0.05); the zero-shot one has 0.01, of 0.0003 to
-    0.01.
+    Recorded trainings: the adapted model is tuned on validation (rate 0.05); the zero-shot model has a rate of 0.01, of
+    those from 0.0003 to 0.01.
     """
 
     kind = "knrm"
@@ -102,9 +103,9 @@ class ConvKnrmConfig(RankerConfig):
     """Settings of `ConvKnrm`; the defaults are the paper's.
 
     Attributes:
-        longest: The longest n-grams.
+        longest: Words of the longest n-grams.
         filters: Length of an n-gram vector.
-        kernels: As in `KnrmConfig`, and so are the widths.
+        kernels: See `KnrmConfig`; also for the widths.
         sigma: Width of all kernels but the first.
         exact_sigma: Width of the kernel for exact matches.
         train_words: Train the word vectors too.
@@ -119,7 +120,7 @@ class ConvKnrmConfig(RankerConfig):
 
 
 class ConvKnrm(Ranker):
-    """CONV-KNRM: kernel pooling over the similarities of n-grams of all lengths with each other (dai2018).
+    """CONV-KNRM: kernel pooling over the similarities of n-grams of all lengths (dai2018).
 
         g_i^n      = relu(W^n [v_i; ...; v_i+n-1] + b^n)                for n = 1, 2, 3, the same for query and passage
         M^(n,m)_ij = cos(g_i^n of the query, g_j^m of the passage)      for every n and m: cross-matching
@@ -127,12 +128,11 @@ class ConvKnrm(Ranker):
 
     Cost: n-gram vectors of every passage word (they can be computed beforehand), and nine times KNRM's.
 
-    Departures: the tanh around the score is left out and the log scaled, for which see `knrm`. A word near the end of a
-    text starts n-grams that reach beyond it and are filled up with zeros, so that texts shorter than n can be matched;
-    MatchZoo-py and OpenNIR do the same.
+    Departures: the tanh of the score is left out and the log scaled, as in `Knrm`. N-grams that reach beyond the end of
+    a text are filled with zeros, so that texts shorter than n can be matched; MatchZoo-py and OpenNIR do the same.
 
-    Published code: MatchZoo-py sums kernels over padding, where the bias even gives n-grams of padding a direction of
-    their own, and takes log(1 + K) for log K; OpenNIR leaves out the relu and sums over padding too, as cosine 0.
+    Published code: MatchZoo-py sums kernels over padding, where the bias even gives n-grams a direction, and has
+    log(1 + K) for log K; OpenNIR leaves out the relu and also sums over padding, as cosine 0.
 
     Recorded trainings: the learning rate of 0.001 was not chosen on validation.
     """
@@ -152,14 +152,14 @@ class ConvKnrm(Ranker):
 
     def forward(self, query: Tokens, passage: Tokens) -> Tensor:
         """See `Ranker.forward`."""
-        asked = torch.cat([nn.functional.normalize(each, dim=-1) for each in self._ngrams(query)], dim=1)
-        # For each length of the passage's n-grams, its words' cosines with the query's n-grams of all lengths.
+        query_ngrams = torch.cat([nn.functional.normalize(ngrams, dim=-1) for ngrams in self._ngrams(query)], dim=1)
+        # For each length of the passage's n-grams, their cosines with the query's n-grams of all lengths.
         cosines = [
-            (each @ asked.transpose(1, 2)) / each.norm(dim=-1, keepdim=True).clamp(min=1e-12)
-            for each in self._ngrams(passage)
+            (ngrams @ query_ngrams.transpose(1, 2)) / ngrams.norm(dim=-1, keepdim=True).clamp(min=1e-12)
+            for ngrams in self._ngrams(passage)
         ]
         shape = len(query.ids), self.config.longest, query.ids.shape[1], passage.ids.shape[1]
-        matrices = torch.stack([each.transpose(1, 2).reshape(shape) for each in cosines], dim=2).flatten(1, 2)
+        matrices = torch.stack([matrix.transpose(1, 2).reshape(shape) for matrix in cosines], dim=2).flatten(1, 2)
         features = self.pooling(matrices, query.mask, passage.mask)
         scores: Tensor = self.score(features.flatten(1)).squeeze(-1)
         return scores

@@ -27,12 +27,12 @@ class MatchPyramidConfig(RankerConfig):
     """Settings of `MatchPyramid`.
 
     Attributes:
-        similarity: Of a query word and a passage word.
+        similarity: Similarity of a query word and a passage word.
         maps: Feature maps of the first and of the second convolution.
         windows: Sides of their square windows.
         grid: Rows (query) and columns (passage) of the dynamic pooling, even.
         hidden: Size of the hidden layer.
-        train_words: Train the word vectors too, where the similarity has any.
+        train_words: Train the word vectors too, where the similarity uses them.
     """
 
     similarity: Literal["dot", "cosine", "identity"] = "dot"
@@ -51,7 +51,7 @@ class MatchPyramidConfig(RankerConfig):
 
 
 class MatchPyramid(Ranker):
-    """MatchPyramid: the interaction matrix read as an image, by convolution and dynamic pooling (pang2016).
+    """MatchPyramid: convolution and dynamic pooling over the interaction matrix, as over an image (pang2016).
 
         Z0_ij  = v(q_i) . v(d_j), or their cosine, or 1 where q_i = d_j
         Z1     = relu(convolution of Z0 with 8 kernels of 5 x 5)
@@ -61,16 +61,15 @@ class MatchPyramid(Ranker):
 
     Cost: 200 multiplications for each pair of a query word and a passage word, and little after the pooling.
 
-    The paper's two-class output is one score here, for ranking. Its grid depends on its data; ours, 6 x 20, comes out
-    of the second pooling as the 3 x 10 that MatchZoo has. A window belongs to the cell it begins at; beyond a text are
-    zeros.
+    The paper's two-class output is one score here, for ranking. The paper's grid depends on its data; ours, 6 x 20,
+    becomes MatchZoo's 3 x 10 after the second pooling. A window belongs to its first cell, and has zeros beyond a text.
 
     Published code: MatchZoo-py pools by adaptive average over the whole padded matrix, so that scores depend on the
-    batch, after one layer of convolution only; OpenNIR cuts a matrix of fixed size into fixed cells. Both are blind to
-    where a text ends.
+    batch, after a single layer of convolution; OpenNIR cuts a matrix of fixed size into fixed cells. Both ignore the
+    end of a text.
 
-    Recorded trainings: the adapted one is tuned on validation (rate 0.01, nine wrong passages); the zero-shot one has
-    0.001, not chosen.
+    Recorded trainings: the adapted model is tuned on validation (rate 0.01, nine wrong passages); the zero-shot model
+    has a rate of 0.001, not tuned.
     """
 
     kind = "match-pyramid"
@@ -79,7 +78,7 @@ class MatchPyramid(Ranker):
     def __init__(self, config: MatchPyramidConfig, vocabulary: Vocabulary) -> None:
         super().__init__()
         self.config: MatchPyramidConfig = config
-        # Equality of words needs no vectors, and a table without a part in the score would never learn.
+        # Equality of words needs no vectors, and an unused table would get no gradient.
         counted = config.similarity == "identity"
         self.words = None if counted else WordEmbedding(vocabulary, trainable=config.train_words)
         first, second = config.maps
@@ -101,7 +100,7 @@ class MatchPyramid(Ranker):
             cosines = self.config.similarity == "cosine"
             similarities = cosine_matrix(asked, read) if cosines else asked @ read.transpose(1, 2)
         maps: Tensor = self.first(similarities.unsqueeze(1), cells(query.mask, passage.mask))
-        # The largest after relu is the relu of the largest, which is computed for far fewer cells.
+        # relu keeps the order, so it can follow the maximum, on far fewer cells.
         pooled = dynamic_max_pool(maps, query.mask, passage.mask, self.config.grid).relu()
         scores: Tensor = self.score(self.second(pooled)).squeeze(-1)
         return scores
@@ -113,15 +112,15 @@ _DENSE = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PacrrConfig(RankerConfig):
-    """Settings of `Pacrr`; where the defaults are from is said at `Pacrr`.
+    """Settings of `Pacrr`, which names the source of the defaults.
 
     Attributes:
         longest: Side of the largest windows (the paper's l_g).
-        filters: Of each window size (n_f).
-        top_k: Matches kept of each query word and window size (n_s).
-        reader: What makes a score of the matches of all query words: an LSTM of one unit, or three dense layers.
-        query_words: How many words of a query the dense layers read (the paper's l_q); further ones are cut off.
-        train_words: Train the word vectors too, which the paper does not.
+        filters: Filters of each window size (n_f).
+        top_k: Largest matches per query word and window size (n_s).
+        reader: Computes a score from the matches of all query words: an LSTM of one unit, or three dense layers.
+        query_words: Number of query words that the dense layers read (the paper's l_q); others are cut.
+        train_words: Train the word vectors too; the paper does not.
     """
 
     longest: int = 3
@@ -142,15 +141,15 @@ class PacrrConfig(RankerConfig):
 
 
 class PacrrHead(nn.Module):
-    """PACRR from the interaction matrix on; it takes several matrices too, such as one for each layer of a network.
+    """PACRR from the interaction matrix on; for one matrix or several, such as one per layer of a network.
 
-    Each matrix then gives unigram matches of its own, and the filters see all matrices.
+    Each matrix has its own unigram matches, and the filters read all matrices.
 
     Args:
-        config: Windows, filters, matches kept.
-        matrices: How many interaction matrices there are for a pair.
+        config: Windows, filters, number of matches.
+        matrices: Number of interaction matrices of a pair.
         context_width: Length of a vector of the pair, such as the state of [CLS] in wang2021; 0 for none. Dense layers
-            read it beside the matches; of it and of the LSTM's last output a linear layer makes the score.
+            read it with the matches. With an LSTM, a linear layer computes the score from it and the last output.
     """
 
     def __init__(self, config: PacrrConfig, matrices: int = 1, *, context_width: int = 0) -> None:
@@ -176,8 +175,8 @@ class PacrrHead(nn.Module):
             similarities: (batch, matrices, query words, passage words).
             query: Bool mask (batch, query words); words come first, then padding.
             passage: Bool mask (batch, passage words).
-            idf: Of the query's words, (batch, query words).
-            context: Of the pair, (batch, context width); only where there is one.
+            idf: Idf of the query's words, (batch, query words).
+            context: Context vector of the pair, (batch, context width), or None.
         """
         similarities = similarities.masked_fill(~cells(query, passage).unsqueeze(1), 0.0)
         phrases = [_phrases(window, side, similarities) for side, window in enumerate(self.windows, start=2)]
@@ -194,7 +193,7 @@ class PacrrHead(nn.Module):
         return scores
 
     def _densely(self, matches: Tensor, context: Tensor | None) -> Tensor:
-        """Return scores by dense layers of matches, (batch, words, matches), that are 0 where there is no word."""
+        """Return scores of dense layers from matches, (batch, words, matches), which are 0 at padding."""
         missing = max(0, self.query_words - matches.shape[1])
         read = nn.functional.pad(matches[:, : self.query_words], (0, 0, 0, missing)).flatten(1)
         scores: Tensor = self.reader(read if context is None else torch.cat([read, context], dim=1)).squeeze(1)
@@ -204,12 +203,12 @@ class PacrrHead(nn.Module):
 def _phrases(window: nn.Module, side: int, similarities: Tensor) -> Tensor:
     before, after = (side - 1) // 2, side // 2
     maps: Tensor = window(nn.functional.pad(similarities, (before, after, before, after)))
-    # The largest after relu is the relu of the largest, which is computed for one map instead of 32.
+    # relu keeps the order, so it can follow the maximum, on one map instead of 32.
     return maps.max(dim=1, keepdim=True).values.relu()
 
 
 class Pacrr(Ranker):
-    """PACRR: convolutions find matches of phrases, the best few of each query word are read by an LSTM (hui2017).
+    """PACRR: convolutions find matches of phrases, and an LSTM reads the best of each query word (hui2017).
 
         C^1    = the matrix of cosines of query words i and passage words j
         C^n    = relu(the largest over 32 filters of the convolution of C^1 with n x n windows),  n = 2, 3
@@ -218,18 +217,20 @@ class Pacrr(Ranker):
 
     Cost: 13 multiplications and 32 filters for each pair of a query word and a passage word.
 
-    This is the paper's "firstk" variant, which reads the passage's first words; the number of filters, of window sizes
-    and of largest values are those of the authors' code, and so is the relu. A window belongs to the cell in its middle
-    (for n = 2, at its upper left). The LSTM reads the query's own words and stops, where the paper feeds it padding up
-    to 16. Where a passage has fewer than 3 words, 0 stands for the missing ones. Word vectors are frozen unless
-    `train_words` is set. Recorded trainings: the adapted one is tuned on validation (rate 0.05, one wrong passage,
-    trained words); the zero-shot one has a rate of 0.01 and frozen words.
+    This is the paper's "firstk" variant, which reads the passage's first words. The numbers of filters, window sizes
+    and largest values are those of the authors' code, and so is the relu. A window belongs to the cell in its middle
+    (for n = 2, at its upper left). The LSTM reads only the query's words; the paper's also reads padding up to 16.
+    Where a passage has fewer than 3 words, missing values are 0. Word vectors are frozen unless `train_words` is set.
 
-    With `reader: dense`, three dense layers of 32, 32 and 1 units read p_1, ..., p_16 in place of the LSTM, as later
-    versions of the authors' code, OpenNIR and CEDR do, whose PACRR wang2021 takes; here p_i is 0 behind a query's end.
 
-    Published code: the authors' gates are hard sigmoids, and its softmax over idf counts padding; windows over padding
-    (bias only, 0 or more after relu) take part in the maxima.
+    Recorded trainings: the adapted model is tuned on validation (rate 0.05, one wrong passage, trained word vectors);
+    the zero-shot model has a rate of 0.01 and frozen word vectors.
+
+    With `reader: dense`, three dense layers of 32, 32 and 1 units read p_1, ..., p_16 in place of the LSTM, as in later
+    versions of the authors' code, in OpenNIR and in CEDR, whose PACRR wang2021 uses. p_i is 0 after a query's end.
+
+    Published code: the authors' gates are hard sigmoids, their softmax over idf includes padding, and so do the maxima
+    (windows over padding have the bias only, 0 or more after relu).
     """
 
     kind = "pacrr"

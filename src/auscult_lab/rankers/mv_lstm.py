@@ -1,4 +1,4 @@
-"""MV-LSTM: words as a bidirectional LSTM reads them, compared in every pair, the strongest pairs judged (wan2016).
+"""MV-LSTM: states of a bidirectional LSTM, compared in every pair of words, and a network on the best (wan2016).
 
     p_t = [forward state; backward state] of word t                          section 3.1
     s_ij = relu(u_i M_c v_j + w_c [u_i; v_j] + b_c), for each slice c         Eq. 5, tensor
@@ -6,15 +6,14 @@
     s_ij = cos(u_i, v_j)                                                     Eq. 3
     f(q, d) = W2 relu(W1 [k largest s of each slice] + b1) + b2              section 3.3
 
-Cost: one LSTM step of each direction for each word, one after the other, then for each pair of words one inner
-product of 100 numbers a slice.
+Cost: one LSTM step per word and direction, sequentially; then per pair of words, one inner product of 100 numbers per
+slice.
 
-Departures: a pair with fewer cells than k fills the rest with 0, "no match", after the largest have been taken: so
-that a missing cell never displaces a negative one. The number of tensor slices is configuration; 4 is ours, and so
-are the 32 hidden units of the network at the end. Published code: MatchZoo runs the LSTM over padding, which changes
-the backward states, takes the maxima over padding too, compares by cosine only, and gives query and passage an LSTM
-each, where the paper has one. zhu2019 (section 5.2) compares by cosine; recorded trainings by the tensor, wan2016's
-best.
+Departures: where a pair has fewer cells than k, missing values are 0 ("no match"), and never displace negative ones.
+The number of tensor slices, 4, and the 32 hidden units of the final network are ours. Published code: MatchZoo runs the
+LSTM over padding, which changes the backward states, includes padding in the maxima, compares by cosine only, and has
+separate LSTMs for query and passage; the paper has one. zhu2019 (section 5.2) compares by cosine; recorded trainings by
+the tensor, wan2016's best.
 
 Recorded trainings: the learning rate of 0.001 was not chosen on validation.
 """
@@ -44,9 +43,9 @@ class MvLstmConfig(RankerConfig):
     Attributes:
         state: Length of each direction's state.
         similarity: "tensor" (the paper's best), "bilinear" or "cosine".
-        slices: Of the tensor; the other similarities have one.
-        strongest: k, how many cells of each slice are kept.
-        hidden: Units of the hidden layer of the network at the end.
+        slices: Slices of the tensor; the other similarities have one.
+        strongest: k, the number of largest cells of each slice.
+        hidden: Units of the hidden layer of the final network.
         train_words: Train the word vectors too.
     """
 
@@ -94,7 +93,7 @@ class MvLstm(ReadsPassagesFirst):
 
     def _read(self, text: Tokens) -> Tensor:
         """Return both directions' states of each word of texts, (batch, words, 2 * state)."""
-        # A text without words is read as one word of zeros; no cell of it counts.
+        # A text without words is one word of zeros, whose cells do not count.
         lengths, width = text.mask.sum(1).clamp(min=1).cpu(), text.ids.shape[1]
         packed = pack_padded_sequence(self.words(text.ids), lengths, batch_first=True, enforce_sorted=False)
         states: Tensor = pad_packed_sequence(self.reader(packed), batch_first=True, total_length=width)[0]
@@ -104,7 +103,7 @@ class MvLstm(ReadsPassagesFirst):
         """See `ReadsPassagesFirst`."""
         similarities = self._similarities(self._read(query), read)
         inside = cells(query.mask, passage.mask)
-        # The largest of each slice, falling; 0 where there are no more cells.
+        # The largest of each slice, in falling order; 0 for missing cells.
         count, lowest = self.config.strongest, torch.finfo(similarities.dtype).min
         flat = similarities.masked_fill(~inside.unsqueeze(1), lowest).flatten(2)
         largest = flat.topk(min(count, flat.shape[2]), dim=2).values
@@ -118,7 +117,7 @@ class MvLstm(ReadsPassagesFirst):
         if self.config.similarity == "cosine":
             return cosine_matrix(query, passage).unsqueeze(1)
         turned = torch.einsum("bqd,sde->bsqe", query, self.tensor)
-        # One product for all slices: passages are not copied for each.
+        # One product for all slices, without copies of passages for each.
         together: Tensor = turned.flatten(1, 2) @ passage.transpose(1, 2)
         products = together.view(*turned.shape[:3], -1) + self.bias[:, None, None]
         if self.config.similarity == "bilinear":

@@ -3,12 +3,12 @@
     m(T) = sum over j of l_j * x_j, l_kj = (1 - j/J) - (k/d)(1 - 2j/J)     sukhbaatar2015, section 4.1
     f(q,d) = w relu(W [m(q); m(d)] + a) + b
 
-Cost: one pass over the words of each text, and one hidden layer; it never compares a word with a word.
+Cost: one pass over the words of each text, and one hidden layer; words are never compared with each other.
 
-Departures: the paper names neither the hidden layer's size nor its non-linearity; here twice the word vectors' length
-and a rectifier. The score is the classifier's logit, which ranks as its probability does. Text lengths, which sums of
-word vectors grow with, are divided out: m(T) is scaled by 1/J, as the paper's averages are. The paper trains a
-classifier of pairs; recorded trainings have the other rankers' pairwise hinge loss.
+Departures: the paper gives neither the hidden layer's size nor its activation; here twice the word vectors' length and
+a rectifier. The score is the classifier's logit, which gives the same order as its probability. m(T) is scaled by 1/J,
+like the paper's averages, because sums grow with the length of a text. The paper trains a classifier of pairs; recorded
+trainings use the other rankers' pairwise hinge loss.
 
 Recorded trainings: the learning rate of 0.001 was not chosen on validation; word vectors are frozen.
 """
@@ -31,7 +31,7 @@ class PositionMlpConfig(RankerConfig):
 
     Attributes:
         hidden: Size of the hidden layer.
-        train_words: Train the word vectors too; the paper takes them as they are.
+        train_words: Train the word vectors too; the paper's are fixed.
     """
 
     hidden: int = 100

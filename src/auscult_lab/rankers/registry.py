@@ -22,7 +22,7 @@ from auscult_lab.rankers.position_mlp import PositionMlp, PositionMlpConfig
 
 @dataclass(frozen=True, slots=True)
 class RankerKind:
-    """How a ranker is made.
+    """Classes of a ranker.
 
     Attributes:
         ranker: Its class, called with its settings and a vocabulary.
@@ -55,7 +55,7 @@ RANKERS: dict[str, RankerKind] = {
 
 
 def register(ranker: type[Ranker], config: type[RankerConfig]) -> None:
-    """Add a ranker of one's own; experiment files may then name it.
+    """Add a ranker, which experiment files may then name.
 
     Args:
         ranker: Its class, called with its settings and a vocabulary.

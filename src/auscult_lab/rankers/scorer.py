@@ -1,10 +1,10 @@
 """A neural ranker as a `Scorer`, and its folder on disk.
 
-Passages are laid out once, and scored in batches of similar length. What a ranker reads off a passage without the query
-is kept in memory as far as it fits.
+Passages are laid out once, and scored in batches of similar length. The part of a passage that does not depend on the
+query stays in memory where it fits.
 
-A folder holds `model.json` (kind, settings, words) and `model.safetensors` (weights, vectors). The vectors of training
-words may have been trained further, so they stand beside the table for words met later.
+A folder has `model.json` (kind, settings, words) and `model.safetensors` (weights, vectors). It has both the vectors of
+training words, which may have been trained further, and the table for other words.
 """
 
 from __future__ import annotations
@@ -50,25 +50,25 @@ def keep_places(
         ranker: Reads them.
         passages: Laid out, each in one row.
         batch_size: Passages read at once.
-        most: Bytes.
+        most: Largest number of bytes.
 
     Returns:
         The places of each passage, (places, dim), without padding. None where they would need more bytes than `most`,
-        which is seen after the first few passages.
+        which is known after the first batch.
     """
     sizes = [max(1, -(-len(each) // ranker.words_per_place)) for each in passages]
     ends = torch.tensor(sizes).cumsum(0).tolist()
-    kept: Tensor | None = None
+    store: Tensor | None = None
     with torch.no_grad():
         for rows, batch in batches(passages, batch_size):
             read = ranker.read_passage(batch)
-            if kept is None:
+            if store is None:
                 if ends[-1] * read.shape[2] * read.element_size() > most:
                     return None
-                kept = read.new_empty(ends[-1], read.shape[2])
+                store = read.new_empty(ends[-1], read.shape[2])
             for row, places in zip(rows, read, strict=True):
-                kept[ends[row] - sizes[row] : ends[row]] = places[: sizes[row]]
-    return None if kept is None else torch.split(kept, sizes)
+                store[ends[row] - sizes[row] : ends[row]] = places[: sizes[row]]
+    return None if store is None else torch.split(store, sizes)
 
 
 BATCH = 32
@@ -76,14 +76,14 @@ BATCH = 32
 
 
 class Lexicon:
-    """Ids of words, from 1; a word met for the first time gets the next id, and the ranker is told of it."""
+    """Ids of words, from 1. A new word gets the next id and is added to the ranker."""
 
     def __init__(self, ranker: Ranker, vocabulary: Vocabulary) -> None:
         self._ranker = ranker
         self._ids = {word: row for row, word in enumerate(vocabulary.words, start=1)}
 
     def learn(self, words: Iterable[str]) -> None:
-        """Give ids to all words that have none, in one go: growing the tables word by word is slow."""
+        """Assign ids to all new words at once, because growing the tables word by word is slow."""
         new = [word for word in dict.fromkeys(words) if word not in self._ids]
         if new:
             self._ranker.add_words(new)
@@ -101,12 +101,11 @@ class RankerScorer:
 
     Args:
         ranker: The network; it is put into evaluation mode.
-        vocabulary: The words it was trained with.
-        name: How tables call it; the architecture's title by default.
+        vocabulary: Its training vocabulary.
+        name: Its name in tables; the architecture's title by default.
         fingerprint: A hash of weights and settings.
         batch_size: Passages scored at once; never changes a score.
-        keep_bytes: Memory for what the ranker reads off passages without the query, where it is a `ReadsPassagesFirst`;
-            never changes a score beyond rounding.
+        keep_bytes: Memory for the places of passages, for a `ReadsPassagesFirst`; changes scores by rounding only.
     """
 
     def __init__(
@@ -128,7 +127,7 @@ class RankerScorer:
         self.lexicon = Lexicon(ranker, vocabulary)
         self._passages: list[Tensor] = []
         self._vectors: Tensor | None = None
-        self._kept: tuple[Tensor, ...] | None = None
+        self._places: tuple[Tensor, ...] | None = None
         self._rows: dict[str, int] = {}
 
     def prepare(self, documents: Iterable[Document]) -> None:
@@ -147,13 +146,13 @@ class RankerScorer:
             for sentences in words.values()
         ]
         ranker, size = self.ranker.eval(), self._batch_size
-        self._vectors = self._kept = None
+        self._vectors = self._places = None
         if isinstance(ranker, ReadsPassagesAlone) and ranker.keeps_passages and self._passages:
             with torch.inference_mode():
                 dealt = batches(self._passages, size)
                 self._vectors = in_order((rows, ranker.encode_passage(passages)) for rows, passages in dealt)
         if isinstance(ranker, ReadsPassagesFirst):
-            self._kept = keep_places(ranker, self._passages, batch_size=size, most=self._keep_bytes)
+            self._places = keep_places(ranker, self._passages, batch_size=size, most=self._keep_bytes)
 
     def score(self, query: Query, passage_ids: Sequence[str]) -> FloatArray:
         """Return scores for passages of the prepared collection, float32 (passages,); higher is better.
@@ -167,22 +166,22 @@ class RankerScorer:
             return np.zeros(0, dtype=np.float32)
         query_ids = self.ranker.lay_out_query(self.lexicon.ids(query_words(query)))
         ranker, laid_out = self.ranker.eval(), [self._passages[row] for row in rows]
-        asked, scores = pad([query_ids]), np.empty(len(rows), dtype=np.float32)
+        padded, scores = pad([query_ids]), np.empty(len(rows), dtype=np.float32)
         with torch.inference_mode():
             if self._vectors is not None and isinstance(ranker, ReadsPassagesAlone):
                 kept = self._vectors[torch.from_numpy(rows)]
-                return np.asarray(ranker.match(repeat(asked, len(kept)), kept).numpy(), dtype=np.float32)
-            if self._kept is not None and isinstance(ranker, ReadsPassagesFirst):
+                return np.asarray(ranker.match(repeat(padded, len(kept)), kept).numpy(), dtype=np.float32)
+            if self._places is not None and isinstance(ranker, ReadsPassagesFirst):
                 for at, batch in batches(laid_out, self._batch_size):
-                    # (passages, most places of them, dim), zeros beyond a passage's end.
-                    read = pad_sequence([self._kept[rows[each]] for each in at], batch_first=True)
-                    scores[at] = ranker.compare(repeat(asked, len(at)), batch, read).numpy()
+                    # (passages, places of the longest, dim), zeros beyond a passage's end.
+                    read = pad_sequence([self._places[rows[row]] for row in at], batch_first=True)
+                    scores[at] = ranker.compare(repeat(padded, len(at)), batch, read).numpy()
                 return scores
             return score_passages(ranker, query_ids, laid_out, batch_size=self._batch_size)
 
 
 def repeat(query: Tokens, times: int) -> Tokens:
-    """Return a batch of one query, for as many passages."""
+    """Return a batch with one query repeated, for a number of passages."""
     return Tokens(query.ids.expand(times, -1), query.mask.expand(times, -1))
 
 
@@ -201,14 +200,14 @@ def score_passages(
         query: Laid out.
         passages: Laid out, in any order.
         batch_size: Passages scored at once; never changes a score.
-        device: Where the ranker is; the processor by default.
+        device: Device of the ranker; the processor by default.
     """
     where = device or torch.device("cpu")
-    asked = pad([query]).to(where)
+    padded = pad([query]).to(where)
     scores = np.empty(len(passages), dtype=np.float32)
     with torch.no_grad():
         for rows, batch in batches(passages, batch_size):
-            scores[rows] = ranker(repeat(asked, len(rows)), batch.to(where)).float().cpu().numpy()
+            scores[rows] = ranker(repeat(padded, len(rows)), batch.to(where)).float().cpu().numpy()
     return scores
 
 
@@ -224,7 +223,7 @@ def save(
     name: str,
     training: Mapping[str, object] | None = None,
 ) -> None:
-    """Write a model folder, whole or not at all.
+    """Write a model folder atomically.
 
     Raises:
         DataError: The place cannot be written to.

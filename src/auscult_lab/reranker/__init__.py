@@ -1,1 +1,1 @@
-"""The re-ranker's training: a transformer that reads question and passage together learns from titles and headings."""
+"""Training of the re-ranker, a transformer that reads question and passage together, from titles and headings."""

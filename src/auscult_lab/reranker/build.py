@@ -1,7 +1,7 @@
-"""The re-ranker for `stages.train`: the encoder reads passages to find what is near, and then learns to read in pairs.
+"""The re-ranker for `stages.train`: an encoder finds passages near to questions, and then learns to read pairs.
 
-FOLDER/read-by-encoder/    what the encoder read of all documents, in pieces
-FOLDER/checkpoints/        of the re-ranker
+FOLDER/read-by-encoder/    the encoder's vectors of all documents, in pieces
+FOLDER/checkpoints/        checkpoints of the re-ranker
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ def prepare(experiment: RerankerExperiment, run: Run) -> RerankerBuild:
 
 @dataclass
 class RerankerBuild(DocumentsBuild[RerankerExperiment]):
-    """A re-ranker and what it is trained on; see `stages.Build`.
+    """A re-ranker and its training data; see `stages.Build`.
 
     Attributes:
-        knowledge: Names things.
-        network: What is trained.
+        knowledge: Gives other names of subjects.
+        network: The network to train.
     """
 
     kind = "reranker"
@@ -64,23 +64,23 @@ class RerankerBuild(DocumentsBuild[RerankerExperiment]):
     network: RerankerNetwork
 
     def train(self) -> History:
-        """Train the network in place, and leave it as it was best."""
+        """Train the network in place, and keep the weights of the best epoch."""
         choice, seed = self.experiment.training, self.experiment.seed
         reader = reader_of(self._backbone, {"window": min(_READ_AT_ONCE, self._backbone.limit)})
         place = self.run.folder / "read-by-encoder"
         read = read_documents([*self.training, *self.held_out], reader, place, self.run.say)
         examples = self._examples(read.part(0, len(self.training)), reader, choice.passages)
-        asked = self._examples(read.part(len(self.training), len(read.documents)), reader, _VALIDATED_WITH)
-        self.run.say(f"questions about {len(examples):,} subjects, {len(asked):,} to validate on")
-        if not (len(examples) and len(asked)):
+        validation = self._examples(read.part(len(self.training), len(read.documents)), reader, _VALIDATED_WITH)
+        self.run.say(f"questions about {len(examples):,} subjects, {len(validation):,} to validate on")
+        if not (len(examples) and len(validation)):
             remedy = "add documents with titles, whose sections have headings"
             raise ConfigError("subjects to ask about, some to learn from and some to validate on", "none", remedy)
-        rows = [(epoch, row) for epoch in range(_VALIDATED_TIMES) for row in range(len(asked))]
+        rows = [(epoch, row) for epoch in range(_VALIDATED_TIMES) for row in range(len(validation))]
         held_out = [
-            asked.collate([asked[key] for key in rows[first : first + choice.batch_questions]])
+            validation.collate([validation[key] for key in rows[first : first + choice.batch_questions]])
             for first in range(0, len(rows), choice.batch_questions)
         ]
-        # The reader has put it into the other mode.
+        # The reader has set evaluation mode.
         self.network.train()
         torch.manual_seed(seed)
         objective = RerankerObjective(self.network, choice, held_out)
@@ -129,6 +129,6 @@ class RerankerBuild(DocumentsBuild[RerankerExperiment]):
 
 
 def _passage_vectors(read: ReadDocuments) -> FloatArray:
-    """What was read of each passage, unit rows, (passages, dim)."""
+    """Return the encoder's vectors of passages, unit rows, (passages, dim)."""
     sums = read.means.astype(np.float32) * read.tokens[:, None]
     return unit(stretch_sums(sums, read.passages))

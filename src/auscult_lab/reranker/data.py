@@ -1,16 +1,16 @@
-"""Examples for the re-ranker: questions made of titles and headings, and passages that do and do not answer them.
+"""Examples for the re-ranker: questions made from titles and headings, with passages that answer and others.
 
 A passage of the document "Gout" under the heading "Symptoms" answers "What are the symptoms of gout?", and so do
-passages under that heading of other documents with that title. Those that don't:
+passages under that heading of other documents with that title. Negatives are passages
 
     of the same document, under other headings            the entity alone is not enough
-    under the same heading of other documents             nor is the aspect
-    the encoder's first hits for the question, elsewhere  nor is being near
+    under the same heading, of other documents            nor is the aspect
+    that the encoder ranks first, of other documents      nor is a similar vector
 
-What is asked goes by the title or another name of the knowledge base. Some questions ask for the entity alone ("What is
-gout?": the beginning answers), some for the aspect alone, and some are a sentence that was taken out of a passage,
-which alone has it in its context. Titles and headings are hidden from half of the questions, since many collections
-have none: as whole, the heading alone, or those of the passages of the question's own document.
+Questions name the entity by its title, or by another name of the knowledge base. Some ask for the entity only ("What
+is gout?": the beginning of the document answers), some for the aspect only. Some are a sentence that was removed from
+a passage, which then is the only answer. For half of the questions, titles and headings are hidden, since many
+collections have none: both of all passages, the headings only, or those of the passages of the question's document.
 """
 
 from __future__ import annotations
@@ -51,31 +51,31 @@ _SENTENCE_WORDS: Final = 5
 
 
 class RerankerBatch(NamedTuple):
-    """Questions with as many passages each.
+    """Questions, each with the same number of passages.
 
     Attributes:
-        ids: (pairs, tokens), the pairs of a question in a row.
-        there: 1 where there is a token, same shape.
-        asked: 1 where there is one of the question, same shape.
-        right: Whether a passage answers, (questions, passages).
-        shown: Whether there is a passage, same shape: some questions have fewer.
+        ids: (pairs, tokens), question by question.
+        mask: 1 for tokens, same shape.
+        question_mask: 1 for tokens of the question, same shape.
+        right: Whether each passage answers, (questions, passages).
+        passage_mask: False for missing passages, same shape: some questions have fewer.
     """
 
     ids: Tensor
-    there: Tensor
-    asked: Tensor
+    mask: Tensor
+    question_mask: Tensor
     right: Tensor
-    shown: Tensor
+    passage_mask: Tensor
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What documents of one title tell.
+    """The subject of all documents with one title.
 
     Attributes:
-        names: The title, and other names of it.
-        passages: Rows of their passages.
-        by_aspect: Those of each aspect.
+        names: The title, and other names of the subject.
+        passages: Rows of the documents' passages.
+        by_aspect: Rows of the passages of each aspect.
     """
 
     names: tuple[str, ...]
@@ -84,23 +84,23 @@ class Subject:
 
 
 class Example(NamedTuple):
-    """A question, and passages with whether they answer it."""
+    """A question with its passages, and whether each answers."""
 
     pairs: list[Pair]
     right: list[bool]
 
 
 class RerankerExamples:
-    """Subjects, asked for by epoch and row: one question about each.
+    """Examples by epoch and row: one question about each subject.
 
     Args:
-        documents: To ask about.
-        reader: The encoder, which reads passages to find those that are near a question.
-        vectors: What it has read of all passages of the documents, unit rows, (passages, dim).
-        knowledge: Names things; None for titles alone.
-        passages: How many to each question.
+        documents: Documents to make questions from.
+        reader: The encoder that finds passages near to a question.
+        vectors: Its vectors of all passages of the documents, unit rows, (passages, dim).
+        knowledge: Gives other names of subjects; None for titles only.
+        passages: Number of passages per question.
         window: Tokens of question and passage together.
-        seed: Of all chance.
+        seed: Seed of all random draws.
     """
 
     def __init__(
@@ -118,13 +118,17 @@ class RerankerExamples:
         self._reader = reader
         self._marks = (reader.around[0][0], reader.around[1][-1])
         every = [(document, passage) for document in documents for passage in document.passages]
-        tokens, _ = reader.cut([[each.text[s.start : s.end] for s in passage.sentences] for each, passage in every])
+        tokens, _ = reader.cut(
+            [[document.text[s.start : s.end] for s in passage.sentences] for document, passage in every]
+        )
         edges = np.cumsum([0, *(len(passage.sentences) for _, passage in every)])
         self._sentences = [tokens[first:last] for first, last in pairwise(edges.tolist())]
         self._titles = [document.title for document, _ in every]
         self._headings = [passage.heading for _, passage in every]
         self.subjects, self._under = _subjects(documents, knowledge)
-        self._asked = {(row, aspect): None for row, each in enumerate(self.subjects) for aspect in each.by_aspect}
+        self._questions = {
+            (row, aspect): None for row, subject in enumerate(self.subjects) for aspect in subject.by_aspect
+        }
         self._near = self._nearest(vectors)
 
     def __len__(self) -> int:
@@ -161,19 +165,19 @@ class RerankerExamples:
         return Example(pairs, [True, *(False for _ in others)])
 
     def collate(self, found: Sequence[Example]) -> RerankerBatch:
-        """One batch."""
+        """Return one batch."""
         return batch_of(found, self._passages)
 
     def _others(
         self, row: int, aspect: str, answers: npt.NDArray[np.int64], form: str, chance: np.random.Generator
     ) -> list[int]:
-        """Passages that don't answer: of each kind in turn, as far as there are."""
+        """Return passages that do not answer, of each kind in turn; fewer where there are not enough."""
         subject = self.subjects[row]
         siblings = np.setdiff1d(subject.passages, answers)
         siblings = siblings[[not self._says(passage, aspect) for passage in siblings]]
         near = self._near[row, aspect]
         under = np.setdiff1d(self._under[aspect], subject.passages)
-        # Another document's treatment answers "treatment" as well.
+        # For the aspect alone, passages of other documents answer, too.
         kinds = [siblings] if form == "aspect" else [siblings, near, siblings, under, near]
         queues = {id(kind): chance.permutation(kind).tolist() for kind in kinds}
         taken: dict[int, None] = {}
@@ -184,12 +188,12 @@ class RerankerExamples:
         return list(taken)
 
     def _says(self, passage: int, aspect: str) -> bool:
-        """Whether a heading that does not name an aspect may still be about it: "Surgery" is, of treatment."""
+        """Check whether a heading may be about an aspect that it does not name, as "Surgery" about treatment."""
         words = _WORDS.get(aspect)
         return bool(words and words.search(self._headings[passage]))
 
     def _text(self, passage: int, left_out: int | None, chance: np.random.Generator) -> list[int]:
-        """Tokens of a passage from its beginning or, of some, from a later sentence; a sentence may be left out."""
+        """Return tokens of a passage, sometimes from a later sentence on; a sentence may be left out."""
         sentences = self._sentences[passage]
         first = 0
         if sum(map(len, sentences)) > self._window and chance.random() > _FIRST_SHOWN:
@@ -199,7 +203,7 @@ class RerankerExamples:
         return [token for number in range(first, len(sentences)) if number != left_out for token in sentences[number]]
 
     def _sentence(self, passage: int, chance: np.random.Generator) -> int | None:
-        """One that is long enough to be looked for, of a passage that has others; None for none."""
+        """Return a sentence that is long enough to search for, of a passage with several; None where there is none."""
         sentences = self._sentences[passage]
         fit = [row for row, each in enumerate(sentences) if len(each) >= _SENTENCE_WORDS]
         return int(chance.choice(fit)) if len(fit) > 1 else None
@@ -208,38 +212,38 @@ class RerankerExamples:
         return self._reader.cut([[text]])[0][0] if text else []
 
     def _nearest(self, vectors: FloatArray) -> dict[tuple[int, str], npt.NDArray[np.int64]]:
-        """The encoder's first hits for each subject's aspects, in documents of other titles."""
-        keys = list(self._asked)
-        asked = unit(self._reader.ask([f"{aspect} of {self.subjects[row].names[0]}" for row, aspect in keys]))
-        found = {}
+        """Return the encoder's first hits for each subject's aspects, in documents with other titles."""
+        keys = list(self._questions)
+        query_vectors = unit(self._reader.ask([f"{aspect} of {self.subjects[row].names[0]}" for row, aspect in keys]))
+        by_key = {}
         for first in range(0, len(keys), _AT_ONCE):
             some = keys[first : first + _AT_ONCE]
-            for key, cosines in zip(some, asked[first : first + _AT_ONCE] @ vectors.T, strict=True):
+            for key, cosines in zip(some, query_vectors[first : first + _AT_ONCE] @ vectors.T, strict=True):
                 cosines[self.subjects[key[0]].passages] = -np.inf
                 nearest = np.argpartition(-cosines, min(_NEAR, len(cosines) - 1))[:_NEAR]
-                found[key] = nearest[np.isfinite(cosines[nearest])]
-        return found
+                by_key[key] = nearest[np.isfinite(cosines[nearest])]
+        return by_key
 
 
-def batch_of(found: Sequence[Example], passages: int) -> RerankerBatch:
-    """One batch of questions that have at most so many passages."""
-    longest = max(len(each.ids) for example in found for each in example.pairs)
-    shape = (len(found), passages)
+def batch_of(examples: Sequence[Example], passages: int) -> RerankerBatch:
+    """Return one batch of questions with at most `passages` passages each."""
+    longest = max(len(pair.ids) for example in examples for pair in example.pairs)
+    shape = (len(examples), passages)
     ids = np.zeros((*shape, longest), np.int64)
-    there, asked = np.zeros_like(ids), np.zeros_like(ids)
-    right, shown = np.zeros(shape, bool), np.zeros(shape, bool)
-    for row, example in enumerate(found):
-        for place, (each, answers) in enumerate(zip(example.pairs, example.right, strict=True)):
-            ids[row, place, : len(each.ids)] = each.ids
-            there[row, place, : len(each.ids)] = 1
-            asked[row, place, 1 : 1 + each.asked] = 1
-            right[row, place], shown[row, place] = answers, True
+    mask, question_mask = np.zeros_like(ids), np.zeros_like(ids)
+    right, passage_mask = np.zeros(shape, bool), np.zeros(shape, bool)
+    for row, example in enumerate(examples):
+        for place, (tokens, answers) in enumerate(zip(example.pairs, example.right, strict=True)):
+            ids[row, place, : len(tokens.ids)] = tokens.ids
+            mask[row, place, : len(tokens.ids)] = 1
+            question_mask[row, place, 1 : 1 + tokens.asked] = 1
+            right[row, place], passage_mask[row, place] = answers, True
     return RerankerBatch(
         torch.from_numpy(ids.reshape(-1, longest)),
-        torch.from_numpy(there.reshape(-1, longest)),
-        torch.from_numpy(asked.reshape(-1, longest)),
+        torch.from_numpy(mask.reshape(-1, longest)),
+        torch.from_numpy(question_mask.reshape(-1, longest)),
         torch.from_numpy(right),
-        torch.from_numpy(shown),
+        torch.from_numpy(passage_mask),
     )
 
 
@@ -261,7 +265,7 @@ def _drawn(shares: Mapping[str, int], chance: np.random.Generator) -> str:
 def _subjects(
     documents: Sequence[Document], knowledge: KnowledgeBase | None
 ) -> tuple[list[Subject], dict[str, npt.NDArray[np.int64]]]:
-    """What can be asked for, and passages of each aspect."""
+    """Return all subjects, and the passages of each aspect."""
     titles: dict[str, str] = {}
     passages: dict[str, list[int]] = {}
     by_aspect: dict[str, dict[str, list[int]]] = {}
@@ -278,15 +282,15 @@ def _subjects(
                     by_aspect.setdefault(name, {}).setdefault(aspect, []).append(row)
                     under.setdefault(aspect, []).append(row)
             row += 1
-    found = [
+    subjects = [
         Subject(
             (titles[name], *_other_names(knowledge, titles[name])),
             np.array(passages[name]),
-            {aspect: np.array(rows) for aspect, rows in asked.items()},
+            {aspect: np.array(rows) for aspect, rows in aspects.items()},
         )
-        for name, asked in by_aspect.items()
+        for name, aspects in by_aspect.items()
     ]
-    return found, {aspect: np.array(rows) for aspect, rows in under.items()}
+    return subjects, {aspect: np.array(rows) for aspect, rows in under.items()}
 
 
 def _aspects(heading: str, title: str) -> list[str]:
@@ -296,7 +300,7 @@ def _aspects(heading: str, title: str) -> list[str]:
 
 
 def _other_names(knowledge: KnowledgeBase | None, title: str) -> list[str]:
-    """Names that no other concept has."""
+    """Return other names of a title that no other concept has."""
     concepts = knowledge.by_name(title) if knowledge else ()
     if not knowledge or len(concepts) != 1:
         return []

@@ -18,15 +18,15 @@ from auscult_lab.training.experiment_files import check_experiment
 
 
 class RerankerTraining(EncoderTraining):
-    """How the re-ranker learns.
+    """Training of the re-ranker.
 
     Attributes:
-        questions: How many an epoch asks.
-        batch_questions: How many a step asks.
-        passages: How many are read for each: one that answers, and others that don't.
-        window: Tokens of question and passage together; a longer passage is shown in part.
-        frozen: How many of the encoder's lowest layers stay as they are, which takes less time.
-        certainty_weight: How much the loss of each pair by itself counts beside that of the list.
+        questions: Questions per epoch.
+        batch_questions: Questions per step.
+        passages: Passages per question: one that answers, and negatives.
+        window: Tokens of question and passage together; longer passages are read in part.
+        frozen: Number of the encoder's lowest layers that are not trained, which saves time.
+        certainty_weight: Weight of the loss of single pairs; that of the list is 1.
     """
 
     epochs: int = Field(default=4, ge=1)
@@ -44,8 +44,8 @@ class RerankerExperiment(DataExperiment):
     """A re-ranker.
 
     Attributes:
-        encoder: What it begins with: a BERT that places sentences by the mean of its tokens; a hub name or a folder,
-            in which environment variables are expanded. It also finds the passages that are hard to tell apart.
+        encoder: The initial model, a BERT whose sentence vectors are means over tokens; a hub name or a folder, with
+            environment variables expanded. It also finds hard negatives.
         window: Tokens of question and passage that the trained model reads.
     """
 
@@ -66,7 +66,7 @@ class RerankerExperiment(DataExperiment):
         return self
 
     def begins_with(self) -> list[str]:
-        """The encoder, with environment variables expanded.
+        """Return the encoder, with environment variables expanded.
 
         Raises:
             ConfigError: One of them is not set.

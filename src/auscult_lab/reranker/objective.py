@@ -1,10 +1,10 @@
-"""What the re-ranker minimises, and how it is validated.
+"""Loss and validation of the re-ranker.
 
 With scores s of a question's passages, of which some answer:
 
     - log of the answers' share of softmax(s)   +   λ · mean over passages of the cross entropy of sigmoid(s)
 
-the first orders passages, the second puts scores of different questions on one scale.
+The first term orders passages; the second makes scores of different questions comparable.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class RerankerNetwork(nn.Module):
 
     Args:
         backbone: The transformer.
-        frozen: How many of its lowest layers, and its tables, stay as they are.
+        frozen: Number of lowest layers that, like the embeddings, are not trained.
     """
 
     def __init__(self, backbone: Backbone, frozen: int = 0) -> None:
@@ -49,16 +49,18 @@ class RerankerNetwork(nn.Module):
         self.scale = nn.Parameter(torch.tensor(_FIRST_SCALE))
 
     def forward(self, batch: RerankerBatch) -> Tensor:
-        """Scores, (questions, passages)."""
-        states = self.backbone({"input_ids": batch.ids, "attention_mask": batch.there}).float()
-        told = batch.there - batch.asked
-        told[:, 0] = 0
-        alike = cosine_similarity(pool(states, batch.asked, "mean"), pool(states, told, "mean"), dim=1)
-        found: Tensor = self.head(states[:, 0]).squeeze(1) + self.scale * alike
-        return found.reshape(batch.right.shape)
+        """Return scores, (questions, passages)."""
+        states = self.backbone({"input_ids": batch.ids, "attention_mask": batch.mask}).float()
+        passage_tokens = batch.mask - batch.question_mask
+        passage_tokens[:, 0] = 0
+        alike = cosine_similarity(
+            pool(states, batch.question_mask, "mean"), pool(states, passage_tokens, "mean"), dim=1
+        )
+        scores: Tensor = self.head(states[:, 0]).squeeze(1) + self.scale * alike
+        return scores.reshape(batch.right.shape)
 
     def arrays(self) -> dict[str, FloatArray]:
-        """What stands on top of the transformer, as `encoders.reranker.Reranker` takes it."""
+        """Return the weights besides the transformer, as `encoders.reranker.Reranker` takes them."""
         told = {"weight": self.head.weight[0], "bias": self.head.bias[0], "scale": self.scale}
         return {name: array.detach().cpu().numpy() for name, array in told.items()}
 
@@ -67,9 +69,9 @@ class RerankerObjective:
     """Trains a re-ranker.
 
     Args:
-        network: What is trained.
+        network: The network to train.
         choice: Optimisation.
-        held_out: Questions about documents that are not trained on.
+        held_out: Questions about held-out documents.
     """
 
     def __init__(self, network: RerankerNetwork, choice: RerankerTraining, held_out: Sequence[RerankerBatch]) -> None:
@@ -79,29 +81,31 @@ class RerankerObjective:
 
     @property
     def network(self) -> nn.Module:
-        """What is trained, in place."""
+        """The network, which is trained in place."""
         return self._network
 
     def loss(self, batch: RerankerBatch) -> tuple[Tensor, int]:
-        """The loss, and how many questions it is of."""
+        """Return the loss, and the number of questions."""
         scores = self._network(batch).float()
-        certainty = binary_cross_entropy_with_logits(scores[batch.shown], batch.right[batch.shown].float())
-        total = listwise(scores, batch.right, batch.shown) + self._choice.certainty_weight * certainty
+        certainty = binary_cross_entropy_with_logits(
+            scores[batch.passage_mask], batch.right[batch.passage_mask].float()
+        )
+        total = listwise(scores, batch.right, batch.passage_mask) + self._choice.certainty_weight * certainty
         return total, len(batch.right)
 
     def measures(self) -> Mapping[str, float]:
-        """How often an answer comes first, and the mean of one over the rank of the first."""
+        """Return the share of questions with an answer first, and the mean reciprocal rank of the first answer."""
         self._network.eval()
         ranks: list[int] = []
         with torch.no_grad():
             for batch in self._held_out:
-                scores = self._network(batch).float().masked_fill(~batch.shown, -torch.inf)
+                scores = self._network(batch).float().masked_fill(~batch.passage_mask, -torch.inf)
                 best = scores.masked_fill(~batch.right, -torch.inf).amax(dim=1, keepdim=True)
                 ranks += (1 + (scores > best).sum(dim=1)).tolist()
         return {"first": float(np.mean(np.array(ranks) == 1)), "reciprocal_rank": float(np.mean(1 / np.array(ranks)))}
 
     def optimizer(self) -> torch.optim.Optimizer:
-        """AdamW."""
+        """Return AdamW."""
         choice = self._choice
         network, rate = self._network, choice.learning_rate
         head = [*network.head.parameters(), network.scale]

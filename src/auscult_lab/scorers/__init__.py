@@ -1,1 +1,1 @@
-"""Scorers without training: BM25 and its kin, weighted cosine, and any encoder as a scorer."""
+"""Scorers without training: BM25 and related ones, weighted cosine, and any encoder as a scorer."""

@@ -3,17 +3,17 @@
     v(T) = sum over t in T of w(t) x(t) / sum over t in T of w(t)        Section 2.1
     score(Q, P) = cos(v(Q), v(P)) = 1 - CD(Q, P)
 
-x(t) is the word vector of t; a word that the text repeats counts as often as it is repeated. The weight w(t) is
+x(t) is the word vector of t; repeated words count repeatedly. The weight w(t) is
 
 - CD: 1 for every word;
 - CD_idf: the inverse document frequency of t over passages: those of the collection, or of a training set;
 - CD_q: its inverse document frequency over a collection of questions (Section 2.2), for query and passage alike: "what"
   is rare in articles but says nothing in a question.
 
-Cost: one vector a passage, found once; a query is one inner product with each. Nothing is learned but the word vectors.
+Cost: one vector per passage, computed once; a query is one inner product with each. Only the word vectors are learned.
 
-Departures: the paper does not say which idf; here ln((N + 1) / (n + 1)), which is finite for words that no text holds
-and, like the paper's example figures, has no constant added. Words without a vector are left out of both sums.
+Departures: the paper does not define idf; here it is ln((N + 1) / (n + 1)), which is finite for words in no text and,
+like the paper's example figures, has no constant added. Words without a vector are left out of both sums.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ _CHUNK = 4096
 
 
 class InverseDocumentFrequencies:
-    """How rare words are in a collection of texts: ln((N + 1) / (n + 1)) for a word that n of N texts hold.
+    """Inverse document frequencies of a collection of texts: ln((N + 1) / (n + 1)) for a word in n of N texts.
 
     Args:
-        holders: How many texts hold each word.
-        texts: How many there are, N.
+        holders: Number of texts with each word.
+        texts: Number of texts, N.
 
     Raises:
         ConfigError: There is no text.
@@ -62,8 +62,8 @@ class InverseDocumentFrequencies:
         """Count the words of texts (passages, or questions).
 
         Args:
-            texts: Read once, in a stream.
-            analyzer: Text to words; must be the scorer's.
+            texts: Read once, as a stream.
+            analyzer: Splits text into words; must be the scorer's.
 
         Raises:
             ConfigError: There is no text.
@@ -73,7 +73,7 @@ class InverseDocumentFrequencies:
 
     @classmethod
     def of_words(cls, texts: Iterable[Sequence[str]]) -> InverseDocumentFrequencies:
-        """Count the words of texts that are split into words already.
+        """Count the words of texts, given as words.
 
         Raises:
             ConfigError: There is no text.
@@ -85,7 +85,7 @@ class InverseDocumentFrequencies:
         return cls(holders, number)
 
     def __call__(self, word: str) -> float:
-        """Return the idf of a word, >= 0; ln(N + 1) for one that no text holds."""
+        """Return the idf of a word, >= 0; ln(N + 1) for a word in no text."""
         return math.log((self.texts + 1) / (self._holders[word] + 1))
 
 
@@ -95,7 +95,7 @@ class CosineConfig:
 
     Attributes:
         min_characters: Shorter passages are left out of the statistics and score lowest.
-        analyzer: Text to words; the words of the word vectors must have been made alike.
+        analyzer: Splits text into words; must be that of the word vectors.
     """
 
     min_characters: int = 1
@@ -110,7 +110,7 @@ class CosineScorer:
         idf: None for equal weights (CD), "passages" for weights over the prepared collection (CD_idf), or weights over
             a collection of questions (CD_q).
         config: Further settings.
-        name: How tables call it; the paper's name by default.
+        name: Its name in tables; the paper's name by default.
     """
 
     def __init__(
@@ -133,10 +133,10 @@ class CosineScorer:
         """Read the collection: passage text only, no title, no heading.
 
         Args:
-            documents: The collection whose passages will be scored; read once, in a stream.
+            documents: The collection whose passages will be scored; read once, as a stream.
 
         Raises:
-            DataError: A passage id occurs twice, or no passage holds a word.
+            DataError: A passage id occurs twice, or no passage has a word.
         """
         positions: dict[str, int] = {}
         passages: list[list[str]] = []
@@ -156,11 +156,11 @@ class CosineScorer:
         """Return cosines for passages of the prepared collection.
 
         Args:
-            query: What is asked; its own words where there are some, else its entity and aspects.
+            query: The query; its text where it has one, else its entity and aspects.
             passage_ids: In any order; the order does not matter to a passage's score.
 
         Returns:
-            Float32, shape (passages,), in [-1, 1]: one less the paper's distance. A passage without a known word
+            Float32, shape (passages,), in [-1, 1]: 1 minus the paper's distance. A passage without a known word
             scores `NO_WORD_SCORE`; a query without one scores the others 0.
 
         Raises:
@@ -168,15 +168,15 @@ class CosineScorer:
             DataError: A passage is not of the prepared collection.
         """
         rows = rows_of(self._positions, passage_ids, self.name)
-        # The weights of CD_q are those of words in questions: the question goes before what was read of it.
+        # CD_q has weights of words in questions, so it takes the question before entity and aspects.
         (vector,) = self._encode([self.config.analyzer(query_text(query, question="rather"))])
         units = self._units[rows]
-        # Summed in double precision: the order of passages must not show in the last digit of a score.
+        # Summed in double precision, so that the order of passages does not change a score by rounding.
         scores = (units.astype(np.float64) @ vector.astype(np.float64)).astype(np.float32)
         return np.where(units.any(axis=1), scores, np.float32(NO_WORD_SCORE))
 
     def _encode(self, texts: Sequence[Sequence[str]]) -> FloatArray:
-        """Return unit vectors of texts, (texts, dim); zeros for a text without a known word that has weight."""
+        """Return unit vectors of texts, (texts, dim); zeros for a text without a known word of positive weight."""
         number = {word: row for row, word in enumerate(dict.fromkeys(word for text in texts for word in text))}
         table = self._vectors.lookup(list(number))
         weights = np.array([1.0 if self._idf is None else self._idf(word) for word in number], dtype=np.float32)

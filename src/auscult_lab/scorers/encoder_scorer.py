@@ -1,7 +1,7 @@
 """Any document encoder as a scorer: a passage scores the mean cosine of its sentences with the query.
 
-That is Eq. 13 and 14 of arnold2020. With unit vectors that mean is one inner product, query . mean of the
-passage's sentence vectors, so one mean vector per passage is all that is kept.
+That is Eq. 13 and 14 of arnold2020. With unit vectors the mean is one inner product, query . mean of the passage's
+sentence vectors, so only one mean vector per passage is stored.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class EncoderScorer:
 
     Args:
         encoder: The model.
-        batch_size: Documents handed to the encoder at once; never changes a score.
+        batch_size: Documents per call of the encoder; never changes a score.
         progress: Called with the number of documents encoded so far.
-        name: How tables call it; the encoder's name by default.
+        name: Its name in tables; the encoder's name by default.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class EncoderScorer:
         self._columns = slice(None)
 
     def prepare(self, documents: Iterable[Document]) -> None:
-        """Encode the collection; each document is seen whole, its text only.
+        """Encode the collection: whole documents, but their text only.
 
         Args:
             documents: Read once, in batches.
@@ -67,7 +67,7 @@ class EncoderScorer:
         rows: dict[str, int] = {}
         means: list[FloatArray] = []
         wordless: set[str] = set()
-        stream, done = iter(documents), 0
+        stream, encoded = iter(documents), 0
         while batch := list(islice(stream, self._batch_size)):
             for document, (_, passages, _) in zip(batch, encode_passages(self.encoder, batch), strict=True):
                 for passage, vector in zip(document.passages, passages, strict=True):
@@ -81,9 +81,9 @@ class EncoderScorer:
                         wordless.add(passage.passage_id)
                     rows[passage.passage_id] = len(means)
                     means.append(vector)
-            done += len(batch)
+            encoded += len(batch)
             if self._progress is not None:
-                self._progress(done)
+                self._progress(encoded)
         if means:
             self._collection.means = np.stack(means)
         self._collection.rows, self._collection.wordless = rows, wordless
@@ -92,11 +92,11 @@ class EncoderScorer:
         """Return the mean sentence cosine of passages of the prepared collection.
 
         Args:
-            query: What is asked.
+            query: The query.
             passage_ids: In any order.
 
         Returns:
-            Float32, shape (passages,), in [-1, 1]; one part's share of it for a scorer made by `only`.
+            Float32, shape (passages,), in [-1, 1]; for a scorer from `only`, the share of its part.
 
         Raises:
             ModelError: `prepare` has not been called.
@@ -104,7 +104,7 @@ class EncoderScorer:
         """
         rows = rows_of(self._collection.rows, passage_ids, self.name)
         vector = self.encoder.encode_queries([query])[0][self._columns].astype(np.float64)
-        # Summed in double precision: the order of passages must not show in the last digit of a score.
+        # Summed in double precision, so that the order of passages does not change a score by rounding.
         scores: FloatArray = (self._collection.means[rows][:, self._columns].astype(np.float64) @ vector).astype(
             np.float32
         )
@@ -116,7 +116,7 @@ class EncoderScorer:
     def only(self, part: str) -> EncoderScorer:
         """Return a scorer by one part of the vectors ("entity" or "aspect"), over the same collection.
 
-        What either of them prepares, both have.
+        The two share the prepared collection.
 
         Raises:
             ModelError: The encoder has no such part.

@@ -8,22 +8,22 @@ TF-IDF is Lucene 8's `ClassicSimilarity`:
 
     score(q, P) = sum over t in q of sqrt(f) * (1 + ln((N + 1) / (n + 1))) / sqrt(|P|)
 
-Query likelihood with Dirichlet smoothing (zhai2001, section 3.2, Eq. 6), without what is the same for all passages:
+Query likelihood with Dirichlet smoothing (zhai2001, section 3.2, Eq. 6), without terms that are equal for all passages:
 
     score(q, P) = sum over t in q of (ln(1 + f / (mu p(t))) + ln(mu / (|P| + mu)))
 
-p(t) is the share of t among all words of the collection; terms that it lacks are left out of both sums.
+p(t) is the share of t among all words of the collection; unknown terms are left out of both sums.
 
-f is the frequency of the term t in the passage, n the number of passages that hold t, N the number of
-passages. A term that the query repeats counts as often as it is repeated.
+f is the frequency of the term t in the passage, n the number of passages with t, N the number of passages. Repeated
+terms of a query count repeatedly.
 
 Cost: one pass over the collection to prepare; a query reads the postings of its terms only. Neither model
 learns, so neither belongs to a training track.
 
-Departures: exact passage lengths, where Lucene keeps them rounded in one byte. For `ClassicSimilarity`,
-Lucene's documentation speaks of a squared idf, but the code of version 8 multiplies by it once, and so did
-the published run: with one factor R@10 on MedQuAD is 82.8 (published 82.84), with two it is 84.6. Query likelihood is
-the paper's: Lucene's `LMDirichletSimilarity` adds one to the counts behind p(t) and raises negative parts to 0.
+Departures: passage lengths are exact; Lucene rounds them to one byte. For `ClassicSimilarity`, Lucene's documentation
+has a squared idf, but the code of version 8 multiplies by it once, and so did the published run: with one factor R@10
+on MedQuAD is 82.8 (published 82.84), with two it is 84.6. Query likelihood is the paper's: Lucene's
+`LMDirichletSimilarity` adds one to the counts of p(t) and raises negative parts to 0.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class QueryLikelihoodConfig:
 
     Attributes:
         mu: Strength of smoothing in words, > 0; the default is Lucene's.
-        min_characters: Shorter passages are left out of the statistics and score as low as the lowest passage.
+        min_characters: Shorter passages are left out of the statistics and score like the lowest passage.
         analyzer: Text to terms.
     """
 
@@ -92,7 +92,7 @@ class QueryLikelihoodConfig:
     analyzer: Analyzer = field(default_factory=Analyzer)
 
     def __post_init__(self) -> None:
-        """Check that mu is positive; else raise a `ConfigError`."""
+        """Check that mu is positive; otherwise raise a `ConfigError`."""
         if self.mu <= 0:
             raise ConfigError("mu above 0", str(self.mu), "give about the mean length of a passage, or 2000")
 
@@ -106,7 +106,7 @@ class _TermIndex(Protocol):
 
 
 class _TermScorer:
-    """What all scorers share: reading passages, and picking the asked ones out of all scores."""
+    """Base of the scorers: reads passages, and selects scores."""
 
     def __init__(
         self,
@@ -125,10 +125,10 @@ class _TermScorer:
         """Read the collection: passage text only, no title, no heading, no question.
 
         Args:
-            documents: The collection whose passages will be scored; read once, in a stream.
+            documents: The collection whose passages will be scored; read once, as a stream.
 
         Raises:
-            DataError: A passage id occurs twice, or no passage holds a word.
+            DataError: A passage id occurs twice, or no passage has a word.
         """
         passages: list[list[str]] = []
         positions: dict[str, int] = {}
@@ -147,12 +147,12 @@ class _TermScorer:
         """Return scores for passages of the prepared collection; the query's words are its entity and aspects.
 
         Args:
-            query: What is asked.
+            query: The query.
             passage_ids: In any order; the order does not matter to a passage's score.
 
         Returns:
-            Float32, shape (passages,). BM25 and TF-IDF: >= 0, and 0 where no term of the query occurs. Query
-            likelihood: of any sign.
+            Float32, shape (passages,). BM25 and TF-IDF: >= 0, and 0 without a term of the query. Query likelihood: any
+            sign.
 
         Raises:
             ModelError: `prepare` has not been called.
@@ -162,7 +162,7 @@ class _TermScorer:
         if self._index is None:
             raise ModelError("a prepared collection", "none yet", f"call prepare() of '{self.name}' first")
         everything = self._index.score_all(self._analyzer(query_text(query, question="never")))
-        # A passage too short to be indexed has row -1, which would otherwise read the last passage's score.
+        # A passage too short to be indexed has row -1, which would otherwise select the last passage's score.
         lowest = np.float32(0) if self._index.lowest_is_zero else everything.min()
         return np.where(rows < 0, lowest, everything[rows])
 
@@ -176,7 +176,7 @@ class Bm25Scorer(_TermScorer):
 
 
 class TfIdfScorer(_TermScorer):
-    """TF-IDF over passages (Lucene's `ClassicSimilarity`, with which arnold2020's figures were made).
+    """TF-IDF over passages (Lucene's `ClassicSimilarity`, as for arnold2020's figures).
 
     zhu2019 (section 5.2) ranks by the cosine of TF-IDF vectors instead.
     """
@@ -200,7 +200,7 @@ class Bm25Index:
     lowest_is_zero = True
 
     def __init__(self, passages: list[list[str]], k1: float, b: float) -> None:
-        # Only here: it takes a third of a second to import.
+        # Imported here because it takes a third of a second.
         import bm25s
 
         self._size = len(passages)
@@ -217,7 +217,7 @@ class Bm25Index:
 
 @dataclass(frozen=True, slots=True)
 class _TermCounts:
-    """How often each term stands in each passage.
+    """Frequencies of terms in passages.
 
     Attributes:
         columns: Term to column.
@@ -230,13 +230,13 @@ class _TermCounts:
     lengths: npt.NDArray[np.int64]
 
     def repeats(self, terms: Sequence[str]) -> tuple[list[int], npt.NDArray[np.float64]]:
-        """Return columns of a query's known terms, and how often it repeats each."""
+        """Return columns of a query's known terms, and how often each occurs."""
         found = Counter(self.columns[term] for term in terms if term in self.columns)
         return list(found), np.fromiter(found.values(), dtype=np.float64, count=len(found))
 
 
 def _sparse() -> Any:
-    # Only here: a search needs none of it.
+    # Imported here because a search does not need it.
     with naming_extra("lab", "scipy"):
         from scipy import sparse
     return sparse
@@ -260,11 +260,11 @@ class _TfIdfIndex:
     lowest_is_zero = True
 
     def __init__(self, passages: list[list[str]]) -> None:
-        self._terms = found = _count_terms(passages)
-        counts = found.counts
+        self._terms = terms = _count_terms(passages)
+        counts = terms.counts
         holders = np.diff(counts.indptr)
         idf = 1.0 + np.log((len(passages) + 1) / (holders + 1))
-        norms = 1.0 / np.sqrt(np.maximum(found.lengths, 1))
+        norms = 1.0 / np.sqrt(np.maximum(terms.lengths, 1))
         weights = np.sqrt(counts.data) * norms[counts.indices] * np.repeat(idf, holders)
         self._weights = _sparse().csc_array((weights, counts.indices, counts.indptr), shape=counts.shape)
 
@@ -279,12 +279,12 @@ class _QueryLikelihoodIndex:
     lowest_is_zero = False
 
     def __init__(self, passages: list[list[str]], mu: float) -> None:
-        self._terms = found = _count_terms(passages)
-        counts = found.counts
+        self._terms = terms = _count_terms(passages)
+        counts = terms.counts
         shares = np.asarray(counts.sum(axis=0)).ravel() / counts.sum()
         gains = np.log1p(counts.data / (mu * np.repeat(shares, np.diff(counts.indptr))))
         self._gains = _sparse().csc_array((gains, counts.indices, counts.indptr), shape=counts.shape)
-        self._length_loss = np.log(mu / (found.lengths + mu))
+        self._length_loss = np.log(mu / (terms.lengths + mu))
 
     def score_all(self, terms: Sequence[str]) -> FloatArray:
         columns, repeats = self._terms.repeats(terms)
@@ -297,10 +297,10 @@ _analyse = Analyzer()
 
 
 def query_words(query: Query) -> list[str]:
-    """Return the words a ranker reads of a query: entity and aspects, or the question where there are none."""
+    """Return the words of a query for a ranker: entity and aspects, or the question where it has neither."""
     return _analyse(query_text(query))
 
 
 def passage_words(document: Document, passage: Passage) -> list[list[str]]:
-    """Return the words a ranker reads of a passage, sentence by sentence: its text only, no title and no heading."""
+    """Return the words of a passage for a ranker, by sentence: its text only, no title and no heading."""
     return [_analyse(document.slice(sentence)) for sentence in passage.sentences]

@@ -1,8 +1,8 @@
-"""Questions that corpora bring with them, and their documents: what is learned from, and what is held out.
+"""Corpora's own questions and their documents, for training and held out.
 
-Questions are held out together with every document that answers them, so that training meets neither; nor does it meet
-them where a corpus asks them again in the same words. What the corpora of `never_learn` ask, and the documents that
-answer it, are left out of both. `ranking.asked` and `capr.asked` make of this what their models read.
+Questions are held out together with every document that answers them, and with repeats in the same words, so that
+training reads neither. Questions of the corpora of `never_learn`, and the documents that answer them, are in neither
+part. `rankers.data` and `encoders.gathering` convert the parts for their models.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Question:
     """A query of a corpus.
 
     Attributes:
-        query: As the corpus has it; its id may be another corpus' too.
+        query: The query of the corpus; another corpus may have the same id.
         answers: The passages that are judged relevant.
     """
 
@@ -38,24 +38,24 @@ class Question:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """As word-based models read it; two questions of equal words are one question."""
+        """Its words for word-based models; two questions with equal words are the same question."""
         return tuple(query_words(self.query))
 
 
 @dataclass(frozen=True, slots=True)
 class AskedPart:
-    """Questions and the documents they are asked over.
+    """Questions and the documents to search.
 
     Attributes:
         questions: In the order of the corpora.
-        documents: By corpus and id.
+        documents: Documents by corpus and id.
     """
 
     questions: Sequence[Question]
     documents: Mapping[PassageKey, Document]
 
     def answered(self, rows: Mapping[PassageKey, int]) -> Iterator[tuple[int, Question, tuple[int, ...]]]:
-        """Yield the questions that some passages answer: number, question, and the rows of its answers in order."""
+        """Yield the questions with answers among some passages: number, question, and rows of its answers in order."""
         for number, question in enumerate(self.questions):
             answers = tuple(sorted(rows[key] for key in question.answers if key in rows))
             if answers:
@@ -67,9 +67,9 @@ class AskedCorpora:
     """The questions of an experiment's corpora.
 
     Attributes:
-        training: To train on.
+        training: For training.
         held_out: For validation; shares no question and no document with `training`.
-        documents: All that were read, for word vectors.
+        documents: All documents read, for word vectors.
     """
 
     training: AskedPart
@@ -81,14 +81,16 @@ def read_asked(experiment: DataExperiment, say: Callable[[str], None]) -> AskedC
     """Read the queries, judgements and documents of an experiment's corpora, and hold some out.
 
     Args:
-        experiment: Its `corpora` (each with a split), `never_learn`, `validation` and `seed` are read.
-        say: Told of each corpus.
+        experiment: Source of `corpora` (each with a split), `never_learn`, `validation` and `seed`.
+        say: Called with a message for each corpus.
 
     Raises:
         ConfigError: A corpus is named without a split, or too few documents answer a query to hold some out.
         CorpusMissingError: A corpus is not on this machine.
     """
-    unlearned = [each for choice in experiment.never_learn for each in _questions(choice, choice.split or "test")]
+    unlearned = [
+        question for choice in experiment.never_learn for question in _questions(choice, choice.split or "test")
+    ]
     spared = {key for question in unlearned for key in question.answers}
     unasked = {question.words for question in unlearned}
     documents: dict[PassageKey, Document] = {}
@@ -97,22 +99,23 @@ def read_asked(experiment: DataExperiment, say: Callable[[str], None]) -> AskedC
     for choice in experiment.corpora:
         if choice.split is None:
             raise ConfigError(f"a split of {choice.name} whose queries are learned from", "none", "name it: 'split'")
-        found = {(choice.name, each.doc_id): each for each in read(choice, say)[1]}
-        documents |= {key: each for key, each in found.items() if spared.isdisjoint(_passages(choice.name, each))}
-        asked = [each for each in _questions(choice, choice.split) if each.words not in unasked]
-        say(f"{choice.name}: {len(found):,} documents, {len(asked):,} queries")
-        known = {key for each in found.values() for key in _passages(choice.name, each)}
-        if lost := {key for question in asked for key in question.answers} - known:
+        in_corpus = {(choice.name, document.doc_id): document for document in read(choice, say)[1]}
+        passages = {key: [*_passages(choice.name, document)] for key, document in in_corpus.items()}
+        documents |= {key: document for key, document in in_corpus.items() if spared.isdisjoint(passages[key])}
+        learned = [question for question in _questions(choice, choice.split) if question.words not in unasked]
+        say(f"{choice.name}: {len(in_corpus):,} documents, {len(learned):,} queries")
+        known = {key for keys in passages.values() for key in keys}
+        if lost := {key for question in learned for key in question.answers} - known:
             say(f"{choice.name}: {len(lost):,} passages judged relevant are not there, such as '{min(lost)[1]}'")
         if choice.name in experiment.validation.corpora:
-            eligible += range(len(questions), len(questions) + len(asked))
-        questions += asked
+            eligible += range(len(questions), len(questions) + len(learned))
+        questions += learned
     chosen, aside = _hold_out(documents, questions, eligible, experiment)
     held_out = {questions[row].words for row in chosen}
     return AskedCorpora(
         training=AskedPart(
             [question for question in questions if question.words not in held_out],
-            {key: each for key, each in documents.items() if key not in aside},
+            {key: document for key, document in documents.items() if key not in aside},
         ),
         held_out=AskedPart([questions[row] for row in sorted(chosen)], {key: documents[key] for key in sorted(aside)}),
         documents=list(documents.values()),
@@ -139,7 +142,7 @@ def _hold_out(
     eligible: Sequence[int],
     experiment: DataExperiment,
 ) -> tuple[set[int], set[PassageKey]]:
-    """Draw questions until as many documents answer them as are to be held out: rows of questions, document keys."""
+    """Draw questions until enough documents answer them; return rows of questions and keys of documents."""
     wanted = experiment.validation.documents
     holder = {passage: key for key, document in documents.items() for passage in _passages(key[0], document)}
     order = list(eligible)

@@ -1,6 +1,6 @@
-"""Batches of rows for a training of one or several processes, which can go on in the middle of an epoch.
+"""Batches of rows for one or several processes, which can resume in the middle of an epoch.
 
-Also the wrong passages that look right, those BM25 ranks highest (robertson1995), and how many are ahead of the answer.
+Also hard negatives, which BM25 ranks highest (robertson1995), and measures of the wrong candidates ahead of an answer.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from auscult.interfaces import FloatArray
 from auscult_lab.scorers.lexical import Bm25Index
 
 Key = tuple[int, int]
-"""An epoch and a row (of a query, a passage, a document): what an example is asked for by."""
+"""An epoch and a row (of a query, a passage, a document): the key of an example."""
 
 
 class _DealtBatches(Sampler[list[Key]], ABC):
-    """An epoch's batches, of which each process yields its share, from where it was interrupted on."""
+    """The batches of an epoch. Each process yields its share, after those done before an interruption."""
 
     def __init__(self) -> None:
-        self._done = (-1, 0)
+        self._begun_at = (-1, 0)
         self.epoch = 0
 
     @property
     def sampler(self) -> Self:
-        """Itself: the training library tells the epoch to a batch sampler's `sampler`, not to the batch sampler."""
+        """Itself: the training library sets the epoch of a batch sampler's `sampler`, not of the batch sampler."""
         return self
 
     def set_epoch(self, epoch: int) -> None:
@@ -39,8 +39,8 @@ class _DealtBatches(Sampler[list[Key]], ABC):
         self.epoch = epoch
 
     def resume(self, epoch: int, batches: int) -> None:
-        """Leave out the first batches of this epoch that this process would have been dealt."""
-        self._done = (epoch, batches)
+        """Skip the first batches of this process in this epoch."""
+        self._begun_at = (epoch, batches)
 
     def __len__(self) -> int:
         _, processes = this_process()
@@ -48,28 +48,28 @@ class _DealtBatches(Sampler[list[Key]], ABC):
 
     def __iter__(self) -> Iterator[list[Key]]:
         rank, processes = this_process()
-        epoch, done = self._done
+        epoch, resumed = self._begun_at
         own = self._batches()[rank::processes][: len(self)]
-        for batch in islice(own, done if self.epoch == epoch else 0, None):
+        for batch in islice(own, resumed if self.epoch == epoch else 0, None):
             yield [(self.epoch, row) for row in batch]
 
     @abstractmethod
     def _count(self) -> int:
-        """Return batches of an epoch, of all processes together."""
+        """Return the number of batches of an epoch, over all processes."""
 
     @abstractmethod
     def _batches(self) -> list[list[int]]:
-        """Return the rows of each batch of this epoch, the same in every process."""
+        """Return the rows of each batch of this epoch, equal in every process."""
 
 
 class RowBatches(_DealtBatches):
-    """Shuffled batches of rows; an epoch is a part of a pass over them, and the next goes on where it ended.
+    """Shuffled batches of rows. An epoch is a part of a pass over all rows; the next epoch continues it.
 
     Args:
-        rows: How many there are.
-        per_epoch: How many of them an epoch shows.
-        size: How many a batch.
-        seed: Of the shuffling; each pass is shuffled anew.
+        rows: Number of rows.
+        per_epoch: Rows per epoch.
+        size: Texts per batch.
+        seed: Seed of the shuffling, which differs in each pass.
     """
 
     def __init__(self, rows: int, *, per_epoch: int, size: int, seed: int) -> None:
@@ -86,17 +86,17 @@ class RowBatches(_DealtBatches):
     def _batches(self) -> list[list[int]]:
         first, rows = self.epoch * self._per_epoch, []
         for number in range(first, first + self._per_epoch):
-            done, position = divmod(number, self._rows)
-            if self._pass[0] != done:
+            passes, position = divmod(number, self._rows)
+            if self._pass[0] != passes:
                 order = list(range(self._rows))
-                random.Random(f"{self._seed}/{done}").shuffle(order)
-                self._pass = (done, order)
+                random.Random(f"{self._seed}/{passes}").shuffle(order)
+                self._pass = (passes, order)
             rows.append(self._pass[1][position])
         return [rows[start : start + self._size] for start in range(0, len(rows), self._size)]
 
 
 class Examples(Protocol):
-    """A data set that is asked by epoch and row, and makes batches of what it gives."""
+    """A data set with keys of epoch and row, which also makes batches."""
 
     def __len__(self) -> int: ...
 
@@ -110,7 +110,7 @@ class Examples(Protocol):
 def row_loader(examples: Examples, *, per_epoch: int, size: int, seed: int) -> DataLoader[Any]:
     """Return batches of rows for the training loop; see `RowBatches`."""
     batches = RowBatches(len(examples), per_epoch=per_epoch, size=size, seed=seed)
-    # A generator of its own: making an iterator would otherwise take from the chance that dropout draws from.
+    # With its own generator: creating an iterator would otherwise change the random state of dropout.
     return DataLoader(
         cast("Dataset[Any]", examples),
         batch_sampler=batches,
@@ -120,18 +120,18 @@ def row_loader(examples: Examples, *, per_epoch: int, size: int, seed: int) -> D
 
 
 def rows_an_epoch(most: int | None, rows: int) -> int:
-    """Return how many of so many rows an epoch shows, where it shows at most `most`; None for all."""
+    """Return the rows per epoch out of `rows`, with the limit `most`; None for all."""
     return rows if most is None else min(most, rows)
 
 
 class DocumentBatches(_DealtBatches):
-    """Shuffled batches of documents of similar length, dealt out to the processes of a multi-device training.
+    """Shuffled batches of documents of similar length, shared by the processes of a training.
 
     Args:
         lengths: Steps (sentences) of each document.
-        batch_documents: Documents a batch.
-        jitter: Documents whose lengths differ by less meet by chance.
-        seed: Of the shuffling; each epoch is shuffled anew.
+        batch_documents: Documents per batch.
+        jitter: Documents whose lengths differ by less are ordered at random.
+        seed: Seed of the shuffling, which differs in each epoch.
     """
 
     def __init__(self, lengths: Sequence[int], *, batch_documents: int, seed: int, jitter: float = 20.0) -> None:
@@ -154,7 +154,7 @@ class DocumentBatches(_DealtBatches):
 
 
 def this_process() -> tuple[int, int]:
-    """Return this process' rank among those that train together, and how many there are."""
+    """Return this process' rank, and the number of processes of the training."""
     if torch.distributed.is_available() and torch.distributed.is_initialized():
         return torch.distributed.get_rank(), torch.distributed.get_world_size()
     return 0, 1
@@ -170,9 +170,9 @@ class BestPassages:
         """Return rows of passages that share a word with the query, best first.
 
         Args:
-            words: Of the query.
-            depth: At most so many, and as many more as `without` may have taken from them.
-            without: Rows that are left out.
+            words: Words of the query.
+            depth: Largest number of rows, plus the number of rows in `without`.
+            without: Rows to leave out.
         """
         scores = self._index.score_all(words)
         fetched = min(depth + len(without), len(scores))
@@ -184,17 +184,17 @@ class BestPassages:
 def wrong_ahead(scores: FloatArray, answers: Sequence[bool]) -> int:
     """Count the wrong candidates that do not score below the best answer: ties count against the model.
 
-    So do scores that are no numbers, which are neither above nor below anything: a diverged model has all ahead.
+    So does NaN, which is neither above nor below anything: a diverged model has all candidates ahead.
 
     Args:
         scores: (candidates,).
-        answers: Which of them answer; at least one.
+        answers: Whether each answers; at least one does.
     """
     right = np.array(answers)
     return int((~(scores[~right] < scores[right].max())).sum())
 
 
 def place_measures(ahead: Sequence[int]) -> dict[str, float]:
-    """Return R@1 and RR (mean reciprocal rank) of queries with so many wrong candidates ahead of the best answer."""
+    """Return R@1 and RR (mean reciprocal rank) from the numbers of wrong candidates ahead of the best answer."""
     ranks = np.array(ahead, dtype=np.float64) + 1.0
     return {"R@1": float((ranks == 1).mean()), "RR": float((1.0 / ranks).mean())}

@@ -1,11 +1,9 @@
-"""Gathering what an experiment learns from: labelled documents, held-out documents, names that stay unseen.
+"""The training data of an experiment: labelled documents, held-out documents, and names for substitution.
 
-Name substitution: the same article, as if it were about another entity.
-
-A few thousand titles teach few entities. Most of what an article says of its subject it says with the subject's name,
-so putting another name of the knowledge base in its place, in the title and wherever the title is repeated in the
-text, gives a document whose every label is still right but for facts no one asks the document encoder to know. What
-the encoder learns is to find the name a document is about, whatever the name. Not in arnold2020.
+Name substitution turns an article into one about another entity. A few thousand titles teach few entities, but articles
+mostly refer to their subject by its name. Another name of the knowledge base therefore replaces the title, and its
+repeats in the text. All labels stay right; only facts change, which the document encoder need not know. The encoder
+thus learns to find the name of a document's subject, whatever it is. Not in arnold2020.
 """
 
 from __future__ import annotations
@@ -30,10 +28,10 @@ _LONGEST_NAME = 8
 
 @dataclass(frozen=True, slots=True)
 class NamePool:
-    """Names to put in the place of a title.
+    """Names to substitute for titles.
 
     Attributes:
-        names: Each as its words.
+        names: The words of each name.
     """
 
     names: tuple[tuple[str, ...], ...]
@@ -47,7 +45,7 @@ def name_pool(knowledge: KnowledgeBase, excluded: Sequence[str] = ()) -> NamePoo
     """Return every name and synonym of up to eight words, without the excluded ones.
 
     Args:
-        knowledge: Where names come from.
+        knowledge: Source of the names.
         excluded: Names that no training may see (the entities of test queries); compared by their words.
     """
     left_out = {tuple(tokenize(name)) for name in excluded}
@@ -76,7 +74,7 @@ def replace_words(sentence: Sequence[str], old: Sequence[str], new: Sequence[str
 
 
 def mentions_words(sentences: Sequence[Sequence[str]], words: Sequence[str]) -> bool:
-    """Whether any sentence contains the words, in order and adjacent."""
+    """Check whether any sentence contains the words, in order and adjacent."""
     return bool(words) and any(
         sentence[i] == words[0] and list(sentence[i : i + len(words)]) == list(words)
         for sentence in sentences
@@ -86,14 +84,14 @@ def mentions_words(sentences: Sequence[Sequence[str]], words: Sequence[str]) -> 
 
 @dataclass(frozen=True, slots=True)
 class TrainingData:
-    """Everything read, split and labelled.
+    """The labelled documents of an experiment, split.
 
     Attributes:
-        documents: To train on.
+        documents: For training.
         held_out: For validation.
         knowledge: The knowledge base, or None.
-        pool: Names to substitute, or None where the experiment substitutes none.
-        texts: Documents that the word vectors learn from: all that were read, and the experiment's further corpora.
+        pool: Names to substitute; None where the experiment does not substitute names.
+        texts: Documents for word vectors: all documents read, and the experiment's further corpora.
     """
 
     documents: list[LabelledDocument]
@@ -108,7 +106,7 @@ def gather(experiment: DataExperiment, say: Callable[[str], None]) -> TrainingDa
 
     Raises:
         CorpusMissingError: A corpus is not on this machine.
-        ConfigError: The validation corpora have no more documents than are to be held out.
+        ConfigError: The validation corpora have too few documents to hold some out.
     """
     knowledge = open_knowledge_base(experiment.knowledge) if experiment.knowledge is not None else None
     documents, training, held_out = read_and_hold_out(experiment, say)
@@ -136,7 +134,7 @@ def gather(experiment: DataExperiment, say: Callable[[str], None]) -> TrainingDa
 
 
 def read(choice: CorpusChoice, say: Callable[[str], None]) -> tuple[Corpus, list[Document]]:
-    """Return one corpus choice and its documents."""
+    """Return the corpus of a choice, and its documents."""
     corpus = open_corpus(choice.name, skip_bad=choice.skip_bad)
     documents = list(corpus.documents(choice.split))
     for line in left_out(corpus):
@@ -147,31 +145,31 @@ def read(choice: CorpusChoice, say: Callable[[str], None]) -> tuple[Corpus, list
 def read_and_hold_out(
     experiment: DataExperiment, say: Callable[[str], None], *, untitled: bool = False, most: float = 1.0
 ) -> tuple[list[Document], list[Document], list[Document]]:
-    """Read an experiment's documents and set some aside.
+    """Read an experiment's documents and hold some out.
 
-    Whole entities are set aside: no title of a held-out document stays in training, whichever corpus it is in.
+    Whole entities are held out: no training document of any corpus has the title of a held-out one.
 
     Args:
-        experiment: Which documents, and how many are held out of which corpora.
-        say: Told of each corpus.
-        untitled: Hold documents without a title out, too.
-        most: The share of the documents that may be held out at most.
+        experiment: Names the documents, the number to hold out, and the corpora to draw these from.
+        say: Called with a message for each corpus.
+        untitled: Also hold out documents without a title.
+        most: Largest share of the documents to hold out.
 
     Returns:
-        All documents that have a sentence, those to train on, and those held out.
+        All documents with a sentence, those for training, and those held out.
 
     Raises:
         CorpusMissingError: A corpus is not on this machine.
-        ConfigError: The validation corpora have no more documents than are to be held out.
+        ConfigError: The validation corpora have too few documents to hold some out.
     """
     documents: list[Document] = []
     eligible: list[int] = []
     for choice in experiment.corpora:
-        found = [document for document in read(choice, say)[1] if document.sentences]
-        say(f"{choice.name}: {len(found):,} documents")
+        usable = [document for document in read(choice, say)[1] if document.sentences]
+        say(f"{choice.name}: {len(usable):,} documents")
         if choice.name in experiment.validation.corpora:
-            eligible += range(len(documents), len(documents) + len(found))
-        documents += found
+            eligible += range(len(documents), len(documents) + len(usable))
+        documents += usable
     names = [normalise_name(title_words(document.title)) for document in documents]
     order = [row for row in eligible if names[row] or untitled]
     random.Random(experiment.seed).shuffle(order)
@@ -179,13 +177,13 @@ def read_and_hold_out(
     chosen = order[:wanted]
     titles = {names[row] for row in chosen} - {""}
     apart = set(chosen)
-    kept = [
+    training = [
         document
         for row, (document, name) in enumerate(zip(documents, names, strict=True))
         if row not in apart and name not in titles
     ]
-    if len(chosen) < wanted or not kept:
+    if len(chosen) < wanted or not training:
         remedy = "lower validation.documents or name more validation.corpora"
         which = "documents" if untitled else "titled documents"
         raise ConfigError(f"more than {wanted} {which} to hold some out", f"{len(order)}", remedy)
-    return documents, kept, [documents[row] for row in sorted(chosen)]
+    return documents, training, [documents[row] for row in sorted(chosen)]

@@ -1,4 +1,4 @@
-"""What an experiment of whichever family says, checked before anything runs; `experiment_files` reads it."""
+"""Settings common to the experiments of all families; `experiment_files` reads and checks them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from auscult_lab.corpora.opening import learnable
 
 
 class Settings(BaseModel):
-    """Checked, unchangeable settings; an unknown field is an error."""
+    """Checked, immutable settings; an unknown field is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -33,7 +33,7 @@ class CorpusChoice(Settings):
 
 
 class WordVectorChoice(Settings):
-    """Word vectors: of a file or a model, or trained on the training corpora (128-d skip-gram with subwords).
+    """Word vectors: from a file or a model, or trained on the training corpora (128-d skip-gram with subwords).
 
     Attributes:
         file: A GloVe, word2vec or fastText text file, used instead of training. Environment variables are expanded.
@@ -75,7 +75,7 @@ class WordVectorChoice(Settings):
 
 
 class EncoderTraining(Settings):
-    """How a pre-trained encoder is trained, for whatever purpose; defaults are this project's.
+    """Optimisation of a pre-trained encoder, for any purpose; defaults are this project's.
 
     Attributes:
         epochs: Each ends with a validation; the best one is kept.
@@ -99,35 +99,35 @@ class EncoderTraining(Settings):
     devices: int | Literal["auto"] = "auto"
 
 
-def backbone_name(said: str, field: str) -> str:
+def backbone_name(value: str, field: str) -> str:
     """Return a hub name or folder with environment variables and the home folder expanded.
 
     Raises:
         ConfigError: A variable is not set.
     """
     remedy = "set it to a folder or hub name of a transformer encoder, or name one in the experiment file"
-    return expanded(said, field, remedy)
+    return expanded(value, field, remedy)
 
 
-def expanded(said: str, field: str, remedy: str = "set it, or say in the experiment file what it stands for") -> str:
+def expanded(value: str, field: str, remedy: str = "set it, or say in the experiment file what it stands for") -> str:
     """Return a setting with environment variables and the home folder expanded.
 
     Args:
-        said: As an experiment file has it.
-        field: Where it does.
-        remedy: What to do where a variable is not set.
+        value: The setting as written in the experiment file.
+        field: Its name, for the error.
+        remedy: Advice for the error.
 
     Raises:
         ConfigError: A variable is not set.
     """
-    found = os.path.expandvars(said)
-    if "$" in found:
-        raise ConfigError(f"the environment variable of '{field}: {said}'", "none set", remedy)
-    return str(Path(found).expanduser()) if found.startswith("~") else found
+    result = os.path.expandvars(value)
+    if "$" in result:
+        raise ConfigError(f"the environment variable of '{field}: {value}'", "none set", remedy)
+    return str(Path(result).expanduser()) if result.startswith("~") else result
 
 
 class LabelChoice(Settings):
-    """Where entity labels come from (Eq. 15).
+    """Sources of entity labels (Eq. 15).
 
     Attributes:
         mentions: Label a sentence also with the entities of the knowledge base that it mentions.
@@ -190,11 +190,11 @@ class DataExperiment(Settings):
 
     @property
     def kind(self) -> str:
-        """The kind of model that it trains, as its file names it: every family has the field `model`."""
+        """The kind of model that it trains, from the field `model` of every family."""
         return str(self.model_dump(include={"model"})["model"])
 
     def begins_with(self) -> list[str]:
-        """Return the models that it takes an encoder or word vectors from: hub names, folders, or shipped ones' names.
+        """Return the models of its encoder and word vectors: hub names, folders, or names of shipped models.
 
         Raises:
             ConfigError: An environment variable in a name is not set.

@@ -1,26 +1,26 @@
-"""Experiment files: YAML, what a file is based on, and the variants it holds.
+"""Experiment files: YAML with optional bases and variants.
 
-    base: OTHER.yaml                      # says only what differs from another file; a path from this one's folder
+    base: OTHER.yaml                      # the file with all other fields; a path from this one's folder
     published: { table: wang2021_table2 } # the published figures that its models stand beside
-    track: adapted                        # what all of its variants share
+    track: adapted                        # fields that all variants share
     variants:
-      ck-adapted-drmm-tks:                # a variant is called as its run is
+      ck-adapted-drmm-tks:                # name of the variant and of its run
         title: DRMM-TKS
         published: { row: DRMMTKS }
         settings: { head: drmm-tks }
       ck-adapted-drmm-tks-w:
-        base: ck-adapted-drmm-tks         # says only what differs from another variant of the file
+        base: ck-adapted-drmm-tks         # another variant of the file, with all other fields
         title: DRMM-TKS-W
-        compare_with: [ck-adapted-drmm-tks]   # whose results its own are told from
+        compare_with: [ck-adapted-drmm-tks]   # planned comparisons
         published: { row: DRMMTKS-W }
         settings: { knowledge: $AUSCULT_GENERAL_GRAPH }
 
-A file without `variants` is one experiment, with a `name`; of one with variants, FILE:VARIANT is one. Its fields are
-merged with those it is based on: fields of fields each by themselves, anything else replaced. A file with variants is
-to another the base of what they share; FILE:VARIANT is a base, too.
+A file without `variants` is one experiment, with a `name`; in a file with variants, each FILE:VARIANT is one. Its
+fields are merged with those of its base: nested fields one by one, everything else replaced. A file with variants can
+be a base, with the fields that the variants share; so can FILE:VARIANT.
 
-`published` is for readers, `compare_with` for comparisons. They are no settings: no kind of experiment has them, no
-training keeps them, and none inherits them.
+`published` is for readers, `compare_with` for comparisons. They are no settings: they are not part of any experiment or
+training record, and are not inherited.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ _Fields = dict[str, object]
 
 
 class Published(BaseModel):
-    """The published figures that a model stands beside.
+    """Published figures for comparison with a model.
 
     Attributes:
-        table: Of `auscult_lab/evaluation/published/`: "wang2021_table2".
-        row: What the model is called there; None where it has no row.
+        table: Name of a file in `auscult_lab/evaluation/published/`: "wang2021_table2".
+        row: Name of the model there; None where it has no row.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -63,10 +63,10 @@ def experiments_in(path: Path) -> list[Path]:
         path: A file, one of its variants (FILE:VARIANT), or a folder.
 
     Returns:
-        Paths as all readers of experiments take them; none for a folder without experiment files.
+        Paths for the readers of experiments; none for a folder without experiment files.
 
     Raises:
-        ConfigError: A file is no readable YAML of fields.
+        ConfigError: A file is not readable as YAML with fields.
     """
     if path.is_dir():
         return [each for file in sorted(path.glob("*.yaml")) for each in experiments_in(file)]
@@ -81,40 +81,44 @@ def variant_path(file: Path, variant: str) -> Path:
 
 
 def read_model_name(path: Path) -> str:
-    """Return the model that an experiment is about: "cdv" where it does not say.
+    """Return the kind of model of an experiment; the default is "cdv".
 
     Raises:
-        ConfigError: The file is no readable YAML of fields, or has other variants.
+        ConfigError: The file is not readable as YAML with fields, or has no such variant.
     """
     return str(_resolved(path).get("model", "cdv"))
 
 
 def read_published(path: Path) -> Published | None:
-    """Return the published figures that an experiment's model stands beside.
+    """Return the published figures for comparison with an experiment's model.
 
     Returns:
-        With the model's title as its row, where neither file nor variant names one; None where there are none.
+        The figures; their row is by default the model's title. None where the experiment names no figures.
 
     Raises:
-        ConfigError: The file is no readable YAML of fields, has other variants, or says something else there.
+        ConfigError: The file is not readable as YAML with fields, has no such variant, or the field is wrong.
     """
     fields = _resolved(path)
-    said = fields.get("published")
-    if said is None:
+    figures = fields.get("published")
+    if figures is None:
         return None
-    found = check_fields(said, Published, f"{path} with published")
+    published = check_fields(figures, Published, f"{path} with published")
     title = fields.get("title")
-    return found.model_copy(update={"row": title}) if isinstance(said, dict) and "row" not in said and title else found
+    return (
+        published.model_copy(update={"row": title})
+        if isinstance(figures, dict) and "row" not in figures and title
+        else published
+    )
 
 
 def read_compared(path: Path) -> tuple[str, ...]:
-    """Return the experiments from whose results an experiment's are to be told, each planned as better than those.
+    """Return the experiments with which an experiment is to be compared, as it is expected to be better.
 
     Returns:
-        Their names; of experiments that need not be compared with it in every comparison.
+        Their names; they need not be part of every comparison.
 
     Raises:
-        ConfigError: The file is no readable YAML of fields, has other variants, or says something else there.
+        ConfigError: The file is not readable as YAML with fields, has no such variant, or the field is wrong.
     """
     return _compared(_resolved(path), path)
 
@@ -127,7 +131,7 @@ def _compared(fields: _Fields, path: Path) -> tuple[str, ...]:
 
 
 def check_experiment(path: Path, kind: type[_Kind]) -> _Kind:
-    """Read an experiment and check it against one kind of them.
+    """Read an experiment and check it against one kind.
 
     Raises:
         ConfigError: Naming the file and every field that is wrong.
@@ -140,18 +144,18 @@ def check_experiment(path: Path, kind: type[_Kind]) -> _Kind:
     return check_fields(fields, kind, f"{path} with")
 
 
-def with_fields(fields: Mapping[str, object], said: Iterable[tuple[str, str]]) -> _Fields:
+def with_fields(fields: Mapping[str, object], changes: Iterable[tuple[str, str]]) -> _Fields:
     """Return fields of an experiment, changed one by one.
 
     Args:
-        fields: Nested as in a file.
-        said: What shall hold what: a field inside another one behind a dot, the value as YAML.
+        fields: Fields, nested as in a file.
+        changes: Pairs of a field's path, with dots between nested fields, and its new value as YAML.
 
     Raises:
-        ConfigError: A value is no YAML, or a field lies inside one that holds no others.
+        ConfigError: A value is not YAML, or a field is inside one that has no fields.
     """
     changed = dict(fields)
-    for path, text in said:
+    for path, text in changes:
         *above, name = path.split(".")
         try:
             own: _Fields = {name: _value(yaml.SafeLoader(text))}
@@ -163,13 +167,13 @@ def with_fields(fields: Mapping[str, object], said: Iterable[tuple[str, str]]) -
     return changed
 
 
-def check_fields(fields: object, kind: type[_Kind], found: str) -> _Kind:
+def check_fields(fields: object, kind: type[_Kind], what: str) -> _Kind:
     """Check fields against one kind of experiment.
 
     Args:
-        fields: Nested as in a file.
-        kind: The fields that it may have.
-        found: What they are, and "with", for the error.
+        fields: Fields, nested as in a file.
+        kind: The kind of experiment.
+        what: What they are, for the error, such as "the experiment with".
 
     Raises:
         ConfigError: Naming every field that is wrong.
@@ -185,7 +189,7 @@ def check_fields(fields: object, kind: type[_Kind], found: str) -> _Kind:
 
 
 def _resolved(path: Path, depth: int = 0) -> _Fields:
-    """Return all fields of an experiment; of a base (`depth` above 0) those it hands on."""
+    """Return all fields of an experiment; for a base (`depth` above 0), those that are inherited."""
     file, variant = _parted(path)
     own = _parse(file)
     variants = _variants(own, file)
@@ -206,7 +210,7 @@ def _resolved(path: Path, depth: int = 0) -> _Fields:
 
 
 def _variant(variants: Mapping[str, _Fields] | None, name: str, file: Path, depth: int = 0) -> _Fields:
-    """Return what a variant says, merged with the variants it is based on."""
+    """Return the fields of a variant, merged with those of its bases."""
     if variants is None:
         raise ConfigError(f"a variant '{name}'", f"{file} without variants", "name the file alone")
     if name not in variants:
@@ -224,28 +228,28 @@ def _variant(variants: Mapping[str, _Fields] | None, name: str, file: Path, dept
 
 
 def _forget(fields: _Fields) -> None:
-    """Take out what a base does not hand on."""
+    """Remove the fields that are not inherited."""
     for name in ("published", "compare_with"):
         fields.pop(name, None)
 
 
 def _variants(fields: _Fields, file: Path) -> Mapping[str, _Fields] | None:
-    """Return the variants that a file holds, by name; None where it is one experiment."""
+    """Return the variants of a file, by name; None where it is a single experiment."""
     if "variants" not in fields:
         return None
-    found: Any = fields["variants"]
-    if not isinstance(found, dict) or not found or not all(isinstance(each, dict) for each in found.values()):
+    variants: Any = fields["variants"]
+    if not isinstance(variants, dict) or not variants or not all(isinstance(each, dict) for each in variants.values()):
         raise ConfigError("'variants' with fields by name", f"others in {file}", "give each a name, and {} at least")
-    named = [str(file)] * ("name" in fields) + [f"{file}:{name}" for name, own in found.items() if "name" in own]
+    named = [str(file)] * ("name" in fields) + [f"{file}:{name}" for name, own in variants.items() if "name" in own]
     if named:
         raise ConfigError(
             "variants that are called by their keys alone", f"'name' in {', '.join(named)}", "leave it out"
         )
-    return {str(name): own for name, own in found.items()}
+    return {str(name): own for name, own in variants.items()}
 
 
 def _parted(path: Path) -> tuple[Path, str | None]:
-    """Return the file, and the variant that stands behind its name."""
+    """Split FILE:VARIANT into the file and the variant."""
     name, colon, variant = path.name.rpartition(":")
     return (path.with_name(name), variant) if colon and name and not path.is_file() else (path, None)
 
@@ -269,7 +273,7 @@ def _reason(file: Path, error: Exception) -> str:
 
 
 def _value(loader: yaml.SafeLoader) -> Any:
-    """Parse the one document of a YAML text, of at most as many levels as JSON may have.
+    """Parse the single document of a YAML text, with the same limit of nesting as for JSON.
 
     Raises:
         yaml.YAMLError: It is malformed, or nested more deeply.
@@ -285,20 +289,20 @@ def _value(loader: yaml.SafeLoader) -> Any:
 
 
 class _Loader(yaml.SafeLoader):
-    """Plain data, in which nothing is said twice: of two variants of one name, one would be lost."""
+    """Loader of plain data that rejects duplicate keys: of two variants of one name, one would be lost."""
 
     def compose_mapping_node(self, anchor: Any) -> Any:
         node = super().compose_mapping_node(anchor)
-        said: set[str] = set()
+        keys: set[str] = set()
         for key, _ in node.value:
-            if key.value in said:
+            if key.value in keys:
                 raise yaml.MarkedYAMLError(problem=f"'{key.value}' twice", problem_mark=key.start_mark)
-            said.add(key.value)
+            keys.add(key.value)
         return node
 
 
 def _merged(base: Mapping[str, object], own: Mapping[str, object]) -> _Fields:
-    """Return the base's fields under one's own; fields of fields are merged, lists are replaced."""
+    """Return the base's fields with `own` fields on top; nested fields are merged, lists are replaced."""
     merged = dict(base)
     for name, value in own.items():
         below = merged.get(name)

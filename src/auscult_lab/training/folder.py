@@ -1,14 +1,14 @@
-"""A training's folder: whose it is, whether it is finished, and the record it ends with.
+"""A training's folder: its experiment, whether it is finished, and its record.
 
-FOLDER/experiment.json     what is trained here
-FOLDER/stands_for.json     what its environment variables stood for when it was begun
-FOLDER/origins.json        which code on which machine began it, and each other that went on with it, in order
-FOLDER/passages.json       of passage rankers: what is learned from
+FOLDER/experiment.json     the experiment
+FOLDER/stands_for.json     values of its environment variables at the beginning
+FOLDER/origins.json        code and machine at the beginning, then each other pair that continued it, in order
+FOLDER/passages.json       for passage rankers, a digest of the training data
 FOLDER/model/              the model
-FOLDER/training.json       the record; where it is, the training is finished
+FOLDER/training.json       the record; it exists once the training is finished
 
-Beside these, what a training needs to go on: checkpoints, word vectors. Until there is any, nothing binds the folder to
-what was begun in it.
+The folder also has the files for resuming: checkpoints, word vectors. Until there is one, another experiment may take
+the folder.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _BEGINNINGS = (_DESCRIBED, _STANDS_FOR, _ORIGINS, PASSAGES)
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a training left.
+    """Result of a training.
 
     Attributes:
         model: Folder of the model.
@@ -48,15 +48,15 @@ class Outcome:
 
 
 class BegunOtherwiseError(ConfigError):
-    """A folder holds work on another experiment, or on other data, than is given."""
+    """The folder has the training of another experiment, or of other data."""
 
 
 def claim(experiment: Settings, folder: Path) -> None:
-    """Write down what is trained in a folder; where another training left nothing but that, in its place.
+    """Write the experiment of a folder; replace another one that has no results yet.
 
     Raises:
-        BegunOtherwiseError: It holds work on another experiment, or on one whose environment variables stood for
-            something else.
+        BegunOtherwiseError: The folder has another experiment, or one with other values of its environment
+            variables.
         DataError: It cannot be written to.
     """
     meant = what_variables_stand_for(experiment)
@@ -72,7 +72,7 @@ def claim(experiment: Settings, folder: Path) -> None:
     if fault is not None:
         if not _is_only_begun(folder):
             raise fault
-        # It failed on a mistake that is mended now.
+        # It failed on a mistake that has been corrected.
         for file in folder.iterdir():
             file.unlink()
     if not (folder / _DESCRIBED).is_file():
@@ -91,27 +91,27 @@ def _is_only_begun(folder: Path) -> bool:
 
 
 def forget_beginning(folder: Path) -> None:
-    """Take a folder away in which nothing but its beginning was written: a training that failed leaves none behind."""
+    """Delete a folder with nothing but its experiment, as a training that failed at once leaves it."""
     if folder.is_dir() and _is_only_begun(folder):
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def what_variables_stand_for(experiment: Settings) -> dict[str, str]:
-    """Return the encoders, graphs and files that an experiment names by environment variables, as far as these are set.
+    """Return the values of fields with environment variables, as far as these are set.
 
     Returns:
-        By the text in the experiment file, a digest of the files of a folder, or of a file, that it stands for; what
-        the variables hold, a name of the hub, where that is neither.
+        By the text in the experiment file: for a folder or file, a digest of its content; otherwise the expanded
+        text, such as a hub name.
     """
-    found: dict[str, str] = {}
-    for said in _texts(experiment.model_dump(mode="json")):
-        meant = os.path.expandvars(said)
-        if "$" in said and "$" not in meant:
+    meanings: dict[str, str] = {}
+    for text in _texts(experiment.model_dump(mode="json")):
+        meant = os.path.expandvars(text)
+        if "$" in text and "$" not in meant:
             path = Path(meant).expanduser()
             files = [each for each in path.rglob("*") if each.is_file()] if path.is_dir() else [path]
             folder = path if path.is_dir() else path.parent
-            found[said] = f"sha256:{digest_of_files(sorted(files), folder)}" if path.exists() else meant
-    return dict(sorted(found.items()))
+            meanings[text] = f"sha256:{digest_of_files(sorted(files), folder)}" if path.exists() else meant
+    return dict(sorted(meanings.items()))
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -123,19 +123,19 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def is_another(experiment: Settings, folder: Path) -> bool:
-    """Whether a folder was begun with another experiment, or with other settings of this one."""
+    """Check whether a folder has another experiment, or other settings of this one."""
     described = folder / _DESCRIBED
     if not described.is_file():
         return False
     try:
-        # Settings that are newer than the file are at their defaults in it.
+        # Settings that are newer than the file have their defaults.
         return type(experiment).model_validate_json(described.read_text(encoding="utf-8")) != experiment
     except ValueError:
         return True
 
 
 def restart(folder: Path) -> None:
-    """Throw away a training folder; only one that holds an experiment.
+    """Delete a training folder; only one with an experiment.
 
     Raises:
         ConfigError: The folder is something else.
@@ -146,26 +146,26 @@ def restart(folder: Path) -> None:
 
 
 def begin(experiment: Settings, folder: Path, tell: Callable[[str], None]) -> Outcome | None:
-    """Claim a folder for an experiment, and write down which code works on it where, if other than before.
+    """Claim a folder for an experiment, and add this code and machine to its origins, if they are new.
 
     Returns:
-        What an earlier training left there that ran to its end, which `tell` is told; None where there is work to do.
+        The result of a finished training in the folder, which is reported to `tell`; None where there is work to do.
 
     Raises:
-        BegunOtherwiseError: The folder holds work on another experiment.
+        BegunOtherwiseError: The folder has another experiment.
         DataError: It cannot be written to, or its record is damaged.
     """
     claim(experiment, folder)
-    kept = folder / _RECORD
-    if not kept.is_file():
-        # Add this code and machine to those that have worked on it; of what began an older folder nothing is known.
+    record_file = folder / _RECORD
+    if not record_file.is_file():
+        # The origins of folders from older versions are unknown, and empty here.
         origins, own = folder / _ORIGINS, origin()
         before = _read_json(origins) if origins.is_file() else [dict.fromkeys(own, "")]
         if before[-1] != own:
             write_text(origins, json.dumps([*before, own], indent=1))
         return None
     model = folder / "model"
-    record = _read_json(kept, "delete it, and the training goes on from where its folder left off")
+    record = _read_json(record_file, "delete it, and the training goes on from where its folder left off")
     tell(f"already trained: {model}")
     return Outcome(model, record)
 
@@ -183,18 +183,18 @@ def _read_json(path: Path, remedy: str = "train again with --restart, or choose 
 
 
 def made_by(folder: Path) -> dict[str, Any]:
-    """Return what a training's record says of where it comes from; see `provenance.stamp`.
+    """Return the provenance of a training, for its record; see `provenance.stamp`.
 
     Returns:
-        "version", "revision" and "hardware" as it began, empty where a folder of before they were kept does not say;
-        "continued_by", a list of the same, where it went on with others; and "date", now.
+        "version", "revision" and "hardware" at its beginning, empty for folders of older versions; "continued_by", a
+        list of the same, where others continued it; and "date", now.
     """
     first, *others = _read_json(folder / _ORIGINS)
     return {**first, **({"continued_by": others} if others else {}), "date": now()}
 
 
 def finish(folder: Path, record: dict[str, Any], save: Callable[[Path], object]) -> Outcome:
-    """Keep the model, then the record that marks the training as finished; by one process of those that train."""
+    """Save the model, then the record that marks the training as finished, in the main process only."""
     model = folder / "model"
     if is_main_process():
         save(model)
@@ -203,17 +203,17 @@ def finish(folder: Path, record: dict[str, Any], save: Callable[[Path], object])
 
 
 def remember(content: dict[str, Any], path: Path) -> dict[str, Any]:
-    """Write down what is learned from, or check that it is still what a resumed training began with.
+    """Write a digest of the training data; for a resumed training, check that it has not changed.
 
     Args:
-        content: Counts, and a digest of all that is learned from.
-        path: The file that holds it.
+        content: Counts, and a digest of the training data.
+        path: File of the content.
 
     Returns:
         The content.
 
     Raises:
-        BegunOtherwiseError: It was other content.
+        BegunOtherwiseError: The file has other content.
     """
     if path.is_file():
         if _read_json(path) != content:
@@ -225,15 +225,15 @@ def remember(content: dict[str, Any], path: Path) -> dict[str, Any]:
 
 
 def teller(say: Callable[[str], None] | None) -> Callable[[str], None]:
-    """Return `say` in the process that reports, silence in the others and where there is none."""
+    """Return `say` in the main process; a function that does nothing in others, or where `say` is None."""
     return say if say is not None and is_main_process() else lambda _: None
 
 
 def describe(experiment: DataExperiment, history: History, folder: Path) -> dict[str, Any]:
-    """Return what every training's record says: settings, epochs, code and machine.
+    """Return the common fields of every training's record: settings, epochs, code and machine.
 
-    What environment variables stand for, the code and the machine are told as they were when the folder was claimed,
-    hours before perhaps; of variables nothing is told by a folder of before it was kept.
+    Values of environment variables, code and machine are those of the beginning, which may be hours ago. Folders of
+    older versions have no values of variables.
     """
     stands_for = folder / _STANDS_FOR
     return {

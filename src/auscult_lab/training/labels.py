@@ -1,9 +1,9 @@
-"""Self-supervised labels: what each sentence is about, read off titles, mentions and headings (arnold2020, Eq. 15).
+"""Self-supervised labels of sentences, from titles, mentions and headings (arnold2020, Eq. 15).
 
     E(s_t, D) = {E | title(D) = E or s_t mentions E}
     A(s_t, D) = {A | heading(s_t) = A}
 
-Where the paper follows hyperlinks, plain text has none: mentions are linked through the knowledge base instead.
+The paper uses hyperlinks. Plain text has none, so mentions are linked through the knowledge base.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class EntityLabel:
 
     Attributes:
         key: Its identifier in the knowledge base, or "title:" and the title where it has none.
-        name: The words it is known by here.
+        name: Its name in the document.
     """
 
     key: str
@@ -51,12 +51,12 @@ class LabelledDocument:
 
 
 def title_words(title: str) -> str:
-    """Return a title as a name: without what stands in parentheses ("Mole (skin)")."""
+    """Return a title as a name: without the part in parentheses ("Mole (skin)")."""
     return _PARENTHESES.sub("", title).strip() or title.strip()
 
 
 def title_label(document: Document, knowledge: KnowledgeBase | None) -> EntityLabel | None:
-    """Return the entity a document's title names, known to the knowledge base or not; None without a title."""
+    """Return the entity of a document's title, whether or not the knowledge base has it; None without a title."""
     name = title_words(document.title)
     if not name:
         return None
@@ -73,9 +73,9 @@ def label_documents(
     """Label documents that have at least one sentence.
 
     Args:
-        documents: To label.
+        documents: Documents to label.
         knowledge: Resolves titles; None leaves them unresolved.
-        linker: Finds mentions; None labels by title alone.
+        linker: Finds mentions; None labels by title only.
     """
     for document in documents:
         sentences = document.sentences
@@ -93,7 +93,7 @@ def label_documents(
 
 
 def passage_aspects(passage: Passage) -> tuple[str, ...]:
-    """Return the normalised headings of a passage; empty where it is unmarked."""
+    """Return the normalised headings of a passage; empty where it has none."""
     return tuple(normalise_heading(passage.heading)) if passage.heading.strip() else ()
 
 
@@ -102,12 +102,12 @@ def _mentions(
 ) -> tuple[tuple[EntityLabel, ...], ...]:
     if linker is None:
         return tuple(() for _ in document.sentences)
-    found = []
+    by_sentence = []
     for sentence in document.sentences:
         labels = {
             mention.concept_id: EntityLabel(mention.concept_id, mention.name)
             for mention in linker.link_text(document.slice(sentence))
             if title is None or mention.concept_id != title.key
         }
-        found.append(tuple(labels.values()))
-    return tuple(found)
+        by_sentence.append(tuple(labels.values()))
+    return tuple(by_sentence)

@@ -1,8 +1,8 @@
-"""Texts that a model learned from, known by hashes of their words: whatever they are called, and however they are cut.
+"""Hashes of the texts that a model learned from, to recognise copies of any name and division into passages.
 
-Each run of eight words has a 64-bit hash (case, punctuation and line ends do not count). Of each passage one hash in 32
-is kept, and the smallest. The same hashes are taken from a copy of the text, so that most of them are found again
-(sampled fingerprints of runs of words: broder1997).
+Each run of eight words has a 64-bit hash (ignoring case, punctuation and line ends). Of each passage, one hash in 32
+and the smallest are stored. A copy of the text gives the same hashes, so most of them are found again (sampled
+fingerprints of runs of words: broder1997).
 
 MODEL/learned-from.bin    the hashes, sorted, little-endian, about 1 byte for every 3 to 6 words
 """
@@ -43,8 +43,8 @@ def texts_of(documents: Iterable[Document]) -> Iterator[str]:
 
 
 def hashes_of(texts: Iterable[str]) -> _Hashes:
-    """Return the hashes of passages that are kept, sorted; empty where no passage has eight words."""
-    kept = [np.empty(0, np.uint64)]
+    """Return the sampled hashes of passages, sorted; empty where no passage has eight words."""
+    hashes = [np.empty(0, np.uint64)]
     for text in texts:
         plain = unicodedata.normalize("NFKC", text).casefold()
         words = np.array([_hash_of_word(word) for word in _WORD.findall(plain)], np.uint64)
@@ -56,8 +56,8 @@ def hashes_of(texts: Iterable[str]) -> _Hashes:
             runs = runs * _FACTOR + words[place : place + count]
         runs = (runs ^ (runs >> _SHIFT)) * _MIX
         runs ^= runs >> _SHIFT
-        kept += [runs[runs % np.uint64(_ONE_IN) == 0], runs.min(keepdims=True)]
-    return np.unique(np.concatenate(kept))
+        hashes += [runs[runs % np.uint64(_ONE_IN) == 0], runs.min(keepdims=True)]
+    return np.unique(np.concatenate(hashes))
 
 
 @lru_cache(maxsize=200_000)
@@ -66,12 +66,12 @@ def _hash_of_word(word: str) -> int:
 
 
 def write_learned(folder: Path, texts: Iterable[str], before: Iterable[Path] = ()) -> None:
-    """Write the hashes of what a model learned from into its folder.
+    """Write the hashes of a model's training texts into its folder.
 
     Args:
-        folder: The model's.
+        folder: Folder of the model.
         texts: Passages that it learned from.
-        before: Folders of models that it began with; what these learned from, it learned from, too.
+        before: Folders of models that it began with; their training texts are added.
 
     Raises:
         DataError: The folder cannot be written to.
@@ -84,7 +84,7 @@ def write_learned(folder: Path, texts: Iterable[str], before: Iterable[Path] = (
 
 
 def read_learned(folder: Path) -> _Hashes:
-    """Return the hashes of what a model learned from, sorted; empty where its folder has none.
+    """Return the hashes of a model's training texts, sorted; empty where its folder has none.
 
     Raises:
         ModelError: The file is damaged.
@@ -100,11 +100,11 @@ def read_learned(folder: Path) -> _Hashes:
 
 
 def has_learned_from(learned: _Hashes, documents: Iterable[Document]) -> bool:
-    """Check whether a share of documents, or of their words, is among the texts that a model learned from.
+    """Check whether a share of documents, or of their words, is among a model's training texts.
 
     Args:
-        learned: As `read_learned` returns them.
-        documents: Of a collection.
+        learned: Result of `read_learned`.
+        documents: Documents of a collection.
     """
     if not len(learned):
         return False
@@ -112,7 +112,7 @@ def has_learned_from(learned: _Hashes, documents: Iterable[Document]) -> bool:
     for document in documents:
         read += 1
         hashes = hashes_of(texts_of([document]))
-        # Both are sorted: looking each one up is a hundred times as fast as `np.isin`.
+        # Both are sorted, and searchsorted is a hundred times as fast as `np.isin`.
         places = np.searchsorted(learned, hashes).clip(max=len(learned) - 1)
         found = int((learned[places] == hashes).sum())
         known_documents += len(hashes) >= _SURE and 2 * found >= len(hashes)

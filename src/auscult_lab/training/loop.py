@@ -1,4 +1,4 @@
-"""The one training loop: Lightning's. Devices, several processes, checkpoints, resuming and progress are its work.
+"""The training loop, which is Lightning's: devices, several processes, checkpoints, resuming and progress.
 
 This is the only file that imports `lightning`.
 """
@@ -38,15 +38,15 @@ _PRECISIONS: Mapping[Precision, Literal["32-true", "bf16-mixed", "16-mixed"]] = 
 
 
 class Objective(Protocol):
-    """What is trained and what for."""
+    """A network with its loss, validation measures and optimiser."""
 
     @property
     def network(self) -> nn.Module:
-        """What is trained, in place."""
+        """The network, which is trained in place."""
         ...
 
     def loss(self, batch: Any) -> tuple[Tensor, int]:
-        """Return the loss of a batch, and how many rows it is a mean of."""
+        """Return the loss of a batch, a mean, and its number of rows."""
         ...
 
     def measures(self) -> Mapping[str, float]:
@@ -60,33 +60,33 @@ class Objective(Protocol):
 
 @runtime_checkable
 class Resumable(Protocol):
-    """A batch sampler that can go on in the middle of an epoch."""
+    """A batch sampler that can resume in the middle of an epoch."""
 
     def resume(self, epoch: int, batches: int) -> None:
-        """Leave out the first batches of this epoch: they were trained on before the training was killed."""
+        """Skip the first batches of this epoch, which were done before the interruption."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """Figures of every epoch, and which epoch's weights the network has now."""
+    """Figures of every epoch, and the epoch of the network's weights."""
 
     epochs: list[dict[str, float]]
     best: int
 
     @property
     def seconds(self) -> float:
-        """Of all epochs; a resumed training has some of an earlier process."""
+        """Seconds of all epochs, including those of earlier processes."""
         return round(sum(epoch["seconds"] for epoch in self.epochs), 1)
 
     def with_queries(self, per_epoch: int) -> list[dict[str, float]]:
-        """Return figures of every epoch, and how many queries had been shown at its end."""
+        """Return figures of every epoch, with the number of queries up to its end."""
         return [{**epoch, "queries": (row + 1) * per_epoch} for row, epoch in enumerate(self.epochs)]
 
 
 @dataclass(slots=True)
 class _Part:
-    """What is done of the epoch in progress; kept in checkpoints inside epochs."""
+    """Progress of the current epoch, for checkpoints inside epochs."""
 
     batches: int = 0
     rows: int = 0
@@ -95,7 +95,7 @@ class _Part:
 
 
 class _Module(lightning.LightningModule):
-    """Adapts an objective to the library, and keeps every epoch's figures in the checkpoint beside the weights."""
+    """Adapts an objective to the library, and saves every epoch's figures in the checkpoint."""
 
     def __init__(
         self, objective: Objective, schedule: Schedule, loader: DataLoader[Any], say: Callable[[str], None]
@@ -120,7 +120,7 @@ class _Module(lightning.LightningModule):
             self._part.batches += 1
             self._part.rows += rows
             self._part.loss += float(loss.detach()) * rows
-            # A checkpoint inside the epoch would keep what has diverged.
+            # A checkpoint inside the epoch would save diverged weights.
             self._check_loss(self._part.loss)
         return loss
 
@@ -128,7 +128,7 @@ class _Module(lightning.LightningModule):
         self._began = time.monotonic()
 
     def on_train_epoch_end(self) -> None:
-        # The library's mean; of an epoch that was resumed it knows only the later part.
+        # Not the library's mean: it has only the later part of a resumed epoch.
         before = self._before.rows
         loss = self._part.loss / self._part.rows if before else float(self.trainer.callback_metrics["loss"])
         self._check_loss(loss)
@@ -145,7 +145,7 @@ class _Module(lightning.LightningModule):
         self._part, self._before = _Part(), _Part()
 
     def _check_loss(self, loss: float) -> None:
-        """End a training that has diverged, in all processes, since none may wait for another."""
+        """Stop a diverged training in all processes, since otherwise some would wait for others."""
         if not self.trainer.strategy.reduce_boolean_decision(math.isfinite(loss)):
             found = f"{loss} in epoch {self.current_epoch}"
             raise ConfigError("a finite training loss", found, "lower the learning rate and begin anew")
@@ -174,14 +174,14 @@ class _Module(lightning.LightningModule):
 
 
 class _Checkpoint(ModelCheckpoint):
-    """Goes on also where the folder was moved: the library then forgets which score is to be beaten.
+    """Checkpoints that also resume after the folder was moved, when the library forgets the best score.
 
-    It would keep the first epoch after the move, however bad, over the best one before.
+    It would prefer the first epoch after the move, however bad, to the best one before.
     """
 
     @property
     def state_key(self) -> str:
-        """The library's own, under which checkpoints keep what was best so far; it is made of the name of the class."""
+        """The library's key of the best score in checkpoints; by default the name of this class is in it."""
         return super().state_key.replace(_Checkpoint.__qualname__, ModelCheckpoint.__qualname__)
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
@@ -194,7 +194,7 @@ class _Checkpoint(ModelCheckpoint):
 
 
 class _TimedCheckpoint(_Checkpoint):
-    """Checkpoints inside epochs; the end of an epoch is left to the callbacks that come after validation."""
+    """Checkpoints inside epochs; at the end of an epoch, the callbacks after validation write them."""
 
     def on_train_batch_end(self, trainer: lightning.Trainer, *arguments: Any, **named: Any) -> None:
         if not trainer.is_last_batch:
@@ -229,7 +229,7 @@ class _Threads(Callback):
 
 
 def _rate(step: int, steps: int, warm_up: float) -> float:
-    """Return the share of the full learning rate: up in a straight line, then down to 0 at the last step."""
+    """Return the share of the peak learning rate: rising linearly, then falling to 0 at the last step."""
     rising = warm_up * steps
     if step < rising:
         return (step + 1) / (rising + 1)
@@ -247,27 +247,27 @@ def fit(
 ) -> History:
     """Train a network in place.
 
-    With a monitored measure, every epoch is checkpointed under `folder`, and between epochs as often as the schedule
-    says; a later call goes on from the last checkpoint, and the network ends with the weights of the best epoch.
+    With a monitored measure, there are checkpoints under `folder` for every epoch, and inside epochs as often as the
+    schedule says. A later call resumes from the last one. The network ends with the weights of the best epoch.
 
     Args:
         objective: Network, loss, validation, optimiser.
-        loader: Batches. Its batch sampler deals batches out to processes itself.
+        loader: Batches. Its batch sampler assigns batches to processes.
         schedule: Epochs, seed, stopping, devices.
-        folder: For checkpoints.
-        say: Told of each epoch's figures.
+        folder: Folder of the checkpoints.
+        say: Called with the figures of each epoch.
         progress: Show progress bars.
 
     Raises:
-        ConfigError: The loss is not finite; what was checkpointed before is left as it was.
+        ConfigError: The loss is not finite; earlier checkpoints stay.
         DataError: A checkpoint is damaged.
-        KeyboardInterrupt: The user's.
+        KeyboardInterrupt: The user interrupted the training.
     """
-    # The library's advertisements, and hints that do not apply: here are no worker processes.
+    # Suppress advertisements, and hints on worker processes, which are not used here.
     logging.getLogger("lightning.pytorch").setLevel(logging.WARNING)
     warnings.filterwarnings("ignore", message=".*does not have many workers.*")
     warnings.filterwarnings("ignore", message=r".*LeafSpec.*")
-    # Batch samplers skip what was trained on before: see `Resumable`.
+    # Batch samplers skip the batches that are done: see `Resumable`.
     warnings.filterwarnings("ignore", message=".*your dataloader is not resumable.*")
     warnings.filterwarnings("ignore", message=".*Checkpoint directory .* exists and is not empty.*")
     lightning.seed_everything(schedule.seed, verbose=False)
@@ -292,7 +292,7 @@ def fit(
     module = _Module(objective, schedule, loader, say)
     stopped: list[dict[str, float]] | None = None
     if resume is not None:
-        # Every epoch's figures where patience had run out, which the library forgets when it resumes.
+        # The library forgets on resuming that patience had run out.
         kept, stopping = _read(resume), [each for each in callbacks if isinstance(each, EarlyStopping)]
         if any(kept["callbacks"][each.state_key]["wait_count"] >= each.patience for each in stopping):
             stopped = list(kept["auscult_epochs"])
@@ -300,7 +300,7 @@ def fit(
         try:
             trainer.fit(module, loader, ckpt_path=resume, weights_only=True)
         except SystemExit as end:
-            # The library makes an exit of an interrupt, like that of an error.
+            # The library turns an interrupt into an exit, as after an error.
             if isinstance(end.__context__, KeyboardInterrupt):
                 raise KeyboardInterrupt from end
             raise
@@ -318,24 +318,24 @@ def fit(
 
 
 def _read(checkpoint: Path) -> dict[str, Any]:
-    """Return a checkpoint, of which only numbers, texts and their collections are read: nothing in it is run.
+    """Return a checkpoint, with only numbers, texts and their collections, so that no code in it is run.
 
     Raises:
-        DataError: It is damaged, or holds something else.
+        DataError: It is damaged, or something else.
     """
     try:
-        kept: dict[str, Any] = torch.load(checkpoint, map_location="cpu", weights_only=True, mmap=True)
+        content: dict[str, Any] = torch.load(checkpoint, map_location="cpu", weights_only=True, mmap=True)
     except Exception as error:
-        # The library's errors are of half a dozen kinds, and their texts advise to trust the file.
+        # The library raises half a dozen kinds of errors, whose texts advise to trust the file.
         remedy = f"delete {checkpoint.parent}, and the training begins its epochs anew"
         raise DataError("a checkpoint of this training", f"{checkpoint}, damaged or of others", remedy) from error
-    return kept
+    return content
 
 
 def _callbacks(schedule: Schedule, folder: Path) -> list[Callback]:
     if schedule.monitor is None:
         return []
-    # Two: the library's own "last" follows only the epochs that are better than those before.
+    # Two callbacks: the library's own "last" is only updated by epochs that are better than all before.
     shared: dict[str, Any] = {"enable_version_counter": False, "save_on_train_epoch_end": True}
     callbacks: list[Callback] = [
         _Checkpoint(folder, filename=_BEST, monitor=schedule.monitor, mode="max", **shared),
@@ -354,5 +354,5 @@ def _callbacks(schedule: Schedule, folder: Path) -> list[Callback]:
 
 
 def is_main_process() -> bool:
-    """Whether this process should speak and write: of several that train together, one does."""
+    """Check whether this is the process of a training that prints and writes."""
     return int(getattr(rank_zero_only, "rank", 0) or 0) == 0

@@ -1,6 +1,6 @@
-"""Losses: what each is given, what it pulls together, and where it is from.
+"""Losses, with inputs, effect and source of each.
 
-All take one row a sentence (or passage), never padding, and return a scalar mean.
+All take one row per sentence (or passage), without padding, and return a scalar mean.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def distance(decoded: Mapping[Task, Tensor], targets: Mapping[Task, Tensor]) -> 
 
     Args:
         decoded: For each task, (sentences, dim).
-        targets: Same shapes. A row of NaN is a sentence without a label for that task: it adds nothing there.
+        targets: Same shapes. A row of NaN is a sentence without a label for that task, and adds nothing.
 
     Returns:
         Shape (sentences,).
@@ -46,7 +46,7 @@ def robust_loss(decoded: Mapping[Task, Tensor], targets: Mapping[Task, Tensor]) 
 def cosine_loss(decoded: Mapping[Task, Tensor], targets: Mapping[Task, Tensor]) -> Tensor:
     """Return the mean over sentences of the sum over tasks of 1 - cosine: only directions count. A departure.
 
-    For `AverageSpace` targets, whose length carries no meaning.
+    For `AverageSpace` targets, whose length has no meaning.
     """
     total = torch.zeros(())
     for task, output in decoded.items():
@@ -60,13 +60,13 @@ def cosine_loss(decoded: Mapping[Task, Tensor], targets: Mapping[Task, Tensor]) 
 def contrastive_loss(passages: Tensor, queries: Tensor, labels: Tensor, *, temperature: float) -> Tensor:
     """Return the listwise loss of a batch: each query must prefer its own passage, each passage its query.
 
-    Not in arnold2020; it trains directly what Eq. 14 ranks by, with the other passages of the batch (other entities'
-    and other aspects of the same entity) as negatives (as in humeau2020). The passage-to-query half counts 0.5.
+    Not in arnold2020. It directly trains the scores of Eq. 14, with the other passages of the batch (of other entities,
+    and of other aspects of the same entity) as negatives, as in humeau2020. The passage-to-query half has weight 0.5.
 
     Args:
         passages: Mean unit sentence vectors, (passages, dim).
         queries: Unit query vectors of the same passages, (passages, dim).
-        labels: Shape (passages,); passages with equal labels answer one query and are no negatives of each other.
+        labels: Shape (passages,); passages with equal labels answer the same query and are no negatives of each other.
         temperature: Multiplies the scores before the softmax; at least 1.
 
     Returns:
@@ -85,7 +85,7 @@ def bp_mll(probabilities: Tensor, bits: Tensor) -> Tensor:
 
         E = Σ_{k set, l unset} exp(-(c_k - c_l)) / (|set| · |unset|)
 
-    The double sum factors into a product of two sums, so the cost is linear in the bits.
+    The double sum is a product of two sums, so the cost is linear in the bits.
 
     Args:
         probabilities: Shape (texts, bits), in [0, 1].
@@ -102,12 +102,12 @@ def hinge_loss(scores: Tensor, *, margin: float) -> Tensor:
         L = Σ_i max(0, M - score(q, d_pos) + score(q, d_neg_i))
 
     Args:
-        scores: (queries, 1 + negatives), the answer's first. A negative of minus infinity is none.
+        scores: (queries, 1 + negatives), the answer's first. Minus infinity marks a missing negative.
         margin: M, above 0.
 
     Returns:
-        Scalar: the mean over queries and negatives, where the paper sums over a query's negatives; only the learning
-        rate's scale differs. 0 where a batch's only query has no negative.
+        Scalar: the mean over queries and negatives. The paper sums over a query's negatives, which only changes the
+        scale of the learning rate. 0 where a batch's only query has no negative.
     """
     over = (margin - scores[:, :1] + scores[:, 1:]).clamp(min=0)
     return over.sum() / scores[:, 1:].isfinite().sum().clamp(min=1)

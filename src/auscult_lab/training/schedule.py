@@ -1,4 +1,4 @@
-"""How long, where, in which precision and at which rates a network is trained."""
+"""Schedule of a training: epochs, devices, precision and learning rates."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 if TYPE_CHECKING:
-    # Experiments are also written where nothing that trains is installed.
+    # torch is optional here: experiments are also written without it.
     from torch import nn
 
 Precision = Literal["float32", "bf16", "16-mixed"]
@@ -19,19 +19,19 @@ _INSTRUCTIONS = frozenset({"amx_bf16", "avx512_bf16"})
 
 @dataclass(frozen=True, kw_only=True)
 class Schedule:
-    """How long and where to train.
+    """Epochs, devices and learning rates of a training.
 
     Attributes:
-        seed: Of every step's chance (dropout, negatives drawn in the loss), together with the step and the process: a
-            training that was resumed draws what an uninterrupted one would.
+        seed: Seed of each step's random draws (dropout, negatives of the loss), together with step and process, so that
+            a resumed training draws the same as an uninterrupted one.
         decay: Factor on the learning rate after each epoch.
-        warm_up: Share of all steps in which the learning rate rises from 0; from there it falls to 0 at the last
-            step, both in a straight line, and `decay` takes no part. None leaves the rate to `decay`.
+        warm_up: Share of all steps in which the learning rate rises linearly from 0; then it falls linearly to 0 at the
+            last step, without `decay`. None uses `decay` only.
         precision: "bf16" and "16-mixed" compute in half precision and keep weights in single.
-        checkpoint_minutes: Also checkpoint inside epochs, as often as this; the loader's batch sampler must then be
-            `Resumable`. None checkpoints at the end of epochs only.
-        monitor: The validation measure that chooses the epoch; None keeps the last one and writes no checkpoints.
-        patience: Stop after so many epochs without a better one; None never stops early.
+        checkpoint_minutes: Minutes between checkpoints inside epochs; the loader's batch sampler must then be
+            `Resumable`. None writes checkpoints only at the end of epochs.
+        monitor: Validation measure that chooses the epoch; None keeps the last epoch and writes no checkpoints.
+        patience: Epochs without a better one after which to stop; None never stops early.
     """
 
     epochs: int
@@ -48,20 +48,20 @@ class Schedule:
 
     @classmethod
     def of(cls, *settings: object, seed: int, monitor: str) -> Self:
-        """Take what settings of an experiment say by these fields' names; of several that say one, the first counts."""
-        said: dict[str, Any] = {"seed": seed, "monitor": monitor}
-        for each in fields(cls):
+        """Build a schedule from equally named fields of settings; where several have a field, the first counts."""
+        values: dict[str, Any] = {"seed": seed, "monitor": monitor}
+        for field in fields(cls):
             for saying in settings:
-                if hasattr(saying, each.name):
-                    said.setdefault(each.name, getattr(saying, each.name))
-        return cls(**said)
+                if hasattr(saying, field.name):
+                    values.setdefault(field.name, getattr(saying, field.name))
+        return cls(**values)
 
 
 def native_precision() -> Precision:
-    """Return half precision where what trains has instructions for it: the GPU if there is one, else the processor.
+    """Return half precision where the GPU, or else the processor, has instructions for it.
 
     Returns:
-        "bf16"; "16-mixed" on GPUs of before bfloat16; "float32" on processors without it, where that is faster.
+        "bf16"; "16-mixed" on GPUs without bfloat16; "float32" on processors without it, where this is faster.
     """
     if find_spec("torch") is not None:
         import torch
@@ -73,7 +73,7 @@ def native_precision() -> Precision:
 
 
 def parameter_groups(parameters: Iterable[nn.Parameter], *, decay: float, rate: float) -> list[dict[str, Any]]:
-    """Return parameters of one rate as optimisers take them: biases and gains are not decayed; no group is empty."""
+    """Return parameter groups with one learning rate; biases and gains are not decayed, and no group is empty."""
     found = list(parameters)
     groups = [
         {"params": [each for each in found if each.dim() > 1], "weight_decay": decay, "lr": rate},

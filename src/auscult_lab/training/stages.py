@@ -1,13 +1,13 @@
-"""The one training of a model: what is done, in which order, whichever family of models it is of.
+"""The training of a model: the stages common to all families of models.
 
     claim the folder → prepare (read corpora, make the network) → train → record → keep the model, then the record
 
-Each family gives what differs, as a `Build`. A training that was killed goes on where it stopped: what costs time is
-kept in its folder (`training.folder`), and each stage first looks for what an earlier process left.
+Each family implements a `Build`. Costly results are saved in the training's folder (`training.folder`), and each stage
+first looks for those of an earlier process, so that an interrupted training resumes.
 
-The record also says what a model had read before its training, in the encoder or word vectors that it begins with:
-otherwise a model that begins with another's encoder would count as new to documents which that one was trained on. An
-encoder that was trained elsewhere may have read anything: the record names it.
+The record includes the training data of the encoder or word vectors that a model begins with. Otherwise, a model would
+count as new to documents on which its encoder was trained. Encoders that were trained elsewhere may have read anything;
+the record names them.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ _FIELD = "backbone_corpora"
 
 
 def corpora_read_before(*begun_with: str) -> dict[str, Any]:
-    """Return the corpora that encoders have learned from, and the encoders that these began with, and so on.
+    """Return the corpora that encoders have learned from, including those of the encoders that they began with.
 
     Args:
-        begun_with: Each a hub name, a folder, or the name of a shipped model.
+        begun_with: Hub names, folders, or names of shipped models.
 
     Returns:
-        The field of a training's record, which holds choices of corpora; empty for encoders that are part of no model
-        made here, of which nothing is known.
+        The field of a training's record with these choices of corpora; empty for encoders that are not part of a model
+        trained here, whose data is unknown.
 
     Raises:
-        ModelError: The model that one is part of cannot be read.
+        ModelError: The model of an encoder cannot be read.
     """
     read: list[Any] = []
     for name in begun_with:
@@ -64,24 +64,24 @@ def corpora_read_before(*begun_with: str) -> dict[str, Any]:
 
 
 def encoder_begun_with(*begun_with: str) -> dict[str, Any]:
-    """Return the encoder that a training begins with: the first of a chain, where it was passed on by models made here.
+    """Return the encoder that a training begins with: the original one, where models trained here passed it on.
 
     Args:
-        begun_with: As for `corpora_read_before`; word vectors are no encoder.
+        begun_with: See `corpora_read_before`; word vectors are no encoder.
 
     Returns:
-        The field of a training's record: "name"; "sha256" of its weights; "through", the models made here whose
-        training it went through before, first to last, by their titles; and "training_known", whether all that it was
-        trained on is told, as it is where it began here with random weights. Empty where there is no encoder.
+        The field of a training's record: "name"; "sha256" of its weights; "through", titles of the models trained here
+        with it before, first to last; and "training_known", whether all of its training data is recorded, as for an
+        encoder that began here with random weights. Empty where there is no encoder.
 
     Raises:
-        ModelError: The model that one is part of cannot be read.
+        ModelError: The model of an encoder cannot be read.
     """
     for name in begun_with:
         folder: Path | None = model_folder(name)
         if folder is not None and not folder.is_dir():
             files = (find_file(name, file) for file in ("model.safetensors", "pytorch_model.bin"))
-            # None where a hub name has no files on this machine.
+            # None for a hub name without files on this machine.
             folder = next((file.parent for file in files if file is not None), None)
         if folder is not None and (digest := digest_of_weights(folder)):
             return {"encoder": _first_of_chain(name, folder, digest)}
@@ -89,7 +89,7 @@ def encoder_begun_with(*begun_with: str) -> dict[str, Any]:
 
 
 def _first_of_chain(name: str, folder: Path, digest: str) -> dict[str, Any]:
-    # A folder that the library's cache of hub models keeps has a name that says nothing.
+    # Folders in the library's cache of hub models have meaningless names.
     called = name_of_weights(digest, folder.resolve().name if Path(name).is_dir() else name)
     model = _model_of(folder)
     if model is None:
@@ -98,13 +98,13 @@ def _first_of_chain(name: str, folder: Path, digest: str) -> dict[str, Any]:
     title, before = str(record.get("model", called)), _fields(record, "encoder")
     if before:
         return {**before, "through": [*_listed(before, "through"), title]}
-    # Of models from before this field was kept it is not told what they began with.
+    # Records of older versions do not have this field.
     from_nothing = record.get("kind") == "mlm" and bool(_fields(_fields(record, "experiment"), "encoder"))
     return {"name": title, "sha256": digest, "through": [], "training_known": from_nothing}
 
 
 def _model_of(inside: Path) -> Path | None:
-    """Return the model made here that a folder is, or is part of."""
+    """Return the model, trained here, that a folder is or is part of."""
     folders = (inside, inside.parent) if inside.is_dir() else ()
     return next((folder for folder in folders if (folder / "model.json").is_file()), None)
 
@@ -129,10 +129,10 @@ class Run:
     """A training in progress.
 
     Attributes:
-        folder: Where everything is kept.
-        say: Told of each stage in a few words.
+        folder: Folder of the training.
+        say: Called with a short message at each stage.
         progress: Show progress bars.
-        began: By the monotonic clock; what earlier processes took is not counted.
+        began: Monotonic time of the beginning of this process.
     """
 
     folder: Path
@@ -143,18 +143,18 @@ class Run:
     def fit(
         self, objective: Objective, loader: DataLoader[Any], schedule: Schedule, *, within: str = "checkpoints"
     ) -> History:
-        """Train a network in place; see `loop.fit`. `within` is the folder of checkpoints in the training's."""
+        """Train a network in place; see `loop.fit`. `within` is the folder of checkpoints in the training's folder."""
         place = self.folder / within
         return fit(objective, loader, schedule, folder=place, say=self.say, progress=self.progress)
 
 
 @dataclass
 class Build(ABC, Generic[AnyExperiment]):
-    """A model with everything it is trained on. A family's `prepare` makes one.
+    """A model with its training data. A family's `prepare` makes one.
 
     Attributes:
         kind: Kind of the record.
-        experiment: What is trained.
+        experiment: The experiment.
         run: The training in progress.
     """
 
@@ -169,12 +169,12 @@ class Build(ABC, Generic[AnyExperiment]):
 
     @property
     def title(self) -> str:
-        """Name of the model in tables: the experiment's title, or else `untitled`."""
+        """Name of the model in tables: the experiment's title, or `untitled`."""
         return self.experiment.title or self.untitled
 
     @property
     def learned_from(self) -> Iterable[str]:
-        """Passages whose hashes the model's folder keeps; none for families that keep no texts."""
+        """Passages whose hashes are saved in the model's folder; none for families without texts."""
         return ()
 
     @property
@@ -184,7 +184,7 @@ class Build(ABC, Generic[AnyExperiment]):
 
     @abstractmethod
     def train(self) -> History:
-        """Train in place, and leave the model with the weights of the best epoch."""
+        """Train in place, and keep the weights of the best epoch."""
 
     @abstractmethod
     def to_record(self, history: History) -> Record:
@@ -214,7 +214,7 @@ class DocumentsBuild(Build[AnyExperiment]):
 
     @property
     def learned_from(self) -> Iterable[str]:
-        """Passages that it learned from, and those that chose the epoch."""
+        """Texts of the training passages and of those that chose the epoch."""
         return texts_of((*self.training, *self.held_out))
 
     def sizes(self, *trained: nn.Module) -> Record:
@@ -234,24 +234,24 @@ def train(
     say: Say | None = None,
     progress: bool = False,
 ) -> Outcome:
-    """Train a model, or go on with a training that was interrupted in the same folder.
+    """Train a model, or resume its training in the same folder.
 
     Args:
-        experiment: What to train.
-        folder: Where everything is kept.
-        prepare: Of its family: gathers what it learns from, and makes the model.
-        say: Told of each stage in a few words.
+        experiment: The experiment.
+        folder: Folder of the training.
+        prepare: Function of its family that gathers the training data and makes the model.
+        say: Called with a short message at each stage.
         progress: Show progress bars.
 
     Raises:
-        BegunOtherwiseError: The folder holds work on another experiment, or on other documents.
-        ConfigError: Too little can be learned from what the experiment names.
+        BegunOtherwiseError: The folder has another experiment, or other documents.
+        ConfigError: The experiment's data is too small.
         CorpusMissingError: A corpus of the experiment is not on this machine.
         ModelError: A model that it begins with cannot be opened.
     """
 
     def work(run: Run) -> tuple[Record, Callable[[Path], object]]:
-        # First, because a wrong name should fail before minutes of reading.
+        # First, so that a wrong name fails before minutes of reading.
         begun_with = experiment.begins_with()
         read_before = corpora_read_before(*begun_with) | encoder_begun_with(*begun_with)
         build = prepare(experiment, run)
@@ -285,14 +285,14 @@ def carry_out(
     say: Say | None,
     progress: bool,
 ) -> Outcome:
-    """Do work in a folder that is claimed for it, unless it is done already, and keep what comes of it.
+    """Do work in a folder claimed for it and save the result, unless it is finished already.
 
     Args:
-        experiment: What the folder is claimed for.
-        folder: Where everything is kept.
-        work: Gives the record, and what writes the model's folder.
-        say: As for `train`.
-        progress: As for `train`.
+        experiment: The experiment that claims the folder.
+        folder: Folder of the training.
+        work: Returns the record, and a function that writes the model's folder.
+        say: See `train`.
+        progress: See `train`.
     """
     run = Run(folder, teller(say), progress)
     if (kept := begin(experiment, folder, run.say)) is not None:
@@ -306,5 +306,5 @@ def carry_out(
 
 
 def trained_parameters(*modules: nn.Module) -> int:
-    """Count the numbers that are learned."""
+    """Return the number of trained parameters."""
     return sum(weights.numel() for module in modules for weights in module.parameters() if weights.requires_grad)

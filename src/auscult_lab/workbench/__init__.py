@@ -1,1 +1,1 @@
-"""The workbench: a user's own questions, passages and judgements, the models that fit them, and a report to look at."""
+"""The workbench: a comparison of models on a user's questions, passages and judgements, with a report."""

@@ -1,4 +1,4 @@
-"""The content of a report: out of records, rankings and data, before it is laid out as a page."""
+"""The content of a report, from records, rankings and data; `page` lays it out."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class Answer:
 
     Attributes:
         passage_id: Its id.
-        title: Of its document, and its heading.
-        text: The part of it that the page shows.
-        score: The model's.
-        relevance: As judged; 0 where nobody judged it relevant.
-        highlights: Half-open character ranges of `text` that are words of the question.
+        title: Title of its document, and its heading.
+        text: The part of its text that the page shows.
+        score: The model's score.
+        relevance: Judged relevance; 0 without a judgement.
+        highlights: Half-open character ranges in `text` of words of the question.
     """
 
     passage_id: str
@@ -53,10 +53,10 @@ class AskedQuestion:
 
     Attributes:
         query_id: Its id.
-        text: Its words.
+        text: Its text.
         answers: By a model's label, best first.
-        measures: By a model's label: this question's measures, as "AP" and "P@1".
-        relevant: How many passages are judged relevant.
+        measures: By a model's label, this question's measures, such as "AP" and "P@1".
+        relevant: Number of passages judged relevant.
     """
 
     query_id: str
@@ -71,13 +71,13 @@ class ReportContent:
     """A report.
 
     Attributes:
-        title: What the user calls the data.
-        counts: What the data holds: "questions", "passages", "judgements", "training questions", ...; in order.
-        warnings: What was odd about the data, one sentence each.
-        records: One of each model, with measures, intervals, `better_than`, costs and learning history.
-        questions: Of the test.
-        published: The five papers' tables.
-        version: Of the software.
+        title: The user's title of the data.
+        counts: Size of the data: "questions", "passages", "judgements", "training questions", ...; in order.
+        warnings: Oddities of the data, one sentence each.
+        records: One record per model, with measures, intervals, `better_than`, costs and learning history.
+        questions: Test questions.
+        published: The tables of the five papers.
+        version: Version of the software.
         date: ISO 8601.
     """
 
@@ -93,12 +93,12 @@ class ReportContent:
 
 @cache
 def every_published_table() -> tuple[PublishedTable, ...]:
-    """Return every re-ranking table of the five papers, for each of its corpora, in their order; each once."""
+    """Return the re-ranking tables of the five papers, for each of their corpora, in order and without repeats."""
     return (*(table for corpus in _CORPORA for table in published_tables(corpus)), _weighted_cosine())
 
 
 def _weighted_cosine() -> PublishedTable:
-    """Return galko2017's table, whose figures are fractions already."""
+    """Return galko2017's table, whose figures are fractions."""
     content = published_content("galko2017_table1.json")
     rows = [
         PublishedRow(content["citation"], row["group"], row["model"], row["track"], row["measures"]["bioasq"])
@@ -122,12 +122,12 @@ ANSWERS = 10
 SHOWN_QUESTIONS = 200
 """More would make the page too heavy to open."""
 _CHARACTERS = 400
-# Before the first word in common, where a text is not shown from its beginning.
+# Characters shown before the first common word, where a text is not shown from its beginning.
 _LEAD = 80
 _SHOWN_MEASURES = (*MEASURES, "P@1", "P@3", "P@5")
 _WORD = re.compile(r"[^\W_]+")
 _STEMMED = Analyzer(stop_words=True, stemming=True)
-# What asks, and names nothing; the analyzer's stop words are those of statements.
+# Question words, which name nothing; the analyzer's stop words do not include them.
 _ASKING = frozenset(
     _STEMMED("what which who whom whose when where why how do does did can could has have should would")
 )
@@ -135,20 +135,20 @@ _ASKING = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """A passage as the page shows it."""
+    """A passage, as the page shows it."""
 
     title: str
     text: str
 
 
 def assemble(work: WorkFolder) -> ReportContent:
-    """Compute a report from what a workbench's folder holds.
+    """Compute a report from a workbench's folder.
 
     Args:
-        work: After `running.run`.
+        work: The folder, after `running.run`.
 
     Raises:
-        ConfigError: The folder is no workbench, or holds no results yet.
+        ConfigError: The folder is no workbench, or has no results yet.
         DataError: Something in it is damaged.
     """
     description, records = work.description(), kept_records(work)
@@ -182,7 +182,7 @@ def assemble(work: WorkFolder) -> ReportContent:
 
 
 def highlights(question: str, text: str) -> tuple[tuple[int, int], ...]:
-    """Return half-open ranges of the words of a text that are in the question, but for endings and stop words."""
+    """Return half-open ranges of a text's words that are in the question, ignoring endings and stop words."""
     wanted = set(_STEMMED(question)) - _ASKING
     return tuple(match.span() for match in _WORD.finditer(text) if not wanted.isdisjoint(_stems(match.group())))
 
@@ -198,28 +198,28 @@ def _questions(
     rankings: Mapping[str, Mapping[str, Ranking]],
     chosen: Sequence[int],
 ) -> tuple[AskedQuestion, ...]:
-    shown = _passages(task.documents)
+    passages = _passages(task.documents)
     judged: dict[str, dict[str, int]] = {}
     for judgement in task.judgements:
         judged.setdefault(judgement.query_id, {})[judgement.passage_id] = judgement.relevance
     measured = {record.label: _measures(task, rankings[record.label]) for record in records}
-    asked = []
+    questions = []
     for row in chosen:
         query = task.queries[row]
         grades = judged.get(query.query_id, {})
-        asked.append(
+        questions.append(
             AskedQuestion(
                 query_id=query.query_id,
                 text=query.text,
                 answers={
-                    label: tuple(_answers(query.text, own[query.query_id], grades, shown))
+                    label: tuple(_answers(query.text, own[query.query_id], grades, passages))
                     for label, own in rankings.items()
                 },
                 measures={label: own[query.query_id] for label, own in measured.items()},
                 relevant=sum(grade > 0 for grade in grades.values()),
             )
         )
-    return tuple(asked)
+    return tuple(questions)
 
 
 def _measures(task: Task, rankings: Mapping[str, Ranking]) -> dict[str, dict[str, float]]:
@@ -231,15 +231,17 @@ def _measures(task: Task, rankings: Mapping[str, Ranking]) -> dict[str, dict[str
     }
 
 
-def _answers(question: str, ranking: Ranking, grades: Mapping[str, int], shown: Mapping[str, _Shown]) -> list[Answer]:
+def _answers(
+    question: str, ranking: Ranking, grades: Mapping[str, int], passages: Mapping[str, _Shown]
+) -> list[Answer]:
     best = zip(ranking.passage_ids[:ANSWERS], ranking.scores[:ANSWERS], strict=True)
     answers = []
     for passage_id, score in best:
-        text = excerpt(question, shown[passage_id].text)
+        text = excerpt(question, passages[passage_id].text)
         answers.append(
             Answer(
                 passage_id=passage_id,
-                title=shown[passage_id].title,
+                title=passages[passage_id].title,
                 text=text,
                 score=score,
                 relevance=grades.get(passage_id, 0),
@@ -259,10 +261,10 @@ def _passages(documents: Sequence[Document]) -> dict[str, _Shown]:
     }
 
 
-# Models that are shown side by side have many of a question's answers in common.
+# Models have many of a question's answers in common.
 @lru_cache(maxsize=1_000)
 def excerpt(question: str, text: str) -> str:
-    """Return the part of a text with the most words of a question, cut between words; of equal ones the first."""
+    """Return the part of a text with the most words of a question, cut between words; the first of equal ones."""
     if len(text) <= _CHARACTERS:
         return text
     spans = highlights(question, text)
@@ -273,7 +275,7 @@ def excerpt(question: str, text: str) -> str:
 
     start = max([0, *(max(begin - _LEAD, 0) for begin in begins)], key=held)
     if start:
-        # From the next word on, unless the text has no blanks.
+        # Begin at the next word, unless the text has no blanks.
         start = text.find(" ", start, start + _LEAD) + 1 or start
     end = start + _CHARACTERS
     if end < len(text):

@@ -1,4 +1,4 @@
-"""Whether questions, passages and judgements fit together; what is odd but usable is mended and told."""
+"""Check that questions, passages and judgements fit together; repair oddities, with a warning."""
 
 from __future__ import annotations
 
@@ -19,37 +19,37 @@ _Kept = TypeVar("_Kept", Question, UserPassage)
 
 
 def check(data: UserData, findings: Findings) -> UserData:
-    """Check everything, and leave out what is of no use.
+    """Check everything, and leave out unusable parts.
 
     Args:
-        data: As it was read.
-        findings: Where faults and warnings go.
+        data: The data as read.
+        findings: Collects faults and warnings.
 
     Returns:
-        Data without repeats, without questions that nothing answers, and with ids that files of runs can hold; only to
-        be used when `findings` holds no fault.
+        Data without repeats, without questions that have no answer, and with ids that are valid in files of runs. Use
+        it only when `findings` has no fault.
     """
     questions = _distinct(data.questions, "question", findings)
-    passages = _distinct([_titled(each, findings) for each in data.passages], "passage", findings)
+    passages = _distinct([_titled(passage, findings) for passage in data.passages], "passage", findings)
     if findings.faults and not (questions and passages and data.judgements):
-        # What could not be read would be missed by everything else.
+        # Otherwise everything that depends on unreadable parts would be reported, too.
         return data
-    known_ids = {each.question_id for each in questions}, {each.passage_id for each in passages}
+    known_ids = {question.question_id for question in questions}, {passage.passage_id for passage in passages}
     judgements = []
-    # A missing id was noted when it was read.
-    for judged in (each for each in data.judgements if each.question_id and each.passage_id):
-        said = zip(("question", "passage"), (judged.question_id, judged.passage_id), known_ids, strict=True)
-        unknown = [(what, value) for what, value, known in said if value not in known]
+    # Missing ids were reported by the reading.
+    for judged in (judged for judged in data.judgements if judged.question_id and judged.passage_id):
+        ids = zip(("question", "passage"), (judged.question_id, judged.passage_id), known_ids, strict=True)
+        unknown = [(what, value) for what, value, known in ids if value not in known]
         for what, value in unknown:
             remedy = f"add the {what}, or remove the judgement"
             findings.fault(judged.place, f"judgement on an unknown {what}", f"'{value}'", remedy)
         if not unknown:
             judgements.append(judged)
-    kept = _once(judgements, findings)
-    questions, kept = _answered(questions, kept, len(passages), findings)
-    _enough(data, questions, passages, kept, findings)
-    _twice_asked(questions, kept, findings)
-    return UserData(data.name, *_plain_ids(questions, passages, kept, findings))
+    judgements = _once(judgements, findings)
+    questions, judgements = _answered(questions, judgements, len(passages), findings)
+    _enough(data, questions, passages, judgements, findings)
+    _twice_asked(questions, judgements, findings)
+    return UserData(data.name, *_plain_ids(questions, passages, judgements, findings))
 
 
 def _titled(passage: UserPassage, findings: Findings) -> UserPassage:
@@ -60,7 +60,7 @@ def _titled(passage: UserPassage, findings: Findings) -> UserPassage:
 
 
 def _distinct(rows: Sequence[_Kept], what: str, findings: Findings) -> list[_Kept]:
-    """Return rows with words and an id of their own; an exact repeat is dropped."""
+    """Return rows with words and unique ids; exact repeats are dropped."""
     seen: dict[str, _Kept] = {}
     repeats = 0
     for row in rows:
@@ -102,11 +102,11 @@ def _once(rows: Sequence[Judged], findings: Findings) -> list[Judged]:
             continue
         repeats += 1
         if first.relevance != row.relevance:
-            found = f"{row.relevance}, and {first.relevance} at {first.place}"
-            findings.fault(row.place, "contradicting judgements", found, "decide for one of them")
+            got = f"{row.relevance}, and {first.relevance} at {first.place}"
+            findings.fault(row.place, "contradicting judgements", got, "decide for one of them")
         elif first.split != row.split:
-            found = f"'{row.question_id}' in {first.split or 'no split'} and in {row.split or 'no split'}"
-            findings.fault(row.place, "one question in two splits", found, "keep it in one of them")
+            got = f"'{row.question_id}' in {first.split or 'no split'} and in {row.split or 'no split'}"
+            findings.fault(row.place, "one question in two splits", got, "keep it in one of them")
     if repeats:
         findings.warn(f"{repeats:,} judgements are given twice.")
     return list(seen.values())
@@ -115,12 +115,12 @@ def _once(rows: Sequence[Judged], findings: Findings) -> list[Judged]:
 def _answered(
     questions: list[Question], judgements: list[Judged], passages: int, findings: Findings
 ) -> tuple[list[Question], list[Judged]]:
-    """Return questions with a relevant passage and one that is not, each in one split."""
+    """Return questions with a relevant and an irrelevant passage, each in one split, and their judgements."""
     relevant = Counter(judged.question_id for judged in judgements if judged.relevance > 0)
     splits: dict[str, dict[str, Place]] = {}
     for judged in judgements:
         splits.setdefault(judged.question_id, {}).setdefault(judged.split, judged.place)
-    kept = []
+    usable = []
     unanswered = 0
     for question in questions:
         own = {question.split: question.place} | splits.get(question.question_id, {})
@@ -128,18 +128,18 @@ def _answered(
         if not relevant[question.question_id]:
             unanswered += 1
         elif relevant[question.question_id] >= passages:
-            found = f"all {passages} passages answer '{question.question_id}'"
-            findings.fault(question.place, "question without a negative", found, "add passages that do not answer it")
+            got = f"all {passages} passages answer '{question.question_id}'"
+            findings.fault(question.place, "question without a negative", got, "add passages that do not answer it")
         else:
-            kept.append(replace(question, split=question.split or next(filter(None, own), "")))
-    if unanswered and kept:
+            usable.append(replace(question, split=question.split or next(filter(None, own), "")))
+    if unanswered and usable:
         findings.warn(f"{unanswered:,} of {len(questions):,} questions have no relevant passage and are left out.")
-    ids = {question.question_id for question in kept}
-    return kept, [judged for judged in judgements if judged.question_id in ids]
+    ids = {question.question_id for question in usable}
+    return usable, [judged for judged in judgements if judged.question_id in ids]
 
 
 def _in_one_split(question_id: str, said: Mapping[str, Place], findings: Findings) -> None:
-    """Whether all that name a split for a question name the same; empty for those that name none."""
+    """Check that all splits named for a question are the same; empty ones are ignored."""
     own = {name: place for name, place in said.items() if name}
     if len(own) > 1:
         found = f"'{question_id}' in {' and '.join(sorted(own))}"
@@ -158,22 +158,22 @@ def _enough(
         remedy = "label the passages that answer with 1"
         findings.fault(everything, "no relevant passage", "no judgement is positive", remedy)
     elif len(questions) < LEAST_QUESTIONS:
-        found = f"{len(questions)} questions with a relevant passage"
+        got = f"{len(questions)} questions with a relevant passage"
         remedy = f"bring {LEAST_QUESTIONS} or more; a few hundred tell models apart"
-        findings.fault(everything, "too little data", found, remedy)
+        findings.fault(everything, "too little data", got, remedy)
     elif len(questions) < FEW_QUESTIONS:
         findings.warn(
             f"Only {len(questions)} questions: differences between models must be large to be told from chance."
         )
     if len(passages) < LEAST_PASSAGES:
-        found = f"{len(passages)} passages"
-        findings.fault(everything, "too little data", found, f"bring {LEAST_PASSAGES} or more")
+        got = f"{len(passages)} passages"
+        findings.fault(everything, "too little data", got, f"bring {LEAST_PASSAGES} or more")
     if judgements and all(judged.relevance > 0 for judged in judgements):
         findings.warn("All judgements are positive; every other passage counts as not relevant.")
 
 
 def _twice_asked(questions: Sequence[Question], judgements: Sequence[Judged], findings: Findings) -> None:
-    """Note test questions that training has seen: they test nothing."""
+    """Report test questions that are also in training, which test nothing."""
     learned = {words_of(each.text): each for each in questions if each.split in ("train", "dev")}
     for question in questions:
         known = learned.get(words_of(question.text))
@@ -185,27 +185,28 @@ def _twice_asked(questions: Sequence[Question], judgements: Sequence[Judged], fi
 def _plain_ids(
     questions: Sequence[Question], passages: Sequence[UserPassage], judgements: Sequence[Judged], findings: Findings
 ) -> tuple[tuple[Question, ...], tuple[UserPassage, ...], tuple[Judged, ...]]:
-    """Replace white space in ids, which the format of runs cannot hold."""
-    asked = _plain([each.question_id for each in questions], findings)
-    found = _plain([each.passage_id for each in passages], findings)
+    """Replace white space in ids, which the format of runs does not allow."""
+    question_ids = _plain([question.question_id for question in questions], findings)
+    passage_ids = _plain([passage.passage_id for passage in passages], findings)
     return (
-        tuple(replace(each, question_id=asked[each.question_id]) for each in questions),
-        tuple(replace(each, passage_id=found[each.passage_id]) for each in passages),
+        tuple(replace(question, question_id=question_ids[question.question_id]) for question in questions),
+        tuple(replace(passage, passage_id=passage_ids[passage.passage_id]) for passage in passages),
         tuple(
-            replace(each, question_id=asked[each.question_id], passage_id=found[each.passage_id]) for each in judgements
+            replace(judged, question_id=question_ids[judged.question_id], passage_id=passage_ids[judged.passage_id])
+            for judged in judgements
         ),
     )
 
 
 def _plain(ids: Sequence[str], findings: Findings) -> dict[str, str]:
     plain: dict[str, str] = {}
-    taken = {each for each in ids if each.split() == [each]}
-    for each in ids:
-        name = each
-        while name.split() != [name] or (name != each and name in taken):
+    taken = {identifier for identifier in ids if identifier.split() == [identifier]}
+    for identifier in ids:
+        name = identifier
+        while name.split() != [name] or (name != identifier and name in taken):
             name = "_".join(name.split()) if name.split() != [name] else f"{name}_"
         taken.add(name)
-        plain[each] = name
-        if name != each:
+        plain[identifier] = name
+        if name != identifier:
             findings.warn("Blanks in ids are replaced by underscores.")
     return plain

@@ -1,4 +1,4 @@
-"""What a comparison says in words: which model is best, whether that is more than chance, which one to take."""
+"""The conclusion of a comparison in words: the best model, significance, and the recommended model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NAMED = 3
 
 
 def deciding_measure(records: Sequence[EvaluationRecord]) -> str:
-    """Return the deciding measure: MAP, else the nearest to it that all models have, else the first."""
+    """Return the deciding measure: MAP, else the most similar one that all models have, else the first."""
     for name in _PREFERRED:
         if all(name in record.measures for record in records):
             return name
@@ -22,7 +22,7 @@ def deciding_measure(records: Sequence[EvaluationRecord]) -> str:
 
 
 def best_first(records: Sequence[EvaluationRecord]) -> list[EvaluationRecord]:
-    """Sort records by the deciding measure; of equals the cheaper one first."""
+    """Sort records by the deciding measure; the cheaper of equal ones comes first."""
     name = deciding_measure(records)
     return sorted(records, key=lambda each: (-each.measures.get(name, 0.0), *_cost(each)))
 
@@ -36,11 +36,11 @@ def short_names(records: Sequence[EvaluationRecord]) -> dict[str, str]:
 def conclude(records: Sequence[EvaluationRecord]) -> tuple[str, ...]:
     """Write two to five sentences, the first of them the headline.
 
-    The model to take is the cheapest of those that the best one does not beat significantly: fewest milliseconds per
-    query, which are paid for ever, then the shortest training, which is paid once.
+    The recommended model is the cheapest of those that the best one does not beat significantly: fewest milliseconds
+    per query, then the shortest training, which is needed only once.
 
     Args:
-        records: Of one comparison, at least one.
+        records: Records of one comparison, at least one.
     """
     name = deciding_measure(records)
     best, *others = best_first(records)
@@ -72,7 +72,7 @@ def _significance(others: Sequence[str], equals: Sequence[str]) -> str:
 
 
 def _other_winner(records: Sequence[EvaluationRecord], best: EvaluationRecord, called: Mapping[str, str]) -> list[str]:
-    """Say which model is ahead by nDCG, which weighs the order and the grades of several answers."""
+    """Return a sentence on the best model by nDCG, which weights the order and grades of several answers."""
     name = next((each for each in best.measures if each.startswith("nDCG")), None)
     if name is None or name == deciding_measure(records):
         return []
@@ -116,7 +116,7 @@ def _percent(fraction: float) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Join up to three names; of more, give their number, because a headline is no table."""
+    """Join up to three names; return the number of more names, to keep a headline short."""
     if len(names) > _NAMED:
         return f"{len(names)} of them"
     return " and ".join([*([", ".join(names[:-1])] if names[:-1] else []), names[-1]])

@@ -1,4 +1,4 @@
-"""Any experiment whose model can be compared: its name, the corpora it is asked, and its training."""
+"""Experiments whose models can be compared: name, corpora of the evaluation, and training."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ class Trainable:
     """An experiment whose model can be compared.
 
     Attributes:
-        name: Its.
-        title: What it calls its model; empty where that is called as its architecture is.
+        name: Its name.
+        title: Title of its model; empty for the architecture's title.
         path: Its file.
         given: The encoder and the graph that it names, by the option that gives them; empty where it needs none.
-        learns_from: Each corpus, and the split of it, None for all.
-        asked: Whether it learns from queries that these corpora bring with them.
-        evaluate: Corpora whose test queries it is asked.
-        train: Trains it in a folder, told what to say and whether to show progress; gives the model's folder.
-        renew: Throws away what a folder holds of a training with other settings, and says whether it did.
-        compare_with: Names of the experiments from whose results its own are to be told.
+        learns_from: Corpora and their splits, None for whole corpora.
+        learns_from_queries: Whether it learns from the corpora's own queries.
+        evaluate: Corpora whose test queries evaluate it.
+        train: Trains it in a folder, with a function for messages and whether to show progress; returns the model's
+            folder.
+        renew: Deletes the training in a folder if it has other settings; returns whether it did.
+        compare_with: Names of the experiments for planned comparisons.
     """
 
     name: str
@@ -34,7 +35,7 @@ class Trainable:
     path: Path
     given: Mapping[str, str]
     learns_from: Sequence[tuple[str, str | None]]
-    asked: bool
+    learns_from_queries: bool
     evaluate: Sequence[str]
     train: Callable[[Path, Callable[[str], None], bool], Path]
     renew: Callable[[Path], bool]
@@ -42,14 +43,14 @@ class Trainable:
 
 
 def open_experiment(path: Path) -> Trainable:
-    """Read an experiment of whichever kind ranks passages.
+    """Read an experiment of any kind that ranks passages.
 
     Args:
         path: A file, or FILE:VARIANT.
 
     Raises:
         ConfigError: Naming the file and every field that is wrong.
-        MissingExtraError: What trains is not installed.
+        MissingExtraError: The packages for training are not installed.
     """
     with naming_extra("lab", "torch", "lightning", "safetensors", "yaml"):
         from auscult_lab.encoders import experiment as capr
@@ -63,47 +64,51 @@ def open_experiment(path: Path) -> Trainable:
         try:
             return train_model(experiment, folder, say=say, progress=progress).model
         except BegunOtherwiseError as error:
-            # Of many trainings there is no --restart.
+            # There is no --restart for many trainings.
             raise ConfigError(error.expected, error.got, f"choose another --out, or delete {folder}") from error
 
     def renew(experiment: DataExperiment, folder: Path) -> bool:
-        if found := is_another(experiment, folder):
+        changed = is_another(experiment, folder)
+        if changed:
             restart(folder)
-        return found
+        return changed
 
     given: Mapping[str, str] = {}
-    found: capr.CaprExperiment | ranking.RankingExperiment
+    opened: capr.CaprExperiment | ranking.RankingExperiment
     if read_model_name(path) == "capr":
-        found = asked = capr.read_capr_experiment(path)
-        given = {"backbone": asked.backbone, "graph": str(asked.settings.get("knowledge", ""))}
+        opened = capr_experiment = capr.read_capr_experiment(path)
+        given = {
+            "backbone": capr_experiment.backbone,
+            "graph": str(capr_experiment.settings.get("knowledge", "")),
+        }
     else:
-        found = ranking.read_ranking_experiment(path)
+        opened = ranking.read_ranking_experiment(path)
     return Trainable(
-        found.name,
-        found.title,
+        opened.name,
+        opened.title,
         path,
         given,
-        learns_from=[(choice.name, choice.split) for choice in found.corpora],
-        asked=found.queries == "corpus",
-        evaluate=found.evaluate,
-        train=partial(train, found),
-        renew=partial(renew, found),
+        learns_from=[(choice.name, choice.split) for choice in opened.corpora],
+        learns_from_queries=opened.queries == "corpus",
+        evaluate=opened.evaluate,
+        train=partial(train, opened),
+        renew=partial(renew, opened),
         compare_with=read_compared(path),
     )
 
 
 def open_all(given: Iterable[Path]) -> dict[Path, Trainable]:
-    """Read all experiments of files and folders, of a file with variants all of these.
+    """Read all experiments of files and folders; of a file with variants, all of them.
 
     Args:
         given: Files, FILE:VARIANT, and folders of files.
 
     Returns:
-        By file, or FILE:VARIANT, in the order given.
+        Experiments by file, or FILE:VARIANT, in the order given.
 
     Raises:
         ConfigError: A file is wrong, or a folder has none.
-        MissingExtraError: What trains is not installed.
+        MissingExtraError: The packages for training are not installed.
     """
     with naming_extra("lab", "torch", "lightning", "safetensors", "yaml"):
         from auscult_lab.training.experiment_files import experiments_in
@@ -120,35 +125,35 @@ def open_experiments(folder: Path) -> list[Trainable]:
     """Read all experiments of a folder, which need not exist.
 
     Raises:
-        ConfigError: A file is wrong, or two have names that differ in case and punctuation at most.
-        MissingExtraError: What trains is not installed.
+        ConfigError: A file is wrong, or two names differ at most in case and punctuation.
+        MissingExtraError: The packages for training are not installed.
     """
     opened: dict[str, Trainable] = {}
-    for each in open_all(sorted(folder.glob("*.yaml"))).values():
-        # Files are named after models, and these after experiments.
-        other = opened.setdefault(file_name(each.name), each)
-        if other is not each:
-            found = f"'{each.name}' again, as in {other.path}"
-            raise ConfigError("experiments of different names", found, f"rename the one in {each.path}")
+    for experiment in open_all(sorted(folder.glob("*.yaml"))).values():
+        # Files are named after models, and models after experiments.
+        other = opened.setdefault(file_name(experiment.name), experiment)
+        if other is not experiment:
+            got = f"'{experiment.name}' again, as in {other.path}"
+            raise ConfigError("experiments of different names", got, f"rename the one in {experiment.path}")
     return list(opened.values())
 
 
 def check_sources(experiment: Trainable, data: str, parts: Sequence[str]) -> None:
-    """Whether there is what an experiment learns from, for asking before hours of training other models.
+    """Check that an experiment's data exists, before hours of training other models.
 
     Args:
-        experiment: Its names of corpora are looked up.
-        data: The workbench's own, which need not be written yet.
-        parts: The splits of `data` that hold questions.
+        experiment: The experiment with the names of corpora.
+        data: The workbench's data, which need not be written yet.
+        parts: The splits of `data` with questions.
 
     Raises:
-        ConfigError: A corpus has no such name, or the split has no queries.
+        ConfigError: There is no corpus of the name, or the split has no queries.
         CorpusMissingError: A corpus is not on this machine, or has no such split.
         DataError: A corpus is damaged.
     """
     for name, split in experiment.learns_from:
         corpus = None if name == data else open_corpus(name)
-        if not experiment.asked:
+        if not experiment.learns_from_queries:
             continue
         found = False
         if split is not None:

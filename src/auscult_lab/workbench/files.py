@@ -1,8 +1,8 @@
-"""Files of a user's data: what each holds by its name, and its rows whatever its format.
+"""Files of a user's data: the role of each by its name, and its rows in any format.
 
-Files hold questions, passages, judgements, or all three joined. Formats are CSV, TSV and JSON lines, plain or
+Files have questions, passages, judgements, or all three joined. Formats are CSV, TSV and JSON lines, plain or
 gzip-compressed. Column names are folded to lower case and underscores, so that "Question ID", "question-id" and
-"question_id" are one.
+"question_id" are equal.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from auscult_lab.workbench.userdata import Findings, Place
 SUFFIXES = (".csv", ".tsv", ".jsonl")
 """Formats that are read; each may be followed by `.gz`."""
 _SEPARATORS = ",;\t|"
-# Passages may be whole pages; the library's own limit is 131,072 characters.
+# Passages may be whole pages; the csv module's default limit is 131,072 characters.
 _LONGEST_CELL = 10_000_000
-# A cell and what ends it. Quotes count where a cell begins and ends with them, as spreadsheets write cells with tabs,
-# line breaks or quotes in them; any other quote is one, as in BEIR's files.
+# A cell and its end. Quotes count where a cell begins and ends with them, as spreadsheets write cells with tabs, line
+# breaks or quotes; other quotes are part of the text, as in BEIR's files.
 _TABBED_CELL = re.compile(r'(?:"((?:[^"]++|"")*+)"|([^\t\r\n]*))(\t|\r\n?|\n|\Z)')
 
 
@@ -36,7 +36,7 @@ class Row:
     """One row of a table, or one object of JSON lines, with every value as text.
 
     Attributes:
-        objects: Columns that hold an object, which is no text.
+        objects: Columns whose value is an object instead of text.
     """
 
     place: Place
@@ -50,7 +50,7 @@ class Table:
 
     Attributes:
         place: The file.
-        columns: Their folded names, in order; for JSON lines, of all objects.
+        columns: Folded names of columns, in order; for JSON lines, of all objects.
         rows: In the file's order.
     """
 
@@ -60,18 +60,18 @@ class Table:
 
 
 def format_of(path: Path) -> str:
-    """Return the format by a file's name: one of `SUFFIXES`, or empty."""
+    """Return the format from a file's name: one of `SUFFIXES`, or empty."""
     suffix = Path(path.name.removesuffix(".gz")).suffix.lower()
     return suffix if suffix in SUFFIXES else ""
 
 
 def read_table(path: Path, root: Path, findings: Findings) -> Table:
-    """Read a file whole; what cannot be read becomes faults.
+    """Read a whole file; unreadable parts become faults.
 
     Args:
         path: The file.
-        root: What places are named relative to.
-        findings: Where faults go.
+        root: Folder to which names of places are relative.
+        findings: Collects faults.
     """
     place = Place(str(path.relative_to(root)) if path.is_relative_to(root) else path.name)
     text = _text(path, place, findings)
@@ -85,7 +85,7 @@ def read_table(path: Path, root: Path, findings: Findings) -> Table:
 
 
 def folded(name: str) -> str:
-    """Return A column's name in lower case, with underscores."""
+    """Return a column's name in lower case, with underscores."""
     return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
 
 
@@ -112,7 +112,7 @@ def _text(path: Path, place: Place, findings: Findings) -> str | None:
 
 def _objects(text: str, place: Place, findings: Findings) -> Iterator[Row]:
     if text.lstrip().startswith("["):
-        # Over many lines, perhaps, of which none is JSON by itself.
+        # Perhaps JSON over many lines, none of which is valid alone.
         findings.fault(place, "no JSON object", "an array", "write one JSON object a line")
         return
     for number, line in enumerate(text.split("\n"), start=1):
@@ -141,14 +141,14 @@ def _object(line: str, here: Place, findings: Findings) -> Row | None:
         return None
     extra = content.pop("metadata", None)
     beside = extra if isinstance(extra, dict) else {}
-    # What stands in the object itself counts more.
+    # Fields of the object itself take precedence.
     values = {folded(str(name)): value for own in (beside, content) for name, value in own.items()}
     objects = frozenset(name for name, value in values.items() if isinstance(value, dict))
     return Row(here, {name: _said(value) for name, value in values.items()}, objects)
 
 
 def _half_character(content: dict[str, Any]) -> str | None:
-    """Return a surrogate without its other half, which JSON can escape and no file can hold."""
+    """Return a lone surrogate, which JSON can escape but no UTF-8 file can contain."""
     try:
         json.dumps(content, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
@@ -186,7 +186,7 @@ def _cells(text: str, path: Path, place: Place, findings: Findings) -> Iterator[
 
 
 def _tabbed(text: str) -> Iterator[tuple[int, list[str]]]:
-    """Return the cells of each row of a TSV, with the line that the row begins in."""
+    """Return the cells of each row of a TSV, with the row's first line."""
     cells: list[str] = []
     begins = line = 1
     for match in _TABBED_CELL.finditer(text):
@@ -199,7 +199,7 @@ def _tabbed(text: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _delimited(text: str, place: Place, findings: Findings) -> Iterator[tuple[int, list[str]]]:
-    """Return the cells of each row of a CSV with its first line, up to the first row that cannot be read."""
+    """Return the cells of each row of a CSV, with the row's first line, up to the first unreadable row."""
     separator = separator_of(text.partition("\n")[0], _SEPARATORS)
     begins = 1
     try:
@@ -232,9 +232,9 @@ _NAMED = 5
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Files by what they hold; a file of questions, judgements or joined rows with the split its name says.
+    """Files by role; files of questions, judgements or joined rows with the split of their name.
 
-    Those that are not read are `unnamed`, where their names do not say what they hold, or of `other_formats`.
+    Files that are not read are `unnamed`, where their names give no role, or of `other_formats`.
     """
 
     root: Path
@@ -247,19 +247,19 @@ class Layout:
 
     @property
     def files(self) -> list[Path]:
-        """All that are read."""
+        """All files that are read."""
         return [*self.passages, *(path for path, _ in (*self.questions, *self.judgements, *self.joined))]
 
 
 def find_layout(path: Path) -> Layout:
-    """Look at the names in a folder, or take a single file as a joined one.
+    """Return the layout of a folder by its file names, or of a single joined file.
 
     Args:
         path: A folder (BEIR's, or files of those names), or one joined file.
 
     Raises:
-        CorpusMissingError: There is nothing, nothing that can be read, or a part is missing.
-        DataError: The folder may not be looked into.
+        CorpusMissingError: There is no file, no readable file, or a part is missing.
+        DataError: The folder cannot be listed.
     """
     try:
         return _look(path)
@@ -297,12 +297,12 @@ def _look(path: Path) -> Layout:
 
 
 def split_name(said: str) -> str:
-    """Return "train", "dev" or "test" for any of its usual names; empty for another word."""
+    """Return "train", "dev" or "test" for any of their usual names; empty for other words."""
     return _SPLIT_NAMES.get(said.strip().lower(), "")
 
 
 def _files(folder: Path) -> list[Path]:
-    """Return the files in a folder and in its folders of judgements, but hidden ones."""
+    """Return the files in a folder and in its folders of judgements, without hidden ones."""
     inner = [sub for sub in sorted(folder.iterdir()) if sub.is_dir() and re.fullmatch(_NAMES["judgements"], sub.name)]
     found = (file for place in (folder, *inner) for file in sorted(place.iterdir()))
     return [file for file in found if file.is_file() and not file.name.startswith(".")]

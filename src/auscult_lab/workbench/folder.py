@@ -1,10 +1,10 @@
-"""A workbench's folder: the user's data in BEIR's layout, experiments, trainings, and what came out.
+"""A workbench's folder: the user's data in BEIR's layout, experiments, trainings, and results.
 
-WORK/workbench.json        what this is: title, digest of the data, counts, warnings, what is compared and how
-WORK/data/NAME/            the data, normalised and divided, as `open_corpus` and every command takes it
-WORK/entities.json         entity and aspects of each question, where the data says them; for models that read no words
-WORK/experiments/*.yaml    what is trained; may be edited and added to
-WORK/runs/                 a folder a model, as `auscult compare` keeps them
+WORK/workbench.json        description: title, digest of the data, counts, warnings, protocol and untrained models
+WORK/data/NAME/            the data, normalised and divided, for `open_corpus` and every command
+WORK/entities.json         entity and aspects of questions, where the data has them; for models that read no words
+WORK/experiments/*.yaml    the experiments; users may edit and add files
+WORK/runs/                 one folder per model, as for `auscult compare`
 WORK/rankings/*.run.gz     every model's ranking of the test questions (TREC)
 WORK/records.json          results
 WORK/report.html           the page
@@ -38,14 +38,14 @@ class Description:
     """The content of workbench.json.
 
     Attributes:
-        title: What the user calls the data.
-        name: Of the data's folder; the corpus' name.
+        title: The user's title of the data.
+        name: Name of the data's folder; the corpus' name.
         digest: SHA-256 of the user's files.
-        counts: What the data holds, in the page's order.
+        counts: Size of the data, in the page's order.
         words: Mean number of words of a passage.
-        warnings: What was odd about the data.
+        warnings: Oddities of the data.
         protocol: "end-to-end" ranks all passages, "rerank" those that BM25 ranks highest.
-        untrained: What is compared besides what is trained: names or folders of models.
+        untrained: Names or folders of the untrained models to compare.
     """
 
     title: str
@@ -59,24 +59,24 @@ class Description:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The splits that hold a question."""
+        """The splits with questions."""
         return tuple(name for name in SPLITS if self.counts[COUNTED[name]])
 
 
 class WorkFolder:
-    """The folder and its places.
+    """The folder and its paths.
 
     Args:
         root: The folder; it need not exist yet.
 
     Attributes:
-        described: Of the description.
-        entities: Of what questions ask about.
-        experiments: Of what is trained.
-        runs: Of trainings.
-        rankings: Of rankings of the test questions.
-        records: Of results.
-        page: Of the report.
+        described: File of the description.
+        entities: File of the questions' entities and aspects.
+        experiments: Folder of experiments.
+        runs: Folder of trainings.
+        rankings: Folder of rankings of the test questions.
+        records: File of results.
+        page: File of the report.
     """
 
     def __init__(self, root: Path) -> None:
@@ -90,7 +90,7 @@ class WorkFolder:
         self.page = root / "report.html"
 
     def data(self, name: str) -> Path:
-        """Return the folder of the normalised data; absolute, because experiments name it."""
+        """Return the absolute path of the normalised data, for use in experiments."""
         return self.root.resolve() / "data" / name
 
     def describe(self, description: Description) -> None:
@@ -105,7 +105,7 @@ class WorkFolder:
         """Read workbench.json.
 
         Raises:
-            ConfigError: There is none: this is no workbench.
+            ConfigError: The file is missing: this is no workbench.
             DataError: It is damaged.
         """
         if not self.described.is_file():
@@ -121,23 +121,23 @@ class WorkFolder:
             raise DataError("a readable workbench.json", f"{self.described} ({error})", remedy) from error
 
     def write_entities(self, questions: Iterable[Question]) -> None:
-        """Write entities.json, where a question says its entity or aspects.
+        """Write entities.json, if questions have an entity or aspects.
 
-        They are no part of the data in BEIR's layout: there they would be read instead of a question's own words.
+        They are not in the data in BEIR's layout, because models would read them instead of the question.
 
         Raises:
             DataError: The folder cannot be written to.
         """
-        said = {
+        entities = {
             each.question_id: {"entity": each.entity, "aspects": list(each.aspects)}
             for each in questions
             if each.entity or each.aspects
         }
-        if said:
-            write_json(self.entities, said)
+        if entities:
+            write_json(self.entities, entities)
 
     def name_entities(self, queries: Iterable[Query]) -> tuple[Query, ...]:
-        """Add entity and aspects to queries, as the data has them; without an entity, the words take its place.
+        """Add the data's entities and aspects to queries; without an entity, the text takes its place.
 
         Raises:
             DataError: entities.json is damaged.
@@ -157,7 +157,7 @@ class WorkFolder:
 
 
 def digest_of(path: Path) -> str:
-    """Compute the SHA-256 of the files of a user's data, with their names.
+    """Return the SHA-256 of the files of a user's data, with their names.
 
     Raises:
         CorpusMissingError: There is nothing to read.
@@ -172,31 +172,31 @@ def digest_of(path: Path) -> str:
 
 
 def write_beir(data: UserData, folder: Path) -> None:
-    """Write divided data in BEIR's layout, in place of other data that is there.
+    """Write divided data in BEIR's layout, replacing earlier data.
 
     Args:
-        data: Of `splitting.divide`.
-        folder: Where to.
+        data: Result of `splitting.divide`.
+        folder: Folder to write to.
 
     Raises:
         DataError: The folder cannot be written to.
     """
     _lines(
         folder / "corpus.jsonl",
-        ({"_id": each.passage_id, "title": each.title, "text": each.text} for each in data.passages),
+        ({"_id": passage.passage_id, "title": passage.title, "text": passage.text} for passage in data.passages),
     )
     _lines(
         folder / "queries.jsonl",
-        # Without metadata: models read the question's words.
-        ({"_id": each.question_id, "text": each.text, "metadata": {}} for each in data.questions),
+        # Without metadata, so that models read the question.
+        ({"_id": question.question_id, "text": question.text, "metadata": {}} for question in data.questions),
     )
     split = {question.question_id: question.split for question in data.questions}
     for name in SPLITS:
-        rows = [each for each in data.judgements if split.get(each.question_id) == name]
+        rows = [judged for judged in data.judgements if split.get(judged.question_id) == name]
         path = folder / "qrels" / f"{name}.tsv"
         path.unlink(missing_ok=True)
         if rows:
-            lines = (f"{each.question_id}\t{each.passage_id}\t{each.relevance}\n" for each in rows)
+            lines = (f"{judged.question_id}\t{judged.passage_id}\t{judged.relevance}\n" for judged in rows)
             write_text(path, "query-id\tcorpus-id\tscore\n" + "".join(lines))
 
 

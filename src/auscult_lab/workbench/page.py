@@ -1,12 +1,11 @@
-"""The report as one HTML page that needs nothing else: no server, no network, no library.
+"""The report as a self-contained HTML page: no server, no network, no library.
 
-Style, script and data stand in the page. It comes with a content security policy that forbids every request and every
-script but its own, by hash; the user's texts are escaped in the HTML and become text nodes, never markup, in the
-script. So a passage that holds `<script>` is shown as it is written.
+Style, script and data are in the page. Its content security policy forbids all requests and all scripts but its own, by
+hash. The user's texts are escaped in the HTML, and the script makes text nodes of them, never markup, so that a passage
+with `<script>` is shown as text.
 
-In the data every passage is stored once, and what a question and a passage have in common (relevance, highlights) once
-for all models, so that two thousand questions times ten models times ten answers stay a file that a browser opens at
-once.
+The data has every passage once, and relevance and highlights once for each question and passage, for all models. Two
+thousand questions with ten answers from ten models are thus a file that a browser opens quickly.
 """
 
 from __future__ import annotations
@@ -36,11 +35,11 @@ _SCRIPTS = ("state.js", "results.js", "charts.js", "questions.js", "published.js
 
 
 def write_page(content: ReportContent, path: Path) -> None:
-    """Write a report, whole or not at all.
+    """Write a report atomically.
 
     Args:
-        content: What it shows.
-        path: Of the HTML file; its folder is made where there is none.
+        content: Content of the report.
+        path: Path of the HTML file; a missing folder is created.
 
     Raises:
         ConfigError: There is no record: nothing was compared.
@@ -50,7 +49,7 @@ def write_page(content: ReportContent, path: Path) -> None:
         raise ConfigError("at least one evaluated model", "none", "evaluate a model first")
     page = _page(content)
     with whole_or_nothing(path) as partial:
-        # A lone surrogate, which JSON input may hold, has no UTF-8.
+        # A lone surrogate, which JSON input may contain, has no UTF-8.
         partial.write_text(page, encoding="utf-8", errors="replace")
 
 
@@ -68,7 +67,7 @@ def _page(content: ReportContent) -> str:
         "base-uri 'none'; form-action 'none'",
         style=style,
         script=script,
-        # Without "<" nothing in it can end the script element or begin a comment.
+        # Without "<", it cannot end the script element or begin a comment.
         data=data.replace("<", "\\u003c"),
         title=escape(content.title),
         version=escape(content.version),
@@ -91,7 +90,7 @@ def _listed(what: str, values: Iterable[str]) -> str:
 
 
 def _hash(text: str) -> str:
-    """Return a source of a content security policy: this very text and no other."""
+    """Return a source of a content security policy that allows only this text."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
@@ -100,7 +99,7 @@ def _read(name: str) -> str:
 
 
 def page_data(content: ReportContent) -> dict[str, Any]:
-    """Build the data that the page's script reads; its keys are described in `layout/state.js`."""
+    """Build the data for the page's script; `layout/state.js` describes its keys."""
     records = best_first(content.records)
     labels = [record.label for record in records]
     return {
@@ -108,7 +107,7 @@ def page_data(content: ReportContent) -> dict[str, Any]:
         "measures": _measures(records),
         "models": _models(records),
         "breakdowns": _breakdowns(records),
-        **_asked(content.questions, labels),
+        **_question_fields(content.questions, labels),
         "published": _papers(content.published, records),
     }
 
@@ -144,7 +143,7 @@ def _models(records: Sequence[EvaluationRecord]) -> list[dict[str, Any]]:
 
 
 def _spent(record: EvaluationRecord, name: str, per: float = 1.0) -> float | None:
-    """Return 0 where nothing was trained, and None where the training has no such figure."""
+    """Return a training figure: 0 for untrained models, None where the record does not have it."""
     value = 0.0 if record.track == "untrained" else record.training.get(name)
     return None if value is None else _number(value / per)
 
@@ -191,13 +190,14 @@ def _breakdown(name: str, by_model: Sequence[Sequence[GroupRecord]]) -> dict[str
     }
 
 
-def _asked(questions: Sequence[AskedQuestion], labels: Sequence[str]) -> dict[str, Any]:
+def _question_fields(questions: Sequence[AskedQuestion], labels: Sequence[str]) -> dict[str, Any]:
     passages: dict[tuple[str, str, str], int] = {}
     answering = [label for label in labels if any(label in question.answers for question in questions)]
-    names = list(dict.fromkeys(name for each in questions for own in each.measures.values() for name in own))
-    # The first is what models are compared by until the reader chooses another: AP, whose mean is MAP.
+    measures = (values for question in questions for values in question.measures.values())
+    names = list(dict.fromkeys(name for values in measures for name in values))
+    # The first measure is the page's default: AP, whose mean is MAP.
     names.sort(key=lambda name: name != "AP")
-    asked = []
+    rows = []
     for question in questions:
         candidates: dict[int, list[Any]] = {}
         rankings = []
@@ -210,19 +210,19 @@ def _asked(questions: Sequence[AskedQuestion], labels: Sequence[str]) -> dict[st
                 ranking.append([list(candidates).index(number), _number(answer.score)])
             rankings.append(ranking)
         own = [question.measures.get(label, {}) for label in answering]
-        asked.append(
+        rows.append(
             {
                 "id": question.query_id,
                 "text": question.text,
                 "relevant": question.relevant,
                 "candidates": list(candidates.values()),
                 "rankings": rankings,
-                "values": [[_number(each.get(name)) for name in names] for each in own],
+                "values": [[_number(values.get(name)) for name in names] for values in own],
             }
         )
     return {
         "passages": list(passages),
-        "questions": asked,
+        "questions": rows,
         "answering": [labels.index(label) for label in answering],
         "questionMeasures": names,
     }
@@ -247,5 +247,5 @@ def _papers(tables: Iterable[PublishedTable], records: Sequence[EvaluationRecord
 
 
 def _number(value: float | None) -> float | None:
-    """Round to six significant digits; None for a missing or infinite value (a training that diverged)."""
+    """Round to six significant digits; return None for a missing or infinite value (of a diverged training)."""
     return float(f"{value:.6g}") if value is not None and math.isfinite(value) else None

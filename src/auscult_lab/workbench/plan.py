@@ -1,9 +1,8 @@
-"""Which models are worth trying on data of a size, with the reason and the time that each will take.
+"""The plan: models worth trying on data of a given size, with reason and estimated time.
 
-What a model's training and ranking take, foreseen from measured rates; for the plan, not for the report.
-
-Rates were measured on two cores of an Intel Xeon with passages of about 150 words (benchmarks/results); they grow with
-the passages, and are shown to the user as what they are: rough.
+Times are estimated from rates that were measured on two cores of an Intel Xeon with passages of about 150 words
+(benchmarks/results). They grow with the length of passages, are shown to users as rough estimates, and are not used in
+the report.
 """
 
 from __future__ import annotations
@@ -27,10 +26,10 @@ _LONGEST, _SHORTEST = 2.0, 0.2
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """What a model costs on passages of 150 words.
+    """Cost of a model on passages of 150 words.
 
     Attributes:
-        learn_ms: Milliseconds to learn one question, with its answer and negatives, once.
+        learn_ms: Milliseconds to train on one question, with its answer and negatives, once.
         rank_us: Microseconds to score one passage.
         read_ms: Milliseconds to read one passage of the collection, once.
     """
@@ -66,14 +65,14 @@ WORD_VECTORS = Rate(read_ms=6)
 
 
 def foreseen(rate: Rate, *, words: float, learned: int = 0, passages: int = 0, ranked: int = 0) -> float:
-    """Estimate the seconds that a model takes.
+    """Return the estimated seconds of a model.
 
     Args:
-        rate: Its.
+        rate: Its cost.
         words: Mean number of words of a passage.
-        learned: Questions that it learns, each counted as often as it is seen.
-        passages: Of the collection.
-        ranked: Pairs of question and passage that it scores.
+        learned: Questions to train on, with repeats over epochs.
+        passages: Passages of the collection.
+        ranked: Pairs of question and passage to score.
     """
     factor = min(max(words / _WORDS, _SHORTEST), _LONGEST)
     return factor * (rate.learn_ms * learned / 1e3 + rate.rank_us * ranked / 1e6 + rate.read_ms * passages / 1e3)
@@ -91,12 +90,12 @@ class Proposal:
     """A model that could be tried.
 
     Attributes:
-        name: As `--models` takes it; of a trained one also the name of its experiment.
-        model: What opens it, where nothing is trained: as `open_contenders` takes it.
-        reason: Why, or why not, in a sentence.
-        seconds: That it will take, roughly; 0 where nobody knows.
+        name: Its name for `--models`; for a trained model also the name of its experiment.
+        model: For an untrained model, its name for `open_contenders`.
+        reason: Reason for or against it, in a sentence.
+        seconds: Rough estimate of its time; 0 where it is unknown.
         chosen: Whether it is tried.
-        lacks: Options that must be given for it, and are not.
+        lacks: Missing options that it needs.
     """
 
     name: str
@@ -114,13 +113,13 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What the user says of the plan.
+    """The user's options for the plan.
 
     Attributes:
-        models: Exactly these; all that fit when empty.
+        models: Names of the models to try; empty for all that fit.
         backbone: Folder or hub name of a pre-trained encoder.
         graph: Folder of trained knowledge-graph vectors.
-        minutes: For everything.
+        minutes: Time for everything.
     """
 
     models: tuple[str, ...] = ()
@@ -130,23 +129,23 @@ class Wishes:
 
 
 def ranked_how(description: Description, minutes: float) -> Protocol:
-    """Choose the protocol: all passages where there is time for it."""
+    """Return the protocol: end-to-end where there is time for it."""
     passages, asked = description.counts["passages"], description.counts["test questions"]
     few = passages <= MOST_PASSAGES and passages * asked <= _PAIRS_A_MINUTE * minutes
     return "end-to-end" if few else "rerank"
 
 
 def propose(description: Description, wishes: Wishes, own: Sequence[str] = ()) -> list[Proposal]:
-    """Propose models, and choose those that there is time for, in the order of what they promise for their cost.
+    """Propose models in the order of expected benefit for their cost, and choose those that there is time for.
 
     Args:
-        description: Of the data.
-        wishes: What the user says.
-        own: Names of experiments that the user wrote. They are tried in any case, after the others.
+        description: Description of the data.
+        wishes: The user's options.
+        own: Names of the user's experiments. They are always tried, after the others.
 
     Raises:
-        ConfigError: A wish names no model, or one that needs something that is not given; an experiment has the name
-            of a model that is not trained.
+        ConfigError: An option names no model, or one with a missing option; or an experiment has the name of an
+            untrained model.
     """
     proposals = [*_ready(description, wishes), *_learning(description, wishes)]
     _check_names(wishes, proposals, own)
@@ -163,18 +162,18 @@ def _fitting(description: Description, wishes: Wishes, proposals: Sequence[Propo
     if passages >= OWN_WORD_VECTORS:
         left -= foreseen(WORD_VECTORS, words=description.words, passages=passages)
     chosen = []
-    for each in proposals:
-        fits = each.chosen and (each.name in LEXICAL or each.seconds <= left)
-        left -= each.seconds if fits else 0.0
-        reason = each.reason
-        if each.chosen and not fits:
+    for proposal in proposals:
+        fits = proposal.chosen and (proposal.name in LEXICAL or proposal.seconds <= left)
+        left -= proposal.seconds if fits else 0.0
+        reason = proposal.reason
+        if proposal.chosen and not fits:
             reason += f" Left out: it would take longer than the {wishes.minutes:g} minutes allow (--minutes)."
-        chosen.append(replace(each, chosen=fits, reason=reason))
+        chosen.append(replace(proposal, chosen=fits, reason=reason))
     return chosen
 
 
 def _ready(description: Description, wishes: Wishes) -> Iterator[Proposal]:
-    """Propose models that learn nothing here."""
+    """Propose models that are not trained here."""
     reasons = {
         "bm25": "Needs no training, and is hard to beat on exact words.",
         "tfidf": "The oldest yardstick.",
@@ -204,7 +203,7 @@ def _ready(description: Description, wishes: Wishes) -> Iterator[Proposal]:
 
 
 def general_encoders() -> list[str]:
-    """Return the shipped models that search documents nobody trained on."""
+    """Return the shipped models for documents of any kind."""
     return [name for name in SHIPPED if kind_of(name).name == GENERAL]
 
 

@@ -1,4 +1,4 @@
-"""From a user's files to a workbench's folder with data and a plan."""
+"""Prepare a workbench's folder, with data and a plan, from a user's files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Prepared:
     """A folder that is ready to run.
 
     Attributes:
-        description: Of the data and of what is compared.
+        description: Description of the data and of the comparison.
         proposals: Every model that could be tried, chosen or not.
     """
 
@@ -39,16 +39,16 @@ def prepare(mydata: Path, work: WorkFolder, wishes: Wishes, *, title: str = "") 
     """Read, check and divide the data, unless an earlier call did; plan, and write experiment files.
 
     Args:
-        mydata: Folder or file of the user's.
-        work: Where everything goes.
-        wishes: What the user says of the plan.
-        title: What the page calls the data; the name of the files when empty.
+        mydata: The user's folder or file.
+        work: Folder of the workbench.
+        wishes: The user's options for the plan.
+        title: Title of the data on the page; by default the name of the files.
 
     Raises:
         CorpusMissingError: There is nothing to read.
-        UnusableDataError: The data has faults; it holds all of them.
-        ConfigError: The folder is another data set's, an experiment in it is wrong, learns from what is not there, or
-            is of another encoder or graph than is given, or a wish cannot be granted.
+        UnusableDataError: The data has faults, all of which are in the error.
+        ConfigError: The folder is that of another data set. Or an experiment in it is wrong, its data is missing, or it
+            has another encoder or graph than the options. Or an option cannot be followed.
         ModelError: An encoder or a graph that is given, or that an experiment names, cannot be opened.
         DataError: The folder cannot be written to.
     """
@@ -58,12 +58,13 @@ def prepare(mydata: Path, work: WorkFolder, wishes: Wishes, *, title: str = "") 
         description = _described(mydata, work, digest, title)
     else:
         data, description = _read(mydata, work, digest, title, wishes.minutes)
-    kept = {each.name: each for each in open_experiments(work.experiments)}
+    written = {experiment.name: experiment for experiment in open_experiments(work.experiments)}
     recipes = {recipe.name: recipe for recipe in RECIPES}
-    proposals = tuple(propose(description, wishes, [name for name in kept if name not in recipes]))
-    trained = [each.name for each in proposals if each.chosen and each.trained]
-    new = [recipes[name] for name in trained if name not in kept]
-    own = [kept[name] for name in trained if name in kept]
+    proposals = tuple(propose(description, wishes, [name for name in written if name not in recipes]))
+    chosen = [proposal for proposal in proposals if proposal.chosen]
+    trained = [proposal.name for proposal in chosen if proposal.trained]
+    new = [recipes[name] for name in trained if name not in written]
+    own = [written[name] for name in trained if name in written]
     for recipe in new:
         experiment_file(recipe, work)
     for experiment in own:
@@ -72,18 +73,18 @@ def prepare(mydata: Path, work: WorkFolder, wishes: Wishes, *, title: str = "") 
         check_sources(experiment, str(work.data(description.name)), description.parts)
     named = [experiment.given for experiment in own]
     open_given([{"backbone": wishes.backbone, "graph": wishes.graph}, *named])
-    for each in proposals:
-        if each.chosen and each.name == "backbone":
-            load_scorer(each.model)
-    # Only now, when nothing is left to be told: a later call would go on with what a failed one wrote.
+    for proposal in chosen:
+        if proposal.name == "backbone":
+            load_scorer(proposal.model)
+    # Only after all checks, because a later call would continue with the files of a failed one.
     if data is not None:
-        # In place of what an earlier call may have left that was killed.
+        # Replace files of an interrupted earlier call.
         work.entities.unlink(missing_ok=True)
         write_beir(data, work.data(data.name))
         work.write_entities(data.questions)
     for recipe in new:
         write_experiment(recipe, work, description, backbone=wishes.backbone, graph=wishes.graph)
-    untrained = [each.model for each in proposals if each.chosen and not each.trained]
+    untrained = [proposal.model for proposal in chosen if not proposal.trained]
     description = replace(description, untrained=untrained)
     work.describe(description)
     return Prepared(description, proposals)
@@ -107,7 +108,7 @@ def _read(mydata: Path, work: WorkFolder, digest: str, title: str, minutes: floa
         checked = divide(checked, findings)
     findings.insist()
     if mydata.resolve() == work.data(data.name):
-        # It would be written over.
+        # It would be overwritten.
         raise ConfigError("data apart from the workbench's own copy", f"{mydata}", "choose another --out")
     words = sum(len(passage.text.split()) for passage in checked.passages) / len(checked.passages)
     description = Description(

@@ -1,6 +1,6 @@
-"""From a user's folder or file to questions, passages and judgements; every fault is noted, none stops the reading.
+"""Read questions, passages and judgements from a user's folder or file; collect all faults.
 
-Which column says what, by the names that people give to columns.
+Columns are recognised by the names that people commonly give them.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _ENTITIES, _ASPECTS = ("entity", "disease", "focus", "concept"), ("aspects", "as
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """What is looked for in a kind of file.
+    """The columns of a kind of file.
 
     Attributes:
-        names: role -> the names of columns that play it, best first.
+        names: role -> names of columns for it, best first.
         required: Roles without which the file cannot be used.
     """
 
@@ -85,25 +85,25 @@ JOINED = Roles(
 
 
 def find_columns(columns: Sequence[str], roles: Roles) -> dict[str, str]:
-    """Find the column of each role; a column has one role, and a role without a column is left out.
+    """Return the column of each role; a column has one role, and roles without a column are left out.
 
     Args:
         columns: Folded names.
         roles: One of `QUESTIONS`, `PASSAGES`, `JUDGEMENTS`, `JOINED`.
     """
     free = list(columns)
-    found: dict[str, str] = {}
+    by_role: dict[str, str] = {}
     for role, names in roles.names.items():
         for name in names:
             if name in free:
-                found[role] = name
+                by_role[role] = name
                 free.remove(name)
                 break
-    return found
+    return by_role
 
 
 _LISTED = 10
-# Of grades: nDCG has no number for what a thousand millions are worth.
+# Limit of grades: nDCG overflows on grades of a thousand million.
 _HIGHEST = 1_000
 _WORDS = {"relevant": 1, "yes": 1, "true": 1, "not relevant": 0, "irrelevant": 0, "no": 0, "false": 0, "nonrelevant": 0}
 
@@ -113,7 +113,7 @@ def read_user_data(path: Path, findings: Findings) -> UserData:
 
     Args:
         path: See `files.find_layout`.
-        findings: Where faults and warnings go.
+        findings: Collects faults and warnings.
 
     Raises:
         CorpusMissingError: There is nothing to read.
@@ -151,7 +151,7 @@ def _apart(name: str, layout: Layout, findings: Findings) -> UserData:
 
 
 def _joined(name: str, layout: Layout, findings: Findings) -> UserData:
-    """Read rows "question, passage, label"; what has no id gets one by its words."""
+    """Read rows "question, passage, label"; missing ids are made from texts."""
     questions: dict[str, Question] = {}
     passages: dict[str, UserPassage] = {}
     judgements = []
@@ -177,18 +177,18 @@ def _same(first: Question | UserPassage, again: Question | UserPassage, what: st
 
 
 def _rows(table: Table, roles: Roles, findings: Findings) -> Iterator[tuple[Row, Mapping[str, str]]]:
-    """Yield each row with its cells by role; nothing where a needed column is missing."""
-    found = find_columns(table.columns, roles)
-    if table.rows and (missing := [role for role in roles.required if role not in found]):
+    """Yield each row with its cells by role; nothing where a required column is missing."""
+    by_role = find_columns(table.columns, roles)
+    if table.rows and (missing := [role for role in roles.required if role not in by_role]):
         for role in missing:
             columns = f"columns {', '.join(table.columns)}"
             remedy = f"name the column with the {role} '{roles.names[role][0]}'"
             findings.fault(Place(table.place.file, 1), f"no column for the {role}", columns, remedy)
         return
-    if "label" in roles.names and "label" not in found and table.rows:
+    if "label" in roles.names and "label" not in by_role and table.rows:
         findings.warn(f"{table.place.file} has no column of labels: every row counts as relevant.")
     for row in table.rows:
-        yield row, {role: _cell(row, role, column, roles, findings) for role, column in found.items()}
+        yield row, {role: _cell(row, role, column, roles, findings) for role, column in by_role.items()}
 
 
 def _cell(row: Row, role: str, column: str, roles: Roles, findings: Findings) -> str:
@@ -206,12 +206,12 @@ def _require(place: Place, ids: Mapping[str, str], findings: Findings) -> None:
 
 
 def _question(row: Row, cells: Mapping[str, str], question_id: str, split: str, findings: Findings) -> Question:
-    said = cells.get("split", "")
-    if said and not split_name(said):
-        findings.fault(row.place, "unknown split", f"'{said}'", "write train, dev or test")
+    part = cells.get("split", "")
+    if part and not split_name(part):
+        findings.fault(row.place, "unknown split", f"'{part}'", "write train, dev or test")
     aspects = tuple(part.strip() for part in cells.get("aspects", "").split(";") if part.strip())
     text = cells.get("question", "")
-    return Question(question_id, text, row.place, cells.get("entity", ""), aspects, split_name(said) or split)
+    return Question(question_id, text, row.place, cells.get("entity", ""), aspects, split_name(part) or split)
 
 
 def _passage(row: Row, cells: Mapping[str, str], passage_id: str) -> UserPassage:
@@ -222,18 +222,18 @@ def _passage(row: Row, cells: Mapping[str, str], passage_id: str) -> UserPassage
 def _judged(
     row: Row, cells: Mapping[str, str], question_id: str, passage_id: str, split: str, findings: Findings
 ) -> Judged:
-    said = cells.get("label", "1")
-    relevance = _relevance(said)
+    label = cells.get("label", "1")
+    relevance = _relevance(label)
     if relevance is None:
         remedy = "write 1 for relevant and 0 for not, or a grade"
-        findings.fault(row.place, "no number as label", f"'{said}'", remedy)
+        findings.fault(row.place, "no number as label", f"'{label}'", remedy)
     elif relevance > _HIGHEST:
-        findings.fault(row.place, "label too high", f"'{said}'", f"write a grade of {_HIGHEST:,} at most")
+        findings.fault(row.place, "label too high", f"'{label}'", f"write a grade of {_HIGHEST:,} at most")
     return Judged(question_id, passage_id, relevance or 0, row.place, split_name(cells.get("split", "")) or split)
 
 
 def _relevance(said: str) -> int | None:
-    """Parse a label as a whole number; None for no label. Negative grades (junk) are not relevant."""
+    """Parse a label as a whole number; None where it is none. Negative grades (junk) are not relevant."""
     word = said.strip().lower()
     if word in _WORDS:
         return _WORDS[word]

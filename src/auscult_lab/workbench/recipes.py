@@ -1,4 +1,4 @@
-"""How each model is trained on a user's data: from what size on, and the experiment file that does it."""
+"""Recipes for training models on a user's data: the least amount of data, and the experiment file."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ _SHARED = {"shared": True, "mark": False, "pooling": "mean", "cosine": True, "te
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A model that learns.
+    """A model that is trained on the data.
 
     Attributes:
-        name: Of the model in plans, and of its experiment.
-        reason: Why to try it.
-        questions: Training questions from which on it is worth trying.
-        epochs: Times that each question is seen at most.
-        needs: What the user must give: "backbone", "graph".
-        architecture: Of a transformer; empty for a ranker of words.
-        fields: What its experiment says besides the common.
-        few: What it says instead with few questions, of a ranker of words.
+        name: Name of the model in plans, and of its experiment.
+        reason: Reason to try it.
+        questions: Least number of training questions.
+        epochs: Largest number of epochs.
+        needs: Options that it needs: "backbone", "graph".
+        architecture: Architecture of a transformer; empty for a ranker of words.
+        fields: Fields of its experiment besides the common ones.
+        few: Fields that replace these for few questions, in rankers of words.
     """
 
     name: str
@@ -63,7 +63,7 @@ RECIPES: tuple[Recipe, ...] = (
         "Few weights besides word vectors: soft matches counted by kernels.",
         100,
         12,
-        # The kernels' sums are small numbers, and want large weights.
+        # The kernels' sums are small numbers, and need large weights.
         few={"training": {"learning_rate": 0.01}},
     ),
     Recipe(
@@ -95,7 +95,8 @@ RECIPES: tuple[Recipe, ...] = (
         "ck",
         {
             "settings": {"head": "drmm-tks", "max_query_tokens": 32, "max_passage_tokens": 128},
-            # One at random too: what was shown BM25's alone does not know that a passage without the words is wrong.
+            # Also a random one: a model trained on BM25's only does not learn that passages without the words are
+            # wrong.
             "negatives": {"in_batch": 1, "bm25": 1},
             "training": {"loss": "hinge", "head_learning_rate": 0.001},
         },
@@ -110,14 +111,14 @@ def write_experiment(recipe: Recipe, work: WorkFolder, description: Description,
     """Write a model's experiment file.
 
     Args:
-        recipe: Of the model.
-        work: Where to.
-        description: Of the data.
+        recipe: Recipe of the model.
+        work: Folder of the workbench.
+        description: Description of the data.
         backbone: Folder or hub name, for a recipe that needs one.
         graph: Folder of vectors, for a recipe that needs one.
 
     Raises:
-        ConfigError: An experiment of another name is where the file should be.
+        ConfigError: The file has an experiment of another name.
         DataError: The file cannot be written.
     """
     path = experiment_file(recipe, work)
@@ -127,7 +128,7 @@ def write_experiment(recipe: Recipe, work: WorkFolder, description: Description,
     else:
         fields |= _words(recipe, description)
     head = f"# {recipe.reason}\n{_ADVICE}\n"
-    # JSON is YAML too.
+    # JSON is also YAML.
     lines = (f"{name}: {json.dumps(value, ensure_ascii=False)}\n" for name, value in fields.items())
     write_text(path, head + "".join(lines))
 
@@ -136,7 +137,7 @@ def experiment_file(recipe: Recipe, work: WorkFolder) -> Path:
     """Return the path of a model's experiment file.
 
     Raises:
-        ConfigError: An experiment of another name is there.
+        ConfigError: The file has an experiment of another name.
     """
     path = work.experiments / f"{recipe.name}.yaml"
     if path.is_file():
@@ -146,16 +147,16 @@ def experiment_file(recipe: Recipe, work: WorkFolder) -> Path:
 
 
 def open_given(named: Iterable[Mapping[str, str]]) -> None:
-    """Open encoders and graphs, each once, so that wrong ones are told before anything is trained or written.
+    """Open each encoder and graph once, so that errors appear before anything is trained or written.
 
     Args:
-        named: "backbone" (folder or hub name) and "graph" (folder of vectors), as options give them and experiments
-            name them; empty or missing where there is none.
+        named: "backbone" (folder or hub name) and "graph" (folder of vectors) from options and experiments; empty or
+            missing for none.
 
     Raises:
         ConfigError: An environment variable in their names is not set.
         ModelError: One of them is missing, or cannot be opened.
-        MissingExtraError: What opens them is not installed.
+        MissingExtraError: The packages that open them are not installed.
     """
     with naming_extra("lab", "torch", "lightning", "safetensors", "yaml"):
         from auscult_lab.graphs.knowledge_vectors import load
@@ -170,22 +171,22 @@ def open_given(named: Iterable[Mapping[str, str]]) -> None:
             open_backbone(meant)
 
 
-def check_given(recipe: Recipe, kept: Trainable, *, backbone: str, graph: str) -> None:
-    """Whether an experiment that is there, which users may have changed, is of the encoder and graph that are given.
+def check_given(recipe: Recipe, experiment: Trainable, *, backbone: str, graph: str) -> None:
+    """Check that an existing experiment, which users may have edited, has the given encoder and graph.
 
     Args:
-        recipe: Of the model.
-        kept: The experiment.
+        recipe: Recipe of the model.
+        experiment: The experiment in the folder.
         backbone: Folder or hub name, for a recipe that needs one.
         graph: Folder of vectors, for a recipe that needs one.
 
     Raises:
-        ConfigError: It is of others.
+        ConfigError: It has others.
     """
     given = {"backbone": _place(backbone), "graph": _place(graph)}
     for need in recipe.needs:
-        if kept.given.get(need) != given[need]:
-            expected = f"--{need} {kept.given.get(need)}, which {kept.path} names"
+        if experiment.given.get(need) != given[need]:
+            expected = f"--{need} {experiment.given.get(need)}, which {experiment.path} names"
             remedy = f"give that, or delete the file to train '{recipe.name}' anew with the other"
             raise ConfigError(expected, given[need], remedy)
 
@@ -210,9 +211,9 @@ def _common(recipe: Recipe, data: str, description: Description) -> dict[str, An
 
 def _words(recipe: Recipe, description: Description) -> dict[str, Any]:
     own = {"dim": 64, "epochs": 5, "min_count": 2, "glossary": False}
-    # A few thousand passages make vectors in which all words are alike, and matches say little.
+    # Vectors from a few thousand passages make all words similar, so that matches mean little.
     few_passages = description.counts["passages"] < OWN_WORD_VECTORS
-    # With hundreds of questions, the papers' batches would make a few dozen steps an epoch: nothing is learned by them.
+    # With hundreds of questions, the papers' batches would give a few dozen steps per epoch, too few to learn.
     few = description.counts["training questions"] < _MANY_QUESTIONS
     steps = {"batch_queries": 4, "learning_rate": 0.003} if few else {"batch_queries": 16}
     fields = {**recipe.fields, **(recipe.few if few else {})}
@@ -244,6 +245,6 @@ def _transformer(recipe: Recipe, backbone: str, graph: str) -> dict[str, Any]:
 
 
 def _place(said: str) -> str:
-    """Resolve a folder, so that it is found from anywhere; a hub name stays."""
+    """Return the absolute path of a folder; hub names are unchanged."""
     path = Path(said)
     return str(path.resolve()) if path.exists() else said

@@ -1,4 +1,4 @@
-"""Training what is planned and ranking the test questions with every model; what is done is not done again."""
+"""Train the planned models and rank the test questions with every model; finished parts are not repeated."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ Say = Callable[[str, str], None]
 
 @dataclass(frozen=True, slots=True)
 class Watcher:
-    """Who is told how it goes.
+    """Receiver of messages and progress.
 
     Attributes:
-        say: Told of each stage.
-        ranked: Called with a model's label, questions ranked, and questions in all.
+        say: Called with a message at each stage.
+        ranked: Called with a model's label, the number of questions ranked, and the number of all questions.
     """
 
     say: Say
@@ -39,10 +39,10 @@ class Watcher:
 
 
 def user_task(work: WorkFolder, description: Description) -> Task:
-    """Build the task of the test questions: all passages, or the best by BM25 with all relevant ones.
+    """Build the task of the test questions, with all passages, or the best by BM25 and all relevant ones.
 
     Raises:
-        CorpusMissingError: The folder's data is gone.
+        CorpusMissingError: The folder's data is missing.
     """
     task = build_task(open_corpus(str(work.data(description.name))), "end-to-end")
     if description.protocol == "end-to-end":
@@ -55,22 +55,22 @@ def find_experiments(work: WorkFolder, names: Collection[str]) -> list[Trainable
     """Return the folder's experiments of the given names.
 
     Raises:
-        ConfigError: A file is wrong, or two have one name.
+        ConfigError: A file is wrong, or two have the same name.
     """
-    # Cheap ones first, and the user's own last.
+    # Cheap ones first, the user's own last.
     order = {recipe.name: row for row, recipe in enumerate(RECIPES)}
     chosen = [each for each in open_experiments(work.experiments) if each.name in names]
     return sorted(chosen, key=lambda each: order.get(each.name, len(order)))
 
 
 def run(work: WorkFolder, description: Description, experiments: Sequence[Trainable], watcher: Watcher) -> Comparison:
-    """Train, rank, compare, and keep results and rankings in the folder.
+    """Train, rank, compare, and save results and rankings in the folder.
 
     Args:
         work: The folder, with data.
-        description: Its.
-        experiments: What to train.
-        watcher: Told how it goes.
+        description: Description of the data in it.
+        experiments: The experiments to train.
+        watcher: Receives messages about progress.
 
     Raises:
         AuscultError: See `rankers.build.train`, `encoders.build.train` and `run_task`.
@@ -80,27 +80,27 @@ def run(work: WorkFolder, description: Description, experiments: Sequence[Traina
         Entry(model=model, runs=work.runs / (file_name(Path(model).name) or "model") / "evaluation")
         for model in description.untrained
     ]
-    for number, each in enumerate(experiments, start=1):
-        watcher.say(each.name, f"training {number} of {len(experiments)}")
+    for number, experiment in enumerate(experiments, start=1):
+        watcher.say(experiment.name, f"training {number} of {len(experiments)}")
 
-        def say(words: str, name: str = each.name) -> None:
+        def say(words: str, name: str = experiment.name) -> None:
             watcher.say(name, words)
 
-        folder = work.runs / each.name
-        if each.renew(folder):
+        folder = work.runs / experiment.name
+        if experiment.renew(folder):
             say("its settings have changed: trained anew")
-        model = str(each.train(folder, say, False))
-        # A copy's model is called as the one that it was copied from, unless its file gives it a title of its own.
-        copied = not each.title and each.name not in {recipe.name for recipe in RECIPES}
-        entries.append(Entry(model=model, experiment=each.name, copied=copied, runs=folder / "evaluation"))
+        model = str(experiment.train(folder, say, False))
+        # A copy's model has the title of the original, unless the file has a title.
+        copied = not experiment.title and experiment.name not in {recipe.name for recipe in RECIPES}
+        entries.append(Entry(model=model, experiment=experiment.name, copied=copied, runs=folder / "evaluation"))
     watcher.say(description.name, "reading the test questions")
     task = user_task(work, description)
-    # The shipped model reads no words, but what is asked about.
+    # The shipped model reads entity and aspects instead of words.
     named = replace(task, queries=work.name_entities(task.queries))
     comparison = compare_models(
         named,
         open_entries(entries, corpus, names="shown").contenders,
-        asked=lambda contender: named if isinstance(contender.scorer, EncoderScorer) else task,
+        task_for=lambda contender: named if isinstance(contender.scorer, EncoderScorer) else task,
         progress=lambda contender: _teller(watcher, contender.label, len(task.queries)),
     )
     _keep(work, comparison)
@@ -111,7 +111,7 @@ def kept_records(work: WorkFolder) -> tuple[EvaluationRecord, ...]:
     """Read the folder's results.
 
     Raises:
-        ConfigError: There are none yet.
+        ConfigError: There are no results yet.
         DataError: Their file is damaged.
     """
     if not work.records.is_file():
@@ -133,16 +133,16 @@ def kept_answers(work: WorkFolder, label: str, task: Task) -> dict[str, Ranking]
     """Read a model's ranking of each question of a task.
 
     Raises:
-        DataError: It is missing or damaged, lacks a question, or names a passage that the task has not.
+        DataError: It is missing or damaged, lacks a question, or has an unknown passage.
     """
-    found, place = kept_rankings(work, label), _ranking(work, label)
+    rankings, place = kept_rankings(work, label), _ranking(work, label)
     remedy = "give 'auscult try' again, which writes it anew"
-    if lost := [query.query_id for query in task.queries if query.query_id not in found]:
+    if lost := [query.query_id for query in task.queries if query.query_id not in rankings]:
         raise DataError("a ranking of every test question", f"{place} without '{lost[0]}'", remedy)
     known = {passage.passage_id for document in task.documents for passage in document.passages}
-    if strange := [name for ranking in found.values() for name in ranking.passage_ids if name not in known]:
+    if strange := [name for ranking in rankings.values() for name in ranking.passage_ids if name not in known]:
         raise DataError("rankings of the data's passages", f"'{strange[0]}' in {place}", remedy)
-    return found
+    return rankings
 
 
 def _teller(watcher: Watcher, label: str, total: int) -> Callable[[int, int], None]:
@@ -158,6 +158,6 @@ def _keep(work: WorkFolder, comparison: Comparison) -> None:
     work.rankings.mkdir(parents=True, exist_ok=True)
     for record, ranked in zip(comparison.records, comparison.runs, strict=True):
         write_run(_ranking(work, record.label), ranked.rankings, record.label)
-    # Only what was compared now: letters and tests hold within one comparison.
+    # Only the records of this comparison: letters and tests are valid within one comparison.
     with whole_or_nothing(work.records) as partial:
         write_records(partial, comparison.records)

@@ -1,8 +1,7 @@
-"""Dividing questions into training, development and test: as given, or at random with a seed.
+"""Divide questions into training, development and test: as given, or at random with a seed.
 
-Questions that ask the same in nearly the same words stay together. Two are alike when they share `ALIKE` of their
-distinct stemmed words (Jaccard). Pairs are found without comparing all: sets that share so much have one of their
-rarest words in common (prefix filtering).
+Questions in nearly the same words stay together. Two are alike when they share `ALIKE` of their distinct stemmed words
+(Jaccard). Pairs are found without comparing all: such sets have one of their rarest words in common (prefix filtering).
 """
 
 from __future__ import annotations
@@ -26,16 +25,15 @@ _STEMMED = Analyzer(stop_words=True, stemming=True)
 
 
 def divide(data: UserData, findings: Findings, *, seed: int = 1) -> UserData:
-    """Give every question its split.
+    """Assign a split to every question.
 
-    Where the data names a training and a test part for its questions, these are kept. Otherwise questions are divided
-    60/20/20, those that ask the same in nearly the same words (`groups_of`) staying together; of few questions, more
-    than a fifth are for testing.
+    Training and test parts of the data are kept. Without them, questions are divided 60/20/20; those in nearly the same
+    words (`groups_of`) stay together. Of few questions, more than a fifth are for testing.
 
     Args:
-        data: Checked.
-        findings: Where faults and warnings go.
-        seed: Of the division.
+        data: Checked data.
+        findings: Collects faults and warnings.
+        seed: Seed of the division.
     """
     given = {question.split for question in data.questions}
     kept = {"train", "test"} <= given
@@ -59,7 +57,7 @@ def _anew(questions: Sequence[Question], given: set[str], findings: Findings, se
     counts = dict.fromkeys(SHARES, 0)
     shares = _shares(len(questions))
     for group in groups:
-        # To the part that lacks most of its share.
+        # Assign the group to the part that lacks most of its share.
         name = max(shares, key=lambda part: shares[part] - counts[part] / len(questions))
         splits |= dict.fromkeys(group, name)
         counts[name] += len(group)
@@ -67,7 +65,7 @@ def _anew(questions: Sequence[Question], given: set[str], findings: Findings, se
 
 
 def _shares(questions: int) -> dict[str, float]:
-    """Return `SHARES`, or shares that leave `LEAST_TEST` questions for testing and divide the others alike."""
+    """Return `SHARES`, or shares with `LEAST_TEST` questions for testing and the others in the same ratio."""
     tested = max(SHARES["test"], LEAST_TEST / questions)
     if tested == SHARES["test"]:
         return SHARES
@@ -76,20 +74,20 @@ def _shares(questions: int) -> dict[str, float]:
 
 
 def _as_given(questions: Sequence[Question], findings: Findings) -> tuple[Question, ...]:
-    kept = tuple(question for question in questions if question.split)
-    if len(kept) < len(questions):
-        left = len(questions) - len(kept)
+    assigned = tuple(question for question in questions if question.split)
+    if len(assigned) < len(questions):
+        left = len(questions) - len(assigned)
         findings.warn(f"{left:,} questions are in no part and are left out.")
-    parts = [[kept[row].split for row in group] for group in groups_of([question.text for question in kept])]
-    tested = sum(question.split == "test" for question in kept)
+    parts = [[assigned[row].split for row in group] for group in groups_of([question.text for question in assigned])]
+    tested = sum(question.split == "test" for question in assigned)
     for learned, called in (("train", "training"), ("dev", "development")):
         if alike := sum(part.count("test") for part in parts if learned in part):
             findings.warn(f"{alike:,} of {tested:,} test questions ask nearly the same as a {called} question.")
-    return kept
+    return assigned
 
 
 def words_of(text: str) -> tuple[str, ...]:
-    """Return A text's words without case, accents and punctuation: equal for texts that say the same."""
+    """Return a text's words without case, accents and punctuation."""
     return tuple(_PLAIN(text))
 
 
@@ -100,9 +98,9 @@ def groups_of(texts: Sequence[str]) -> list[list[int]]:
         texts: In any order.
 
     Returns:
-        Groups by their first row, rows in order.
+        Groups in the order of their first rows, with rows in order.
     """
-    # A question of stop words only is told apart by those.
+    # Questions of stop words only are compared by these.
     sets = [frozenset(_STEMMED(text)) or frozenset(_PLAIN(text)) for text in texts]
     times = Counter(word for words in sets for word in words)
     alike = Groups(range(len(sets)))

@@ -1,6 +1,6 @@
-"""A user's questions, passages and judgements as they were read, each with its place; what is wrong or odd in them.
+"""A user's questions, passages and judgements as read, each with its place, and their faults and warnings.
 
-All faults are gathered before anything is said.
+All faults are collected before they are reported.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ SPLITS = ("train", "dev", "test")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something stands.
+    """A place in the user's files.
 
     Attributes:
-        file: As the user knows it, relative to the data.
-        line: From 1; 0 for the file, or the data, as a whole.
+        file: Path of the file, relative to the data.
+        line: Line from 1; 0 for the whole file or data.
     """
 
     file: str
@@ -35,10 +35,10 @@ class Question:
     """A question.
 
     Attributes:
-        text: Its words.
-        entity: What it asks about, where the data says so.
-        aspects: Which sides of it, where the data says so.
-        split: Where the data has it; empty where it does not say.
+        text: Its text.
+        entity: Entity of the question, where the data has it.
+        aspects: Aspects of the question, where the data has them.
+        split: Split of the question; empty where the data has none.
     """
 
     question_id: str
@@ -54,7 +54,7 @@ class UserPassage:
     """A passage.
 
     Attributes:
-        title: Of the document, and the heading, where the data has them.
+        title: Title of the document, and the heading, where the data has them.
     """
 
     passage_id: str
@@ -76,11 +76,11 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class UserData:
-    """All of it.
+    """The user's data.
 
     Attributes:
-        name: Of the folder or file.
-        questions: In the files' order; so are the others.
+        name: Name of the folder or file.
+        questions: Questions in the files' order, like passages and judgements.
     """
 
     name: str
@@ -91,42 +91,42 @@ class UserData:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Something that must be mended before the data can be used.
+    """An error that must be corrected before the data can be used.
 
     Attributes:
-        place: Where.
-        kind: What is wrong, in a few words, the same for all faults of the kind.
-        found: What is there.
-        remedy: What to do, as an imperative clause.
+        place: Place of the error.
+        kind: Kind of error in a few words, the same for all faults of the kind.
+        got: The wrong content.
+        remedy: Remedy, as an imperative clause.
     """
 
     place: Place
     kind: str
-    found: str
+    got: str
     remedy: str
 
 
 @dataclass(slots=True)
 class Findings:
-    """Faults, and warnings: one sentence for each thing that is odd but usable."""
+    """Faults and warnings; a warning is a sentence on an oddity that does not prevent use."""
 
     faults: list[Fault] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
-    def fault(self, place: Place, kind: str, found: str, remedy: str) -> None:
-        """Note a fault."""
-        self.faults.append(Fault(place, kind, found, remedy))
+    def fault(self, place: Place, kind: str, got: str, remedy: str) -> None:
+        """Add a fault."""
+        self.faults.append(Fault(place, kind, got, remedy))
 
     def warn(self, sentence: str) -> None:
-        """Note a warning; the same one once."""
+        """Add a warning, unless it is there already."""
         if sentence not in self.warnings:
             self.warnings.append(sentence)
 
     def insist(self) -> None:
-        """Go on only without faults.
+        """Raise an error if there are faults.
 
         Raises:
-            UnusableDataError: There are some.
+            UnusableDataError: There are faults.
         """
         if self.faults:
             raise UnusableDataError(tuple(self.faults), tuple(self.warnings))
@@ -136,8 +136,8 @@ class UnusableDataError(DataError):
     """The data has faults.
 
     Args:
-        faults: All of them.
-        warnings: What else was noticed.
+        faults: All faults.
+        warnings: All warnings.
     """
 
     def __init__(self, faults: tuple[Fault, ...], warnings: tuple[str, ...]) -> None:
@@ -147,6 +147,6 @@ class UnusableDataError(DataError):
         plural = "s" if len(faults) > 1 else ""
         super().__init__(
             "questions, passages and judgements that fit together",
-            f"{len(faults):,} fault{plural} ({kinds}; first {first.place}: {first.found})",
+            f"{len(faults):,} fault{plural} ({kinds}; first {first.place}: {first.got})",
             f"mend them and give the same command again (first: {first.remedy})",
         )

@@ -143,7 +143,7 @@ def test_a_passage_scores_the_mean_cosine_of_its_decoded_sentences(tmp_path: Pat
     check_scores(encoder, expected, tmp_path / "index")
 
 
-def test_departures_are_what_their_settings_say(tmp_path: Path) -> None:
+def test_cdv_departures_follow_their_settings(tmp_path: Path) -> None:
     """Layer normalisation before the tanh, scaled inputs, linear decoders, unit halves, weight and share."""
     encoder = make_encoder(bounded=False, normalisation="layer", standardize=True, unit_halves=True)
     encoder.entity_weight, encoder.document_share = 3.0, 0.7

@@ -58,7 +58,7 @@ def weights(folder: Path) -> dict[str, torch.Tensor]:
     return open_backbone(str(folder)).state_dict()
 
 
-def test_both_stages_train_and_the_model_opens_as_it_was(corpus: Path, ontology: Path, bert: Path, tmp_path: Path):
+def test_both_stages_train_and_the_saved_model_is_equal(corpus: Path, ontology: Path, bert: Path, tmp_path: Path):
     outcome = train(experiment(corpus, ontology, bert), tmp_path)
     losses = [epoch["loss"] for epoch in outcome.record["history"]]
     assert len(losses) == 4
@@ -104,8 +104,8 @@ def test_a_training_killed_in_its_second_stage_ends_as_an_uninterrupted_one(
     tuning = {**TUNING, "checkpoint_minutes": 0.0, "batch_documents": 2, "epochs": 2}
     sentences = {"kind": "transformer", "transformer": str(bert), "fine_tune": tuning}
     network = {"lstm_dim": 8, "discourse_dim": 8, "standardize": "sentences"}
-    asked = experiment(corpus, ontology, bert, sentences=sentences, network=network)
-    whole = train(asked, tmp_path / "whole")
+    settings = experiment(corpus, ontology, bert, sentences=sentences, network=network)
+    whole = train(settings, tmp_path / "whole")
 
     class KilledError(Exception):
         pass
@@ -131,10 +131,10 @@ def test_a_training_killed_in_its_second_stage_ends_as_an_uninterrupted_one(
         else:
             patch.setattr(loop._Module, "training_step", dies_in_step)
         with pytest.raises(KilledError):
-            train(asked, tmp_path / "killed")
+            train(settings, tmp_path / "killed")
     assert (tmp_path / "killed" / "frozen" / "model.json").is_file()
     assert not (tmp_path / "killed" / "model").exists()
-    resumed = train(asked, tmp_path / "killed", say=stages.append)
+    resumed = train(settings, tmp_path / "killed", say=stages.append)
     assert not [line for line in stages if line.startswith("epoch 0")]
     for one, two in zip(whole.record["history"], resumed.record["history"], strict=True):
         assert one["loss"] == pytest.approx(two["loss"], abs=1e-5)
@@ -180,7 +180,7 @@ def test_training_reads_what_the_model_reads(bert: Path, pooling: str):
     assert torch.equal(inputs.data[:, 16:], flags.data)
 
 
-def test_chunks_change_no_gradient_and_hold_less(bert: Path):
+def test_chunks_save_fewer_numbers_and_change_no_gradient(bert: Path):
     texts = [
         "asthma",
         "gout and fever",
@@ -191,7 +191,7 @@ def test_chunks_change_no_gradient_and_hold_less(bert: Path):
         "fever",
     ]
     flags = PackedSequence(torch.zeros(7, 5), torch.ones(7, dtype=torch.long))
-    found, held = [], []
+    gradients, saved_sizes = [], []
     for chunk in (100, 2):
         network = joint(bert, chunk)
         total = 0
@@ -203,20 +203,20 @@ def test_chunks_change_no_gradient_and_hold_less(bert: Path):
 
         with torch.autograd.graph.saved_tensors_hooks(count, lambda tensor: tensor):
             loss = network.inputs(flags, texts).data.square().sum()
-        held.append(total)
+        saved_sizes.append(total)
         loss.backward()
-        trained = [each for each in network.sentences.parameters() if each.requires_grad]
-        assert all(each.grad is not None for each in trained)
-        found.append([each.grad for each in trained])
-    torch.testing.assert_close(found[0], found[1], atol=1e-4, rtol=1e-4)
+        trained = [weights for weights in network.sentences.parameters() if weights.requires_grad]
+        assert all(weights.grad is not None for weights in trained)
+        gradients.append([weights.grad for weights in trained])
+    torch.testing.assert_close(gradients[0], gradients[1], atol=1e-4, rtol=1e-4)
 
 
 def test_examples_hold_texts_in_the_order_of_their_rows(corpus: Path, ontology: Path, bert: Path):
-    asked = experiment(corpus, ontology, bert)
-    data = gather(asked, lambda _: None)
+    settings = experiment(corpus, ontology, bert)
+    data = gather(settings, lambda _: None)
     table = SubwordTable(np.ones((50, 6), dtype=np.float32), min_n=4, max_n=5, hash_count=1)
     space = AverageSpace(table, np.zeros(6, np.float32))
-    examples = DocumentExamples(asked, data, None, {"entity": space, "aspect": space}, max_sentences=3)
+    examples = DocumentExamples(settings, data, None, {"entity": space, "aspect": space}, max_sentences=3)
     batch = collate([examples[0, row] for row in (0, 1, 2)])
     # Of documents of one length, a packed layout has every first sentence before every second.
     assert len(batch.texts) == len(batch.inputs.data) == 9
@@ -268,9 +268,9 @@ def test_only_a_transformer_is_fine_tuned_and_its_name_may_be_a_variable(
     with pytest.raises(ValueError, match="needs kind 'transformer'"):
         experiment(corpus, ontology, bert, sentences={"kind": "average", "fine_tune": TUNING})
     sentences = {"kind": "transformer", "transformer": "$SOME_ENCODER"}
-    asked = experiment(corpus, ontology, bert, sentences=sentences)
+    settings = experiment(corpus, ontology, bert, sentences=sentences)
     monkeypatch.delenv("SOME_ENCODER", raising=False)
     with pytest.raises(ConfigError, match="SOME_ENCODER"):
-        train(asked, tmp_path / "none")
+        train(settings, tmp_path / "none")
     monkeypatch.setenv("SOME_ENCODER", str(bert))
-    assert train(asked, tmp_path / "some").model.is_dir()
+    assert train(settings, tmp_path / "some").model.is_dir()

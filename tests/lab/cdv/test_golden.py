@@ -53,7 +53,7 @@ def test_an_entity_stands_at_the_mean_of_its_descriptions(monkeypatch: pytest.Mo
     assert "Q3" not in space.known
 
 
-def test_the_encoders_rate_and_weights_decay_as_asked(tmp_path: Path) -> None:
+def test_learning_rate_and_weight_decay_follow_the_settings(tmp_path: Path) -> None:
     def weights(**choice: float) -> Vector:
         space = bloom_training.train_bloom_space(
             DESCRIBED, {}, Words(), BloomTraining(epochs=2, batch_size=8, dropout=0.0, learning_rate=0.01, **choice),

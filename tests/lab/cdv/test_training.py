@@ -158,7 +158,7 @@ def test_validation_asks_only_for_common_headings(ontology: Path):
     assert common_headings(documents, 3) == frozenset()
 
 
-def test_a_diverged_model_is_behind_every_other():
+def test_a_diverged_model_ranks_last():
     nan = float("nan")
     for scores, ahead in (([nan, nan, nan], 2), ([nan, 1.0, 0.0], 2), ([1.0, nan, 0.0], 1), ([1.0, 1.0, 0.0], 1)):
         assert wrong_ahead(np.array(scores, dtype=np.float32), [True, False, False]) == ahead
@@ -293,15 +293,15 @@ def test_an_interrupted_training_ends_as_an_uninterrupted_one(
 
 
 def test_every_epoch_of_a_training_asks_for_its_own_examples(corpus: Path, ontology: Path, tmp_path: Path, monkeypatch):
-    asked: list[tuple[int, int]] = []
+    seen_keys: list[tuple[int, int]] = []
     real = DocumentExamples.__getitem__
-    monkeypatch.setattr(DocumentExamples, "__getitem__", lambda self, key: asked.append(key) or real(self, key))
+    monkeypatch.setattr(DocumentExamples, "__getitem__", lambda self, key: seen_keys.append(key) or real(self, key))
     fields = settings(corpus, ontology)
     fields["targets"] = {"kind": "average"}
     train(CdvExperiment.model_validate(fields), tmp_path / "run")
-    assert [epoch for epoch, _ in asked] == [0] * 6 + [1] * 6 + [2] * 6
+    assert [epoch for epoch, _ in seen_keys] == [0] * 6 + [1] * 6 + [2] * 6
     for epoch in range(3):
-        assert sorted(row for number, row in asked if number == epoch) == list(range(6))
+        assert sorted(row for number, row in seen_keys if number == epoch) == list(range(6))
 
 
 @pytest.mark.slow

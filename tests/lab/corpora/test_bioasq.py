@@ -80,19 +80,24 @@ def lines(tmp_path: Path) -> Path:
 
 def test_equal_snippets_are_one_passage(lines: Path) -> None:
     corpus = BioasqCorpus(lines)
-    documents = [check_document(each) for each in corpus.documents()]
-    assert [each.text for each in documents] == [
+    documents = [check_document(document) for document in corpus.documents()]
+    assert [document.text for document in documents] == [
         "Gout is an arthritis.",
         "Urate  crystals cause gout.",
         "Monosodium urate.",
     ]
-    assert [[each.doc_id] for each in documents] == [[p.passage_id for p in each.passages] for each in documents]
+    assert [[document.doc_id] for document in documents] == [
+        [p.passage_id for p in document.passages] for document in documents
+    ]
     shared = documents[1]
     assert shared.metadata["pmids"] == "2 3"
     assert shared.url == "https://pubmed.ncbi.nlm.nih.gov/2/"
     assert shared.doc_id == snippet_id("Urate crystals\ncause gout.")
-    assert [each.text for each in corpus.documents("test")] == ["Urate  crystals cause gout.", "Monosodium urate."]
-    assert [each.text for each in corpus.documents("train")] == [
+    assert [document.text for document in corpus.documents("test")] == [
+        "Urate  crystals cause gout.",
+        "Monosodium urate.",
+    ]
+    assert [document.text for document in corpus.documents("train")] == [
         "Gout is an arthritis.",
         "Urate  crystals cause gout.",
     ]
@@ -118,11 +123,11 @@ def test_the_challenges_own_json(tmp_path: Path) -> None:
     assert isinstance(corpus, BioasqCorpus)
     (document,) = corpus.documents()
     assert document.metadata["pmids"] == "77"
-    assert [each.text for each in corpus.queries("test")] == ["Is urate low in gout?", "What is asked later?"]
+    assert [query.text for query in corpus.queries("test")] == ["Is urate low in gout?", "What is asked later?"]
     assert corpus.judgements("test") == [Judgement("b1", document.doc_id)]
     assert corpus.judgements("train") == [Judgement("t1", document.doc_id)]
     alone = open_corpus(str(tmp_path / "training12b_new.json.gz"))
-    assert [each.query_id for each in alone.queries("train")] == ["t1"]
+    assert [query.query_id for query in alone.queries("train")] == ["t1"]
 
 
 def test_bad_records_are_named_or_counted(tmp_path: Path) -> None:
@@ -170,15 +175,15 @@ def test_collections_of_questions(tmp_path: Path) -> None:
 def test_the_prepared_files(needs: Needs) -> None:
     needs.data("qa/bioasq_snippets.jsonl.gz")
     corpus = open_corpus("bioasq")
-    documents = {each.doc_id: check_document(each) for each in corpus.documents()}
+    documents = {document.doc_id: check_document(document) for document in corpus.documents()}
     assert len(documents) == 11_922
     assert (len(corpus.queries("train")), len(corpus.queries("test"))) == (566, 245)
     judgements = corpus.judgements("test")
     assert len(judgements) == 4_588
-    assert {each.passage_id for each in judgements} == {each.doc_id for each in corpus.documents("test")}
-    assert {each.passage_id for each in judgements} <= set(documents)
-    train = {each.doc_id for each in corpus.documents("train")}
-    assert train.isdisjoint({each.passage_id for each in judgements})
+    judged = {judgement.passage_id for judgement in judgements}
+    assert judged == {document.doc_id for document in corpus.documents("test")}
+    assert judged <= set(documents)
+    assert judged.isdisjoint({document.doc_id for document in corpus.documents("train")})
     assert TEST_BATCHES == ("11b-batch2", "12b-batch1", "12b-batch2")
 
 

@@ -30,23 +30,23 @@ BROUGHT = {"healthqa", "mimic-iii", "nfcorpus", "wikisection-json", "wikisection
 
 
 def test_every_entry_is_whole() -> None:
-    files = {file for found in catalogue().values() for file in found.files}
+    files = {file for listed in catalogue().values() for file in listed.files}
     assert len({file.path for file in files}) == len(files)
-    for found in catalogue().values():
-        assert found.title
-        assert found.description
-        assert found.licence
-        assert found.licence_class in {"open", "check", "restricted"}
-        assert not found.reader or found.reader in READERS
-        if found.access.instructed:
-            assert found.instructions
-            assert found.folder
-            assert not found.files
+    for listed in catalogue().values():
+        assert listed.title
+        assert listed.description
+        assert listed.licence
+        assert listed.licence_class in {"open", "check", "restricted"}
+        assert not listed.reader or listed.reader in READERS
+        if listed.access.instructed:
+            assert listed.instructions
+            assert listed.folder
+            assert not listed.files
         else:
-            assert found.files
-            assert all(re.fullmatch("[0-9a-f]{40}", source.commit) for source in found.sources)
-            assert found.sources
-        for file in found.files:
+            assert listed.files
+            assert all(re.fullmatch("[0-9a-f]{40}", source.commit) for source in listed.sources)
+            assert listed.sources
+        for file in listed.files:
             assert re.fullmatch("[0-9a-f]{64}", file.sha256)
             assert re.fullmatch("[0-9a-f]{64}", file.content_sha256)
             assert file.bytes > 0
@@ -59,7 +59,7 @@ def test_the_named_corpora_have_readers() -> None:
 @pytest.mark.parametrize(
     "file", [file for found in catalogue().values() for file in found.files], ids=lambda file: file.path
 )
-def test_files_at_hand_are_the_catalogued_ones(file, needs: Needs) -> None:
+def test_prepared_files_match_the_catalogue(file, needs: Needs) -> None:
     path = needs.file(file.path)
     assert check_file(file, path) in (FileState.SAME, FileState.SAME_CONTENT)
     if check_file(file, path) is FileState.SAME:
@@ -107,7 +107,7 @@ def test_a_restricted_set_that_was_put_there_opens(tmp_path: Path, monkeypatch: 
     assert [document.title for document in open_corpus("nfcorpus").documents()] == ["Tea"]
 
 
-def test_two_corpora_are_only_to_measure_with() -> None:
+def test_two_corpora_are_for_evaluation_only() -> None:
     assert {name for name, found in catalogue().items() if found.measured_only} == {"consumer-questions", "covidqa"}
     assert not learnable("consumer-questions")
     assert not learnable("notes:consumer-questions")
@@ -145,6 +145,6 @@ def test_paths_open_by_what_they_hold(tmp_path: Path) -> None:
     assert isinstance(open_corpus(str(prepared)), MedQuadCorpus)
 
 
-def test_a_path_that_is_not_there() -> None:
+def test_a_missing_path_is_named() -> None:
     with pytest.raises(CorpusMissingError, match=r"a corpus at nowhere\.jsonl"):
         open_corpus("nowhere.jsonl")

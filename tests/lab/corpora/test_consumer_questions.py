@@ -48,12 +48,14 @@ def corpus_of(folder: Path, *rows: Mapping[str, object], skip_bad: bool = False)
 
 def test_every_distinct_answer_with_text_is_a_document(tmp_path: Path) -> None:
     corpus = corpus_of(tmp_path, GOOD, *OTHERS)
-    documents = [check_document(each) for each in corpus.documents()]
+    documents = [check_document(document) for document in corpus.documents()]
     texts = ["What is Stroke?: It is sudden.", "A clot.", "Stroke: A stroke  is serious.", "Clots."]
-    assert [each.text for each in documents] == texts
-    assert [each.doc_id for each in documents] == [answer_id(PAGE, text) for text in texts]
-    assert [[passage.passage_id for passage in each.passages] for each in documents] == [[e.doc_id] for e in documents]
-    assert {(each.title, each.source, each.url) for each in documents} == {("", "ninds.nih.gov", PAGE)}
+    assert [document.text for document in documents] == texts
+    assert [document.doc_id for document in documents] == [answer_id(PAGE, text) for text in texts]
+    assert [[passage.passage_id for passage in document.passages] for document in documents] == [
+        [document.doc_id] for document in documents
+    ]
+    assert {(document.title, document.source, document.url) for document in documents} == {("", "ninds.nih.gov", PAGE)}
     assert list(corpus.documents(DEVELOPMENT)) == documents
 
 
@@ -99,7 +101,7 @@ BAD: dict[str, tuple[dict[str, object], str]] = {
 
 @pytest.mark.parametrize("kind", BAD)
 def test_bad_records_are_named_or_counted(kind: str, tmp_path: Path) -> None:
-    change, told = BAD[kind]
+    change, message = BAD[kind]
     bad = {**OTHERS[0], **change}
     corpus = corpus_of(tmp_path, GOOD, bad)
     for read in (
@@ -107,7 +109,7 @@ def test_bad_records_are_named_or_counted(kind: str, tmp_path: Path) -> None:
         lambda: corpus.queries(DEVELOPMENT),
         lambda: corpus.judgements(DEVELOPMENT),
     ):
-        with pytest.raises(RecordError, match=told) as caught:
+        with pytest.raises(RecordError, match=message) as caught:
             read()
         assert "line 2" in str(caught.value)
     lenient = corpus_of(tmp_path, GOOD, bad, skip_bad=True)
@@ -125,13 +127,15 @@ def test_an_absent_file_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize("field", ["corpora", "word_vectors.texts"])
 def test_no_experiment_learns_from_them(field: str) -> None:
     chosen = {"name": "consumer-questions"}
-    told = {"name": "x", "model": "cdv", "track": "zero-shot", "validation": {"corpora": ["enwiki"]}}
-    told["corpora"] = [{"name": "enwiki"}, *([chosen] if field == "corpora" else [])]
-    told["word_vectors"] = {"texts": [chosen]} if field != "corpora" else {}
+    fields = {"name": "x", "model": "cdv", "track": "zero-shot", "validation": {"corpora": ["enwiki"]}}
+    fields["corpora"] = [{"name": "enwiki"}, *([chosen] if field == "corpora" else [])]
+    fields["word_vectors"] = {"texts": [chosen]} if field != "corpora" else {}
     with pytest.raises(ValidationError, match=f"{field}: consumer-questions is to measure models with, never to learn"):
-        CdvExperiment.model_validate(told)
+        CdvExperiment.model_validate(fields)
     # What they ask may be kept out of training.
-    CdvExperiment.model_validate(told | {"corpora": [{"name": "enwiki"}], "word_vectors": {}, "never_learn": [chosen]})
+    CdvExperiment.model_validate(
+        fields | {"corpora": [{"name": "enwiki"}], "word_vectors": {}, "never_learn": [chosen]}
+    )
 
 
 def test_no_graph_is_made_of_them() -> None:
@@ -142,11 +146,11 @@ def test_no_graph_is_made_of_them() -> None:
 def test_the_prepared_file(needs: Needs) -> None:
     needs.data("consumer_questions/mediqa2019_alexa.jsonl.gz")
     corpus = open_corpus("consumer-questions")
-    documents = {each.doc_id: check_document(each) for each in corpus.documents()}
+    documents = {document.doc_id: check_document(document) for document in corpus.documents()}
     assert len(documents) == 248
-    assert {len(each.passages) for each in documents.values()} == {1}
+    assert {len(document.passages) for document in documents.values()} == {1}
     assert len(corpus.queries(DEVELOPMENT)) == 72
     judgements = corpus.judgements(DEVELOPMENT)
-    assert {each.passage_id for each in judgements} <= set(documents)
-    assert Counter(each.relevance for each in judgements)[2] == 89
-    assert Counter(each.relevance for each in judgements)[1] == 75
+    assert {judgement.passage_id for judgement in judgements} <= set(documents)
+    assert Counter(judgement.relevance for judgement in judgements)[2] == 89
+    assert Counter(judgement.relevance for judgement in judgements)[1] == 75

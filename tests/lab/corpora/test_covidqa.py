@@ -44,7 +44,7 @@ def test_a_text_without_any_form_is_one_passage() -> None:
     assert (cut, rest) == ((8, 2008), (2008, 3008))
 
 
-def test_what_holds_some_of_an_answer_is_relevant(tmp_path: Path) -> None:
+def test_a_passage_with_part_of_an_answer_is_relevant(tmp_path: Path) -> None:
     long = {"text": "Bats carry it. \n \nMethods", "start": ARTICLE.rindex("Bats")}
     read = corpus(tmp_path, long)
     (query,) = read.queries("test")
@@ -57,7 +57,7 @@ def test_what_holds_some_of_an_answer_is_relevant(tmp_path: Path) -> None:
     assert not read.judgements("train")
 
 
-def test_an_answer_that_is_nowhere_is_an_error(tmp_path: Path) -> None:
+def test_an_answer_outside_its_paragraphs_is_an_error(tmp_path: Path) -> None:
     answer = {"text": "Doe", "start": ARTICLE.index("Doe")}
     with pytest.raises(RecordError, match="an answer in a paragraph of its article"):
         corpus(tmp_path, answer).judgements("test")

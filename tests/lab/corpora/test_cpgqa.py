@@ -22,7 +22,7 @@ def test_each_question_is_of_one_split_and_all_paragraphs_are_of_both(tmp_path: 
     assert [*corpus.documents("train")] == [*corpus.documents("test")] == [*corpus.documents()]
 
 
-def test_answers_stand_where_they_say(needs: Needs) -> None:
+def test_answers_lie_at_their_offsets(needs: Needs) -> None:
     needs.data("qa/cpgqa_questions.jsonl.gz")
     corpus = open_corpus("cpgqa")
     assert isinstance(corpus, CpgQaCorpus)
@@ -34,7 +34,7 @@ def test_answers_stand_where_they_say(needs: Needs) -> None:
             assert 0 <= place.begin < place.end <= len(texts[place.passage_id])
 
 
-def test_a_place_that_is_no_number_is_refused(tmp_path: Path) -> None:
+def test_an_offset_that_is_no_number_is_refused(tmp_path: Path) -> None:
     corpus = CORPORA["cpgqa"](tmp_path)
     file = tmp_path / QUESTIONS
     file.write_text(file.read_text(encoding="utf-8").replace('"begin": 0', '"begin": "0"'), encoding="utf-8")

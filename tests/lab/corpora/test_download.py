@@ -32,7 +32,7 @@ def test_progress_ends_at_the_total_and_only_the_file_is_left(server: FileServer
     assert list(target.parent.iterdir()) == [target]
 
 
-def test_an_interruption_is_taken_up_where_it_stopped(server: FileServer, tmp_path: Path) -> None:
+def test_a_broken_transfer_is_resumed_where_it_stopped(server: FileServer, tmp_path: Path) -> None:
     server.cuts = [100_000]
     download(f"{server.url}/file", tmp_path / "file", sha256=SHA256, pause=0)
     assert (tmp_path / "file").read_bytes() == CONTENT
@@ -75,13 +75,13 @@ def test_a_wrong_checksum_is_refused_and_nothing_is_kept(server: FileServer, tmp
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_busy_server_is_asked_again(server: FileServer, tmp_path: Path) -> None:
+def test_a_request_to_a_busy_server_is_repeated(server: FileServer, tmp_path: Path) -> None:
     server.statuses = [503, 429]
     download(f"{server.url}/file", tmp_path / "file", sha256=SHA256, pause=0)
     assert len(server.requests) == 3
 
 
-def test_not_found_is_one_sentence_and_not_asked_again(server: FileServer, tmp_path: Path) -> None:
+def test_not_found_is_one_sentence_and_never_retried(server: FileServer, tmp_path: Path) -> None:
     with pytest.raises(CorpusMissingError) as caught:
         download(f"{server.url}/absent", tmp_path / "file")
     assert str(caught.value) == (
@@ -90,7 +90,7 @@ def test_not_found_is_one_sentence_and_not_asked_again(server: FileServer, tmp_p
     assert len(server.requests) == 1
 
 
-def test_nobody_listens(tmp_path: Path) -> None:
+def test_a_refused_connection_is_one_sentence(tmp_path: Path) -> None:
     with serving({}) as gone:
         url = gone.url
     with pytest.raises(CorpusMissingError, match="no whole answer"):
@@ -98,6 +98,6 @@ def test_nobody_listens(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("url", ["file:///etc/hostname", "ftp://example.org/file", "file"])
-def test_only_web_addresses(url: str, tmp_path: Path) -> None:
+def test_other_addresses_than_http_are_refused(url: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="an http or https address"):
         download(url, tmp_path / "file")

@@ -59,7 +59,7 @@ def test_a_text_is_one_document_with_one_passage(folder: Path) -> None:
     assert set(everything) == ids["train"] | ids["dev"] | ids["test"]
 
 
-def test_cdv_tells_entity_and_aspect(folder: Path) -> None:
+def test_cdv_gives_entity_and_aspect(folder: Path) -> None:
     (folder / "HealthQA_test_lines.tsv").write_text(
         "line\tdocstart\tquestion\tentity_id\tentity\ttype\taspect\n0\t1\tnull\tQ133087\tGout\tdisease\tinformation\n"
     )

@@ -45,7 +45,7 @@ def golden(corpus: MedQuadCorpus, documents: list[Document]) -> dict[str, Any]:
     """What the golden file holds: counts per split, and the first, tenth and last records."""
     by_split = {split: {d.doc_id for d in corpus.documents(split)} for split in SPLITS}
     picked = {place: documents[index] for place, index in (("first", 0), ("tenth", 9), ("last", len(documents) - 1))}
-    found: dict[str, Any] = {
+    contents: dict[str, Any] = {
         "counts": {
             split: {
                 "documents": len(by_split[split]),
@@ -70,7 +70,7 @@ def golden(corpus: MedQuadCorpus, documents: list[Document]) -> dict[str, Any]:
     }
     for split in SPLITS:
         queries = corpus.queries(split)
-        found[f"queries {split}"] = {
+        contents[f"queries {split}"] = {
             place: {
                 "query_id": query.query_id,
                 "aspects": list(query.aspects),
@@ -79,7 +79,7 @@ def golden(corpus: MedQuadCorpus, documents: list[Document]) -> dict[str, Any]:
             }
             for place, query in (("first", queries[0]), ("tenth", queries[9]), ("last", queries[-1]))
         }
-    return found
+    return contents
 
 
 @pytest.mark.slow
@@ -132,9 +132,7 @@ def test_the_strict_split_shares_no_name_concept_or_passage_with_the_test(
         assert not set().union(*map(traces, test)) & set().union(*map(traces, strict))
 
 
-def test_how_much_the_disjoint_split_shares_is_what_is_said_of_it(
-    corpus: MedQuadCorpus, documents: list[Document]
-) -> None:
+def test_the_disjoint_split_shares_as_much_as_documented(corpus: MedQuadCorpus, documents: list[Document]) -> None:
     test = [d for d in documents if d.metadata["split"] == "test"]
     disjoint = list(corpus.documents("train-disjoint"))
     names, concepts = (set().union(*map(traces, test)) for traces in (names_of, concepts_of))
@@ -272,17 +270,17 @@ def test_the_strict_split_leaves_out_what_shares_anything(
     traces.add(Record(tmp_path, 3, TEST_RECORD))
     assert traces.shared_by(Record(tmp_path, 1, lines[0])) == what
     assert [d.doc_id for d in corpus.documents("train-strict")] == (["B"] if what else ["A", "B"])
-    asked = [
+    questions = [
         {
             "query_id": doc_ids,
             "entity": "x",
             "aspect_heading": "y",
-            "relevant": [{"passage_id": f"{each}-1", "doc_id": each} for each in doc_ids],
+            "relevant": [{"passage_id": f"{doc_id}-1", "doc_id": doc_id} for doc_id in doc_ids],
         }
         for doc_ids in ("A", "B", "AB")
     ]
     with gzip.open(tmp_path / "queries_train.jsonl.gz", "wt", encoding="utf-8") as stream:
-        stream.writelines(json.dumps(each) + "\n" for each in asked)
+        stream.writelines(json.dumps(question) + "\n" for question in questions)
     assert [query.query_id for query in corpus.queries("train-strict")] == (["B"] if what else ["A", "B", "AB"])
 
 

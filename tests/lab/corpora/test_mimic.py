@@ -110,7 +110,7 @@ def test_damage_ends_the_reading(tmp_path: Path) -> None:
         assert corpus.bad.counts["damaged file"] == 1
 
 
-def test_another_table_is_told(tmp_path: Path) -> None:
+def test_a_table_of_another_kind_is_named(tmp_path: Path) -> None:
     path = write(tmp_path / "NOTEEVENTS.csv", [], header=["ROW_ID", "SUBJECT_ID", "TEXT"])
     with pytest.raises(DataError, match="got no HADM_ID, CHARTDATE, CATEGORY, DESCRIPTION, ISERROR"):
         list(MimicCorpus(path).documents())
@@ -123,7 +123,7 @@ def test_another_table_is_told(tmp_path: Path) -> None:
         open_corpus(str(tmp_path / "none" / "NOTEEVENTS.csv"))
 
 
-def test_what_is_not_read_is_counted(tmp_path: Path) -> None:
+def test_skipped_rows_are_counted(tmp_path: Path) -> None:
     corpus = MimicCorpus(write(tmp_path / "NOTEEVENTS.csv", ROWS))
     kept = len(list(corpus.documents()))
     assert kept + corpus.bad.total == len(ROWS)

@@ -60,7 +60,7 @@ def test_a_fixed_fifth_of_the_pages_is_for_testing(tmp_path: Path) -> None:
     assert [n for n in range(20) if nhs_split(f"Disease {n}") == "test"] == TEST_PAGES
 
 
-def test_titles_and_headings_are_asked_for(tmp_path: Path) -> None:
+def test_titles_and_headings_become_queries(tmp_path: Path) -> None:
     corpus = pages(tmp_path / "pages.jsonl", 20)
     test = [f"nhs:{n}" for n in TEST_PAGES]
     first, second, *_ = queries = corpus.queries("test")

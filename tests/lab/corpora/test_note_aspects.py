@@ -92,6 +92,6 @@ def test_a_bad_table_is_named_with_its_line(tmp_path: Path, content: bytes, mess
         NoteAspects.load(path)
 
 
-def test_a_table_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_table_is_named(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="No such file"):
         NoteAspects.load(tmp_path / "none.tsv")

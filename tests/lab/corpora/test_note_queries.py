@@ -65,7 +65,7 @@ def corpus(path: Path, **settings: object) -> NoteQueriesCorpus:
     return NoteQueriesCorpus(DescribedCorpus(CLINICAL_NOTES, path), labeller=labeller(), **settings)  # type: ignore[arg-type]
 
 
-def test_entities_said_of_the_patient_are_labels_others_are_known_to_be_none() -> None:
+def test_only_entities_asserted_of_the_patient_are_labels() -> None:
     text = "He has gout. No asthma. His mother had migraine. Gouty arthritis again."
     document = build_document(
         doc_id="n", title="Asthma", sections=[Section("PMH", text), Section("", "[**Gout**] ___")]
@@ -82,11 +82,11 @@ def test_entities_said_of_the_patient_are_labels_others_are_known_to_be_none() -
 
 def test_every_note_is_in_one_split_and_most_are_for_training(path: Path) -> None:
     notes = corpus(path)
-    ids = {split: {each.doc_id for each in notes.documents(split)} for split in ("train", "validation", "test")}
+    ids = {split: {note.doc_id for note in notes.documents(split)} for split in ("train", "validation", "test")}
     assert sum(map(len, ids.values())) == len(set().union(*ids.values())) == len(list(notes.documents())) == 300
     assert 210 < len(ids["train"]) < 270
     assert min(len(ids["test"]), len(ids["validation"])) > 10
-    assert ids["test"] == {each for each in (f"mts-{n}" for n in range(300)) if split_of(each) == "test"}
+    assert ids["test"] == {note_id for note_id in (f"mts-{n}" for n in range(300)) if split_of(note_id) == "test"}
 
 
 def test_repeated_texts_and_one_patients_notes_stay_together() -> None:
@@ -125,13 +125,15 @@ def test_candidates_hold_the_answers_and_are_the_same_each_time(path: Path) -> N
     given = notes.candidates("test")
     assert given == again.candidates("test")
     assert given != corpus(path, seed=1).candidates("test")
-    pool = {passage.passage_id for each in notes.documents("test") for passage in each.passages}
+    pool = {passage.passage_id for note in notes.documents("test") for passage in note.passages}
     for judgement in notes.judgements("test"):
         assert judgement.passage_id in given[judgement.query_id]
-    assert all(len(set(each)) == len(each) == 64 and set(each) <= pool for each in given.values())
+    assert all(
+        len(set(candidates)) == len(candidates) == 64 and set(candidates) <= pool for candidates in given.values()
+    )
     task = build_task(notes)
     assert task.corpus == "clinical-notes"
-    assert {passage.aspect for each in task.documents for passage in each.passages} >= {"chief complaint"}
+    assert {passage.aspect for note in task.documents for passage in note.passages} >= {"chief complaint"}
     drawn = corpus(path, candidates="bm25")
     assert drawn.name == "clinical-notes-bm25"
     assert not drawn.candidates("test")
@@ -149,7 +151,7 @@ def test_a_repeated_id_is_an_error(path: Path) -> None:
         next(iter(twice.documents("test")))
 
 
-def test_what_has_read_test_notes_is_refused() -> None:
+def test_a_model_trained_on_test_notes_is_refused() -> None:
     for corpus_name in ("clinical-notes", "clinical-notes-bm25"):
         trained = {"corpora": [{"name": "clinical-notes", "split": "train"}]}
         assert track_on("m", trained, corpus_name, "test") == "adapted"

@@ -91,20 +91,20 @@ def server(repository: Path) -> Iterator[FileServer]:
 
 
 def test_medquad_is_rebuilt_from_the_two_repositories(tiny_entry: Entry, server: FileServer, tmp_path: Path) -> None:
-    told: dict[str, int] = {}
+    reported: dict[str, int] = {}
     files = obtain(
         tiny_entry,
         tmp_path,
         github=GitHub(server.url, server.url),
-        report=lambda label, done, total: told.update({label: done}),
+        report=lambda label, done, total: reported.update({label: done}),
     )
     assert [path.relative_to(tmp_path).as_posix() for path in files] == [f.path for f in tiny_entry.files]
     assert len(list(MedQuadCorpus(tmp_path / "medquad").documents())) == 9
-    assert told["MedQuAD-0123456789ab.tar.gz"] == len(server.files[TARBALL])
+    assert reported["MedQuAD-0123456789ab.tar.gz"] == len(server.files[TARBALL])
     assert [path.name for path in tmp_path.iterdir()] == ["medquad"]
 
 
-def test_nothing_is_asked_for_when_all_is_there(tiny_entry: Entry, server: FileServer, tmp_path: Path) -> None:
+def test_complete_files_cause_no_request(tiny_entry: Entry, server: FileServer, tmp_path: Path) -> None:
     github = GitHub(server.url, server.url)
     obtain(tiny_entry, tmp_path, github=github)
     asked = len(server.requests)
@@ -133,7 +133,7 @@ def test_another_tree_than_the_pinned_one_is_refused(
     assert not list((tmp_path / "data").rglob("*.xml"))
 
 
-def test_a_failed_transfer_keeps_what_came(tiny_entry: Entry, server: FileServer, tmp_path: Path) -> None:
+def test_a_failed_transfer_keeps_the_received_bytes(tiny_entry: Entry, server: FileServer, tmp_path: Path) -> None:
     missing = f"{ANNOTATIONS}/MedQuAD_test_sources.tsv"
     content = server.files.pop(missing)
     with pytest.raises(CorpusMissingError, match="HTTP 404"):
@@ -207,7 +207,7 @@ def test_another_file_is_refused_and_the_old_one_stays(prepared: tuple[Entry, Pa
     assert target.read_bytes() == b"old"
 
 
-def test_prepared_files_cannot_be_had_from_nowhere(prepared: tuple[Entry, Path], tmp_path: Path) -> None:
+def test_prepared_files_need_a_folder_or_an_address(prepared: tuple[Entry, Path], tmp_path: Path) -> None:
     made, folder = prepared
     with pytest.raises(CorpusMissingError, match="auscult data get pages --from FOLDER_OR_URL"):
         obtain(made, tmp_path / "data")

@@ -38,7 +38,7 @@ def test_a_fixed_quarter_of_the_titles_is_for_testing() -> None:
     assert openstax_split("MODULE 1") == "test"
 
 
-def test_headings_that_say_something_are_asked_for(tmp_path: Path) -> None:
+def test_informative_headings_become_queries(tmp_path: Path) -> None:
     headings = ("Introduction", "Cells", "cells ", "MODULE 1", "Chapter Review", "")
     sections = [{"heading": heading, "level": 1, "text": f"Part {n}."} for n, heading in enumerate(headings)]
     titles = ("Module 1", "Preface", "Module 1", "Module 2")

@@ -102,7 +102,7 @@ def test_one_note_of_two_megabytes(tmp_path: Path) -> None:
     assert len(document.sentences) == 2 * text.count("for a week.")
 
 
-def test_nothing_is_left_out_unsaid(tmp_path: Path) -> None:
+def test_every_skipped_file_is_reported(tmp_path: Path) -> None:
     for name in ("a/one.txt", "a/scan.pdf", "a/two.rtf", "elsewhere/three.txt", ".hidden/four.txt"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("Plan:\nRest.\n")

@@ -151,9 +151,9 @@ def test_poly_is_equation_2_token_by_token(backbone: Path, codes: int | None, co
     query = states(backbone, "asthma ; signs")[0].tolist()
     if cosine:
         query = [value / math.sqrt(dot(query, query)) for value in query]
-    asked = passages(4)
+    passage_texts = passages(4)
     expected = []
-    for passage in asked:
+    for passage in passage_texts:
         tokens = states(backbone, passage.text).tolist()
         if codes is None:
             weights = softmax(
@@ -161,11 +161,11 @@ def test_poly_is_equation_2_token_by_token(backbone: Path, codes: int | None, co
             )
             vector = mixture(weights, tokens)
         else:
-            found = [mixture(softmax([dot(code, token) for token in tokens]), tokens) for code in matrix]
-            vector = mixture(softmax([dot(query, each) for each in found]), found)
+            mixtures = [mixture(softmax([dot(code, token) for token in tokens]), tokens) for code in matrix]
+            vector = mixture(softmax([dot(query, mixed) for mixed in mixtures]), mixtures)
         length = math.sqrt(dot(vector, vector)) if cosine else 1.0
         expected.append((ranker.config.temperature if cosine else 1.0) * dot(query, vector) / length)
-    lists = ranker.score_lists(["asthma ; signs"], asked, all_rows(1, 4))[0]
+    lists = ranker.score_lists(["asthma ; signs"], passage_texts, all_rows(1, 4))[0]
     close(lists.detach(), torch.tensor(expected))
 
 
@@ -175,7 +175,7 @@ def test_attention_begins_as_the_unit_matrix_times_its_scale(backbone: Path, sca
     assert isinstance(ranker, PolyEncoder)
     with torch.no_grad():
         query = ranker.query_vectors(["asthma ; signs"])
-        close(ranker.head.asked(query), query * (scale or 1 / math.sqrt(query.shape[1])))
+        close(ranker.head.project(query), query * (scale or 1 / math.sqrt(query.shape[1])))
 
 
 def dot(left: list[float], right: list[float]) -> float:
@@ -192,11 +192,11 @@ def mixture(weights: list[float], vectors: list[list[float]]) -> list[float]:
 
 
 def test_poly_keeps_tokens_in_half_precision_without_padding(backbone: Path):
-    asked = [PassageText("gout"), PassageText("people feel pain and fever")]
-    kept = make("poly", backbone).keep(asked)
-    assert [tuple(each.shape) for each in kept] == [(3, 16), (7, 16)]
-    assert {each.dtype for each in kept} == {torch.float16}
-    assert [tuple(each.shape) for each in make("poly-codes", backbone).keep(asked)] == [(3, 16), (3, 16)]
+    passage_texts = [PassageText("gout"), PassageText("people feel pain and fever")]
+    token_states = make("poly", backbone).keep(passage_texts)
+    assert [tuple(states.shape) for states in token_states] == [(3, 16), (7, 16)]
+    assert {states.dtype for states in token_states} == {torch.float16}
+    assert [tuple(states.shape) for states in make("poly-codes", backbone).keep(passage_texts)] == [(3, 16), (3, 16)]
 
 
 # Cross-encoder
@@ -214,7 +214,7 @@ def test_cross_reads_the_pair(backbone: Path):
     close(scores_of(ranker, "gout", [PassageText("people feel pain")]), expected)
 
 
-def test_cross_reads_only_what_is_asked(backbone: Path, monkeypatch: pytest.MonkeyPatch):
+def test_cross_reads_only_the_requested_pairs(backbone: Path, monkeypatch: pytest.MonkeyPatch):
     ranker = make("cross", backbone)
     assert isinstance(ranker, CrossEncoder)
     read: list[int] = []
@@ -287,7 +287,7 @@ def test_an_index_of_a_bi_encoder_is_searched_and_explained(backbone: Path, tmp_
     assert curves.combined[curves.passages[curves.best].first] == pytest.approx(hits[0].score, abs=1e-3)
 
 
-def test_models_are_opened_by_what_they_are(backbone: Path, tmp_path: Path):
+def test_models_are_opened_by_their_kind(backbone: Path, tmp_path: Path):
     save(make("bi-mean-cosine", backbone), tmp_path / "bi", name="mine")
     encoder = load_model(str(tmp_path / "bi"))
     assert isinstance(encoder, BiDocumentEncoder)
@@ -317,7 +317,7 @@ def test_contenders_are_opened_with_their_track(backbone: Path, tmp_path: Path):
 
 
 @pytest.mark.parametrize("kept", ["poly", "bi/passages"])
-def test_contenders_compute_in_the_precision_asked_for(kept: str, backbone: Path, tmp_path: Path):
+def test_contenders_compute_in_the_chosen_precision(kept: str, backbone: Path, tmp_path: Path):
     save(make("poly", backbone), tmp_path / "poly", training={"track": "zero-shot"})
     save(make("bi-mean-cosine", backbone), tmp_path / "bi")
     scores = {}
@@ -348,7 +348,7 @@ def test_a_saved_encoder_opens_again_as_a_sentence_transformer(variant: str, bac
         close(opened.query_vectors(queries), ranker.query_vectors(queries), 1e-6)
 
 
-def test_what_is_no_sentence_transformer_is_refused(backbone: Path, tmp_path: Path):
+def test_a_folder_without_sentence_transformer_is_refused(backbone: Path, tmp_path: Path):
     with pytest.raises(ModelError, match="sentence-transformers"):
         open_sentence_transformer(str(tmp_path))
     save(make("bi", backbone), tmp_path)
@@ -370,11 +370,11 @@ def test_the_package_gives_the_same_vectors(variant: str, backbone: Path, tmp_pa
     ranker = make(variant, backbone, max_query_tokens=9, max_passage_tokens=30)
     assert isinstance(ranker, BiEncoder)
     save(ranker, tmp_path)
-    asked, queries = texts(6, seed=8), texts(4, seed=9, longest=5)
+    passage_texts, queries = texts(6, seed=8), texts(4, seed=9, longest=5)
     tower = package.SentenceTransformer(str(tmp_path / "passages"), device="cpu")
-    kept = ranker.keep([PassageText(text) for text in asked]).numpy()
-    np.testing.assert_allclose(tower.encode(asked), kept, atol=1e-5)
-    np.testing.assert_allclose(tower.encode_document(asked), kept, atol=1e-5)
+    kept = ranker.keep([PassageText(text) for text in passage_texts]).numpy()
+    np.testing.assert_allclose(tower.encode(passage_texts), kept, atol=1e-5)
+    np.testing.assert_allclose(tower.encode_document(passage_texts), kept, atol=1e-5)
     assert tower.similarity_fn_name == ("cosine" if ranker.config.cosine else "dot")
     if not ranker.config.shared:
         tower = package.SentenceTransformer(str(tmp_path / "queries"), device="cpu")
@@ -383,7 +383,7 @@ def test_the_package_gives_the_same_vectors(variant: str, backbone: Path, tmp_pa
         np.testing.assert_allclose(tower.encode_query(queries), ranker.query_vectors(queries).numpy(), atol=1e-5)
 
 
-def test_what_the_package_saves_is_opened(backbone: Path, tmp_path: Path):
+def test_a_model_saved_by_the_package_opens(backbone: Path, tmp_path: Path):
     import sentence_transformers as package
 
     save(make("bi-mean-cosine", backbone, max_passage_tokens=30), tmp_path / "ours")
@@ -404,13 +404,15 @@ def test_pooling_leaves_padding_out():
 
 def test_a_scorer_runs_where_it_is_fastest_and_scores_the_same(tmp_path: Path, backbone: Path, needs: Needs) -> None:
     needs.gpu()
-    asked = [passage.passage_id for document in collection() for passage in document.passages]
+    passage_ids = [passage.passage_id for document in collection() for passage in document.passages]
     for variant in VARIANTS:
-        here = CaprScorer(make(variant, backbone))
-        save(here.ranker, tmp_path / variant, training={})
-        there = load_scorer(str(tmp_path / variant))
-        assert isinstance(there, CaprScorer)
-        assert {each.device.type for each in there.ranker.parameters()} == {"cuda"}
-        here.prepare(collection())
-        there.prepare(collection())
-        np.testing.assert_allclose(there.score(QUERY, asked), here.score(QUERY, asked), atol=1e-3, err_msg=variant)
+        on_cpu = CaprScorer(make(variant, backbone))
+        save(on_cpu.ranker, tmp_path / variant, training={})
+        on_gpu = load_scorer(str(tmp_path / variant))
+        assert isinstance(on_gpu, CaprScorer)
+        assert {weights.device.type for weights in on_gpu.ranker.parameters()} == {"cuda"}
+        on_cpu.prepare(collection())
+        on_gpu.prepare(collection())
+        np.testing.assert_allclose(
+            on_gpu.score(QUERY, passage_ids), on_cpu.score(QUERY, passage_ids), atol=1e-3, err_msg=variant
+        )

@@ -93,14 +93,14 @@ def silent(_: str) -> None:
     """Says nothing."""
 
 
-def test_pairs_are_questions_and_their_answers_and_held_out_questions_are_asked(backbone: Path, tmp_path: Path):
+def test_questions_and_answers_train_and_held_out_questions_validate(backbone: Path, tmp_path: Path):
     corpus = bioasq(tmp_path / "bioasq")
-    asked = experiment(
+    settings = experiment(
         corpus, backbone, never_learn=[{"name": corpus}], validation={"corpora": [corpus], "documents": 3}
     )
-    training, held_out = asked_pools(asked, silent)
+    training, held_out = asked_pools(settings, silent)
     assert len(training.questions) == 6
-    assert SHARED not in {each.passage.text for pool in (training, held_out) for each in pool.passages}
+    assert SHARED not in {answer.passage.text for pool in (training, held_out) for answer in pool.passages}
     examples = PairExamples(training, PairNegatives(in_batch=1, bm25=1), seed=0)
     assert len(examples) == 6
     drawn = {examples[epoch, 0].own for epoch in range(30)}
@@ -113,13 +113,13 @@ def test_pairs_are_questions_and_their_answers_and_held_out_questions_are_asked(
         assert not any(topic in training.passages[hard].passage.text for hard in pair.hard)
     queries = held_out_queries(held_out, number=10, seed=0, candidates=3)
     assert len(queries) == 2
-    for each in queries:
-        own, *others = (held_out.passages[row].passage.text for row in each.rows)
-        topic = each.query.split()[-1]
+    for query in queries:
+        own, *others = (held_out.passages[row].passage.text for row in query.rows)
+        topic = query.query.split()[-1]
         assert topic in own
         assert len(others) == 2
         assert not any(topic in other for other in others), "another answer is no candidate"
-    assert {each.query for each in queries}.isdisjoint(question.label.name for question in training.questions)
+    assert {query.query for query in queries}.isdisjoint(question.label.name for question in training.questions)
 
 
 def test_another_answer_in_the_batch_is_spared(backbone: Path, tmp_path: Path):
@@ -183,7 +183,7 @@ def test_hinge_loss_is_the_mean_of_each_negative_against_the_answer(backbone: Pa
     assert all(torch.isfinite(each.grad).all() for each in ranker.parameters() if each.grad is not None)
 
 
-def test_what_is_no_encoder_may_have_a_rate_of_its_own(backbone: Path):
+def test_the_head_may_have_its_own_learning_rate(backbone: Path):
     ranker = create("cross", str(backbone))
     choice = PairTraining(learning_rate=2e-5, head_learning_rate=1e-3, weight_decay=0.0)
     rate_of = {
@@ -201,12 +201,12 @@ def test_what_is_no_encoder_may_have_a_rate_of_its_own(backbone: Path):
 
 
 def test_unset_variables_of_settings_are_named(backbone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    asked = experiment("here", backbone, architecture="ck", settings={"knowledge": "$AUSCULT_NO_GRAPH"})
+    settings = experiment("here", backbone, architecture="ck", settings={"knowledge": "$AUSCULT_NO_GRAPH"})
     monkeypatch.delenv("AUSCULT_NO_GRAPH", raising=False)
     with pytest.raises(ConfigError, match=r"settings\.knowledge"):
-        train(asked, tmp_path / "run")
+        train(settings, tmp_path / "run")
     monkeypatch.setenv("AUSCULT_NO_GRAPH", "/graphs/one")
-    assert asked.expanded_settings() == {"knowledge": "/graphs/one"}
+    assert settings.expanded_settings() == {"knowledge": "/graphs/one"}
 
 
 def test_labels_and_notes_are_not_for_questions_of_a_corpus(backbone: Path):
@@ -225,49 +225,49 @@ GRAPHS = {"$AUSCULT_GENERAL_GRAPH": "W", "$AUSCULT_DOMAIN_GRAPH": "U", "": ""}
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
 def test_a_shipped_experiment_is_what_its_title_says(path: Path):
-    found = read_capr_experiment(path)
-    part = "notes" if found.clinical_notes else "bioasq" if found.queries == "corpus" else found.track
-    assert found.name == f"ck-{part}-{found.title.lower()}"
-    variant = variant_of(found.title)
+    shipped = read_capr_experiment(path)
+    part = "notes" if shipped.clinical_notes else "bioasq" if shipped.queries == "corpus" else shipped.track
+    assert shipped.name == f"ck-{part}-{shipped.title.lower()}"
+    variant = variant_of(shipped.title)
     assert variant is not None
-    assert variant.name == found.title
-    settings = found.settings
+    assert variant.name == shipped.title
+    settings = shipped.settings
     assert settings["head"] == variant.head.lower()
-    domain = found.backbone == "$AUSCULT_DOMAIN_BACKBONE"
+    domain = shipped.backbone == "$AUSCULT_DOMAIN_BACKBONE"
     if settings.get("context") == "words":
         context = ""
     elif settings.get("cls", True):
         context = "SC" if domain else "BC"
     else:
         context = "B"
-    assert domain or found.backbone == "$AUSCULT_BACKBONE"
+    assert domain or shipped.backbone == "$AUSCULT_BACKBONE"
     graph = GRAPHS[settings.get("knowledge", "")] if settings.get("linker") != "none" else "NONE"
     # Beside the paper's sum, entities are compared in a matrix of their own.
     graph += "M" if settings.get("fusion") == "matrix" else ""
     given = [part for part in (context, graph) if part]
     assert "-".join(given) == variant.given
-    assert (found.training.loss, found.training.head_learning_rate, found.training.learning_rate) == (
+    assert (shipped.training.loss, shipped.training.head_learning_rate, shipped.training.learning_rate) == (
         "hinge",
         1e-3,
         1e-4,
     )
     # An epoch of the paper is 512 pairs; what it has not has several wrong passages for each of fewer queries.
     queries, wrong, random = 32 * 16, 1, 0
-    if found.track == "zero-shot":
+    if shipped.track == "zero-shot":
         queries, wrong = 320, 3
-    elif found.clinical_notes:
+    elif shipped.clinical_notes:
         queries, random = 320, 1
-    assert (found.training.pairs, found.training.batch_pairs) == (queries, 16)
-    assert (found.negatives.drawn, found.negatives.in_batch) == (wrong, random)
-    names = {(each.name, each.split) for each in found.corpora}
-    if found.track == "zero-shot":
+    assert (shipped.training.pairs, shipped.training.batch_pairs) == (queries, 16)
+    assert (shipped.negatives.drawn, shipped.negatives.in_batch) == (wrong, random)
+    names = {(corpus.name, corpus.split) for corpus in shipped.corpora}
+    if shipped.track == "zero-shot":
         assert not any("medquad" in name for name, _ in names)
-    elif found.queries == "corpus":
+    elif shipped.queries == "corpus":
         assert names == {("bioasq", "train")}
-        assert [(each.name, each.split) for each in found.never_learn] == [("bioasq", "test")]
-    elif found.clinical_notes:
+        assert [(corpus.name, corpus.split) for corpus in shipped.never_learn] == [("bioasq", "test")]
+    elif shipped.clinical_notes:
         assert names == {("clinical-notes", "train")}
-        assert found.clinical_notes == ["clinical-notes"]
+        assert shipped.clinical_notes == ["clinical-notes"]
     else:
         assert names == {("medquad", "train-disjoint")}
 

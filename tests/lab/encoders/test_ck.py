@@ -50,20 +50,20 @@ def make(folder: Path, *, knows: bool = False, **settings: object) -> CkRanker:
 def read_parts(folder: Path, query: str, parts: list[list[int]]) -> tuple[list[Tensor], list[Tensor], Tensor]:
     """What the library's own model says of each part: by layer, query states and passage states; and of [CLS]."""
     model, tokenizer = AutoModel.from_pretrained(folder).eval(), open_backbone(str(folder)).tokenizer
-    asked = tokenizer(query, add_special_tokens=False)["input_ids"]
+    query_ids = tokenizer(query, add_special_tokens=False)["input_ids"]
     queries: list[list[Tensor]] = [[] for _ in range(LAYERS + 1)]
     passages: list[list[Tensor]] = [[] for _ in range(LAYERS + 1)]
     marks = []
     for part in parts:
-        ids = [tokenizer.cls_token_id, *asked, tokenizer.sep_token_id, *part, tokenizer.sep_token_id]
-        segments = [0] * (len(asked) + 2) + [1] * (len(part) + 1)
+        ids = [tokenizer.cls_token_id, *query_ids, tokenizer.sep_token_id, *part, tokenizer.sep_token_id]
+        segments = [0] * (len(query_ids) + 2) + [1] * (len(part) + 1)
         with torch.no_grad():
             states = model(
                 input_ids=torch.tensor([ids]), token_type_ids=torch.tensor([segments]), output_hidden_states=True
             ).hidden_states
         for number, layer in enumerate(states):
-            queries[number].append(layer[0, 1 : 1 + len(asked)])
-            passages[number].append(layer[0, 2 + len(asked) : -1])
+            queries[number].append(layer[0, 1 : 1 + len(query_ids)])
+            passages[number].append(layer[0, 2 + len(query_ids) : -1])
         marks.append(states[-1][0, 0])
     return (
         [torch.stack(each).mean(dim=0) for each in queries],
@@ -106,13 +106,13 @@ def fused(ranker: CkRanker, states: Tensor, rows: list[int]) -> list[list[float]
 
 def expected_matrices(ranker: CkRanker, folder: Path, parts: list[list[int]], entities: list[list[int]]) -> np.ndarray:
     queries, passages, _ = read_parts(folder, QUERY, parts)
-    found = []
+    matrices = []
     for query, passage in zip(queries, passages, strict=True):
         if ranker.knowledge is None:
-            found.append(cosines(query.tolist(), passage.tolist()))
+            matrices.append(cosines(query.tolist(), passage.tolist()))
         else:
-            found.append(cosines(fused(ranker, query, entities[0]), fused(ranker, passage, entities[1])))
-    return np.array(found)
+            matrices.append(cosines(fused(ranker, query, entities[0]), fused(ranker, passage, entities[1])))
+    return np.array(matrices)
 
 
 @pytest.mark.parametrize("knows", [False, True])
@@ -120,18 +120,18 @@ def test_matrices_are_the_formulas_of_the_paper_token_by_token(folder: Path, kno
     ranker = make(folder, knows=knows)
     if ranker.head.fusion is not None:
         torch.nn.init.normal_(ranker.head.fusion.context.bias)
-    found = ranker.interactions(QUERY, PASSAGE)
+    interactions = ranker.interactions(QUERY, PASSAGE)
     # signs of asthma | people with fever often feel pain , and gout comes slowly . ("comes" is "come" and a letter)
     entities = [[0, 0, 1], [0, 0, 3, 0, 0, 3, 0, 0, 2, 0, 0, 0, 0]]
     ids = pieces(folder, PASSAGE)
     assert len(ids) == len(entities[1])
-    assert found.matrices.shape == (LAYERS + 1, 3, len(ids))
-    np.testing.assert_allclose(found.matrices, expected_matrices(ranker, folder, [ids], entities), atol=1e-5)
-    assert found.query == ("signs", "of", "asthma")
-    assert found.query_entities == (("", "", "asthma") if knows else ("", "", ""))
-    assert [name for name in found.passage_entities if name] == (["fever", "fever", "gout"] if knows else [])
-    np.testing.assert_allclose(found.view("mean"), found.matrices.mean(axis=0))
-    np.testing.assert_array_equal(found.view("last"), found.matrices[-1])
+    assert interactions.matrices.shape == (LAYERS + 1, 3, len(ids))
+    np.testing.assert_allclose(interactions.matrices, expected_matrices(ranker, folder, [ids], entities), atol=1e-5)
+    assert interactions.query == ("signs", "of", "asthma")
+    assert interactions.query_entities == (("", "", "asthma") if knows else ("", "", ""))
+    assert [name for name in interactions.passage_entities if name] == (["fever", "fever", "gout"] if knows else [])
+    np.testing.assert_allclose(interactions.view("mean"), interactions.matrices.mean(axis=0))
+    np.testing.assert_array_equal(interactions.view("last"), interactions.matrices[-1])
 
 
 def test_words_are_the_backbones_table(folder: Path):
@@ -181,30 +181,35 @@ def test_a_long_passage_is_read_in_equal_parts(folder: Path, knows: bool):
     names = [text.tokenizer.decode([each]) for each in ids]
     known = {"asthma": 1, "gout": 2, "fever": 3, "pain": 3, "gene": 4, "germ": 4}
     entities = [[0, 0, 1], [known.get(name, 0) for name in names]]
-    found = ranker.interactions(QUERY, LONG)
-    np.testing.assert_allclose(found.matrices, expected_matrices(ranker, folder, parts, entities), atol=1e-5)
+    interactions = ranker.interactions(QUERY, LONG)
+    np.testing.assert_allclose(interactions.matrices, expected_matrices(ranker, folder, parts, entities), atol=1e-5)
     # The score is the head's of these matrices, and of the mean of the parts' [CLS].
     _, _, mark = read_parts(folder, QUERY, parts)
-    given = torch.from_numpy(found.matrices).unsqueeze(0)
+    given = torch.from_numpy(interactions.matrices).unsqueeze(0)
     masks = torch.ones(1, 3, dtype=torch.bool), torch.ones(1, len(ids), dtype=torch.bool)
     with torch.no_grad():
         expected = ranker.head.ranking(given, *masks, context=mark.unsqueeze(0))
-    assert found.score == pytest.approx(float(expected), abs=1e-4)
-    assert float(ranker.score_kept(QUERY, ranker.keep([PassageText(LONG)]))) == pytest.approx(found.score, abs=1e-5)
+    assert interactions.score == pytest.approx(float(expected), abs=1e-4)
+    assert float(ranker.score_kept(QUERY, ranker.keep([PassageText(LONG)]))) == pytest.approx(
+        interactions.score, abs=1e-5
+    )
 
 
 def test_without_attention_parts_make_no_difference(folder: Path, tmp_path: Path):
     wide = save_tiny_bert(tmp_path, limit=500)
-    short, whole = (make(each, context="words", cls=False, knows=True) for each in (folder, wide))
+    short, whole = (make(encoder, context="words", cls=False, knows=True) for encoder in (folder, wide))
     whole.load_state_dict(
-        {name: each for name, each in short.state_dict().items() if "position" not in name}, strict=False
+        {name: weights for name, weights in short.state_dict().items() if "position" not in name}, strict=False
     )
-    asked = [PassageText(LONG), PassageText(PASSAGE), PassageText(LONG[:90])]
-    laid = lay_out([(short.keep(asked)[1][:, :3], each) for each in short.keep(asked)], short.pairs)
+    passages = [PassageText(LONG), PassageText(PASSAGE), PassageText(LONG[:90])]
+    laid = lay_out([(short.keep(passages)[1][:, :3], states) for states in short.keep(passages)], short.pairs)
     assert laid.counts.tolist()[0] >= 3
     assert laid.counts.tolist()[1:] == [1.0, 1.0]
     torch.testing.assert_close(
-        short.score_kept(QUERY, short.keep(asked)), whole.score_kept(QUERY, whole.keep(asked)), atol=1e-5, rtol=1e-5
+        short.score_kept(QUERY, short.keep(passages)),
+        whole.score_kept(QUERY, whole.keep(passages)),
+        atol=1e-5,
+        rtol=1e-5,
     )
 
 
@@ -291,7 +296,7 @@ def test_a_name_that_runs_across_the_cut_is_known_by_its_whole(folder: Path):
     assert torch.equal(first, read[:, :4])
 
 
-def test_a_name_of_several_means_what_it_means_to_a_linker_of_the_graph(folder: Path, tmp_path: Path):
+def test_an_ambiguous_name_is_resolved_as_by_the_graphs_linker(folder: Path, tmp_path: Path):
     graph = ambiguous_graph()
     model = TransEConfig(dim=4, epochs=1, batch=32)
     trained = train(graph, KnowledgeExperiment(graph="small", graph_sha256="", model=model), tmp_path / "training")
@@ -327,7 +332,7 @@ def test_fusion_is_algorithm_1(activation: str):
     context, knowledge = torch.randn(2, 5, 7), torch.randn(2, 5, 4)
     expected = context @ fusion.context.weight.T + knowledge @ fusion.knowledge.weight.T + fusion.context.bias
     expected = expected.tanh() if activation == "tanh" else 1 / (1 + (-expected).exp())
-    torch.testing.assert_close(fusion(context, fusion.known(knowledge)), expected, atol=1e-6, rtol=1e-5)
+    torch.testing.assert_close(fusion(context, fusion.project(knowledge)), expected, atol=1e-6, rtol=1e-5)
 
 
 @pytest.mark.parametrize("joint", [8, 40, 200])
@@ -364,28 +369,28 @@ class Everything:
 
 def test_a_control_has_the_fusion_layer_and_no_entity(folder: Path):
     control, knowing = (make(folder, knows=True, knowledge="here", linker=name) for name in ("none", "ngram"))
-    assert {name: each.shape for name, each in control.head.named_parameters()} == {
-        name: each.shape for name, each in knowing.head.named_parameters()
+    assert {name: weights.shape for name, weights in control.head.named_parameters()} == {
+        name: weights.shape for name, weights in knowing.head.named_parameters()
     }
-    found = control.interactions(QUERY, PASSAGE)
-    assert not any((*found.query_entities, *found.passage_entities))
+    interactions = control.interactions(QUERY, PASSAGE)
+    assert not any((*interactions.query_entities, *interactions.passage_entities))
     ids = pieces(folder, PASSAGE)
     nothing = [[0] * 3, [0] * len(ids)]
-    np.testing.assert_allclose(found.matrices, expected_matrices(control, folder, [ids], nothing), atol=1e-5)
+    np.testing.assert_allclose(interactions.matrices, expected_matrices(control, folder, [ids], nothing), atol=1e-5)
 
 
 def test_entities_compared_apart_have_a_matrix_of_their_own(folder: Path):
     """Names that one text alone is linked by leave words as they are: the layers' cosines are those without a graph."""
     apart = make(folder, knows=True, knowledge="here", fusion="matrix", joint_dim=None)
-    found, without = apart.interactions(QUERY, PASSAGE), make(folder).interactions(QUERY, PASSAGE)
-    np.testing.assert_allclose(found.matrices, without.matrices, atol=1e-6)
+    interactions, without = apart.interactions(QUERY, PASSAGE), make(folder).interactions(QUERY, PASSAGE)
+    np.testing.assert_allclose(interactions.matrices, without.matrices, atol=1e-6)
     assert without.entity_matrix is None
     vectors = np.concatenate([np.zeros((1, small_vectors().vectors.shape[1])), small_vectors().vectors])
     vectors[1:] /= np.linalg.norm(vectors[1:], axis=1, keepdims=True)
     # asthma in the query; fever, fever and gout in the passage
     asked, read = [0, 0, 1], [0, 0, 3, 0, 0, 3, 0, 0, 2, 0, 0, 0, 0]
-    assert found.entity_matrix is not None
-    np.testing.assert_allclose(found.entity_matrix, vectors[asked] @ vectors[read].T, atol=1e-6)
+    assert interactions.entity_matrix is not None
+    np.testing.assert_allclose(interactions.entity_matrix, vectors[asked] @ vectors[read].T, atol=1e-6)
     assert apart.head.fusion is None
     assert apart.config.joint_dim is None
 
@@ -432,7 +437,7 @@ def test_a_linker_that_is_given_goes_by_its_own_name(folder: Path):
         CkRanker(CkConfig(knowledge="here"), open_backbone(str(folder)), small_vectors(), linker=Everything())
 
 
-def test_a_linker_that_is_none_is_named_before_anything_is_read(folder: Path, tmp_path: Path):
+def test_a_wrong_linker_is_named_before_anything_is_read(folder: Path, tmp_path: Path):
     save_vectors(small_vectors(), tmp_path)
     with pytest.raises(ModelError, match="'tagme'"):
         create("ck", str(folder), {"knowledge": str(tmp_path), "linker": "tagme"})
@@ -441,7 +446,7 @@ def test_a_linker_that_is_none_is_named_before_anything_is_read(folder: Path, tm
 # Settings and folders
 
 
-def test_the_joint_layer_is_as_wide_as_the_context_unless_it_is_said(folder: Path, tmp_path: Path):
+def test_the_joint_layer_is_as_wide_as_the_context_by_default(folder: Path, tmp_path: Path):
     for said, expected in ((None, 16), (9, 9)):
         ranker = make(folder, knows=True, joint_dim=said)
         assert ranker.head.fusion is not None
@@ -476,7 +481,7 @@ def test_a_saved_model_needs_nothing_outside_its_folder(folder: Path, tmp_path: 
         load(tmp_path / "model")
 
 
-def test_trained_vectors_are_saved_as_they_became(folder: Path, tmp_path: Path):
+def test_trained_vectors_are_saved(folder: Path, tmp_path: Path):
     config = CkConfig(knowledge="here", train_knowledge=True)
     ranker = CkRanker(config, open_backbone(str(folder)), small_vectors()).eval()
     assert ranker.head.knowledge is not None
@@ -522,7 +527,7 @@ def test_a_folder_without_vectors_is_refused(folder: Path, tmp_path: Path):
         create("ck", str(folder), {"knowledge": str(tmp_path / "nowhere")})
 
 
-def test_heads_have_the_sizes_that_are_asked_for(folder: Path):
+def test_heads_have_the_configured_sizes(folder: Path):
     few, many = (
         sum(each.numel() for each in make(folder, head="drmm-tks", head_settings=settings).head.parameters())
         for settings in ({"top_k": 2, "hidden": [3]}, {"top_k": 20, "hidden": [30, 9]})

@@ -53,7 +53,7 @@ def recall_of_unseen(folder: Path, vectors: KnowledgeVectors | None, **settings:
     torch.manual_seed(0)
     ranker = CkRanker(CkConfig(**settings), open_backbone(str(folder)), vectors)
     head = [{"params": ranker.head.parameters()}]
-    body = [{"params": [each for each in ranker.pairs.parameters() if each.requires_grad], "lr": 2e-5}]
+    body = [{"params": [weights for weights in ranker.pairs.parameters() if weights.requires_grad], "lr": 2e-5}]
     optimiser = torch.optim.Adam(head + body, lr=1e-2)
     seen = PAIRS - HELD_OUT
     ranker.train()
@@ -67,12 +67,12 @@ def recall_of_unseen(folder: Path, vectors: KnowledgeVectors | None, **settings:
         optimiser.step()
     ranker.eval()
     kept = ranker.keep(passages)
-    found = 0
+    right_first = 0
     for row in range(seen, PAIRS):
-        others = rng.choice([each for each in range(seen, PAIRS) if each != row], CANDIDATES - 1, replace=False)
-        scores = ranker.score_kept(queries[row], [kept[each] for each in (row, *others)])
-        found += int(scores.argmax() == 0 and (scores == scores[0]).sum() == 1)
-    return found / HELD_OUT
+        others = rng.choice([other for other in range(seen, PAIRS) if other != row], CANDIDATES - 1, replace=False)
+        scores = ranker.score_kept(queries[row], [kept[candidate] for candidate in (row, *others)])
+        right_first += int(scores.argmax() == 0 and (scores == scores[0]).sum() == 1)
+    return right_first / HELD_OUT
 
 
 @pytest.fixture(scope="module")

@@ -43,7 +43,7 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
         OnnxBackbone(tmp_path / "x.onnx", backbone)
 
 
-def test_what_reads_in_a_way_of_its_own_is_refused(tmp_path: Path) -> None:
+def test_an_encoder_with_custom_reading_is_refused(tmp_path: Path) -> None:
     long = create("long-bi", str(save_tiny_bert(tmp_path / "bert")), {"window": 8, "stretch": 64})
     with pytest.raises(ModelError, match="last states of a plain encoder"):
         convert(long, "onnx", tmp_path / "onnx")

@@ -148,7 +148,7 @@ def test_stretching_leaves_the_short_encoder_alone(bert: Path):
     assert short.limit == 40
 
 
-def test_what_cannot_be_stretched_is_refused(bert: Path):
+def test_an_encoder_that_cannot_be_stretched_is_refused(bert: Path):
     short = open_backbone(str(bert))
     other = DistilBertModel(DistilBertConfig(vocab_size=30, dim=8, n_layers=1, n_heads=1, hidden_dim=8))
     with pytest.raises(ModelError, match="distilbert"):
@@ -259,20 +259,23 @@ def test_long_passages_and_surroundings_are_cut_to_the_limit(bert: Path):
 @pytest.mark.parametrize("kind", LONG_KINDS)
 def test_company_and_chunks_change_no_score_and_no_gradient(kind: str, bert: Path):
     ranker = make(kind, bert)
-    asked = [PassageText(text(4 * n + 1, seed=n), text(n, seed=n), text(9 - n, seed=n)) for n in range(9)]
-    alone = torch.cat([score(ranker, each) for each in asked])
-    torch.testing.assert_close(score(ranker, *asked), alone, atol=1e-4, rtol=1e-4)
+    passages = [PassageText(text(4 * n + 1, seed=n), text(n, seed=n), text(9 - n, seed=n)) for n in range(9)]
+    alone = torch.cat([score(ranker, passage) for passage in passages])
+    torch.testing.assert_close(score(ranker, *passages), alone, atol=1e-4, rtol=1e-4)
     rows = torch.arange(9).repeat(2, 1)
-    found = []
+    results = []
     for chunk in (None, 2):
         ranker.zero_grad()
-        lists = ranker.score_lists(["gout", "asthma ; signs"], asked, rows, chunk=chunk)
+        lists = ranker.score_lists(["gout", "asthma ; signs"], passages, rows, chunk=chunk)
         lists.square().mean().backward()
-        found.append(
-            (lists.detach(), {name: each.grad for name, each in ranker.named_parameters() if each.requires_grad})
+        results.append(
+            (
+                lists.detach(),
+                {name: weights.grad for name, weights in ranker.named_parameters() if weights.requires_grad},
+            )
         )
-    torch.testing.assert_close(found[0], found[1], atol=1e-4, rtol=1e-3)
-    idle = {name for name, gradient in found[0][1].items() if gradient is None or not gradient.any()}
+    torch.testing.assert_close(results[0], results[1], atol=1e-4, rtol=1e-3)
+    idle = {name for name, gradient in results[0][1].items() if gradient is None or not gradient.any()}
     # Where only the first token is read, which is global, the last layer's projections of local tokens are not.
     towers = ("passages", "queries") if kind == "long-bi" else ("queries",)
     parts = [f"{name}.{kind}" for name in ("query", "key", "value") for kind in ("weight", "bias")]
@@ -285,14 +288,14 @@ def test_company_and_chunks_change_no_score_and_no_gradient(kind: str, bert: Pat
 @pytest.mark.parametrize("kind", LONG_KINDS)
 def test_a_saved_long_model_has_the_same_weights_and_scores(kind: str, bert: Path, tmp_path: Path):
     ranker = make(kind, bert, shared=kind == "long-bi", cosine=True)
-    asked = [PassageText(text(30), BEFORE, AFTER), PassageText(text(60, seed=1), AFTER)]
-    expected = score(ranker, *asked)
+    passages = [PassageText(text(30), BEFORE, AFTER), PassageText(text(60, seed=1), AFTER)]
+    expected = score(ranker, *passages)
     save(ranker, tmp_path)
     opened = load(tmp_path).ranker
     assert isinstance(opened, LongBiEncoder | LongPolyEncoder)
     assert opened.config == ranker.config
     same_weights(opened, ranker)
-    torch.testing.assert_close(score(opened, *asked), expected, atol=1e-5, rtol=0)
+    torch.testing.assert_close(score(opened, *passages), expected, atol=1e-5, rtol=0)
 
 
 def test_a_longformer_is_taken_as_it_is(bert: Path, tmp_path: Path):
@@ -313,7 +316,7 @@ def test_half_precision_scores_stay_close(bert: Path):
 
 
 @pytest.mark.parametrize("kind", LONG_KINDS)
-def test_leaving_nothing_out_reaches_the_attention(kind: str, bert: Path):
+def test_a_dropout_of_zero_reaches_the_attention(kind: str, bert: Path):
     """Its share of dropout is a number there, and no module."""
     ranker = create(kind, str(bert), {"window": 4, "stretch": 64})
     set_dropout(ranker, 0.0)

@@ -115,17 +115,17 @@ def test_other_answers_in_a_batch_are_spared():
     )
     examples = PairExamples(pool, PairNegatives(), seed=0)
     batch = examples.collate([examples[0, row] for row in (0, 1, 2, 3)])
-    told = [
+    spared = [
         {
-            batch.passages[int(column)].text + ("!" if spared else "")
-            for column, spared in zip(rows[1:], masks[1:], strict=True)
+            batch.passages[int(column)].text + ("!" if is_spared else "")
+            for column, is_spared in zip(rows[1:], masks[1:], strict=True)
         }
         for rows, masks in zip(batch.rows, batch.spared, strict=True)
     ]
     # The first query's negatives: "another" has its labels, the third passage has its very text.
-    assert told[0] == {"another!", "one!", "third"}
-    assert told[1] == {"one!", "one", "third"}
-    assert told[3] == {"one", "another"}
+    assert spared[0] == {"another!", "one!", "third"}
+    assert spared[1] == {"one!", "one", "third"}
+    assert spared[3] == {"one", "another"}
     assert batch.rows[:, 0].tolist() == [0, 1, 2, 3]
     assert not batch.spared[:, 0].any()
 
@@ -205,7 +205,7 @@ def test_negatives_of_the_same_aspect_are_about_another_entity():
         ("", "", True),
     ],
 )
-def test_a_heading_that_is_part_of_another_answers_for_it(asked: str, heading: str, same: bool):
+def test_a_heading_contained_in_another_answers_for_it(asked: str, heading: str, same: bool):
     for one, other in ((asked, heading), (heading, asked)):
         assert labelled("gout", one, "text").answers("gout", other) is same
         assert not labelled("gout", one, "text").answers("asthma", other)
@@ -213,20 +213,20 @@ def test_a_heading_that_is_part_of_another_answers_for_it(asked: str, heading: s
 
 def test_held_out_queries_have_one_answer_among_their_candidates():
     pool = passages(200, seed=1)
-    asked = held_out_queries(pool, number=10, seed=0)
-    assert len(asked) == 10
-    for each in asked:
-        right = pool.passages[each.rows[0]]
-        assert len(set(each.rows)) == CANDIDATES
-        assert each.query == f"{right.entities[0].name} ; {right.aspects[0]}"
-        assert not any(pool.passages[row].answers(right.entities[0].key, right.aspects[0]) for row in each.rows[1:])
+    queries = held_out_queries(pool, number=10, seed=0)
+    assert len(queries) == 10
+    for query in queries:
+        right = pool.passages[query.rows[0]]
+        assert len(set(query.rows)) == CANDIDATES
+        assert query.query == f"{right.entities[0].name} ; {right.aspects[0]}"
+        assert not any(pool.passages[row].answers(right.entities[0].key, right.aspects[0]) for row in query.rows[1:])
 
 
 @pytest.mark.parametrize("kind", ARCHITECTURES)
 def test_chunks_change_neither_loss_nor_gradients(kind: str, backbone: Path):
     examples = PairExamples(passages(12, seed=2), PairNegatives(in_batch=3), seed=0)
     batch = examples.collate([examples[0, row] for row in range(6)])
-    found = []
+    results = []
     for chunk in (None, 1, 4):
         torch.manual_seed(0)
         ranker = create(kind, str(backbone))
@@ -234,18 +234,18 @@ def test_chunks_change_neither_loss_nor_gradients(kind: str, backbone: Path):
         ranker.eval()  # Without dropout, which would be drawn for other batches.
         loss, _ = objective.loss(batch)
         loss.backward()
-        gradients = {name: each.grad for name, each in ranker.named_parameters() if each.grad is not None}
-        found.append((loss.detach(), gradients))
-    whole, names = found[0][0], found[0][1].keys()
-    for loss, gradients in found[1:]:
+        gradients = {name: weights.grad for name, weights in ranker.named_parameters() if weights.grad is not None}
+        results.append((loss.detach(), gradients))
+    whole, names = results[0][0], results[0][1].keys()
+    for loss, gradients in results[1:]:
         torch.testing.assert_close(loss, whole, rtol=1e-4, atol=1e-5)
         assert gradients.keys() == names
         for name in names:
-            torch.testing.assert_close(gradients[name], found[0][1][name], rtol=1e-3, atol=1e-5)
+            torch.testing.assert_close(gradients[name], results[0][1][name], rtol=1e-3, atol=1e-5)
 
 
 @pytest.mark.parametrize("kind", ARCHITECTURES)
-def test_architectures_that_leave_nothing_out_read_alike_in_training(kind: str, backbone: Path):
+def test_architectures_without_dropout_read_alike_in_training(kind: str, backbone: Path):
     torch.manual_seed(0)
     ranker = create(kind, str(backbone), {})
     texts, rows = [PassageText(f"words of passage {number}") for number in range(3)], torch.tensor([[0, 1, 2]])
@@ -427,23 +427,23 @@ def test_the_rate_rises_and_falls_in_straight_lines():
     assert rates[99] == pytest.approx(1 / 90)
 
 
-@pytest.mark.parametrize("told", ["patient", "text"])
-def test_notes_are_held_out_by_whole_patients_and_samples(told: str, tmp_path: Path):
+@pytest.mark.parametrize("known_by", ["patient", "text"])
+def test_notes_are_held_out_by_whole_patients_and_samples(known_by: str, tmp_path: Path):
     """Three notes of each of twelve, who are told apart by name, or by what their notes repeat."""
     rows = []
     for person, number in product("abcdefghijkl", range(3)):
-        words = " ".join(f"{person}{'' if told == 'text' else number}{word}" for word in range(40))
-        metadata = {"patient": person} if told == "patient" else {}
+        words = " ".join(f"{person}{'' if known_by == 'text' else number}{word}" for word in range(40))
+        metadata = {"patient": person} if known_by == "patient" else {}
         section = {"heading": "Plan", "text": f"Visit {number}. {words}."}
         rows.append({"id": f"{person}-{number}", "title": "Note", "sections": [section], "metadata": metadata})
     (tmp_path / "notes.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     choice = CorpusChoice(name=str(tmp_path / "notes.jsonl"))
     for most in (3, 100):
         split = read_notes([choice], validation=most, say=lambda _: None)
-        held, trained = ({each.doc_id[0] for each in part} for part in (split.validation, split.training))
-        assert held
+        held_out, trained = ({note.doc_id[0] for note in part} for part in (split.validation, split.training))
+        assert held_out
         assert trained
-        assert not held & trained
+        assert not held_out & trained
 
 
 SHIPPED = [path for file in sorted(ROOT.glob("experiments/grundmann2021-*.yaml")) for path in experiments_in(file)]

@@ -98,11 +98,11 @@ def test_the_command_prints_and_keeps_before_and_after(
     save_general(start)
     set_fusion(start, WEIGHTS, {})
     fields = ("training.epochs=2", "training.batch_documents=4", "knowledge=null")
-    asked = ["train", "--documents", many, "--backbone", start, "--out", out, "--no-progress"]
-    asked += [part for field in fields for part in ("--set", field)]
+    command = ["train", "--documents", many, "--backbone", start, "--out", out, "--no-progress"]
+    command += [part for field in fields for part in ("--set", field)]
 
     def run(*more: str) -> str:
-        result = CliRunner().invoke(app, [*map(str, asked), *more])
+        result = CliRunner().invoke(app, [*map(str, command), *more])
         assert result.exit_code == 0, result.output
         return " ".join(result.output.split())
 

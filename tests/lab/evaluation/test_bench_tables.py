@@ -69,11 +69,11 @@ def test_every_table_file_is_cited() -> None:
 
 
 def test_only_results_of_like_pools_are_compared() -> None:
-    assert [each.citation for each in published_tables("healthqa", 64)] == ["arnold2020", *["grundmann2021"] * 3]
-    assert [each.citation for each in published_tables("healthqa", 10)] == ["zhu2019", "zhu2019", "wang2021"]
+    assert [table.citation for table in published_tables("healthqa", 64)] == ["arnold2020", *["grundmann2021"] * 3]
+    assert [table.citation for table in published_tables("healthqa", 10)] == ["zhu2019", "zhu2019", "wang2021"]
     assert len(published_tables("healthqa")) == 7
     # With no table of like pools, what there is stands beside, and says how many candidates it had.
-    assert [each.candidates for each in published_tables("medquad", 10)] == [64] * 4
+    assert [table.candidates for table in published_tables("medquad", 10)] == [64] * 4
     assert set(published_measures("healthqa")) >= {"AP", "RR", "R@3", "P@5", "nDCG@3"}
     assert published_measures("leaflets") == ()
 

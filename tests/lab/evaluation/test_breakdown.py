@@ -16,12 +16,12 @@ def test_match_rates() -> None:
 
 def test_break_down_by_source_and_aspect() -> None:
     measured = measure([first("mig-symptoms"), first("odd-treatment", "q2")], TASK.judgements)
-    by_source = {each.name: each for each in break_down(TASK, measured, PASSAGES, "source")}
-    assert {name: (each.queries, each.measures["R@1"]) for name, each in by_source.items()} == {
+    by_source = {group.name: group for group in break_down(TASK, measured, PASSAGES, "source")}
+    assert {name: (group.queries, group.measures["R@1"]) for name, group in by_source.items()} == {
         "GARD": (1, 1.0),
         "NIAMS": (1, 0.0),
     }
-    assert [each.name for each in break_down(TASK, measured, PASSAGES, "aspect")] == ["symptoms", "treatment"]
+    assert [group.name for group in break_down(TASK, measured, PASSAGES, "aspect")] == ["symptoms", "treatment"]
 
 
 def test_names_are_compared_without_case_and_punctuation() -> None:

@@ -30,11 +30,16 @@ def test_siblings_take_the_place_of_the_lowest() -> None:
     scorer = Bm25Scorer()
     scorer.prepare(documents)
     ids = [
-        passage.passage_id for each in documents for passage in each.passages if len(each.slice(passage).strip()) >= 10
+        passage.passage_id
+        for document in documents
+        for passage in document.passages
+        if len(document.slice(passage).strip()) >= 10
     ]
     scores = dict(zip(ids, scorer.score(query, ids).tolist(), strict=True))
-    best = sorted((each for each in ids if scores[each] > 0), key=lambda each: -scores[each])[:8]
-    siblings = [each for each in ids if each.split("-")[0] == best[0].split("-")[0]]
+    best = sorted(
+        (passage_id for passage_id in ids if scores[passage_id] > 0), key=lambda passage_id: -scores[passage_id]
+    )[:8]
+    siblings = [passage_id for passage_id in ids if passage_id.split("-")[0] == best[0].split("-")[0]]
     expected = list(dict.fromkeys([best[0], *siblings, *best[1:]]))[:8]
     assert draw_candidates(documents, [query], [], count=8) == {"q": tuple(sorted(expected))}
 

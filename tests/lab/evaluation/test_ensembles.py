@@ -60,7 +60,7 @@ def test_scales_do_not_matter_and_a_model_that_says_nothing_changes_no_order():
     assert fuse_scores([np.zeros(0, np.float32)] * 2).shape == (0,)
 
 
-def test_what_each_misses_the_other_sees():
+def test_an_ensemble_ranks_first_what_both_rank_second():
     # The answer is second for both, and what is first for one is last for the other.
     first = contender("A", "zero-shot", [9, 8, 1, 0], fingerprint="1", training={"kind": "capr", "seconds": 60})
     second = contender("B", "adapted", [0, 80, 10, 90], precision="bf16", training={"kind": "capr", "seconds": 30})

@@ -56,19 +56,19 @@ def test_a_run_is_kept_for_the_same_task_and_code_alone(tmp_path: Path, monkeypa
 
 
 def test_a_commit_leaves_the_runs_of_weights_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    task, asked = leaflet_task(3, PASSAGES[0]), dataclasses.replace(contender(), fingerprint="weights")
-    first = kept_run(task, asked, tmp_path)
+    task, model = leaflet_task(3, PASSAGES[0]), dataclasses.replace(contender(), fingerprint="weights")
+    first = kept_run(task, model, tmp_path)
     monkeypatch.setattr(comparing, "find_revision", lambda: "another")
-    assert kept_run(task, asked, tmp_path) == first
-    assert asked.scorer.read == 1  # type: ignore[attr-defined]
+    assert kept_run(task, model, tmp_path) == first
+    assert model.scorer.read == 1  # type: ignore[attr-defined]
 
 
 def test_a_record_says_when_its_run_was_made(tmp_path: Path):
-    task, asked = leaflet_task(3, PASSAGES[0]), contender()
-    kept_run(task, asked, tmp_path)
+    task, model = leaflet_task(3, PASSAGES[0]), contender()
+    kept_run(task, model, tmp_path)
     (described,) = tmp_path.glob("*.json")
     content = json.loads(described.read_text())
     content["made"] = {"version": "0", "revision": "abc", "hardware": "an abacus", "date": "1999-01-01T00:00:00+00:00"}
     described.write_text(json.dumps(content))
-    (record,) = compare_runs(task, [asked], [kept_run(task, asked, tmp_path)]).records
+    (record,) = compare_runs(task, [model], [kept_run(task, model, tmp_path)]).records
     assert (record.version, record.revision, record.hardware, record.date) == tuple(content["made"].values())

@@ -39,19 +39,19 @@ def test_differences_are_paired_and_corrected() -> None:
 
 def test_an_evaluation_carries_its_planned_differences(tmp_path: Path) -> None:
     models = [contender("KNRM", "adapted", "asthma-1"), contender("KNRM-BC", "adapted"), contender("HAR", "adapted")]
-    found = compare_models(TASK, models, pairs=[("KNRM-BC, adapted", "KNRM, adapted")]).records
-    assert [each.differences for each in (found[0], found[2])] == [[], []]
-    (told,) = found[1].differences
-    assert told.than == "KNRM, adapted"
-    assert told.measures["R@1"].mean == 1.0
-    assert (told.measures["R@1"].low, told.measures["R@1"].high) == (1.0, 1.0)
-    assert told.measures["MAP"].mean == pytest.approx(found[1].measures["MAP"] - found[0].measures["MAP"])
-    assert told.measures["MAP"].p < 0.05
-    write_records(tmp_path / "bench.json", found)
-    assert evaluation_records(read_records(tmp_path / "bench.json"))[1].differences == [told]
-    assert set(CUTOFF_MEASURES) <= set(found[0].measures)
-    assert [(group.name, group.queries) for group in found[0].by_length] == [("3", 40)]
-    assert found[0].length_of == "query"
+    records = compare_models(TASK, models, pairs=[("KNRM-BC, adapted", "KNRM, adapted")]).records
+    assert [record.differences for record in (records[0], records[2])] == [[], []]
+    (difference,) = records[1].differences
+    assert difference.than == "KNRM, adapted"
+    assert difference.measures["R@1"].mean == 1.0
+    assert (difference.measures["R@1"].low, difference.measures["R@1"].high) == (1.0, 1.0)
+    assert difference.measures["MAP"].mean == pytest.approx(records[1].measures["MAP"] - records[0].measures["MAP"])
+    assert difference.measures["MAP"].p < 0.05
+    write_records(tmp_path / "bench.json", records)
+    assert evaluation_records(read_records(tmp_path / "bench.json"))[1].differences == [difference]
+    assert set(CUTOFF_MEASURES) <= set(records[0].measures)
+    assert [(group.name, group.queries) for group in records[0].by_length] == [("3", 40)]
+    assert records[0].length_of == "query"
 
 
 def test_a_name_plans_no_comparison() -> None:

@@ -43,9 +43,9 @@ def test_rows_say_which_encoder_they_began_with() -> None:
         record("Bi + Cross", training={"kind": "fusion", **both}),
     ]
     for table in (bench_table(records, "zero-shot"), *result_tables(records)):
-        found = {each.model: row_of(table, each.model)["encoder"] for each in records}
+        encoders = {row.model: row_of(table, row.model)["encoder"] for row in records}
         short = f"{MINILM.name} {DIGEST[:8]}"
-        assert found == {
+        assert encoders == {
             "BM25": "",
             "CAPR-Bi": short,
             "CAPR-Cross": f"{short}, through CAPR-Bi",
@@ -54,16 +54,16 @@ def test_rows_say_which_encoder_they_began_with() -> None:
             "HAR": "",
             "Bi + Cross": f"{short}; {short}, through CAPR-Bi",
         }
-        (told,) = [note for note in table.notes if note.startswith("Zero-shot, pre-trained retriever")]
+        (note,) = [note for note in table.notes if note.startswith("Zero-shot, pre-trained retriever")]
         letters = {row[0].split("  ")[-1]: row[0][0] for row in table.rows}
         rows = ", ".join(sorted(letters[name] for name in ("CAPR-Bi", "CAPR-Cross", "Words", "Bi + Cross")))
-        assert f"is not known in full ({rows})" in told
-        assert told.count(MINILM.learned_from) == 1
+        assert f"is not known in full ({rows})" in note
+        assert note.count(MINILM.learned_from) == 1
     (table,) = result_tables(records[:4])
     assert any("is not known in full. all-MiniLM" in note for note in table.notes)
 
 
-def test_the_track_of_a_record_stays_and_is_told_otherwise() -> None:
+def test_a_stated_track_never_changes_the_record() -> None:
     assert {trained("CAPR-Bi", ENCODER).track, trained("Own", OWN).track} == {"zero-shot"}
     assert trained("CAPR-Bi", ENCODER).track_told == "zero-shot, pre-trained retriever"
     assert trained("CAPR-Bi", ENCODER).label == "CAPR-Bi, zero-shot"
@@ -102,7 +102,7 @@ def test_an_encoder_as_it_is_has_a_row_of_its_own(known: bool, tmp_path: Path, m
     )
 
 
-def test_what_an_experiment_notes_stands_beneath_the_table() -> None:
+def test_notes_of_an_experiment_stand_beneath_the_table() -> None:
     cross = {"kind": "capr", "experiment": {"notes": "Chosen late."}}
     records = [
         record("A", training=cross),

@@ -152,7 +152,7 @@ def test_a_run_was_made_by_the_code_it_began_with(monkeypatch: pytest.MonkeyPatc
             monkeypatch.setattr(provenance, "find_revision", lambda: "later")
 
     monkeypatch.setattr(provenance, "find_revision", lambda: "earlier")
-    made = run_task(task(), Slow()).made
+    made = run_task(task(), Slow()).provenance
     assert set(made) == {"version", "revision", "hardware", "date"}
     assert made["revision"] == "earlier"
 

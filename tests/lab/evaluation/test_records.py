@@ -109,18 +109,18 @@ def test_a_model_finds_the_row_it_repeats() -> None:
         ("CDV+avg-fasttext, own targets", "CDV+avg-fasttext"),
         ("conv-knrm", "CONV-KNRM"),
     ]:
-        found = published_tables("medquad")[0].find(name)
-        assert found is not None
-        assert found.model == published
+        match = published_tables("medquad")[0].find(name)
+        assert match is not None
+        assert match.model == published
     for name, row in [("CAPR-Bi, Longformer", "CAPR-Longformer-Bi"), ("CAPR-Bi, notes", "CAPR-BioBERT-Bi-shared")]:
         (table,) = (
             each
             for each in published_tables("clinical-notes")
             if each.citation == "grundmann2021" and each.trained_on == "notes"
         )
-        found = table.find(name)
-        assert found is not None
-        assert found.model == row
+        match = table.find(name)
+        assert match is not None
+        assert match.model == row
     main = published_tables("medquad")[0]
     assert main.find("CDV+avg-fasttext (entity only)") is None
     assert main.find("something new") is None
@@ -220,19 +220,19 @@ def test_published_figures_beside_a_subset_say_so() -> None:
     assert "over all queries" not in text(whole)
 
 
-def test_smaller_pools_than_published_are_told() -> None:
-    def told(**changes: object) -> list[str]:
+def test_smaller_pools_than_published_are_noted() -> None:
+    def notes(**changes: object) -> list[str]:
         (table,) = result_tables([record("BM25", "untrained", **changes)])
         return [note for note in table.notes if "candidates a query" in note]
 
-    assert told(corpus="wikisection", candidates=53.976) == [
+    assert notes(corpus="wikisection", candidates=53.976) == [
         "On average 54.0 candidates a query, where published figures are of 64: the fewer, the easier."
     ]
-    assert told(corpus="nhs", candidates=58.7115) == [
+    assert notes(corpus="nhs", candidates=58.7115) == [
         "On average 58.7 candidates a query, where the protocol has 64: the fewer, the easier."
     ]
-    assert told(candidates=63.9617) == told(candidates=64.0) == told(candidates=None) == []
-    assert told(corpus="healthqa", candidates=10.0) == []
+    assert notes(candidates=63.9617) == notes(candidates=64.0) == notes(candidates=None) == []
+    assert notes(corpus="healthqa", candidates=10.0) == []
 
 
 def test_another_split_is_another_task_without_published_figures(tmp_path: Path) -> None:
@@ -252,7 +252,7 @@ def test_another_split_is_another_task_without_published_figures(tmp_path: Path)
     assert EvaluationRecord.model_validate(older).split == "test"
 
 
-def test_other_test_sets_and_protocols_are_told_apart() -> None:
+def test_test_sets_and_protocols_are_distinguished() -> None:
     (partial,) = result_tables([record("BM25", "untrained", corpus="wikisection")])
     assert any("Not the same test set" in note for note in partial.notes)
     end_to_end, again = result_tables(

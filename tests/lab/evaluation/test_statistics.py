@@ -83,7 +83,7 @@ def test_bootstrap_agrees_with_the_normal_interval_and_its_seed() -> None:
     assert bootstrap_intervals(np.ones((5, 1))).tolist() == [[1.0, 1.0]]
 
 
-def test_compare_names_who_beats_whom() -> None:
+def test_compare_names_the_significantly_worse_models() -> None:
     random = np.random.default_rng(2)
     weak = random.random((60, 1)) * 0.5
     queries = tuple(f"q{n}" for n in range(60))

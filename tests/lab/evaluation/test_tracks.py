@@ -42,7 +42,7 @@ def texts(*choices: dict[str, object]) -> dict[str, object]:
 )
 def test_shared_documents_decide(training: dict[str, object], corpus: str, track: str) -> None:
     assert track_on("m", training, corpus, "test") == track
-    assert track_on("m", training, corpus, "test", told=track) == track
+    assert track_on("m", training, corpus, "test", user_track=track) == track
 
 
 @pytest.mark.parametrize(
@@ -62,14 +62,14 @@ def test_a_model_that_read_the_test_documents_is_refused(training: dict[str, obj
         track_on("m", training, corpus, split)
 
 
-def test_the_users_word_counts_only_where_the_record_says_nothing() -> None:
-    assert track_on("m", {}, "medquad", "test", told="adapted") == "adapted"
+def test_the_users_track_counts_only_without_a_record() -> None:
+    assert track_on("m", {}, "medquad", "test", user_track="adapted") == "adapted"
     assert track_on("m", {"track": "zero-shot"}, "medquad", "test") == "zero-shot"
     with pytest.raises(ConfigError, match="--track"):
         track_on("m", {}, "medquad", "test")
     for training in ({"corpora": MEDQUAD}, {"track": "adapted"}):
         with pytest.raises(ConfigError, match="got --track zero-shot"):
-            track_on("m", training, "medquad", "test", told="zero-shot")
+            track_on("m", training, "medquad", "test", user_track="zero-shot")
 
 
 def test_a_malformed_record_is_named() -> None:
@@ -98,7 +98,7 @@ def test_paths_go_by_the_name_of_the_corpus_in_them(tmp_path: Path) -> None:
         ({}, "medquad", False),
     ],
 )
-def test_weights_that_questions_of_a_corpus_helped_to_fit_are_told(
+def test_weights_fitted_on_questions_of_a_corpus_are_noted(
     fusion: dict[str, object], corpus: str, expected: bool
 ) -> None:
     assert fitted_on_questions_of({"fusion": fusion}, corpus) is expected

@@ -28,12 +28,12 @@ def test_a_run_comes_back(
 ) -> None:
     rankings = []
     for query_id, row in scores.items():
-        best_first = sorted(row, key=lambda each: -row[each])
-        rankings.append(Ranking(query_id, tuple(best_first), tuple(row[each] for each in best_first)))
+        best_first = sorted(row, key=lambda doc_id: -row[doc_id])
+        rankings.append(Ranking(query_id, tuple(best_first), tuple(row[doc_id] for doc_id in best_first)))
     path = tmp_path_factory.mktemp("runs") / name
     write_run(path, rankings, "my tag")
     assert read_run(path) == rankings
-    assert [each.name for each in path.parent.iterdir()] == [name]
+    assert [file.name for file in path.parent.iterdir()] == [name]
 
 
 @pytest.mark.parametrize("name", ["x.qrels", "x.qrels.gz"])

@@ -82,7 +82,9 @@ def test_ties_share_the_last_of_their_ranks(models: ModuleType) -> None:
     assert found == pytest.approx(np.array([[1 / 64, 1 / 62, 1 / 64, 1 / 61], [1 / 64, 1 / 63, 1 / 62, 1 / 61]]))
 
 
-def test_what_an_encoder_has_read_is_kept(models: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_vectors_of_texts_are_kept_and_not_computed_again(
+    models: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     kept = import_module("kept_vectors")
     monkeypatch.setattr(kept, "PART", 2)
     read: list[str] = []

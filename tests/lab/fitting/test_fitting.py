@@ -42,35 +42,35 @@ def searcher(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
 def made_up(count: int, in_words: bool, seed: int) -> list[Candidates]:
     """The first evidence tells answers apart, the second speaks against them, the third says nothing."""
     chance = np.random.default_rng(seed)
-    found = []
+    examples = []
     for _ in range(count):
         evidence = np.zeros((20, len(EVIDENCE)), np.float32)
         evidence[:, :3] = chance.random((20, 3))
         relevant = np.arange(20) == 0
         evidence[0, 0] += 0.5
         evidence[0, 1] -= 0.5
-        held = np.zeros((20, len(HELD)), np.float32)
-        found.append(Candidates(evidence, relevant, relevant, in_words, held))
-    return found
+        coverage = np.zeros((20, len(HELD)), np.float32)
+        examples.append(Candidates(evidence, relevant, relevant, in_words, coverage))
+    return examples
 
 
-def said_of(fusion: Fusion, each: Candidates, row: int) -> float:
+def said_of(fusion: Fusion, example: Candidates, row: int) -> float:
     rows = slice(row, row + 1)
-    return fusion.probabilities(each.evidence[rows], each.held[rows], each.background)[0]
+    return fusion.probabilities(example.evidence[rows], example.coverage[rows], example.background)[0]
 
 
 def test_weights_are_the_best_that_are_not_negative() -> None:
-    asked = made_up(300, False, 0)
-    fusion = fit([*asked, *made_up(300, True, 1)])
+    answered = made_up(300, False, 0)
+    fusion = fit([*answered, *made_up(300, True, 1)])
     assert fusion.parts[0] > 5
     assert fusion.parts[1] == 0
     assert not fusion.parts[3:].any()
 
     def loss(weights: np.ndarray) -> float:
         losses = []
-        for each in asked:
-            odds = np.exp(each.evidence.astype(np.float64) @ weights)
-            losses.append(-np.log(odds[each.relevant].sum() / odds.sum()))
+        for example in answered:
+            odds = np.exp(example.evidence.astype(np.float64) @ weights)
+            losses.append(-np.log(odds[example.relevant].sum() / odds.sum()))
         return float(np.mean(losses) + 1e-4 * weights @ weights)
 
     least = loss(fusion.parts.astype(np.float64))
@@ -84,11 +84,11 @@ def test_weights_are_the_best_that_are_not_negative() -> None:
 def test_the_probability_is_that_of_being_right() -> None:
     fusion = fit([*made_up(300, False, 0), *made_up(300, True, 1)])
     said, right = [], []
-    for each in made_up(300, False, 2):
-        scores = each.evidence @ fusion.parts
+    for example in made_up(300, False, 2):
+        scores = example.evidence @ fusion.parts
         for first in (int(np.argmax(scores)), 1 + int(np.argmax(scores[1:]))):
-            said.append(said_of(fusion, each, first))
-            right.append(bool(each.relevant[first]))
+            said.append(said_of(fusion, example, first))
+            right.append(bool(example.relevant[first]))
     assert np.mean(said) == pytest.approx(np.mean(right), abs=0.05)
     assert np.mean(said[::2]) > np.mean(said[1::2]) + 0.15
     assert fusion.certainty[:-1].min() == 0 > fusion.certainty[-1]
@@ -100,11 +100,11 @@ def test_both_kinds_of_questions_are_needed() -> None:
 
 
 def test_questions_are_answered_by_passages_of_their_title_and_heading(searcher: Searcher) -> None:
-    made = list(own_questions(searcher, 120, seed=3))
+    questions = list(own_questions(searcher, 120, seed=3))
     reader = searcher.index.reader
     names: set[str] = set()
     by_words, and_about = 0, 0
-    for question in made:
+    for question in questions:
         if not len(question.relevant):
             continue
         passages = [reader.passage(row) for row in question.relevant]
@@ -134,11 +134,12 @@ def test_questions_are_answered_by_passages_of_their_title_and_heading(searcher:
     assert by_words > 3
     assert and_about > 1
     assert {"podagra", "sick headache"} <= names
-    read, in_words = [bool(each.query.entity) for each in made], [bool(each.query.text) for each in made]
+    read = [bool(question.query.entity) for question in questions]
+    in_words = [bool(question.query.text) for question in questions]
     assert {(True, True), (True, False), (False, True)} == set(zip(read, in_words, strict=True))
     again, other = own_questions(searcher, 80, seed=3), own_questions(searcher, 80, seed=4)
-    assert [each.query for each in made[:80]] == [each.query for each in again]
-    assert [each.query for each in made[:80]] != [each.query for each in other]
+    assert [question.query for question in questions[:80]] == [question.query for question in again]
+    assert [question.query for question in questions[:80]] != [question.query for question in other]
 
 
 def test_some_questions_are_about_what_passages_of_other_subjects_name(tmp_path: Path) -> None:
@@ -151,11 +152,11 @@ def test_some_questions_are_about_what_passages_of_other_subjects_name(tmp_path:
     build_index(documents, ENCODER, tmp_path / "index", knowledge_base=known)
     searcher = Searcher.open(tmp_path / "index", ENCODER)
     named = [
-        each
-        for each in own_questions(searcher, 150)
-        if each.query.entity == "colchicine" and (not each.query.text or "?" in each.query.text)
+        question
+        for question in own_questions(searcher, 150)
+        if question.query.entity == "colchicine" and (not question.query.text or "?" in question.query.text)
     ]
-    assert {bool(each.query.text) for each in named} == {True, False}
+    assert {bool(question.query.text) for question in named} == {True, False}
     reader = searcher.index.reader
     for question in named:
         answering = [reader.passage_id(row) for row in question.relevant]
@@ -163,48 +164,49 @@ def test_some_questions_are_about_what_passages_of_other_subjects_name(tmp_path:
         assert question.related.tolist() == question.relevant.tolist()
 
 
-def test_some_questions_are_about_what_there_is_not(searcher: Searcher) -> None:
-    unanswered = [each for each in own_questions(searcher, 200) if not len(each.relevant)]
+def test_some_questions_have_no_answer(searcher: Searcher) -> None:
+    unanswered = [question for question in own_questions(searcher, 200) if not len(question.relevant)]
     assert 10 < len(unanswered) < 40
     titles = {title.lower() for title in searcher.index.reader.titles}
     for question in unanswered:
         assert not len(question.related)
         assert question.query.entity.lower() not in titles
-    assert {bool(each.query.text) for each in unanswered} == {True, False}
+    assert {bool(question.query.text) for question in unanswered} == {True, False}
 
 
 def test_titles_and_headings_are_hidden_from_some_questions(searcher: Searcher) -> None:
     chance = np.random.default_rng(0)
     columns = [EVIDENCE.index(name) for name in HIDDEN]
-    answered = [each for each in own_questions(searcher, 250) if len(each.relevant)]
+    answered = [question for question in own_questions(searcher, 250) if len(question.relevant)]
     taken = [candidates(searcher, question, chance) for question in answered]
-    assert all(each.relevant.any() and each.evidence.shape == (len(each.relevant), len(EVIDENCE)) for each in taken)
-    hidden = np.array([not each.evidence[:, columns].any() for each in taken])
-    of_answers = np.array([not each.evidence[np.ix_(each.related, columns)].any() for each in taken])
+    assert all(row.relevant.any() and row.evidence.shape == (len(row.relevant), len(EVIDENCE)) for row in taken)
+    hidden = np.array([not row.evidence[:, columns].any() for row in taken])
+    of_answers = np.array([not row.evidence[np.ix_(row.related, columns)].any() for row in taken])
     assert 0.15 < np.mean(hidden) < 0.5
     assert 0.15 < np.mean(of_answers & ~hidden) < 0.45
 
 
 def test_an_index_gives_weights_that_find_its_answers(searcher: Searcher) -> None:
     fusion = fit_indexes([searcher], questions=150)
-    found = []
+    right_first = []
     for question in own_questions(searcher, 80, seed=9):
         if not len(question.relevant):
             continue
         scores = fusion.scores(question.query, searcher.gather(question.query)[1])
-        found.append(np.argmax(scores) in question.relevant)
-    assert np.mean(found) > 0.9
+        right_first.append(np.argmax(scores) in question.relevant)
+    assert np.mean(right_first) > 0.9
 
 
 def test_peoples_questions_tell_how_certain_a_hit_is() -> None:
     own = [*made_up(200, False, 0), *made_up(200, True, 1)]
     people = made_up(200, True, 2)
-    for each in people:
+    for example in people:
         # Their answers hold less of the question, and are right all the same.
-        each.evidence[:, 0] *= 0.2
-    alone, both = fit(own), fit(own, [people])
-    np.testing.assert_array_equal(both.parts, alone.parts)
-    assert np.mean([said_of(both, each, 0) for each in people]) > np.mean([said_of(alone, each, 0) for each in people])
+        example.evidence[:, 0] *= 0.2
+    fits = {"alone": fit(own), "both": fit(own, [people])}
+    np.testing.assert_array_equal(fits["both"].parts, fits["alone"].parts)
+    certainty = {name: np.mean([said_of(fusion, row, 0) for row in people]) for name, fusion in fits.items()}
+    assert certainty["both"] > certainty["alone"]
 
 
 def test_peoples_questions_order_hits_each_collection_as_much_as_own_ones() -> None:
@@ -229,7 +231,7 @@ def test_the_order_is_kept_where_the_probability_alone_is_fitted() -> None:
     assert not np.array_equal(fusion.certainty, order.certainty)
 
 
-def test_what_was_read_has_no_weight_where_people_asked() -> None:
+def test_reader_evidence_has_no_weight_in_peoples_questions() -> None:
     own, people = [*made_up(200, False, 0), *made_up(200, True, 1)], made_up(100, True, 2)
     read = EVIDENCE.index("entity_passage")
     for each in (*own, *people):

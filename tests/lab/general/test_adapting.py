@@ -48,7 +48,7 @@ def adapt(corpus: Path, start: Path, out: Path, *more: tuple[str, str]) -> Path:
     return train(documents_experiment([{"name": str(corpus)}], str(start), said=said), out).model
 
 
-def test_the_towers_learn_and_what_reads_stays(corpus: Path, start: Path, tmp_path: Path) -> None:
+def test_the_towers_learn_and_the_encoder_stays(corpus: Path, start: Path, tmp_path: Path) -> None:
     model = adapt(corpus, start, tmp_path / "run")
     for name in ("model.onnx", "tokenizer.json"):
         assert (model / name).read_bytes() == (start / name).read_bytes()
@@ -72,19 +72,19 @@ def test_a_copy_under_other_names_has_the_track_of_what_was_learned_from(
     passages = [part["text"] for record in records for part in record["sections"]]
 
     def write(texts: list[str]) -> None:
-        lines = [json.dumps({"_id": f"p{row}", "title": f"Page {row}", "text": each}) for row, each in enumerate(texts)]
+        lines = [json.dumps({"_id": f"p{row}", "title": f"Page {row}", "text": text}) for row, text in enumerate(texts)]
         (beir / "corpus.jsonl").write_text("\n".join(lines), encoding="utf-8")
 
     record = training_record(model)
     write(passages)
     assert track_on("it", record, str(beir), "test", folder=model) == "adapted"
     with pytest.raises(ConfigError, match="track 'adapted'"):
-        track_on("it", record, str(beir), "test", told="zero-shot", folder=model)
-    write([" ".join(reversed(each.split())) for each in passages])
+        track_on("it", record, str(beir), "test", user_track="zero-shot", folder=model)
+    write([" ".join(reversed(passage.split())) for passage in passages])
     assert track_on("it", record, str(beir), "test", folder=model) == "zero-shot"
 
 
-def test_a_pull_holds_the_towers_where_they_were(corpus: Path, start: Path, tmp_path: Path) -> None:
+def test_a_stronger_pull_moves_the_towers_less(corpus: Path, start: Path, tmp_path: Path) -> None:
     def moved(pull: str) -> float:
         model = adapt(corpus, start, tmp_path / pull, ("training.pull", pull), ("training.patience", "null"))
         last = load_towers(tmp_path / pull)
@@ -101,12 +101,12 @@ def load_towers(run: Path) -> dict[str, np.ndarray]:
 
     (checkpoint,) = (run / "checkpoints").glob("last*.ckpt")
     state = torch.load(checkpoint, weights_only=False)["state_dict"]
-    found = {}
+    arrays = {}
     for name, array in state.items():
         layer, *inner, part = name.removeprefix("network.").split(".")
         key = {"sides": inner[0] if inner else "", "body": "body"}.get(layer, f"{inner[0] if inner else ''}.{layer}")
-        found[f"{key}.{part}"] = array.numpy()
-    return found
+        arrays[f"{key}.{part}"] = array.numpy()
+    return arrays
 
 
 def run(*arguments: object) -> tuple[int, str, BaseException | None]:
@@ -119,14 +119,14 @@ def test_the_command_puts_the_model_in_its_place_with_weights_of_its_own(
 ) -> None:
     monkeypatch.setattr(weighing, "FEWEST", 1)
     said = [part for name, value in [*FEW, ("knowledge", "null")] for part in ("--set", f"{name}={value}")]
-    asked = ("--documents", corpus, "--backbone", start, "--out", tmp_path / "mine", *said)
-    code, output, _ = run(*asked)
+    options = ("--documents", corpus, "--backbone", start, "--out", tmp_path / "mine", *said)
+    code, output, _ = run(*options)
     assert code == 0, output
     settings = read_settings(tmp_path / "mine")
     assert settings["fusion"] != WEIGHTS
     assert set(settings["fusion"]) == {"parts", "words", "certainty", "background"}
     assert settings["training"]["fusion"]["corpora"][0]["name"] == str(corpus)
-    code, again, _ = run(*asked)
+    code, again, _ = run(*options)
     assert code == 0, again
     assert "fitting" not in again, "what is finished is not done again"
     assert isinstance(run("--documents", corpus, "--out", tmp_path / "x")[2], ConfigError)
@@ -155,7 +155,7 @@ def test_documents_without_titles_teach_aspects_alone(corpus: Path, start: Path,
     assert read_settings(tmp_path / "mine")["fusion"] == WEIGHTS
 
 
-def test_documents_that_say_nothing_of_themselves_are_refused(corpus: Path, start: Path, tmp_path: Path) -> None:
+def test_documents_without_titles_and_headings_are_refused(corpus: Path, start: Path, tmp_path: Path) -> None:
     records = [json.loads(line) for line in corpus.read_text(encoding="utf-8").splitlines()]
     plain = tmp_path / "plain.jsonl"
     plain.write_text(

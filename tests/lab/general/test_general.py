@@ -42,7 +42,7 @@ STUDENT = {"epochs": 3, "layers": [0], "skip_function_words": True, "window": 32
 
 
 @pytest.mark.parametrize("student", [None, STUDENT])
-def test_what_is_trained_learns_and_is_opened(
+def test_a_training_lowers_the_loss_and_its_model_opens(
     corpus: Path, teacher: Path, tmp_path: Path, student: dict[str, Any] | None
 ) -> None:
     teachers: list[dict[str, str]] = [{"encoder": str(teacher)}]
@@ -62,13 +62,13 @@ def test_what_is_trained_learns_and_is_opened(
 
 def test_a_killed_training_goes_on(corpus: Path, teacher: Path, tmp_path: Path) -> None:
     said: list[str] = []
-    asked = experiment(corpus, teacher)
-    whole = train(asked, tmp_path / "run", say=said.append)
+    settings = experiment(corpus, teacher)
+    whole = train(settings, tmp_path / "run", say=said.append)
     read = [line for line in said if "documents" in line and line.startswith("read")]
     assert read
     (tmp_path / "run" / "training.json").unlink()
     said.clear()
-    again = train(asked, tmp_path / "run", say=said.append)
+    again = train(settings, tmp_path / "run", say=said.append)
     assert not [line for line in said if line.startswith("read ")], "what the teacher has read is kept"
     assert load_model(str(again.model)).fingerprint == load_model(str(whole.model)).fingerprint
 
@@ -86,7 +86,7 @@ def test_the_command_fits_the_evidence_too(corpus: Path, teacher: Path, tmp_path
     assert "fitting" not in again.output, "a finished training is left as it is"
 
 
-def test_what_is_measured_with_is_never_learned_from(corpus: Path, teacher: Path, tmp_path: Path) -> None:
+def test_evaluation_texts_are_never_learned_from(corpus: Path, teacher: Path, tmp_path: Path) -> None:
     path = tmp_path / "e.yaml"
     fields = experiment(corpus, teacher).model_dump(mode="json")
     path.write_text(

@@ -69,7 +69,7 @@ def test_weights_are_those_of_the_library(
         np.testing.assert_allclose(dense[given], wanted[given], atol=0.15)
 
 
-def test_terms_that_no_text_brings_up_are_left_out(encoder: Path, tmp_path: Path) -> None:
+def test_terms_without_weight_in_any_text_are_left_out(encoder: Path, tmp_path: Path) -> None:
     brought = sum(by_the_library(encoder, text) > 0.1 for text in TEXTS)
     read = reader_of(encoder, tmp_path).read(TEXTS)
     assert 0 < int(read.terms.max()) < int((brought > 0).sum()) + 8 < len(brought)

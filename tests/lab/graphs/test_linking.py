@@ -18,47 +18,47 @@ from auscult_lab.graphs.graph import make_graph
 from auscult_lab.graphs.linking import EntityLinker, EntitySpan, NgramLinker
 
 
-def found(linker: EntityLinker, text: str) -> list[tuple[str, str]]:
+def mentions(linker: EntityLinker, text: str) -> list[tuple[str, str]]:
     return [(text[span.start : span.end], span.entity_id) for span in linker.link(text)]
 
 
 def test_the_longest_name_from_the_left_is_taken() -> None:
     linker = NgramLinker([("heart",), ("heart failure",), ("failure to thrive",)], ["H", "HF", "FT"])
-    assert found(linker, "Heart failure to thrive; the heart.") == [("Heart failure", "HF"), ("heart", "H")]
+    assert mentions(linker, "Heart failure to thrive; the heart.") == [("Heart failure", "HF"), ("heart", "H")]
     assert linker.link("Heart failure") == [EntitySpan(0, 13, "HF")]
 
 
 def test_neighbouring_names_are_both_found() -> None:
     linker = NgramLinker([("fever",), ("cough",)], ["F", "C"])
-    assert found(linker, "fever cough fever") == [("fever", "F"), ("cough", "C"), ("fever", "F")]
+    assert mentions(linker, "fever cough fever") == [("fever", "F"), ("cough", "C"), ("fever", "F")]
 
 
 def test_case_accents_and_punctuation_make_no_difference_but_words_are_whole() -> None:
     linker = NgramLinker([("Ménière's disease",), ("rash",)], ["M", "R"])
-    assert found(linker, "MENIERE'S-DISEASE, crash rashes") == [("MENIERE'S-DISEASE", "M")]
+    assert mentions(linker, "MENIERE'S-DISEASE, crash rashes") == [("MENIERE'S-DISEASE", "M")]
 
 
 def test_a_preferred_name_beats_a_synonym_and_the_earlier_entity_the_later() -> None:
     linker = NgramLinker([("influenza", "grippe"), ("grippe",), ("flu",), ("flu",)], ["1", "2", "3", "4"])
-    assert found(linker, "grippe flu") == [("grippe", "2"), ("flu", "3")]
+    assert mentions(linker, "grippe flu") == [("grippe", "2"), ("flu", "3")]
 
 
 def test_acronyms_count_as_they_are_written() -> None:
     names = [("acute lymphoblastic leukemia", "ALL"), ("multiple endocrine neoplasia", "men")]
     linker = NgramLinker(names, ["L", "N"])
-    assert found(linker, "all men have ALL or MEN") == [("ALL", "L"), ("MEN", "N")]
+    assert mentions(linker, "all men have ALL or MEN") == [("ALL", "L"), ("MEN", "N")]
 
 
 def test_function_words_articles_and_letters_are_no_mention() -> None:
     linker = NgramLinker([("the syndrome",), ("With",), ("A",), ("7",), ("cold",)], list("abcde"))
-    assert found(linker, "the syndrome with a 7 cold") == [("cold", "e")]
-    assert found(NgramLinker([("with",)], ["w"], skip=()), "with") == [("with", "w")]
+    assert mentions(linker, "the syndrome with a 7 cold") == [("cold", "e")]
+    assert mentions(NgramLinker([("with",)], ["w"], skip=()), "with") == [("with", "w")]
 
 
 def test_of_a_graph_the_entity_in_more_triples_is_taken() -> None:
     triples = [("X:1", "r", "X:9"), ("X:2", "r", "X:9"), ("X:2", "s", "X:9")]
     linker = NgramLinker.from_graph(make_graph(triples, {"X:1": ["cold"], "X:2": ["cold"]}))
-    assert found(linker, "a cold") == [("cold", "X:2")]
+    assert mentions(linker, "a cold") == [("cold", "X:2")]
 
 
 def test_without_a_name_nothing_is_linked() -> None:
@@ -71,26 +71,26 @@ APART = re.compile(r" +|\.")
 
 def test_a_name_is_found_as_it_is_written_and_without_its_punctuation() -> None:
     linker = NgramLinker([("tuberous sclerosis",), ("tuberous sclerosis, type 1",), ("gout (disorder)",)], list("abc"))
-    assert found(linker, "Tuberous sclerosis, type 1") == [("Tuberous sclerosis, type 1", "b")]
-    assert found(linker, "tuberous sclerosis type 1") == [("tuberous sclerosis type 1", "b")]
-    assert found(linker, "tuberous sclerosis; type 1") == [("tuberous sclerosis; type 1", "b")]
-    assert found(linker, "a gout (disorder).") == [("gout (disorder", "c")]
+    assert mentions(linker, "Tuberous sclerosis, type 1") == [("Tuberous sclerosis, type 1", "b")]
+    assert mentions(linker, "tuberous sclerosis type 1") == [("tuberous sclerosis type 1", "b")]
+    assert mentions(linker, "tuberous sclerosis; type 1") == [("tuberous sclerosis; type 1", "b")]
+    assert mentions(linker, "a gout (disorder).") == [("gout (disorder", "c")]
 
 
 def test_an_acronym_of_a_well_known_thing_is_no_other() -> None:
     names = [("myeloid sarcoma", "MS"), ("multiple sclerosis", "disseminated sclerosis")]
-    assert found(NgramLinker(names, ["sarcoma", "sclerosis"]), "MS is myeloid sarcoma") == [
+    assert mentions(NgramLinker(names, ["sarcoma", "sclerosis"]), "MS is myeloid sarcoma") == [
         ("myeloid sarcoma", "sarcoma")
     ]
     named = [names[0], (*names[1], "MS")]
-    assert found(NgramLinker(named, ["sarcoma", "sclerosis"]), "MS") == [("MS", "sclerosis")]
+    assert mentions(NgramLinker(named, ["sarcoma", "sclerosis"]), "MS") == [("MS", "sclerosis")]
 
 
 def test_blanks_and_line_breaks_make_no_difference_and_full_stops_do() -> None:
     linker = NgramLinker([("breast  cancer",), ("fever",)], ["b", "f"])
     text = "  breast\r\n   cancer,  fever"
-    assert found(linker, text) == [("breast\r\n   cancer", "b"), ("fever", "f")]
-    assert found(linker, "of the breast. Cancer was") == []
+    assert mentions(linker, text) == [("breast\r\n   cancer", "b"), ("fever", "f")]
+    assert mentions(linker, "of the breast. Cancer was") == []
 
 
 @given(st.text(alphabet="abc .", max_size=60))
@@ -151,7 +151,7 @@ def test_the_command_draws(table: Path, tmp_path: Path) -> None:
     assert "viral disease" in out.read_text(encoding="utf-8")
 
 
-def test_where_no_picture_can_be_written_is_said_before_the_graph_is_read(tmp_path: Path) -> None:
+def test_an_unwritable_picture_is_named_before_the_graph_is_read(tmp_path: Path) -> None:
     (tmp_path / "folder.svg").mkdir()
     done = CliRunner().invoke(
         app, ["concepts", "graph", "picture", "nowhere", "x", "--out", str(tmp_path / "folder.svg")]

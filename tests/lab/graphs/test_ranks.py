@@ -102,10 +102,10 @@ def test_a_large_graph_is_counted_and_ranked_in_little_memory() -> None:
     sizes = (entities, relations, entities)
     known = np.unique(np.stack([rng.integers(size, size=2000) for size in sizes], axis=1), axis=0)
     known = np.concatenate([known, [[0, 0, entities - 1]]])
-    scores, asked = frequency_scores(known, entities), []
+    scores, batch_sizes = frequency_scores(known, entities), []
 
     def watched(triples: NDArray[np.int64], side: Side) -> FloatArray:
-        asked.append(len(triples))
+        batch_sizes.append(len(triples))
         return scores(triples, side)
 
     tracemalloc.start()
@@ -113,7 +113,7 @@ def test_a_large_graph_is_counted_and_ranked_in_little_memory() -> None:
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert most < 400e6
-    assert max(asked) * entities <= 1 << 25
+    assert max(batch_sizes) * entities <= 1 << 25
     assert ranks.filtered.max() < 10, "what stood there has a count, and nearly nothing else has"
 
 

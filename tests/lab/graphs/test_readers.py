@@ -283,7 +283,7 @@ def damaged(packed: bytes) -> bytes:
     ],
     ids=["no UTF-8", "cut", "damaged", "not packed", "OBO", "Wikidata", "no bz2", "cut bz2", "no OBO", "no Wikidata"],
 )
-def test_what_is_wrong_with_a_file_is_said(tmp_path: Path, name: str, content: bytes, said: str) -> None:
+def test_errors_of_a_file_are_named(tmp_path: Path, name: str, content: bytes, said: str) -> None:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(DataError, match=said):
         read_graph(tmp_path / name)
@@ -313,7 +313,7 @@ def test_umls_says_what_the_second_concept_is_to_the_first(umls: Path) -> None:
     assert names(graph)["UMLS:C0000001"] == ("IgA nephropathy", "IgAN")
 
 
-def test_what_may_not_be_read_is_said(tmp_path: Path, umls: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreadable_files_are_named(tmp_path: Path, umls: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(DataError, match="Is a directory; name a file in it"):
         list(read_lines(tmp_path))
     with pytest.raises(DataError, match="name too long"):
@@ -543,7 +543,7 @@ def test_a_damaged_dump_is_named_with_its_line(tmp_path: Path, content: bytes) -
         read_graph(path)
 
 
-def test_what_is_no_graph_is_said_so(tmp_path: Path) -> None:
+def test_a_file_without_graph_is_named(tmp_path: Path) -> None:
     (tmp_path / "graph.ttl").write_text("")
     for path in (tmp_path, tmp_path / "graph.ttl", tmp_path / "absent"):
         with pytest.raises(DataError, match="Wikidata dump"):

@@ -42,7 +42,7 @@ def test_fingerprint_follows_the_content(vectors: KnowledgeVectors, tmp_path: Pa
     assert replace(vectors, names=(("gout",), *vectors.names[1:])).fingerprint != vectors.fingerprint
 
 
-def test_saving_again_takes_the_place(vectors: KnowledgeVectors, tmp_path: Path) -> None:
+def test_saving_again_replaces_the_folder(vectors: KnowledgeVectors, tmp_path: Path) -> None:
     save(vectors, tmp_path)
     newer = replace(vectors, vectors=-vectors.vectors)
     save(newer, tmp_path)

@@ -75,7 +75,7 @@ def test_entities_are_found_by_id_and_name(graph: KnowledgeGraph, entity: str) -
     assert graph.entities[find_entity(graph, entity)] == "DOID:2"
 
 
-def test_who_prefers_a_name_has_it(graph: KnowledgeGraph) -> None:
+def test_a_name_belongs_to_the_entity_preferring_it(graph: KnowledgeGraph) -> None:
     assert graph.entities[find_entity(graph, "fever")] == "SYMP:1"
 
 
@@ -134,7 +134,7 @@ def test_a_file_that_is_no_picture_is_refused(graph: KnowledgeGraph, tmp_path: P
             save_picture(around, path)
 
 
-def test_what_cannot_be_written_is_said(graph: KnowledgeGraph, tmp_path: Path) -> None:
+def test_an_unwritable_file_is_named(graph: KnowledgeGraph, tmp_path: Path) -> None:
     around = neighbourhood(graph, "DOID:2")
     (tmp_path / "folder.svg").mkdir()
     with pytest.raises(DataError, match=r"folder\.svg: Is a directory"):

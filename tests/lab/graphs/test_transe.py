@@ -67,15 +67,15 @@ def test_scores_put_every_entity_in_the_place_of_an_end(norm: int) -> None:
 
 def test_losses_by_loops() -> None:
     true, corrupted = [0.5, 2.0], [[1.0, 3.0, 0.2], [2.5, 9.0, 1.0]]
-    margin = sum(max(0.0, 1.5 + d - each) for d, row in zip(true, corrupted, strict=True) for each in row) / 3
+    margin = sum(max(0.0, 1.5 + d - distance) for d, row in zip(true, corrupted, strict=True) for distance in row) / 3
     assert margin_loss(torch.tensor(true), torch.tensor(corrupted), 1.5).item() == pytest.approx(margin)
     is_true = [[False, True, False], [False, False, False]]
     softmax = 0.0
     for d, row, left_out in zip(true, corrupted, is_true, strict=True):
-        others = sum(math.exp(-4 * each) for each, out in zip(row, left_out, strict=True) if not out)
+        others = sum(math.exp(-4 * distance) for distance, out in zip(row, left_out, strict=True) if not out)
         softmax -= math.log(math.exp(-4 * d) / (math.exp(-4 * d) + others))
-    found = softmax_loss(torch.tensor(true), torch.tensor(corrupted), torch.tensor(is_true), 4.0)
-    assert found.item() == pytest.approx(softmax, rel=1e-5)
+    loss = softmax_loss(torch.tensor(true), torch.tensor(corrupted), torch.tensor(is_true), 4.0)
+    assert loss.item() == pytest.approx(softmax, rel=1e-5)
 
 
 def test_a_published_step_by_loops() -> None:

@@ -61,7 +61,7 @@ def experiment(corpus: Path, backbone: Path, **fields: Any) -> MaskedExperiment:
     return MaskedExperiment.model_validate(given | fields)
 
 
-def test_the_share_asked_for_is_masked_and_no_mark(backbone: Path) -> None:
+def test_the_configured_share_is_masked_and_never_special_tokens(backbone: Path) -> None:
     model = MaskedLanguageModel(str(backbone))
     tokenizer = model.tokenizer
     words = [tokenizer.convert_tokens_to_ids(word) for word in ("asthma", "gout", "pain")]
@@ -69,14 +69,14 @@ def test_the_share_asked_for_is_masked_and_no_mark(backbone: Path) -> None:
     ids = torch.tensor(rows)
     torch.manual_seed(0)
     read, labels = model.choose(ids)
-    asked = labels != UNASKED
+    masked = labels != UNASKED
     assert torch.equal(ids, torch.tensor(rows))
-    assert torch.equal(labels[asked], ids[asked])
-    assert torch.equal(read[~asked], ids[~asked])
-    assert not asked[torch.isin(ids, torch.tensor(tokenizer.all_special_ids))].any()
-    assert asked.sum() / (400 * 30) == pytest.approx(0.15, abs=0.01)
-    assert (read[asked] == tokenizer.mask_token_id).float().mean() == pytest.approx(0.8, abs=0.03)
-    assert (read[asked] == ids[asked]).float().mean() == pytest.approx(0.1, abs=0.03)
+    assert torch.equal(labels[masked], ids[masked])
+    assert torch.equal(read[~masked], ids[~masked])
+    assert not masked[torch.isin(ids, torch.tensor(tokenizer.all_special_ids))].any()
+    assert masked.sum() / (400 * 30) == pytest.approx(0.15, abs=0.01)
+    assert (read[masked] == tokenizer.mask_token_id).float().mean() == pytest.approx(0.8, abs=0.03)
+    assert (read[masked] == ids[masked]).float().mean() == pytest.approx(0.1, abs=0.03)
 
 
 def test_no_document_of_a_held_out_title_is_trained_on(corpus: Path, backbone: Path) -> None:
@@ -113,13 +113,13 @@ def test_the_loss_is_the_librarys(backbone: Path) -> None:
 def test_a_batch_without_a_masked_token_costs_nothing(backbone: Path) -> None:
     model = MaskedLanguageModel(str(backbone), masked=1e-9)
     objective = MaskedObjective(model, MaskedTraining(), [np.arange(2, 12, dtype=np.int32)], padding=0, seed=0)
-    assert objective.asked == 0
+    assert objective.held_out_tokens == 0
     loss, count = objective.loss(TextBatch(torch.full((2, 9), 6), torch.ones(2, 9, dtype=torch.long)))
     loss.backward()
     assert (float(loss.detach()), count) == (0.0, 0)
 
 
-def test_it_learns_and_says_what_it_has_read(corpus: Path, backbone: Path, tmp_path: Path) -> None:
+def test_a_training_lowers_the_loss_and_records_its_texts(corpus: Path, backbone: Path, tmp_path: Path) -> None:
     outcome = train(experiment(corpus, backbone), tmp_path / "out")
     first, last = outcome.record["history"][0], outcome.record["history"][-1]
     assert last["validation_accuracy"] > 0.5 > first["validation_accuracy"]
@@ -145,7 +145,7 @@ def test_it_learns_and_says_what_it_has_read(corpus: Path, backbone: Path, tmp_p
     assert encoder_begun_with(str(made.model)) == {"encoder": own}
 
 
-def test_what_an_older_model_began_with_is_not_known(backbone: Path, tmp_path: Path) -> None:
+def test_an_older_models_starting_encoder_is_unknown(backbone: Path, tmp_path: Path) -> None:
     shutil.copytree(backbone, tmp_path / "old" / "passages")
     (tmp_path / "old" / "model.json").write_text(json.dumps({"kind": "capr", "training": {"model": "CAPR-Bi"}}))
     (found,) = encoder_begun_with(str(tmp_path / "old" / "passages")).values()
@@ -157,8 +157,8 @@ def test_a_killed_training_ends_as_an_uninterrupted_one(
     corpus: Path, backbone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fields = {"epochs": 3, "texts": 40, "batch_texts": 8, "learning_rate": 0.01, "checkpoint_minutes": 0.0}
-    asked = experiment(corpus, backbone, training=fields)
-    whole = train(asked, tmp_path / "whole")
+    settings = experiment(corpus, backbone, training=fields)
+    whole = train(settings, tmp_path / "whole")
     steps = 0
     step = loop._Module.training_step
 
@@ -171,9 +171,9 @@ def test_a_killed_training_ends_as_an_uninterrupted_one(
 
     monkeypatch.setattr(loop._Module, "training_step", dies)
     with pytest.raises(KeyboardInterrupt):
-        train(asked, tmp_path / "killed")
+        train(settings, tmp_path / "killed")
     monkeypatch.setattr(loop._Module, "training_step", step)
-    resumed = train(asked, tmp_path / "killed")
+    resumed = train(settings, tmp_path / "killed")
     one, other = (open_backbone(str(outcome.model)).state_dict() for outcome in (whole, resumed))
     for name, value in one.items():
         if ".pooler." not in name:

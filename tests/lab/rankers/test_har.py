@@ -91,18 +91,18 @@ def _cross(ranker: Har, words: Tensor, query: Tensor) -> Tensor:
 
 def _reference(ranker: Neural, query: list[int], passage: list[list[int]]) -> tuple[Tensor, list[Tensor]]:
     """The score of one pair, and the attention over query words, sentences and each sentence's words."""
-    asked = _encode(ranker.query_encoder, ranker.words.rows[query])
-    pooled, query_weights = _inner(ranker.query_attention, asked)
+    query_states = _encode(ranker.query_encoder, ranker.words.rows[query])
+    pooled, query_weights = _inner(ranker.query_attention, query_states)
     if isinstance(ranker, HarSimple):
-        words = _encode(ranker.passage_encoder, ranker.words.rows[[word for each in passage for word in each]])
+        words = _encode(ranker.passage_encoder, ranker.words.rows[[word for sentence in passage for word in sentence]])
         answer, weights = _inner(ranker.passage_attention, words)[0], [query_weights]
     else:
-        encoded = [_encode(ranker.passage_encoder, ranker.words.rows[each]) for each in passage]
+        encoded = [_encode(ranker.passage_encoder, ranker.words.rows[sentence]) for sentence in passage]
         if isinstance(ranker, Har):
-            encoded = [_cross(ranker, each, asked) for each in encoded]
-        first = [_inner(ranker.levels.words, each) for each in encoded]
+            encoded = [_cross(ranker, states, query_states) for states in encoded]
+        first = [_inner(ranker.levels.words, states) for states in encoded]
         answer, sentences = _inner(ranker.levels.sentences, torch.stack([vector for vector, _ in first]))
-        weights = [query_weights, sentences, *(each for _, each in first)]
+        weights = [query_weights, sentences, *(part for _, part in first)]
     similar = pooled * (ranker.narrow.weight @ answer + ranker.narrow.bias)
     layers = [layer for layer in ranker.score if isinstance(layer, nn.Linear)]
     for layer in layers[:-1]:
@@ -211,7 +211,7 @@ def test_tied_dropout_drops_the_same_of_a_word_in_both_texts(vocabulary: Vocabul
     assert {*kept[0].tolist()} == {0.0, 2.0}
 
 
-def test_without_dropout_of_what_is_read_training_reads_as_asking_does(vocabulary: Vocabulary) -> None:
+def test_without_input_dropout_training_and_scoring_read_alike(vocabulary: Vocabulary) -> None:
     ranker = Har(HarConfig(**SENTENCES, dropout=0.0, reading_dropout=0.0), vocabulary)
     batch = _batch(ranker)
     with torch.no_grad():
@@ -250,21 +250,21 @@ def test_begun_as_a_likeness_attention_finds_the_querys_word(vocabulary: Vocabul
 def test_kept_passages_match_as_fresh_ones(ranker: Neural) -> None:
     queries, passages = _batch(ranker)
     rows = torch.tensor([3, 1, 1, 0, 2, 3])
-    asked = torch.tensor([0, 1, 2, 3, 3, 1])
+    query_rows = torch.tensor([0, 1, 2, 3, 3, 1])
     with torch.no_grad():
         kept = ranker.encode_passage(passages)
-        scores = ranker.match(queries[asked], kept[rows])
-        fresh = ranker(queries[asked], passages[rows])
+        scores = ranker.match(queries[query_rows], kept[rows])
+        fresh = ranker(queries[query_rows], passages[rows])
     torch.testing.assert_close(scores, fresh, atol=1e-6, rtol=0)
 
 
 def test_texts_without_words_get_a_score(ranker: Neural) -> None:
-    queries = pad([ranker.lay_out_query(each) for each in ([], [4])])
-    passages = pad([ranker.lay_out_passage(each) for each in ([], [[]])])
+    queries = pad([ranker.lay_out_query(query) for query in ([], [4])])
+    passages = pad([ranker.lay_out_passage(passage) for passage in ([], [[]])])
     scores = ranker(queries, passages)
     assert torch.isfinite(scores).all()
     scores.sum().backward()
-    assert all(each.grad is None or torch.isfinite(each.grad).all() for each in ranker.parameters())
+    assert all(weights.grad is None or torch.isfinite(weights.grad).all() for weights in ranker.parameters())
 
 
 # --- layout and settings ---

@@ -172,11 +172,11 @@ def ngrams(words: np.ndarray, weight: np.ndarray, bias: np.ndarray) -> np.ndarra
 def test_conv_knrm_is_its_formula(vocabulary: Vocabulary):
     model = ConvKnrm(ConvKnrmConfig(), vocabulary)
     weight, bias = weights(model.score)
-    filters = [weights(each.convolution) for each in model.ngrams]
+    filters = [weights(ngram.convolution) for ngram in model.ngrams]
 
     def score(query: Tensor, passage: Tensor) -> float:
-        left = [ngrams(vectors(model, query), *each) for each in filters]
-        right = [ngrams(vectors(model, passage), *each) for each in filters]
+        left = [ngrams(vectors(model, query), *parts) for parts in filters]
+        right = [ngrams(vectors(model, passage), *parts) for parts in filters]
         return weight[0] @ np.concatenate([kernel_features(a, b) for a in left for b in right]) + bias[0]
 
     # Among the kernels is one of width 0.001, which turns the seventh digit of a cosine into the fourth of a count.

@@ -44,17 +44,17 @@ def draw(rng: np.random.Generator, ids: dict[str, int]) -> tuple[list[int], list
     """A query, and its candidates: the right passage first."""
     thing = rng.integers(THINGS)
     filler = FILLER[rng.integers(FILLERS)]
-    others = rng.permutation([each for each in range(THINGS) if each != thing])[: CANDIDATES - 1]
+    others = rng.permutation([other for other in range(THINGS) if other != thing])[: CANDIDATES - 1]
     query = [ids[ASKED[thing]], ids[filler]]
     passages = []
-    for told in (thing, *others):
-        words = [TOLD[told], filler, *(FILLER[each] for each in rng.integers(FILLERS, size=4))]
+    for subject in (thing, *others):
+        words = [TOLD[subject], filler, *(FILLER[number] for number in rng.integers(FILLERS, size=4))]
         order = rng.permutation(len(words))
-        passages.append([[ids[words[each]] for each in order[:3]], [ids[words[each]] for each in order[3:]]])
+        passages.append([[ids[words[place]] for place in order[:3]], [ids[words[place]] for place in order[3:]]])
     return query, passages
 
 
-def test_words_in_common_say_nothing():
+def test_shared_words_alone_rank_at_chance():
     """The share of queries whose right passage has more words in common than every wrong one."""
     known = vocabulary()
     ids = {word: row for row, word in enumerate(known.words, start=1)}
@@ -77,13 +77,13 @@ def test_every_ranker_learns_to_match(kind: str):
     optimizer = torch.optim.Adam([each for each in ranker.parameters() if each.requires_grad], lr=2e-3)
     rng = np.random.default_rng(2)
     for step in range(STEPS):
-        if step % 50 == 0 and first_places(ranker, ids, seed=step, asked=100) >= ENOUGH:
+        if step % 50 == 0 and first_places(ranker, ids, seed=step, questions=100) >= ENOUGH:
             break
         ranker.train()
         optimizer.zero_grad()
         hinge_loss(score(ranker, [draw(rng, ids) for _ in range(BATCH)]), margin=1.0).backward()
         optimizer.step()
-    assert first_places(ranker, ids, seed=99_999, asked=400) >= 0.95
+    assert first_places(ranker, ids, seed=99_999, questions=400) >= 0.95
 
 
 def score(ranker: Ranker, drawn: list[tuple[list[int], list[list[list[int]]]]]) -> torch.Tensor:
@@ -94,10 +94,10 @@ def score(ranker: Ranker, drawn: list[tuple[list[int], list[list[list[int]]]]]) 
     return scores.view(len(drawn), CANDIDATES)
 
 
-def first_places(ranker: Ranker, ids: dict[str, int], *, seed: int, asked: int) -> float:
+def first_places(ranker: Ranker, ids: dict[str, int], *, seed: int, questions: int) -> float:
     """The share of new queries whose right passage scores above every wrong one (R@1)."""
     rng = np.random.default_rng([7, seed])
     ranker.eval()
     with torch.no_grad():
-        scores = score(ranker, [draw(rng, ids) for _ in range(asked)])
+        scores = score(ranker, [draw(rng, ids) for _ in range(questions)])
     return (scores[:, :1] > scores[:, 1:]).all(dim=1).float().mean().item()

@@ -35,7 +35,7 @@ def experiment(corpus: Path, encoder: Path, **training: Any) -> RerankerExperime
     })  # fmt: skip
 
 
-def test_what_is_trained_learns_and_is_opened(corpus: Path, encoder: Path, tmp_path: Path) -> None:
+def test_a_training_lowers_the_loss_and_its_model_opens(corpus: Path, encoder: Path, tmp_path: Path) -> None:
     outcome = train(experiment(corpus, encoder), tmp_path / "run")
     losses = [epoch["loss"] for epoch in outcome.record["history"]]
     assert losses[-1] < losses[0]
@@ -62,9 +62,9 @@ def examples(encoder: Path) -> RerankerExamples:
     return RerankerExamples(documents, reader, vectors, None, passages=5, window=96, seed=0)
 
 
-def test_nothing_beside_an_answer_answers_too(examples: RerankerExamples, encoder: Path) -> None:
+def test_negatives_beside_an_answer_do_not_answer(examples: RerankerExamples, encoder: Path) -> None:
     tokenizer = open_backbone(str(encoder)).tokenizer
-    asked = set()
+    questions = set()
     for epoch in range(40):
         for row in range(len(examples)):
             example = examples[epoch, row]
@@ -73,17 +73,17 @@ def test_nothing_beside_an_answer_answers_too(examples: RerankerExamples, encode
             texts = [tokenizer.decode(each.ids) for each in example.pairs]
             assert len(set(texts)) == len(texts)
             question, answer = texts[0].split("[SEP]")[:2]
-            asked.add(question)
+            questions.add(question)
             # A sentence that is asked for is taken out of its passage.
             assert question.removeprefix("[CLS]").strip() not in answer or "symptoms" in question or len(question) < 40
-    assert any("symptoms" in question for question in asked)
-    assert any("what" in question and "gout" in question for question in asked)
+    assert any("symptoms" in question for question in questions)
+    assert any("what" in question and "gout" in question for question in questions)
 
 
 def test_chance_comes_from_epoch_and_row_alone(examples: RerankerExamples) -> None:
     assert examples[3, 1] == examples[3, 1]
     assert examples[3, 1] != examples[4, 1]
     batch = examples.collate([examples[0, 0], examples[0, 1]])
-    assert batch.right.shape == batch.shown.shape == (2, 5)
+    assert batch.right.shape == batch.passage_mask.shape == (2, 5)
     assert torch.equal(batch.right.sum(dim=1), torch.tensor([1, 1]))
-    assert not (batch.asked & ~batch.there).any()
+    assert not (batch.question_mask & ~batch.mask).any()

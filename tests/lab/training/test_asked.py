@@ -75,34 +75,34 @@ def silent(_: str) -> None:
 
 
 def test_questions_are_answered_as_judged_and_held_out_with_their_answers(corpus: str):
-    found = gather_asked(experiment(corpus), silent)
-    for pool in (found.training, found.held_out):
+    pools = gather_asked(experiment(corpus), silent)
+    for pool in (pools.training, pools.held_out):
         for query in pool.queries:
             topic = query.words[-1]
             answers = {" ".join(word for sentence in pool.passages[row] for word in sentence) for row in query.answers}
             assert answers == {f"a germ causes {topic}", f"the signs of {topic} come slowly"}
-    texts = [set(pool.passages) for pool in (found.training, found.held_out)]
+    texts = [set(pool.passages) for pool in (pools.training, pools.held_out)]
     assert texts[0].isdisjoint(texts[1])
-    asked = [{query.words for query in pool.queries} for pool in (found.training, found.held_out)]
-    assert asked[0].isdisjoint(asked[1])
+    words = [{query.words for query in pool.queries} for pool in (pools.training, pools.held_out)]
+    assert words[0].isdisjoint(words[1])
     # Two snippets a question: two questions hold three or more.
-    assert (len(asked[0]), len(asked[1])) == (5, 2)
+    assert (len(words[0]), len(words[1])) == (5, 2)
 
 
-def test_held_out_questions_are_asked_over_all_passages_and_no_copies_of_their_answers(corpus: str):
-    found = gather_asked(experiment(corpus), silent)
-    pool = among_all(found)
-    own = found.held_out.passages
-    assert pool.queries == found.held_out.queries
-    assert pool.passages == own + found.training.passages
-    copied = replace(found, training=replace(found.training, passages=(*found.training.passages, own[0])))
+def test_held_out_questions_rank_all_passages_without_copied_answers(corpus: str):
+    pools = gather_asked(experiment(corpus), silent)
+    pool = among_all(pools)
+    own = pools.held_out.passages
+    assert pool.queries == pools.held_out.queries
+    assert pool.passages == own + pools.training.passages
+    copied = replace(pools, training=replace(pools.training, passages=(*pools.training.passages, own[0])))
     assert among_all(copied).passages == pool.passages
     # Row numbers still name the answers.
     for query in pool.queries:
         assert all(query.words[-1] in chain.from_iterable(pool.passages[row]) for row in query.answers)
 
 
-def test_a_question_that_is_asked_twice_is_not_held_out_and_trained_on(tmp_path: Path):
+def test_a_repeated_question_is_never_held_out_and_trained_on(tmp_path: Path):
     """Each is asked again in other letters, and answered by other documents."""
     rows = [
         {
@@ -114,16 +114,16 @@ def test_a_question_that_is_asked_twice_is_not_held_out_and_trained_on(tmp_path:
         for again, body in (("One", "What causes {}?"), ("Another", "what causes {}"))
     ]
     (tmp_path / "training.json").write_text(json.dumps({"questions": rows}))
-    asked = read_asked(experiment(str(tmp_path), never_learn=[]), silent)
-    held = [question.words for question in asked.held_out.questions]
-    assert len(held) == 3
-    left = [question.words for question in asked.training.questions]
+    pools = read_asked(experiment(str(tmp_path), never_learn=[]), silent)
+    held_out = [question.words for question in pools.held_out.questions]
+    assert len(held_out) == 3
+    left = [question.words for question in pools.training.questions]
     assert sorted(left) == sorted(
-        2 * [("what", "causes", topic) for topic in TOPICS if ("what", "causes", topic) not in held]
+        2 * [("what", "causes", topic) for topic in TOPICS if ("what", "causes", topic) not in held_out]
     )
 
 
-def test_what_is_never_to_be_learned_is_in_no_pool_and_no_text(corpus: str):
+def test_texts_never_to_learn_are_in_no_pool(corpus: str):
     """A test question that training asks too, and a snippet that answers questions of both splits."""
     found = gather_asked(experiment(corpus), silent)
     assert SHARED not in {document.text for document in found.documents}
@@ -136,21 +136,21 @@ def test_what_is_never_to_be_learned_is_in_no_pool_and_no_text(corpus: str):
 
 
 @pytest.mark.parametrize("own", [0, 1])
-def test_what_answers_a_query_is_none_of_its_negatives_in_a_batch(own: int):
+def test_answers_are_never_negatives_in_a_batch(own: int):
     """The first question's answers are those of the next two as well; passages are of one word each."""
     known = small_vocabulary()
     ranker = make_ranker("knrm", known)
-    asked = [TrainingQuery((WORDS[row],), answers, ()) for row, answers in enumerate([(0, 1, 2), (1,), (2,), (3,)])]
-    pool = QueryPool(tuple(asked), tuple(((word,),) for word in WORDS[:6]))
+    queries = [TrainingQuery((WORDS[row],), answers, ()) for row, answers in enumerate([(0, 1, 2), (1,), (2,), (3,)])]
+    pool = QueryPool(tuple(queries), tuple(((word,),) for word in WORDS[:6]))
     choice = NegativeChoice(random=own, bm25=0, in_batch=2)
     lexicon = Lexicon(ranker, known)
     examples = RankingExamples(pool, ranker, lexicon, choice, seed=0)
     rows = {id_: row for row, id_ in enumerate(lexicon.ids(WORDS[:6]))}
     borrowed = set()
     for epoch in range(20):
-        batch = examples.collate([examples[epoch, row] for row in range(len(asked))])
+        batch = examples.collate([examples[epoch, row] for row in range(len(queries))])
         shown = [rows[word] for word in batch.passage.ids[:, 0].tolist()]
-        for query, first in zip(asked, range(0, len(shown), 3 + own), strict=True):
+        for query, first in zip(queries, range(0, len(shown), 3 + own), strict=True):
             right, *wrong = shown[first : first + 3 + own]
             assert right in query.answers
             assert not set(wrong) & set(query.answers)
@@ -181,7 +181,7 @@ def test_half_precision_trains_much_alike(model: str, corpus: str, tmp_path: Pat
     assert {tensor.dtype for tensor in load_file(outcome.model / "model.safetensors").values()} <= FULL
 
 
-def test_a_ranker_begins_with_a_models_word_vectors_and_has_read_what_they_did(corpus: str, tmp_path: Path):
+def test_a_ranker_inherits_word_vectors_and_their_corpora(corpus: str, tmp_path: Path):
     outcome = train(experiment(corpus, word_vectors={"model": "cdv", "min_count": 1}), tmp_path / "run")
     shipped = load_model("cdv")
     assert isinstance(shipped, CdvEncoder)
@@ -230,8 +230,8 @@ SHIPPED = experiments_in(ROOT / "experiments" / "galko2017-bioasq.yaml")
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
 def test_shipped_experiments_learn_from_no_test_question(path: Path):
-    found = read_ranking_experiment(path)
-    assert found.name.startswith("galko2017-")
-    assert path.name.endswith(f":{found.name}")
-    assert [(each.name, each.split) for each in found.corpora] == [("bioasq", "train")]
-    assert [(each.name, each.split) for each in found.never_learn] == [("bioasq", "test")]
+    shipped = read_ranking_experiment(path)
+    assert shipped.name.startswith("galko2017-")
+    assert path.name.endswith(f":{shipped.name}")
+    assert [(corpus.name, corpus.split) for corpus in shipped.corpora] == [("bioasq", "train")]
+    assert [(corpus.name, corpus.split) for corpus in shipped.never_learn] == [("bioasq", "test")]

@@ -59,15 +59,18 @@ def written(path: Path, text: str) -> Path:
 
 def test_a_variant_says_only_what_differs(file: Path):
     first, slowly, last = (read_ranking_experiment(path) for path in experiments_in(file))
-    assert [each.name for each in (first, slowly, last)] == ["of-words", "of-words-slowly", "of-none"]
-    assert [each.model for each in (first, slowly, last)] == ["knrm"] * 3
-    assert [(each.training.epochs, each.training.learning_rate) for each in (first, slowly, last)] == [
+    assert [variant.name for variant in (first, slowly, last)] == ["of-words", "of-words-slowly", "of-none"]
+    assert [variant.model for variant in (first, slowly, last)] == ["knrm"] * 3
+    assert [(variant.training.epochs, variant.training.learning_rate) for variant in (first, slowly, last)] == [
         (7, 0.5),
         (7, 0.1),
         (7, 0.1),
     ]
-    assert [[corpus.name for corpus in each.corpora] for each in (first, last)] == [["pages"], ["pages", "leaflets"]]
-    assert {each.validation.documents for each in (first, slowly, last)} == {5}
+    assert [[corpus.name for corpus in variant.corpora] for variant in (first, last)] == [
+        ["pages"],
+        ["pages", "leaflets"],
+    ]
+    assert {variant.validation.documents for variant in (first, slowly, last)} == {5}
 
 
 def test_a_variant_is_what_a_file_of_its_own_would_be(file: Path, tmp_path: Path):
@@ -110,7 +113,7 @@ def test_published_figures_are_of_a_title_or_a_row(file: Path):
     assert told == [Published(table="zhu2019_table2", row="KNRM"), Published(table="zhu2019_table2", row="KNRM"), None]
 
 
-def test_what_an_experiment_is_compared_with_is_no_setting_and_not_inherited(tmp_path: Path):
+def test_planned_comparisons_are_no_setting_and_not_inherited(tmp_path: Path):
     file = written(
         tmp_path / "paper.yaml",
         "model: mlm\ncompare_with: [base]\n"
@@ -154,7 +157,7 @@ def test_one_of_several_variants_has_to_be_chosen(file: Path, tmp_path: Path):
         ("variants: { one: { model: knrm, colour: red } }", r"wrong\.yaml:one with .*colour"),
     ],
 )
-def test_a_wrong_file_is_told_with_the_place(text: str, words: str, tmp_path: Path):
+def test_a_wrong_file_is_named_with_the_place_of_the_error(text: str, words: str, tmp_path: Path):
     path = variant_path(written(tmp_path / "wrong.yaml", text), "one")
     with pytest.raises(ConfigError, match=words):
         check_experiment(path, RankingExperiment)

@@ -80,14 +80,14 @@ def test_what_failed_before_its_first_checkpoint_is_begun_anew(
 
 
 @pytest.mark.parametrize("place", ["letter.txt", "letter.txt/run"])
-def test_a_place_that_is_no_folder_is_named(place: str, experiment: CaprExperiment, tmp_path: Path):
+def test_an_output_path_that_is_no_folder_is_named(place: str, experiment: CaprExperiment, tmp_path: Path):
     (tmp_path / "letter.txt").write_text("mine")
     with pytest.raises(DataError, match=rf"a folder to train in, got .*{place}: .*; choose another --out"):
         claim(experiment, tmp_path / place)
     assert (tmp_path / "letter.txt").read_text() == "mine"
 
 
-def test_what_variables_stand_for_tells_no_path(experiment: CaprExperiment, tmp_path: Path):
+def test_a_record_names_variables_and_no_paths(experiment: CaprExperiment, tmp_path: Path):
     meant = what_variables_stand_for(experiment)
     assert list(meant) == ["$ENCODER", "$GRAPH"]
     assert all(digest.startswith("sha256:") for digest in meant.values())
@@ -103,7 +103,7 @@ def test_a_record_tells_what_the_training_began_with(experiment: CaprExperiment,
     assert describe(experiment, HISTORY, tmp_path / "run")["stands_for"] == began
 
 
-def test_a_folder_of_before_it_was_kept_is_taken(experiment: CaprExperiment, tmp_path: Path):
+def test_an_older_folder_without_origins_is_taken(experiment: CaprExperiment, tmp_path: Path):
     claim(experiment, tmp_path / "run")
     for name in ("stands_for.json", "origins.json"):
         (tmp_path / "run" / name).unlink()
@@ -114,21 +114,21 @@ def test_a_folder_of_before_it_was_kept_is_taken(experiment: CaprExperiment, tmp
     assert told["continued_by"] == [provenance.origin()]
 
 
-def test_a_record_tells_the_code_that_began_and_all_that_went_on(
+def test_a_record_names_the_revisions_that_began_and_continued(
     experiment: CaprExperiment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    def told(revision: str) -> dict[str, object]:
+    def record_at(revision: str) -> dict[str, object]:
         monkeypatch.setattr(provenance, "find_revision", lambda: revision)
         assert begin(experiment, tmp_path / "run", print) is None
         monkeypatch.setattr(provenance, "find_revision", lambda: "committed while it trained")
         return describe(experiment, HISTORY, tmp_path / "run")
 
-    first = told("one")
+    first = record_at("one")
     assert first["revision"] == "one"
     assert first["hardware"] == provenance.describe_hardware()
     assert "continued_by" not in first
-    assert "continued_by" not in told("one")
+    assert "continued_by" not in record_at("one")
     for revision in ("two", "two", "three"):
-        last = told(revision)
+        last = record_at(revision)
     assert last["revision"] == "one"
     assert [each["revision"] for each in last["continued_by"]] == ["two", "three"]  # type: ignore[attr-defined]

@@ -59,7 +59,7 @@ def test_one_document_of_hundreds_makes_no_collection_known(tmp_path: Path) -> N
     assert has_learned_from(known, [*others[:50], shared])
 
 
-def test_what_was_learned_from_before_is_kept(tmp_path: Path) -> None:
+def test_texts_learned_from_earlier_stay_recorded(tmp_path: Path) -> None:
     before, after = document("before", text(1, 200)), document("after", text(2, 200))
     learned(tmp_path / "start", before)
     write_learned(tmp_path / "model", texts_of([after]), [tmp_path / "start", tmp_path / "none"])

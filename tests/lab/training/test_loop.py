@@ -33,16 +33,16 @@ class Objective:
     """Fits a sum, with dropout; what validation finds is told beforehand.
 
     Args:
-        found: The measure of each epoch.
+        scores: The measure of each epoch.
         diverges: The step whose loss is no number.
     """
 
-    def __init__(self, found: list[float], diverges: int | None = None) -> None:
+    def __init__(self, scores: list[float], diverges: int | None = None) -> None:
         torch.manual_seed(0)
         self.network = nn.Sequential(nn.Dropout(0.5), nn.Linear(3, 1))
         self.steps = 0
         self.epochs = 0
-        self._found = found
+        self._scores = scores
         self._diverges = diverges
 
     def loss(self, batch: Tensor) -> tuple[Tensor, int]:
@@ -54,7 +54,7 @@ class Objective:
 
     def measures(self) -> Mapping[str, float]:
         self.epochs += 1
-        return {"RR": self._found[self.epochs - 1]}
+        return {"RR": self._scores[self.epochs - 1]}
 
     def optimizer(self) -> torch.optim.Optimizer:
         return torch.optim.SGD(self.network.parameters(), lr=0.05)
@@ -67,8 +67,8 @@ def trained(objective: Objective, folder: Path, **changes: Any) -> History:
 
 
 def kept(folder: Path, which: str) -> dict[str, Any]:
-    found: dict[str, Any] = torch.load(folder / f"{which}.ckpt", weights_only=True)
-    return found
+    checkpoint: dict[str, Any] = torch.load(folder / f"{which}.ckpt", weights_only=True)
+    return checkpoint
 
 
 @pytest.mark.parametrize("inside", [False, True])
@@ -86,8 +86,8 @@ def test_a_diverged_training_ends_and_leaves_what_was_kept(inside: bool, tmp_pat
 
 def test_a_training_that_stopped_early_is_not_trained_further(tmp_path: Path):
     """It was killed after its last epoch, before anything was made of it; a further epoch would have been better."""
-    found = [0.5, 0.4, 0.3, 0.9]
-    straight, again = Objective(found), Objective(found)
+    scores = [0.5, 0.4, 0.3, 0.9]
+    straight, again = Objective(scores), Objective(scores)
     whole = trained(straight, tmp_path, patience=2)
     assert (len(whole.epochs), whole.best) == (3, 0)
     assert trained(again, tmp_path, patience=2) == whole
@@ -98,12 +98,12 @@ def test_a_training_that_stopped_early_is_not_trained_further(tmp_path: Path):
 
 def test_the_best_epoch_is_remembered_where_the_folder_was_moved(tmp_path: Path):
     """Two epochs, a kill in the third, and as good an epoch, but no better one, elsewhere."""
-    found = [0.5, 0.4, 0.5, 0.3]
+    scores = [0.5, 0.4, 0.5, 0.3]
     with pytest.raises(ConfigError, match="finite"):
-        trained(Objective(found, diverges=2 * STEPS), tmp_path / "here")
+        trained(Objective(scores, diverges=2 * STEPS), tmp_path / "here")
     (tmp_path / "here").rename(tmp_path / "there")
-    history = trained(Objective(found[2:]), tmp_path / "there")
-    assert [epoch["validation_RR"] for epoch in history.epochs] == found
+    history = trained(Objective(scores[2:]), tmp_path / "there")
+    assert [epoch["validation_RR"] for epoch in history.epochs] == scores
     assert history.best == 0
     assert kept(tmp_path / "there", "best")["epoch"] == 0
     assert [path.name for path in sorted((tmp_path / "there").iterdir())] == ["best.ckpt", "last.ckpt"]
@@ -116,7 +116,7 @@ def test_checkpoints_keep_their_state_under_the_librarys_names(tmp_path: Path):
     assert sorted(names) == ["ModelCheckpoint", "ModelCheckpoint", "_TimedCheckpoint"]
 
 
-def test_an_interrupt_is_handed_on_and_the_next_one_is_heard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_an_interrupt_is_passed_on_and_later_ones_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     def stopped(_: Tensor) -> tuple[Tensor, int]:
         raise KeyboardInterrupt
 

@@ -20,7 +20,7 @@ from auscult_lab.training.schedule import native_precision
         (True, False, "amx_bf16", "16-mixed"),
     ],
 )
-def test_what_trains_decides(
+def test_the_training_hardware_decides_the_precision(
     gpu: bool, bfloat16: bool, flags: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     (tmp_path / "cpuinfo").write_text(f"flags\t: {flags}\n")

@@ -248,11 +248,11 @@ def test_published_figures_are_one_click_away(watched: Watched) -> None:
     page = watched.open()
     page.get_by_role("button", name="Published figures").click()
     dialog = page.get_by_role("dialog", name="Published figures")
-    told = dialog.inner_text()
+    text = dialog.inner_text()
     for table in content().published:
-        assert table.table in told
-        assert all(row.model in told for row in table.rows)
-    assert "Ming Zhu, Aman Ahuja, Wei Wei, Chandan K. Reddy" in told
+        assert table.table in text
+        assert all(row.model in text for row in table.rows)
+    assert "Ming Zhu, Aman Ahuja, Wei Wei, Chandan K. Reddy" in text
     assert dialog.locator("tr", has_text="in this report").count() >= 2
     page.keyboard.press("Escape")
     # The browser tells the page of the closing in a task of its own, after the key.
@@ -338,7 +338,7 @@ def test_many_questions_are_drawn_a_few_at_a_time(browser: Any, tmp_path: Path) 
     context.close()
 
 
-def test_a_report_of_one_untrained_model_leaves_out_what_there_is_not(browser: Any, tmp_path: Path) -> None:
+def test_a_report_of_one_untrained_model_omits_empty_parts(browser: Any, tmp_path: Path) -> None:
     lone = record("BM25", 0.4, 0.1, track="untrained", by_question_type=[], intervals={})
     write_page(content(records=(lone,), questions=(), published=()), tmp_path / "report.html")
     context = browser.new_context(offline=True, reduced_motion="reduce")
@@ -391,7 +391,7 @@ def test_a_passage_is_stored_once() -> None:
     assert all(len(each["candidates"]) == 2 for each in data["questions"])
 
 
-def test_what_is_no_number_is_left_out() -> None:
+def test_values_that_are_no_numbers_are_left_out() -> None:
     history = [{"loss": 1.0, "validation_RR": 0.5}, {"loss": float("nan")}]
     data = page_data(content(records=(record("KNRM", 0.5, 1.0, training={"history": history}),)))
     assert data["models"][0]["curves"] == {"loss": [1.0, None], "validation_RR": [0.5, None]}
@@ -403,7 +403,7 @@ def test_a_report_of_nothing_is_refused(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_what_a_training_does_not_say_is_unknown_and_not_nothing() -> None:
+def test_an_unrecorded_training_cost_is_unknown_not_zero() -> None:
     untrained, _, _ = records()
     shipped = record("CDV", 0.3, 1.0, track="zero-shot", training={"parameters": 5})
     models = page_data(content(records=(untrained, shipped)))["models"]
@@ -422,7 +422,7 @@ def test_the_conclusion_takes_the_cheapest_that_is_not_significantly_worse() -> 
     assert caution.startswith("With 11 test questions")
 
 
-def test_short_trainings_are_told_in_seconds_and_equal_ones_not_at_all() -> None:
+def test_short_trainings_are_stated_in_seconds_and_equal_ones_omitted() -> None:
     bm25, _, slow = records()
     for seconds, told in ((20, " and 20 instead of 0 seconds of training."), (0.2, " per query.")):
         best = slow.model_copy(update={"training": trained(seconds), "better_than": {}})
@@ -430,11 +430,11 @@ def test_short_trainings_are_told_in_seconds_and_equal_ones_not_at_all() -> None
 
 
 def test_texts_of_any_script_have_their_direction_and_long_ids_a_line(browser: Any, tmp_path: Path) -> None:
-    asked = question(0, "asthma")
+    arabic_question = question(0, "asthma")
     arabic = Answer("p" * 90, "الربو", "الربو مرض", 1.0, 1, ())
-    ranked = dict.fromkeys(asked.answers, (arabic,))
-    asked = replace(asked, query_id="q" * 90, text="ما هو الربو؟", answers=ranked)
-    write_page(content(questions=(asked,)), tmp_path / "report.html")
+    ranked = dict.fromkeys(arabic_question.answers, (arabic,))
+    arabic_question = replace(arabic_question, query_id="q" * 90, text="ما هو الربو؟", answers=ranked)
+    write_page(content(questions=(arabic_question,)), tmp_path / "report.html")
     context = browser.new_context(viewport={"width": 360, "height": 740}, offline=True, reduced_motion="reduce")
     page = Watched(context.new_page(), tmp_path / "report.html").open()
     for place in ("#question h3", "#question-list span", ".answers h5", ".answers p:last-child"):

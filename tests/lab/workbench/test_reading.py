@@ -44,7 +44,7 @@ def test_three_tables_are_read_by_the_names_of_their_columns(tmp_path: Path):
     assert any("All judgements are positive" in warning for warning in findings.warnings)
 
 
-def test_one_joined_table_gives_ids_to_what_has_none(tmp_path: Path):
+def test_one_joined_table_numbers_rows_without_ids(tmp_path: Path):
     texts = {row[0]: row[2] for row in passages()}
     rows = [(words, texts[f"P-{asked}"], "yes") for asked, words in questions()]
     rows += [(words, texts["P-gout-cures"], "no") for asked, words in questions() if asked != "gout-cures"]
@@ -106,29 +106,29 @@ def test_a_division_leaves_enough_to_test_on(tmp_path: Path):
     # All ask the same: they stay in one part, and none is left to test on.
     same = [[row[0], f"What helps against gout in winter{'?' * place}"] for place, row in enumerate(questions())]
     _, findings = read(write_folder(tmp_path / "same", asked=same))
-    assert [(fault.kind, fault.found) for fault in findings.faults] == [
+    assert [(fault.kind, fault.got) for fault in findings.faults] == [
         ("too little data", "0 test questions with a relevant passage")
     ]
     beir = write_beir(tmp_path / "beir")
     moved = (beir / "qrels" / "test.tsv").read_text().splitlines()
     (beir / "qrels" / "test.tsv").write_text("\n".join(moved[:6]) + "\n")
-    assert [fault.found for fault in read(beir)[1].faults] == ["5 test questions with a relevant passage"]
+    assert [fault.got for fault in read(beir)[1].faults] == ["5 test questions with a relevant passage"]
 
 
 def test_test_questions_like_those_learned_from_are_counted(tmp_path: Path):
     beir = write_beir(tmp_path / "beir")
-    asked = dict(questions())
+    texts = dict(questions())
     # Test questions begin with the 34th: two in the words of one training question, one in those of a development one.
     ids = [row[0] for row in questions()]
     words = "What are the first symptoms of {} in older men"
-    asked |= {ids[0]: words.format("gout"), ids[40]: words.format("gout") + " now", ids[41]: words.format("a gout")}
-    asked |= {ids[30]: "How do nurses care for a fever", ids[42]: "how do nurses care for fevers?"}
-    lines = [json.dumps({"_id": each, "text": text}) for each, text in asked.items()]
+    texts |= {ids[0]: words.format("gout"), ids[40]: words.format("gout") + " now", ids[41]: words.format("a gout")}
+    texts |= {ids[30]: "How do nurses care for a fever", ids[42]: "how do nurses care for fevers?"}
+    lines = [json.dumps({"_id": each, "text": text}) for each, text in texts.items()]
     (beir / "queries.jsonl").write_text("\n".join(lines) + "\n")
     _, findings = read(beir)
-    told = " ".join(findings.warnings)
-    assert "2 of 12 test questions ask nearly the same as a training question." in told
-    assert "1 of 12 test questions ask nearly the same as a development question." in told
+    warnings = " ".join(findings.warnings)
+    assert "2 of 12 test questions ask nearly the same as a training question." in warnings
+    assert "1 of 12 test questions ask nearly the same as a development question." in warnings
 
 
 def test_alike_means_most_words_in_common():
@@ -254,13 +254,13 @@ def test_each_fault_is_named_with_file_and_line(tmp_path: Path, kind: str):
     spoil(folder)
     faults = [fault for fault in read(folder)[1].faults if fault.kind == kind]
     assert [(fault.place.file, fault.place.line) for fault in faults][:1] == [(file, line)]
-    assert all(fault.remedy and fault.found for fault in faults)
+    assert all(fault.remedy and fault.got for fault in faults)
 
 
 def test_utf16_is_called_by_its_name(tmp_path: Path):
     folder = write_folder(tmp_path / "mine")
     utf16(folder)
-    assert [fault.found for fault in read(folder)[1].faults] == ["UTF-16, not UTF-8"]
+    assert [fault.got for fault in read(folder)[1].faults] == ["UTF-16, not UTF-8"]
 
 
 def test_bad_json_lines_are_named_and_the_good_ones_still_checked(tmp_path: Path):
@@ -275,7 +275,7 @@ def test_too_little_data_and_test_questions_in_training_are_faults(tmp_path: Pat
     small = write_folder(tmp_path / "small", asked=questions()[:20], judged=judgements()[:20])
     assert "too little data" in kinds(small)
     few = write_folder(tmp_path / "few", texts=passages()[:5], judged=judgements()[:5], asked=questions()[:5])
-    found = [fault.found for fault in read(few)[1].faults]
+    found = [fault.got for fault in read(few)[1].faults]
     assert found == ["5 questions with a relevant passage", "5 passages"]
     beir = write_beir(tmp_path / "beir")
     text = (beir / "queries.jsonl").read_text()
@@ -288,14 +288,14 @@ def test_too_little_data_and_test_questions_in_training_are_faults(tmp_path: Pat
     assert kinds(both) == {"one question in two splits"}
 
 
-def test_odd_but_usable_data_is_mended_with_a_warning(tmp_path: Path):
-    asked = [[row[0].replace("-", " "), row[1]] for row in questions()] + [["lost", "Is anybody there?"]]
+def test_odd_but_usable_data_is_corrected_with_a_warning(tmp_path: Path):
+    rows = [[row[0].replace("-", " "), row[1]] for row in questions()] + [["lost", "Is anybody there?"]]
     texts = [*passages(), passages()[0], ["P-titled", "Leprosy and its history", ""]]
     judged = [[row[0].replace("-", " "), row[1], "2"] for row in judgements()] + [["lost", "P-gout-signs", "0"]]
     judged += [judged[0]]
-    data, findings = read(write_folder(tmp_path / "mine", asked=asked, texts=texts, judged=judged))
+    data, findings = read(write_folder(tmp_path / "mine", asked=rows, texts=texts, judged=judged))
     assert not findings.faults
-    told = " ".join(findings.warnings)
+    warnings = " ".join(findings.warnings)
     for words in (
         "Blanks in ids",
         "no relevant passage",
@@ -303,13 +303,13 @@ def test_odd_but_usable_data_is_mended_with_a_warning(tmp_path: Path):
         "read by their title",
         "given twice",
     ):
-        assert words in told
+        assert words in warnings
     assert len(data.questions) == 45
     assert data.questions[0].question_id == "gout_signs"
     assert data.passages[-1].text == "Leprosy and its history"
 
 
-def test_files_that_are_not_read_are_told(tmp_path: Path):
+def test_unread_files_are_reported(tmp_path: Path):
     folder = write_folder(tmp_path / "mine")
     assert not any("Not read" in warning for warning in read(folder)[1].warnings)
     for name in ("extra.csv", "more.jsonl", "passages2.xlsx", ".hidden"):
@@ -328,7 +328,7 @@ def test_files_that_are_not_read_are_told(tmp_path: Path):
     assert told.endswith("09.txt and 2 more.")
 
 
-def test_missing_files_are_told_before_anything_is_read(tmp_path: Path):
+def test_missing_files_are_named_before_anything_is_read(tmp_path: Path):
     folder = write_folder(tmp_path / "mine")
     (folder / "passages.csv").unlink()
     with pytest.raises(CorpusMissingError, match="passages"):
@@ -404,14 +404,14 @@ def test_one_question_in_two_splits_is_noticed_whichever_files_say_so(tmp_path: 
     write_table(folder / "train_questions.csv", ("id", "question"), questions()[:30])
     write_table(folder / "test_questions.csv", ("id", "question"), questions()[29:])
     faults = read(folder)[1].faults
-    assert [(fault.kind, fault.found) for fault in faults] == [
+    assert [(fault.kind, fault.got) for fault in faults] == [
         ("one question in two splits", f"'{questions()[29][0]}' in test and train")
     ]
     beir = write_beir(tmp_path / "beir")
     rows = [{"_id": row[0], "text": row[1], "split": "train"} for row in questions()[:34]]
     rows += [{"_id": row[0], "text": row[1]} for row in questions()[34:]]
     (beir / "queries.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert {fault.found for fault in read(beir)[1].faults if fault.kind == "one question in two splits"} == {
+    assert {fault.got for fault in read(beir)[1].faults if fault.kind == "one question in two splits"} == {
         *(f"'{row[0]}' in dev and train" for row in questions()[25:33]),
         f"'{questions()[33][0]}' in test and train",
     }
@@ -441,21 +441,19 @@ def test_tabbed_cells_are_read_with_and_without_quotes(tmp_path: Path):
     assert [(fault.kind, fault.place.line) for fault in read(folder)[1].faults] == [("broken row", 48)]
 
 
-def test_what_is_no_line_of_text_is_called_so(tmp_path: Path):
+def test_lines_of_other_json_than_text_are_named(tmp_path: Path):
     folder = write_beir(tmp_path / "beir")
     queries = folder / "queries.jsonl"
     lines = queries.read_text().splitlines()
     queries.write_text(json.dumps([json.loads(line) for line in lines], indent=1))
-    assert [(fault.kind, fault.found) for fault in read(folder)[1].faults] == [("no JSON object", "an array")]
+    assert [(fault.kind, fault.got) for fault in read(folder)[1].faults] == [("no JSON object", "an array")]
     deep = '{"_id": "deep", "text": ' + "[" * 100_000 + "]" * 100_000 + "}"
     queries.write_text("\n".join([*lines, deep]))
     assert [(fault.kind, fault.place.line) for fault in read(folder)[1].faults] == [("no JSON", 46)]
     asked = json.loads(lines[0]) | {"text": {"en": "What?"}}
     aside = json.loads(lines[1]) | {"entity": {"en": "gout"}}
     queries.write_text("\n".join([json.dumps(asked), json.dumps(aside), *lines[2:]]))
-    assert [(fault.kind, fault.found) for fault in read(folder)[1].faults] == [
-        ("object for text", "an object as 'text'")
-    ]
+    assert [(fault.kind, fault.got) for fault in read(folder)[1].faults] == [("object for text", "an object as 'text'")]
 
 
 def test_files_of_other_formats_and_closed_folders_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -77,14 +77,17 @@ def test_time_decides_what_is_left_out_and_wishes_overrule():
         propose(described(40), Wishes(models=("cross",)))
 
 
-def test_every_model_is_in_the_plan_with_what_it_lacks():
-    lacks = {each.name: (each.chosen, each.reason) for each in propose(described(5000), Wishes(minutes=6000.0))}
+def test_the_plan_lists_every_model_and_its_missing_inputs():
+    lacks = {
+        proposal.name: (proposal.chosen, proposal.reason)
+        for proposal in propose(described(5000), Wishes(minutes=6000.0))
+    }
     assert set(RATES) - {"general"} == set(lacks) - set(plan.general_encoders())
-    for name, told in (("backbone", "give --backbone"), ("bi", "give --backbone."), ("cross", "give --backbone.")):
-        assert told in lacks[name][1]
+    for name, advice in (("backbone", "give --backbone"), ("bi", "give --backbone."), ("cross", "give --backbone.")):
+        assert advice in lacks[name][1]
         assert not lacks[name][0]
     assert "give --backbone and --graph." in lacks["ck"][1]
-    given = {each.name: each.reason for each in propose(described(5000), Wishes(backbone="hub/name"))}
+    given = {proposal.name: proposal.reason for proposal in propose(described(5000), Wishes(backbone="hub/name"))}
     assert "give --graph." in given["ck"]
 
 
@@ -124,7 +127,7 @@ def test_from_nothing_to_the_page_and_again(tmp_path: Path):
     command = ("try", str(mydata), "--out", str(work), "--models", "bm25,drmm-tks", "--title", "My <data>")
     out = invoke(*command)
     assert "DRMM-TKS" in out
-    records = {each["model"]: each for each in json.loads((work / "records.json").read_text())}
+    records = {item["model"]: item for item in json.loads((work / "records.json").read_text())}
     assert set(records) == {"BM25", "DRMM-TKS"}
     assert records["DRMM-TKS"]["track"] == "adapted"
     assert records["DRMM-TKS"]["training"]["history"]
@@ -133,16 +136,16 @@ def test_from_nothing_to_the_page_and_again(tmp_path: Path):
     assert content.title == "My <data>"
     assert content.counts["test questions"] == len(content.questions) == 10
     assert any("all 45 passages were ranked" in warning for warning in content.warnings)
-    for asked in content.questions:
-        assert set(asked.answers) == set(asked.measures) == {"BM25", "DRMM-TKS, adapted"}
-        for answers in asked.answers.values():
+    for question in content.questions:
+        assert set(question.answers) == set(question.measures) == {"BM25", "DRMM-TKS, adapted"}
+        for answers in question.answers.values():
             assert len(answers) == 10
-            assert [each.score for each in answers] == sorted((each.score for each in answers), reverse=True)
-        first = asked.answers["BM25"][0]
+            assert [item.score for item in answers] == sorted((item.score for item in answers), reverse=True)
+        first = question.answers["BM25"][0]
         words = {first.text[start:end].lower() for start, end in first.highlights}
-        assert words & set(asked.text.lower().strip("?!").split())
-        assert asked.measures["BM25"]["P@1"] == float(first.relevance > 0)
-        assert asked.relevant == 1
+        assert words & set(question.text.lower().strip("?!").split())
+        assert question.measures["BM25"]["P@1"] == float(first.relevance > 0)
+        assert question.relevant == 1
     trained = work / "runs" / "drmm-tks"
     before = {path: path.stat().st_mtime_ns for path in trained.rglob("*") if path.is_file()}
     again = invoke(*command)
@@ -208,7 +211,7 @@ def test_a_copied_experiment_is_compared_under_its_name_and_an_edited_one_is_tra
     copy.write_text(original.read_text().replace('"drmm-tks"', '"wide"', 1))
     out = invoke(*command)
     assert re.search(r"yes.*wide.*An experiment of your own", out)
-    records = {each["model"]: each for each in json.loads((work / "records.json").read_text())}
+    records = {record["model"]: record for record in json.loads((work / "records.json").read_text())}
     assert set(records) == {"BM25", "DRMM-TKS", "DRMM-TKS (wide)"}
     copy.write_text(copy.read_text().replace('"random": 3', '"random": 2'))
     out = invoke(*command)
@@ -220,7 +223,7 @@ def test_a_copied_experiment_is_compared_under_its_name_and_an_edited_one_is_tra
     for file in (original, copy):
         file.write_text(file.read_text() + "title: Mine\n")
     invoke("try", str(mydata), "--out", str(work), "--models", "wide,drmm-tks")
-    assert {each["model"] for each in json.loads((work / "records.json").read_text())} == {"Mine", "Mine (wide)"}
+    assert {record["model"] for record in json.loads((work / "records.json").read_text())} == {"Mine", "Mine (wide)"}
     listed = invoke("compare", str(original), str(copy), "--out", str(work / "runs"), "--no-progress")
     assert "Mine (wide)" in listed
 
@@ -243,7 +246,7 @@ def test_names_of_experiments_are_checked_before_anything_runs(tmp_path: Path):
     assert prepare(mydata, work, wishes).trained == {"knrm", "mine"}
 
 
-def test_what_runs_is_what_the_plan_says_and_the_users_own(tmp_path: Path):
+def test_planned_models_and_the_users_experiments_run(tmp_path: Path):
     mydata, work = write_folder(tmp_path / "mine"), WorkFolder(tmp_path / "work")
     prepare(mydata, work, Wishes(models=("knrm", "drmm-tks")))
     file = work.experiments / "knrm.yaml"
@@ -324,14 +327,14 @@ def test_only_the_shipped_model_is_told_the_entity(tmp_path: Path, monkeypatch: 
     write_table(mydata / "questions.csv", ("id", "question", "entity", "aspects"), rows)
     description = prepare(mydata, work, Wishes(models=("bm25", "cdv"))).description
     run(work, description, [], Watcher(lambda *_: None, lambda *_: None))
-    assert [(each.entity, *each.aspects) for each in heard] == [tuple(each.query_id.split("-")) for each in heard]
+    assert [(query.entity, *query.aspects) for query in heard] == [tuple(query.query_id.split("-")) for query in heard]
     assert len(heard) == description.counts["test questions"]
     # By "gout" alone, BM25 could not tell the answers to three questions on gout apart.
-    first = {each.query_id: each.passage_ids[0] for each in kept_rankings(work, "BM25").values()}
+    first = {ranking.query_id: ranking.passage_ids[0] for ranking in kept_rankings(work, "BM25").values()}
     plain = prepare(write_folder(tmp_path / "plain" / "mine"), WorkFolder(tmp_path / "other"), Wishes(models=("bm25",)))
     run(WorkFolder(tmp_path / "other"), plain.description, [], Watcher(lambda *_: None, lambda *_: None))
     words = kept_rankings(WorkFolder(tmp_path / "other"), "BM25")
-    assert first == {each.query_id: each.passage_ids[0] for each in words.values()}
+    assert first == {ranking.query_id: ranking.passage_ids[0] for ranking in words.values()}
 
 
 def test_a_report_wants_a_finished_workbench(tmp_path: Path):
@@ -374,7 +377,7 @@ def test_encoders_and_graphs_of_ones_own_are_trained_too(tmp_path: Path):
     assert len(content.questions[0].answers) == 4
 
 
-def test_a_call_that_fails_leaves_nothing_for_the_next_to_read(tmp_path: Path):
+def test_a_failed_call_leaves_nothing_behind(tmp_path: Path):
     work, other = WorkFolder(tmp_path / "work"), write_folder(tmp_path / "other" / "mine")
     mydata = write_beir(tmp_path / "mine")
     for wishes in (
@@ -417,16 +420,14 @@ def test_an_experiment_is_no_other_folder(tmp_path: Path, name: str):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "message"),
     [
         ('"split": "train"', '"split": "training"', "name such a one as 'split': train or dev or test"),
         ('"name": "{data}", "split": "train"', '"name": "{data}x", "split": "train"', "no such file"),
         ('"name": "{data}", "split": "train"', '"name": "{other}", "split": "dev"', "the splits"),
     ],
 )
-def test_what_ones_own_experiment_learns_from_is_looked_up_before_anything_is_trained(
-    tmp_path: Path, old: str, new: str, told: str
-):
+def test_corpora_of_an_experiment_are_checked_before_any_training(tmp_path: Path, old: str, new: str, message: str):
     mydata, work = write_folder(tmp_path / "mine"), WorkFolder(tmp_path / "work")
     prepare(mydata, work, Wishes(models=("knrm",)))
     places = {"data": str(work.data("mine")), "other": str(write_beir(tmp_path / "beir", splits=False))}
@@ -434,7 +435,7 @@ def test_what_ones_own_experiment_learns_from_is_looked_up_before_anything_is_tr
     text = (work.experiments / "knrm.yaml").read_text().replace('"knrm"', '"own"', 1)
     assert old in text
     (work.experiments / "own.yaml").write_text(text.replace(old, new))
-    with pytest.raises(AuscultError, match=told):
+    with pytest.raises(AuscultError, match=message):
         prepare(mydata, work, Wishes(models=("bm25",)))
     (work.experiments / "own.yaml").write_text(text)
     work.described.unlink()
@@ -517,7 +518,7 @@ def test_a_damaged_record_of_a_training_is_named(tmp_path: Path):
         begin(experiment, folder, print)
 
 
-def test_a_long_answer_is_shown_where_it_speaks_of_the_question():
+def test_a_long_answer_is_shown_around_the_matching_words():
     filler = "Nothing of it here. " * 40
     text = f"{filler}Measles spot the skin, and a spot of measles fades. {filler}Measles again."
     shown = excerpt("What spots come with measles?", text)

@@ -2,23 +2,23 @@
 
     [CLS] q [SEP] d [SEP]   ->   C = (W^0, W^1, ..., W^L),   W^0 the output of the embeddings,  W^i of attention layer i
 
-Eq. 1 ends at W^{L-1}. Read to the letter, with W^0 before the first of L attention layers, the last one would be of no
-use; section 4.1 wants "all the output context embeddings from L attention layers", and CEDR (macavaney2019), which the
-paper follows, has L + 1 matrices, as has the authors' published code. So here: L + 1.
+Eq. 1 ends at W^{L-1}. Taken literally, with W^0 before the first of L attention layers, the last layer would be unused.
+But section 4.1 asks for "all the output context embeddings from L attention layers", and both CEDR (macavaney2019),
+which the paper follows, and the authors' published code have L + 1 matrices. So has this code.
 
-A passage longer than the backbone's limit allows is cut into the fewest parts, as equal in length as can be, each read
-with the query, as in CEDR: the passage's states are those of its parts one after another, and the state of [CLS] is the
-mean over parts. CEDR's published code takes the query's states from the first part; here they are the mean over parts
-too, so that each part of the passage counts alike. It also cuts by the longest passage of a batch, padding included;
-here by each passage's own length, so that company changes nothing. The last [SEP], which the paper leaves out, is there
-because encoders were pre-trained with it.
+As in CEDR, a passage that exceeds the backbone's limit is cut into the fewest parts, of nearly equal length, each read
+with the query. The passage's states are those of its parts in order, and the state of [CLS] is the mean over parts.
+CEDR's published code takes the query's states from the first part; here they are the mean over parts, too, so that all
+parts count alike. CEDR also cuts by the longest passage of a batch, padding included; here each passage's own length
+decides, so that the rest of a batch changes nothing. The paper leaves out the last [SEP]; it is here because encoders
+were pre-trained with it.
 
-"words" in place of "layers" is one matrix of the backbone's table of wordpieces, without positions, layers or [CLS]: it
-stands in for the paper's models without context, which read GloVe vectors of whole words. As it shares the tokens, it
-differs from the others in nothing but context (a departure). It has no dropout: two masks would make a word differ from
-itself in the other text, so that heads would never see in training that a word matches.
+"words" in place of "layers" is one matrix from the backbone's table of wordpieces, without positions, layers or [CLS].
+It takes the place of the paper's models without context, which read GloVe vectors of whole words. With the same tokens,
+it differs from the other models in context only (a departure). It has no dropout: two masks would make equal words
+differ between the two texts, and heads would never see an exact match in training.
 
-Cost: one encoding of the pair; for "words" a look-up a token.
+Cost: one encoding of the pair; for "words" one look-up per token.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ PIECE, ENTITY = 0, 1
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Pairs of query and passage as the backbone reads them, one row a part of a passage, padded.
+    """Padded pairs of query and passage as the backbone reads them, one row per part of a passage.
 
     Attributes:
         ids: Long, (parts, tokens).
-        entities: Long, (parts, tokens): 0 where there is none.
+        entities: Long, (parts, tokens): 0 for tokens without an entity.
         mask: Long, (parts, tokens): 1 where there is a token.
-        segments: Long, (parts, tokens): 0 up to the first [SEP], 1 behind it.
-        owners: Long, (parts,): the pair that a part is of, ascending.
-        counts: Float, (pairs,): the parts of each pair.
-        query: Bool, (pairs, query tokens). A query's tokens are those behind [CLS], in every part.
+        segments: Long, (parts, tokens): 0 up to the first [SEP], 1 after it.
+        owners: Long, (parts,): the pair of each part, ascending.
+        counts: Float, (pairs,): number of parts of each pair.
+        query: Bool, (pairs, query tokens). A query's tokens follow [CLS] in every part.
         passage: Bool, (pairs, passage tokens).
-        places: Long, (pairs, passage tokens): where a passage's token is among all of `ids`, row by row.
+        places: Long, (pairs, passage tokens): index of each passage token in the flattened `ids`.
     """
 
     ids: Tensor
@@ -65,21 +65,21 @@ class Layout:
     places: Tensor
 
     def tensors(self) -> tuple[Tensor, ...]:
-        """Return all it is made of; `Layout(*tensors)` is the same again."""
+        """Return its tensors; `Layout(*tensors)` rebuilds it."""
         return tuple(getattr(self, field.name) for field in fields(self))
 
     def to(self, device: torch.device) -> Layout:
-        """Return the same on another device."""
+        """Return a copy on another device."""
         return Layout(*(each.to(device) for each in self.tensors()))
 
     @property
     def split(self) -> bool:
-        """Whether any passage is in parts."""
+        """Whether any passage has several parts."""
         return len(self.owners) > len(self.counts)
 
     @property
     def query_entities(self) -> Tensor:
-        """Of the query's tokens, long (pairs, query tokens)."""
+        """Entities of the query's tokens, long (pairs, query tokens)."""
         first = torch.searchsorted(self.owners, torch.arange(len(self.counts), device=self.owners.device))
         return self.entities[first, 1 : 1 + self.query.shape[1]]
 
@@ -92,7 +92,7 @@ class Layout:
         return self._mean(states[:, 0])
 
     def of_passage(self, values: Tensor) -> Tensor:
-        """Pick what belongs to the passage's tokens: (parts, tokens, ...) to (pairs, passage tokens, ...)."""
+        """Select the passage's tokens: (parts, tokens, ...) to (pairs, passage tokens, ...)."""
         flat = values.flatten(0, 1).index_select(0, self.places.flatten())
         return flat.view(*self.places.shape, *values.shape[2:])
 
@@ -109,7 +109,7 @@ def lay_out(pairs: Sequence[tuple[Tensor, Tensor]], backbone: Backbone) -> Layou
     Args:
         pairs: Queries and passages, each (2, tokens): wordpieces and entities, without marks. A query is at most half
             as long as the backbone's limit.
-        backbone: Whose marks and limit count; of the BERT type, with [CLS] and [SEP].
+        backbone: Of the BERT type, with [CLS] and [SEP]; its marks and limit are used.
     """
     tokenizer = backbone.tokenizer
     first, between = (torch.tensor([[mark], [0]]) for mark in (tokenizer.cls_token_id, tokenizer.sep_token_id))
@@ -136,12 +136,14 @@ def lay_out(pairs: Sequence[tuple[Tensor, Tensor]], backbone: Backbone) -> Layou
     column = torch.arange(width)
     mask = column < lengths.unsqueeze(1)
     query_lengths = [query.shape[1] for query, _ in pairs]
-    # Where the tokens of each passage are, from (row, begin, length) of its parts.
-    found = [torch.cat([torch.arange(length) + row * width + begin for row, begin, length in parts]) for parts in spans]
-    passage_lengths = torch.tensor([len(each) for each in found])
-    places = pad_sequence(found, batch_first=True)
+    # Indices of each passage's tokens, from (row, begin, length) of its parts.
+    token_places = [
+        torch.cat([torch.arange(length) + row * width + begin for row, begin, length in parts]) for parts in spans
+    ]
+    passage_lengths = torch.tensor([len(row) for row in token_places])
+    places = pad_sequence(token_places, batch_first=True)
     if not places.shape[1]:
-        places = torch.zeros(len(found), 1, dtype=torch.long)
+        places = torch.zeros(len(token_places), 1, dtype=torch.long)
     return Layout(
         ids=read[:, PIECE],
         entities=read[:, ENTITY],
@@ -164,5 +166,5 @@ def layer_states(backbone: Backbone, layout: Layout) -> tuple[Tensor, ...]:
 
 
 def word_states(backbone: Backbone, layout: Layout) -> tuple[Tensor, ...]:
-    """Return the wordpieces' vectors alone, (parts, tokens, width of the table), the same in training as afterwards."""
+    """Return the wordpieces' vectors, (parts, tokens, width of the table), without dropout in training, too."""
     return (backbone.words(layout.ids),)

@@ -1,17 +1,17 @@
-"""What CK-HQA learns besides its backbone: fusion, and a ranker's head over one matrix of cosines a layer.
+"""The learned parts of CK-HQA besides its backbone: fusion, and a ranker's head over one cosine matrix per layer.
 
     s^i_jk = cos(G_q^i_j, G_d^i_k)     S(q, d) = head(s^0, ..., s^L; w_[CLS]^L)      (wang2021, section 4.4)
 
-Heads are the rankers' own: KNRM, PACRR, DRMM-TKS. [CLS] is the backbone's last state of it, as in CEDR. What a head is
-told of the query's tokens besides: for DRMM-TKS' gate, the last layer's vector; for PACRR, no idf, because none is
-known of wordpieces (CEDR's has none either), so that each token has the same share.
+Heads are those of the rankers KNRM, PACRR and DRMM-TKS. [CLS] is the backbone's last state of it, as in CEDR. DRMM-TKS'
+gate also reads the last layer's vectors of query tokens. PACRR gets no idf, because wordpieces have none (nor have they
+in CEDR), so that each token has the same share.
 
 Without knowledge there is no fusion: G is C, as in CEDR.
 
-Entities compared apart (a departure, `fusion: matrix`): G is C as well, and the head reads one matrix more behind the
-layers', cos(K_q_j, K_d_k) of the entities' vectors as the graph has them. In the paper's sum a word that is linked in
-one text alone has different vectors in both, and no longer matches itself. Here it does; a pair of which either token
-names no entity has cosine 0 in the entities' matrix. Nothing is learned besides the head's weights for that matrix.
+Entities compared separately (a departure, `fusion: matrix`): G is C as well, and the head reads one more matrix after
+those of the layers, cos(K_q_j, K_d_k) of the entities' vectors in the graph. In the paper's sum, a word that is linked
+in one of the texts only has different vectors in both and no longer matches itself. Here it does. Pairs in which a
+token names no entity have cosine 0 in the entities' matrix. Only the head's weights for that matrix are learned.
 
 CK-Trans: a token's context state and its entity's vector become one vector (wang2021, Algorithm 1).
 
@@ -19,17 +19,17 @@ CK-Trans: a token's context state and its entity's vector become one vector (wan
 
 Query and passage share Q, U and b, and so do all layers; K is the same in all of them, so K U is computed once.
 
-The paper does not say what sigma is. Here it is tanh: with the logistic function every component of G is positive, so
-that every cosine is, and most are near 1 before anything is learned: where answers are told by entities alone, DRMM-TKS
-learned nothing with it and all with tanh. It can be chosen all the same. Nor does the paper say how Q and U begin: here
-as orthogonal matrices, as long as makes context and knowledge count alike: a state or a vector of typical length gives
-components of about one half, where tanh is still nearly straight.
+The paper does not define sigma. Here it is tanh by default. With the logistic function all components of G are positive
+and so are all cosines, most of them near 1 before training. On a task that only entities can solve, DRMM-TKS learned
+nothing with it and everything with tanh. Nor does the paper say how Q and U are initialised. Here they are orthogonal,
+scaled so that context and knowledge count alike: a state or vector of typical length gives components of about one
+half, where tanh is still nearly linear.
 
-Such a Q keeps the angles between states as long as D_j is no smaller than D_c: with D_j = D_c = 384, cosines before and
-after the layer correlate by 0.99. A smaller D_j makes it a random projection, which does not: with D_j = 128 they
-correlate by 0.7 before anything is learned. So D_j is D_c unless it is said.
+Such a Q keeps the angles between states if D_j is not smaller than D_c: with D_j = D_c = 384, cosines before and after
+the layer correlate by 0.99. With a smaller D_j it is a random projection: with D_j = 128 they correlate by 0.7 before
+training. So D_j is D_c by default.
 
-Cost: D_c x D_j multiplications a token and layer, and D_e x D_j a token.
+Cost: D_c x D_j multiplications per token and layer, and D_e x D_j per token.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class CkTrans(nn.Module):
         context: D_c and the typical length of a context vector.
         knowledge: D_e and the typical length of an entity's vector.
         joint_dim: D_j.
-        activation: What sigma is.
+        activation: The function sigma.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class CkTrans(nn.Module):
             # Orthogonal rows shorten a vector where it has more components than its image, orthogonal columns do not.
             nn.init.orthogonal_(layer.weight, gain=_START * math.sqrt(max(dim, joint_dim)) / length)
 
-    def known(self, knowledge: Tensor) -> Tensor:
+    def project(self, knowledge: Tensor) -> Tensor:
         """Return K U, (..., D_j), of entities' vectors (..., D_e)."""
         projected: Tensor = self.knowledge(knowledge)
         return projected
@@ -88,7 +88,7 @@ class CkTrans(nn.Module):
 
         Args:
             context: (..., D_c).
-            known: What `known` gave, (..., D_j).
+            known: Result of `project`, (..., D_j).
         """
         joint = self.context(context) + known
         return torch.tanh(joint) if self.activation == "tanh" else torch.sigmoid(joint)
@@ -109,11 +109,11 @@ def make_head(
     """Return a ranker's head.
 
     Args:
-        name: Which.
-        settings: Of the ranker, where they are not to be the default.
-        matrices: How many there are for a pair.
-        query_dim: Length of what is known of a query's token.
-        context_width: Length of what is known of the pair besides; 0 for nothing.
+        name: Name of the ranker.
+        settings: Settings of the ranker that differ from its defaults.
+        matrices: Number of matrices per pair.
+        query_dim: Length of the vector of a query's token.
+        context_width: Length of the pair's context vector; 0 for none.
 
     Raises:
         ConfigError: There is no such head or setting, or a value is out of range.
@@ -131,12 +131,12 @@ def make_head(
 
 
 class CkHead(nn.Module):
-    """From states to scores.
+    """Computes scores from states.
 
     Args:
         ranking: A ranker's head.
-        fusion: Where there is knowledge that is summed into context.
-        knowledge: Where there is knowledge; without `fusion` its vectors are compared apart, in a matrix of their own.
+        fusion: Sums knowledge into context; None for no sum.
+        knowledge: Vectors of entities, or None. Without `fusion` they are compared in a matrix of their own.
         reads_mark: Whether the head is given the last state of [CLS].
     """
 
@@ -158,8 +158,8 @@ class CkHead(nn.Module):
         """Return scores, (pairs,).
 
         Args:
-            states: Of each layer, float32 (parts, tokens, D_c).
-            layout: Where in them queries and passages are.
+            states: States of each layer, float32 (parts, tokens, D_c).
+            layout: The places of queries and passages in them.
         """
         similarities, last = self.compare(states, layout)
         context = layout.of_mark(states[-1]) if self.reads_mark else None
@@ -175,22 +175,22 @@ class CkHead(nn.Module):
         """Return cosines in every layer, and the query's vectors in the last.
 
         Returns:
-            (pairs, matrices, query tokens, passage tokens), 0 where there is no token: a matrix a layer, then that of
-            entities where they are compared apart; (pairs, query tokens, D_j or D_c).
+            (pairs, matrices, query tokens, passage tokens), 0 where there is no token: a matrix per layer, then that of
+            entities where they are compared separately; (pairs, query tokens, D_j or D_c).
         """
-        known = asked = None
+        known = query_known = None
         if self.knowledge is not None and self.fusion is not None:
-            known = self.fusion.known(self.knowledge(layout.entities))
-            asked = self.fusion.known(self.knowledge(layout.query_entities))
-        found = []
+            known = self.fusion.project(self.knowledge(layout.entities))
+            query_known = self.fusion.project(self.knowledge(layout.query_entities))
+        matrices = []
         query = states[0]
         for layer in states:
-            query, read = self._fuse(layout.of_query(layer), asked), self._fuse(layer, known)
-            found.append(_compare_tokens(query, read, layout))
+            query, read = self._fuse(layout.of_query(layer), query_known), self._fuse(layer, known)
+            matrices.append(_compare_tokens(query, read, layout))
         if self.knowledge is not None and self.fusion is None:
             vectors = self.knowledge(layout.query_entities), self.knowledge(layout.entities)
-            found.append(_compare_tokens(*vectors, layout))
-        similarities = layout.of_passage(torch.stack(found, dim=3).transpose(1, 2)).permute(0, 3, 2, 1)
+            matrices.append(_compare_tokens(*vectors, layout))
+        similarities = layout.of_passage(torch.stack(matrices, dim=3).transpose(1, 2)).permute(0, 3, 2, 1)
         return similarities.masked_fill(~cells(layout.query, layout.passage).unsqueeze(1), 0.0), query
 
     def _fuse(self, states: Tensor, known: Tensor | None) -> Tensor:
@@ -203,7 +203,7 @@ class CkHead(nn.Module):
 def _compare_tokens(query: Tensor, tokens: Tensor, layout: Layout) -> Tensor:
     """Return cosines of a query's tokens with all tokens of each part, (parts, query tokens, tokens).
 
-    The passage's are picked from this small matrix later, so that no state is copied for it.
+    The passage's tokens are selected later, from this small matrix, so that no state is copied.
     """
     rows = query.index_select(0, layout.owners) if layout.split else query
     return cosine_matrix(rows, tokens)

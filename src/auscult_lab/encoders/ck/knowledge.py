@@ -1,21 +1,21 @@
 """Knowledge encoder: every wordpiece of a mention gets the vector of the entity that it names (wang2021, section 4.2).
 
-An entity linker gives the spans of a text that name entities of the graph, one entity each (the paper's top-1). A
-wordpiece that lies in a span, if only in part, is aligned with the span's entity; any other, and every mark, with the
-empty entity [UNK].
+An entity linker finds the spans of a text that name entities of the graph, one entity each (the paper's top-1). A
+wordpiece that overlaps a span is aligned with the span's entity; all others, and all marks, with the empty entity
+[UNK].
 
-[UNK] is zeros and stays so, which the paper leaves open ("pre-defined"): then K U is nothing where nothing is known,
-and an entity cannot be mistaken for it, because TransE's vectors are longer (bordes2013 scales them to unit length).
+[UNK] is a fixed vector of zeros; the paper leaves it open ("pre-defined"). K U is then zero where no entity is known,
+and no entity equals [UNK], because bordes2013 scales TransE's vectors to unit length.
 
-Vectors are kept as they were learned from the graph unless asked to be trained further.
+By default, vectors stay as they were learned from the graph.
 
-Entity linkers by the name that experiment files and saved models have for them.
+Entity linkers, by their names in experiment files and saved models:
 
-    ngram   `NgramLinker`: names of the graph, as they stand in the text
-    none    links nothing, so that every token is [UNK]: a control that has the fusion layer (of which U then learns
-            nothing) and knows no entity, against which knowledge alone can be measured
+    ngram   `NgramLinker`: names of the graph, as written in the text
+    none    links nothing, so that every token is [UNK]: a control with the fusion layer (whose U then learns nothing)
+            and without entities, to measure the effect of knowledge alone
 
-Whatever has `link(text)` (`EntityLinker`) can be added by `register`, in a file that `auscult --with FILE` names.
+`register` adds any other `EntityLinker`, in a file that `auscult --with FILE` names.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class KnowledgeEncoder(nn.Module):
     """Entities of wordpieces, and their vectors.
 
     Args:
-        vectors: What was learned of a graph.
-        linker: Finds its entities in text; entities that it alone knows are passed over.
+        vectors: Vectors of a graph's entities.
+        linker: Finds entities in text; those without a vector are ignored.
         trainable: Train the vectors further.
 
     Raises:
@@ -58,20 +58,20 @@ class KnowledgeEncoder(nn.Module):
         if trainable:
             self.table: Tensor = nn.Parameter(table)
         else:
-            # Not saved with what is learned: it is saved with the graph's names already.
+            # Not saved with the learned parts: it is saved with the graph's names already.
             self.register_buffer("table", table, persistent=False)
 
     def align(self, text: str, offsets: Sequence[tuple[int, int]]) -> list[int]:
         """Return the row of each wordpiece's entity, or that of [UNK]."""
         spans = self.linker.link(text)
-        found, at = [], 0
-        # One pass over both, as both are in order.
+        rows, at = [], 0
+        # One pass, because both are in order.
         for start, end in offsets:
             while at < len(spans) and spans[at].end <= start:
                 at += 1
             named = at < len(spans) and spans[at].start < end
-            found.append(self._rows.get(spans[at].entity_id, UNKNOWN) if named else UNKNOWN)
-        return found
+            rows.append(self._rows.get(spans[at].entity_id, UNKNOWN) if named else UNKNOWN)
+        return rows
 
     def forward(self, rows: Tensor) -> Tensor:
         """Return vectors, (*rows.shape, D_e); zeros for [UNK], which gets no gradient."""
@@ -99,10 +99,10 @@ OWN = frozenset(LINKERS)
 
 
 def register(name: str, make: LinkerMaker) -> None:
-    """Add a linker of one's own; experiment files may then name it, and models saved with it be opened.
+    """Add a linker. Experiment files may then name it, and models saved with it can be opened.
 
     Args:
-        name: What settings call it.
+        name: Its name in settings.
         make: Called with the vectors of a graph.
 
     Raises:

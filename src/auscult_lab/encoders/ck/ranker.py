@@ -6,13 +6,13 @@
     S(q, d) = head(cos(G_q^i, G_d^i) for all i; [CLS])              section 4.4, `heads`
 
 Its variants are the paper's: B without [CLS] and knowledge, BC without knowledge, BC-W and BC-U with knowledge of one
-graph or another, SC-* on another backbone. Those without knowledge have no fusion layer either; BC-NONE, which the
-paper has not, has one and links no entity. Models without context (F, K) read the backbone's wordpiece vectors in place
-of GloVe's. With `fusion: matrix` entities are compared apart instead of being summed into the tokens. Departures are
-said where they are made, in the files named above; besides, lengths count wordpieces.
+of two graphs, SC-* on another backbone. Those without knowledge have no fusion layer either. BC-NONE, which is not in
+the paper, has one and links no entity. Models without context (F, K) read the backbone's wordpiece vectors in place of
+GloVe's. With `fusion: matrix` entities are compared separately instead of being summed into the tokens. The files named
+above describe departures; besides, lengths count wordpieces.
 
-Cost: as the cross-encoder's, one encoding of every pair, and L + 1 small matrices. Wordpieces and entities of a passage
-are found once, before any query.
+Cost: one encoding of every pair, as for the cross-encoder, and L + 1 small matrices. Wordpieces and entities of a
+passage are found once, before any query.
 """
 
 from __future__ import annotations
@@ -49,18 +49,18 @@ View = Literal["last", "mean"]
 class Interactions:
     """The cosines of a query's and a passage's tokens, layer by layer: what a head of CK-HQA sees (wang2021, Figure 6).
 
-    They say what was found alike, which need not be what the score is made of.
+    They show which tokens are similar; the score may depend on other things.
 
     Cost: one pair of query and passage.
 
     Attributes:
-        score: Of the pair; scores of different queries cannot be compared.
-        query: Its wordpieces, as far as they were read.
+        score: Score of the pair; scores of different queries cannot be compared.
+        query: Wordpieces of the query that were read.
         query_entities: The preferred name of each one's entity, "" where there is none.
-        passage: Its wordpieces, as far as they were read.
-        passage_entities: As for the query.
+        passage: Wordpieces of the passage that were read.
+        passage_entities: The same for the passage.
         matrices: Cosines, float32 (layers, query tokens, passage tokens), the embeddings' layer first.
-        entity_matrix: Cosines of entities, float32 (query tokens, passage tokens), where they are compared apart.
+        entity_matrix: Cosines of entities, float32 (query tokens, passage tokens), where they are compared separately.
     """
 
     score: float
@@ -81,7 +81,7 @@ def find_interactions(scorer: CaprScorer | RankerScorer, query: str, passage: st
     """Compare a passage with a query.
 
     Raises:
-        ModelError: The model compares no tokens, or none that it can tell of.
+        ModelError: The model compares no tokens, or cannot show how.
         QueryError: The query has no words.
         DataError: The passage has no words.
     """
@@ -89,12 +89,12 @@ def find_interactions(scorer: CaprScorer | RankerScorer, query: str, passage: st
     if not isinstance(ranker, CkRanker):
         raise ModelError("a model of the kind ck", f"'{ranker.kind}'", "train one: architecture: ck")
     ranker.eval()
-    found = ranker.interactions(query, passage)
-    if not found.query:
+    interactions = ranker.interactions(query, passage)
+    if not interactions.query:
         raise QueryError("a query with words", repr(query), "ask in letters or digits")
-    if not found.passage:
+    if not interactions.passage:
         raise DataError("a passage with words", repr(passage), "give another text")
-    return found
+    return interactions
 
 
 _OWN = "knowledge"
@@ -115,18 +115,18 @@ class CkConfig(CaprConfig):
         max_passage_tokens: Wordpieces of a passage; further ones are not read. It may be more than the backbone reads
             at once.
         head: "knrm", "pacrr" or "drmm-tks".
-        head_settings: That ranker's own settings, where they are not to be its defaults.
+        head_settings: Settings of that ranker that differ from its defaults.
         context: "layers", or "words" for the backbone's table of wordpieces alone.
         cls: Give the head the state of [CLS]; there is none with "words".
-        knowledge: A folder of knowledge vectors; environment variables in it are expanded. Empty for none. A made model
-            has a copy, and "knowledge" stands here.
-        linker: What finds the graph's entities in text, by its name in `knowledge`: "ngram"; "none" for a model that
-            has the fusion layer and no entity.
+        knowledge: A folder of knowledge vectors; environment variables in it are expanded. Empty for none. A model has
+            a copy of them, and "knowledge" here.
+        linker: Name of the entity linker (see `knowledge`): "ngram"; "none" for a model with the fusion layer and
+            without entities.
         train_knowledge: Train the entities' vectors further.
         fusion: How knowledge joins context: "sum" as in Algorithm 1, or "matrix" for a matrix of the entities' own
             cosines beside the layers' (a departure, see `heads`).
-        joint_dim: D_j, where there is a sum; None for D_c, the least that loses nothing of the context. A made model
-            has its number.
+        joint_dim: D_j, where there is a sum; None for D_c, the smallest that keeps the whole context. In a model, the
+            number.
         activation: Sigma of Algorithm 1, where there is a sum: "tanh" or "logistic".
     """
 
@@ -178,13 +178,13 @@ class CkRanker(PassageRanker):
     Args:
         config: Settings.
         pairs: The encoder of pairs.
-        knowledge: Vectors of a graph, where they are not to be read from the settings' folder.
-        linker: What finds its entities, where it is not to be made anew. The settings have a name for it, which is what
-            is saved: `knowledge.register` it under that name before the saved model is opened.
+        knowledge: Vectors of a graph; None to read them from the settings' folder.
+        linker: Entity linker of the graph; None to make the one that settings name. Only this name is saved, so
+            `knowledge.register` must know it before the saved model is opened.
 
     Raises:
-        ConfigError: The folder's name has a variable that is not set, or the linker that is given the name of ours.
-        ModelError: The folder holds no vectors, or there is no linker of the settings' name.
+        ConfigError: The folder's name has a variable that is not set, or a given linker has the name of a built-in one.
+        ModelError: The folder has no vectors, or no linker has the settings' name.
     """
 
     kind: ClassVar[str] = "ck"
@@ -262,36 +262,39 @@ class CkRanker(PassageRanker):
         return [self._read(passage.text, self.config.max_passage_tokens) for passage in passages]
 
     def score_kept(self, query: str, kept: Sequence[Tensor]) -> Tensor:  # type: ignore[override]
-        """Return scores of kept passages, float32 (passages,), on the processor."""
-        asked = self._query(query)
+        """Return scores of passages as `keep` returned them, float32 (passages,), on the processor."""
+        tokens = self._query(query)
         with torch.no_grad():
-            return self._score([(asked, passage) for passage in kept], self.batch_size).cpu()
+            return self._score([(tokens, passage) for passage in kept], self.batch_size).cpu()
 
     def interactions(self, query: str, passage: str) -> Interactions:
         """Return the cosines of all tokens of a query and a passage, in every layer."""
-        asked = self._query(query)
-        read = self._read(passage, self.config.max_passage_tokens)
-        layout = lay_out([(asked, read)], self.pairs).to(self.pairs.device)
+        query_tokens = self._query(query)
+        passage_tokens = self._read(passage, self.config.max_passage_tokens)
+        layout = lay_out([(query_tokens, passage_tokens)], self.pairs).to(self.pairs.device)
         with torch.no_grad():
             states = self._states(layout)
             similarities, _ = self.head.compare(states, layout)
             score = self.head(states, layout)
-        found = similarities[0, :, : asked.shape[1], : read.shape[1]].cpu().numpy()
-        matrices, entity_matrix = found[: len(states)], found[len(states)] if len(found) > len(states) else None
+        cosines = similarities[0, :, : query_tokens.shape[1], : passage_tokens.shape[1]].cpu().numpy()
+        matrices, entity_matrix = cosines[: len(states)], cosines[len(states)] if len(cosines) > len(states) else None
         names = self.knowledge.names if self.knowledge is not None else ()
-        words = [tuple(self.pairs.tokenizer.convert_ids_to_tokens(text[PIECE].tolist())) for text in (asked, read)]
+        words = [
+            tuple(self.pairs.tokenizer.convert_ids_to_tokens(text[PIECE].tolist()))
+            for text in (query_tokens, passage_tokens)
+        ]
         named = [
             tuple("" if row == UNKNOWN else names[row - 1][0] for row in text[ENTITY].tolist())
-            for text in (asked, read)
+            for text in (query_tokens, passage_tokens)
         ]
         return Interactions(float(score), words[0], named[0], words[1], named[1], matrices, entity_matrix)
 
     def _query(self, query: str) -> Tensor:
-        # A query as long as the backbone's limit would leave no place for a passage.
+        # A query as long as the backbone's limit would leave no room for a passage.
         return self._read(query, min(self.config.max_query_tokens, self.pairs.limit // 2))
 
     def _read(self, text: str, limit: int) -> Tensor:
-        """Return wordpieces and entities of a text's beginning, int32 (2, tokens); found once a text."""
+        """Return wordpieces and entities of a text's beginning, int32 (2, tokens); cached per text."""
         if (read := self._read_before.get((text, limit))) is None:
             pieces, offsets = self.pairs.pieces(text, limit)
             linked = text[: offsets[-1][1] + _BEYOND] if offsets else ""
@@ -314,7 +317,7 @@ class CkRanker(PassageRanker):
             return scores
 
         def score_batch(batch: list[int]) -> Tensor:
-            # As tensors: from where they are, checkpointing tells whose random numbers to draw again.
+            # As tensors: checkpointing infers from their device which random state to restore.
             given = lay_out([pairs[row] for row in batch], self.pairs).to(self.pairs.device).tensors()
             scores: Tensor = checkpoint(score, *given, use_reentrant=False) if forgetful else score(*given)
             return scores
