@@ -185,7 +185,7 @@ def check_fields(fields: object, kind: type[_Kind], what: str) -> _Kind:
             f"{'.'.join(map(str, each['loc'])) or 'file'} ({_FAULTS.get(each['type'], each['msg'])})"
             for each in error.errors()
         )
-        raise ConfigError("a valid experiment", f"{found} {faults}", "correct these fields") from error
+        raise ConfigError("a valid experiment", f"{what} {faults}", "correct these fields") from error
 
 
 def _resolved(path: Path, depth: int = 0) -> _Fields:
