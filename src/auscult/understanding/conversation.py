@@ -6,6 +6,9 @@ What a question lacks is taken from the last one that had an entity:
   that are neither name nor aspect stands by itself, if it has no pronoun ("does it hurt?");
 - its aspects, where the question asks for none and has no verb of its own ("can I drive?" and "what is asthma?" ask
   something; "and asthma?" and "in older people?" do not).
+
+A question that asks for nothing of its own and names people ("and smokers?"), or nothing that the knowledge base or the
+collection knows ("and grapefruit?"), keeps entity and aspects of the one before, and adds its words.
 """
 
 from __future__ import annotations
@@ -13,9 +16,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from importlib import resources
 from typing import Final
 
 from auscult.concepts.aspects import INFORMATION
+from auscult.concepts.names import normalise_name
 from auscult.understanding.asking import gist
 from auscult.understanding.query import Query, unread_words
 from auscult.understanding.understand import Understanding
@@ -33,6 +38,7 @@ _VERBS: Final = frozenset(
 _REFERS: Final = re.compile(r"\b(?:it|its|they|them|their|this|that|these|those)\b", re.IGNORECASE)
 _MOST_UNREAD: Final = 2
 _WORD: Final = re.compile(r"[^\W_]+")
+_PEOPLE: Final = frozenset(resources.files("auscult.understanding").joinpath("people.txt").read_text("utf-8").split())
 
 
 def understand_next(
@@ -64,9 +70,10 @@ def _completed(
         return told
     has_verb = not _VERBS.isdisjoint(_WORD.findall(query.text.lower()))
     says = len(unread_words(told.query))
-    is_named = bool(told.query.entity) or (says > _MOST_UNREAD and not _REFERS.search(query.text))
     asked = told.query.aspects
     lacks = asked in ((), (INFORMATION,)) and not (query.aspects or has_verb or says > _MOST_UNREAD)
+    is_known = bool(query.entity) or not lacks or _names_something(told)
+    is_named = (bool(told.query.entity) and is_known) or (says > _MOST_UNREAD and not _REFERS.search(query.text))
     aspects = before.query.aspects if lacks else ()
     if is_named and not aspects:
         return told
@@ -83,4 +90,12 @@ def _completed(
         entities=told.entities if is_named else before.entities,
         taken_entity="" if is_named else about.entity,
         taken_aspects=aspects,
+    )
+
+
+def _names_something(told: Understanding) -> bool:
+    """Whether a question names something that is known, and not only people: "smokers", "older adults"."""
+    return any(
+        (each.match is not None or bool(each.title)) and normalise_name(each.asked.split()[-1]) not in _PEOPLE
+        for each in told.entities
     )
