@@ -71,6 +71,8 @@ def test_words_of_people_are_added_to_the_question_before() -> None:
     assert asked_after(["How is gout treated?"], "zorbimab dosage").query.entity == "zorbimab"
     assert asked_after(["How is gout treated?"], "Can I take zorbimab?").taken_aspects == ()
     assert asked_after(["How is gout treated?"], Query("", "zorbimab")).query.entity == "zorbimab"
+    assert asked_after(["How is gout treated?"], "zorbimab").query.entity == "zorbimab"
+    assert asked_after(["How is gout treated?"], "and zorbimab?").query.text == "gout treatment and zorbimab?"
 
 
 def test_people_that_a_vocabulary_has_are_people() -> None:

@@ -7,8 +7,9 @@ What a question lacks is taken from the last one that had an entity:
 - its aspects, where the question asks for none and has no verb of its own ("can I drive?" and "what is asthma?" ask
   something; "and asthma?" and "in older people?" do not).
 
-A question that asks for nothing of its own and names people ("and smokers?"), or nothing that the knowledge base or the
-collection knows ("and grapefruit?"), keeps entity and aspects of the one before, and adds its words.
+A question that asks for nothing of its own and names people ("and smokers?"), or that is put as one that follows and
+names nothing that the knowledge base or the collection knows ("and grapefruit?"), keeps entity and aspects of the one
+before, and adds its words.
 """
 
 from __future__ import annotations
@@ -36,6 +37,9 @@ _VERBS: Final = frozenset(
     }
 )  # fmt: skip
 _REFERS: Final = re.compile(r"\b(?:it|its|they|them|their|this|that|these|those)\b", re.IGNORECASE)
+_FOLLOWS: Final = re.compile(
+    r"\W*(?:and|but|or|also|(?:what|how) (?:about|if)|after|at|before|during|for|if|in|on|with|without)\b", re.IGNORECASE
+)
 _MOST_UNREAD: Final = 2
 _WORD: Final = re.compile(r"[^\W_]+")
 _PEOPLE: Final = frozenset(resources.files("auscult.understanding").joinpath("people.txt").read_text("utf-8").split())
@@ -72,7 +76,7 @@ def _completed(
     says = len(unread_words(told.query))
     asked = told.query.aspects
     lacks = asked in ((), (INFORMATION,)) and not (query.aspects or has_verb or says > _MOST_UNREAD)
-    is_known = bool(query.entity) or not lacks or _names_something(told)
+    is_known = bool(query.entity) or not lacks or _names_another(told)
     is_named = (bool(told.query.entity) and is_known) or (says > _MOST_UNREAD and not _REFERS.search(query.text))
     aspects = before.query.aspects if lacks else ()
     if is_named and not aspects:
@@ -93,9 +97,9 @@ def _completed(
     )
 
 
-def _names_something(told: Understanding) -> bool:
-    """Whether a question names something that is known, and not only people: "smokers", "older adults"."""
-    return any(
-        (each.match is not None or bool(each.title)) and normalise_name(each.asked.split()[-1]) not in _PEOPLE
-        for each in told.entities
-    )
+def _names_another(told: Understanding) -> bool:
+    """Whether a question that asks for nothing of its own names what it asks of, and not people or words to add."""
+    if all(normalise_name(each.asked.split()[-1]) in _PEOPLE for each in told.entities):
+        return False
+    is_known = any(each.match is not None or each.title for each in told.entities)
+    return is_known or _FOLLOWS.match(told.query.text) is None

@@ -58,7 +58,8 @@ _LABELS: Final = re.compile(
     r"(?<![a-z])(?:(?:related|recommended)-?(?:articles|contents?|items|links|news|pages|posts|reading|stories)"
     r"|shar(?:e|ing)-?(?:bar|box|buttons?|icons?|label|links?|list|this|title|tools)|newsletter|outbrain|taboola|byline"
     r"|social-?(?:bar|box|buttons?|icons?|links?|media|nav|networks?|share|sharing)|pagination|pager|paywall|copyright"
-    r"|credits?|prev-?next|next-?prev|read-?(?:also|more|next)|see-?also|comments?-?(?:count|link|policy|rules))(?![a-z])"
+    r"|credits?|prev-?next|next-?prev|read-?(?:also|more|next)|see-?also|comments?-?(?:count|link|policy|rules)"
+    r"|copy-right|read(?:ing)?-?time|(?:caption|image|img|media|photo|picture)[a-z-]*-(?:author|source))(?![a-z])"
 )
 _WORDS_AROUND: Final = re.compile(
     r"(?<![a-z])(?:related|teasers?|shar(?:e|ing)|social|subscri(?:be|ption)|sponsor(?:ed)?|promo(?:s|box)?|trending"
@@ -69,11 +70,39 @@ _WORDS_AROUND: Final = re.compile(
 # What such parts are called that say nothing of a page's subject, links or not.
 _NEVER_TEXT: Final = re.compile(
     r"(?<![a-z])(?:newsletter-?(?:box|form|signup|teaser)?|donat(?:e|ion)-?(?:box|cta|form)|(?:article-)?donation-cta"
-    r"|sabox[a-z]*|contributors?-bio|author-?(?:bio|box|text)|recent-?(?:posts|comments)|related-?posts?|print-button"
+    r"|sabox[a-z]*|(?:contributors?|mini|short|wpzoom)-bio|author-?(?:bio|box|container|description|text)|recent-?(?:posts|comments)|related-?posts?|print-button"
     r"|post-ratings?|shariff[a-z]*|akismet[a-z-]*|ad-(?:container|heading|label|wrapper)|advertisements?"
-    r"|comments?-(?:rules|policy|form|meta)|buybox|app-?stores?|licen[cs]e-?info|copyright|(?:next|prev)post"
+    r"|(?:add|new)-comment|comments?-?(?:add|disclosure|form|meta|new|policy|rules)|affiliate-?(?:disclaimer|disclosure)"
+    r"|(?:advertiser|editorial)-disclosure|subscription-cta|buybox|app-?stores?|licen[cs]e-?info|copyright|(?:next|prev)post"
     r"|detail-themes)(?![a-z])"
 )
+# What leads to other articles and what visitors wrote, however long it is beside a short text, and called articles.
+_OTHER_ARTICLES: Final = re.compile(
+    r"(?<![a-z])(?:related-?(?:posts?|articles?|stories)|yarpp-related|similar-?(?:posts?|articles?|stories)"
+    r"|interesting-?articles|recommended-?(?:posts?|articles?|stories)|read-?next|next-?read|more-?(?:articles|stories)"
+    r"|(?:next|prev(?:ious)?)-?(?:posts?|story|article)-?(?:thumbnails)?)(?![a-z])"
+)
+_BY_VISITORS: Final = re.compile(
+    r"(?<![a-z])(?:comment-?list|comments-?(?:area|list|section|body)|(?:article|news)-comments)(?![a-z])"
+)
+# What WordPress calls the parts of a sidebar; a page builder lays out pages of them.
+_WIDGETS: Final = re.compile(
+    r"(?:^|\s)widget-(?:archive|block|calendar|categories|custom-html|links|meta|nav-menu|pages|recent-\w+|rss|search"
+    r"|tag-cloud|text)(?:\s|$)"
+)
+_PAGE_BUILDER: Final = re.compile(r"\b(?:so-panel|elementor)")
+_FOOTERS: Final = re.compile(
+    r"(?:^|\s)(?:[a-z]{1,2}-)?(?:dark-|main-|page-|site-)?(?:pre)?footer"
+    r"(?:-(?:area|block|bottom|container|content|inner|main|outer|top|widgets?|wrap))*(?:\s|$)"
+)
+#: Characters of sentences that are left then.
+_LEAST_BESIDE: Final = 300
+_SIDEBARS: Final = re.compile(r"(?:(?:left|main|primary|right|secondary|site)[-_]?)?(?:aside|sidebar)", re.IGNORECASE)
+_NEWS: Final = re.compile(
+    r"(?<![a-z])(?:articles?|blog|entry|entries|excerpts?|news|posts?|press|stor(?:y|ies)|teasers?)(?![a-z])"
+)
+_LONGEST_NEWS: Final = 800
+_TEASER: Final = re.compile(r"(?<![a-z])teasers?(?![a-z])")
 #: Of the words of a page, and of its sentences.
 _MOST_NEVER_TEXT: Final = 1 / 10
 _AUTHOR: Final = re.compile(
@@ -125,6 +154,9 @@ class Measure:
         ticks: Check boxes, radio buttons and choices from a list.
         asks: Fields for an address, a password or what is searched for.
         visitors: Signs of what visitors wrote: their names and pictures, "reply", a field for more.
+        headings: Headings with words.
+        heading_length: Characters of these.
+        heading_linked: Those of them in links.
     """
 
     length: int = 0
@@ -136,6 +168,9 @@ class Measure:
     ticks: int = 0
     asks: int = 0
     visitors: int = 0
+    headings: int = 0
+    heading_length: int = 0
+    heading_linked: int = 0
 
     def add(self, other: Measure) -> None:
         """Count what another holds too."""
@@ -148,6 +183,9 @@ class Measure:
         self.ticks += other.ticks
         self.asks += other.asks
         self.visitors += other.visitors
+        self.headings += other.headings
+        self.heading_length += other.heading_length
+        self.heading_linked += other.heading_linked
 
 
 def measured(page: Element) -> dict[int, Measure]:
@@ -179,8 +217,12 @@ def measured(page: Element) -> dict[int, Measure]:
             elif not child.dropped:
                 stack.append((child, element, linked))
     for element, parent, _ in reversed(order):
+        measure = found[id(element)]
+        if element.tag in HEADINGS:
+            measure.headings = int(measure.length > 0)
+            measure.heading_length, measure.heading_linked = measure.length, measure.linked
         if parent is not None:
-            found[id(parent)].add(found[id(element)])
+            found[id(parent)].add(measure)
     return found
 
 
@@ -235,8 +277,18 @@ def is_around(element: Element, measure: Measure, inside: bool, in_heading: bool
         return False
     if length < _LONGEST_BANNER and (_BANNER.search(named) or (length < 300 and _SKIPPED.search(named))):
         return True
+    called = _called(element)
+    if tag not in HEADINGS and _is_beside_text(called, measure, whole):
+        return True
+    small = max(length / max(total, 1), measure.prose / max(whole.prose, 1)) < _MOST_NEVER_TEXT
+    # A part that is called an article, or has a title, is not all that has.
+    beside = small and measure.content < max(whole.content, 1) and tag not in HEADINGS and tag not in _IN_TABLES
+    if beside and _NEVER_TEXT.search(called):
+        return True
     if measure.content or length >= _MOST_AROUND * total:
         return False
+    if beside and _WIDGETS.search(called) and not _PAGE_BUILDER.search(called):
+        return True
     names = [each for each in named.split() if _NAMED_AROUND.fullmatch(each)]
     if any(map(_COMMENTS.search, names)):
         return measure.visitors > 0
@@ -245,21 +297,37 @@ def is_around(element: Element, measure: Measure, inside: bool, in_heading: bool
     # The part that has the text is not around it, whatever it is called.
     if tag in HEADINGS or tag in _IN_TABLES or measure.prose * 5 >= max(whole.prose, 1):
         return False
-    called = _WORDS_MEET.sub("-", named).lower()
     labelled = _LABELS.search(called) is not None
     if labelled and length <= _LONGEST_LABEL and not measure.prose:
-        return True
-    small = max(measure.length / max(total, 1), measure.prose / max(whole.prose, 1)) < _MOST_NEVER_TEXT
-    if small and _NEVER_TEXT.search(called):
         return True
     if measure.links <= measure.inward:
         return False
     linked = measure.linked >= _LEAST_LINKED * length
     return (
-        (labelled and _is_site(element, measure))
+        ((labelled or _FOOTERS.search(called) is not None) and _is_site(element, measure))
+        or (small and length <= _LONGEST_NEWS and measure.heading_linked > 0 and _TEASER.search(called) is not None)
         or (linked and _WORDS_AROUND.search(called) is not None)
         or _AUTHOR.search(called) is not None
     )
+
+
+def _is_beside_text(called: str, measure: Measure, whole: Measure) -> bool:
+    """Whether a part is other articles, what visitors wrote or a sidebar, and the text of its page is elsewhere.
+
+    Args:
+        called: Its names, in small letters with "-" between words.
+        measure: Its own.
+        whole: The page's.
+    """
+    left = whole.prose - measure.prose
+    if measure.links <= measure.inward or left < _LEAST_BESIDE:
+        return False
+    if _BY_VISITORS.search(called):
+        return True
+    if left < measure.prose:
+        return False
+    is_sidebar = measure.content < max(whole.content, 1) and any(map(_SIDEBARS.fullmatch, called.split()))
+    return _OTHER_ARTICLES.search(called) is not None or (is_sidebar and measure.links >= _FEWEST_LINKS)
 
 
 def _is_site(element: Element, measure: Measure) -> bool:
@@ -523,6 +591,7 @@ def _drop_lists_of_links(page: Element) -> None:
     dropped: list[Element] = []
     lost = 0
     beside = _beside_prose(page, measures)
+    news = _news_items(page, measures)
     stack: list[tuple[Element | Piece, bool, bool]] = [(page, False, measures[id(page)].prose >= _LEAST_PROSE)]
     while stack:
         node, inside, cards = stack.pop()
@@ -532,7 +601,8 @@ def _drop_lists_of_links(page: Element) -> None:
         measure = measures[id(node)]
         listed = node.tag in _LISTS_OF_LINKS and _is_links(measure) and _leads_away(measure, before, inside)
         cards = cards and node.tag not in _KEPT_SHAPES and node.tag not in LISTS
-        card = cards and not before.endswith(":") and (_is_card(node, measure, total) or _is_lead(node, measure))
+        card = id(node) in news or _is_card(node, measure, total) or _is_lead(node, measure)
+        card = card and cards and not before.endswith(":")
         if listed or card or id(node) in beside:
             dropped.append(node)
             lost += measure.length
@@ -650,6 +720,40 @@ def _beside_prose(page: Element, measures: dict[int, Measure]) -> set[int]:
             if outward and all(node is not title for node in (each, *descend(each))):
                 found.add(id(each))
     return found
+
+
+def _news_items(page: Element, measures: dict[int, Measure]) -> set[int]:
+    """Return the ids of items of lists of other articles: each has a heading that is a link, and little else.
+
+    Such items stand beside each other, and they or their list are called news, posts, teasers or the like.
+    """
+    total = measures[id(page)].length
+    found: set[int] = set()
+    stack = [page]
+    while stack:
+        parent = stack.pop()
+        inner = [each for each in parent.elements if not each.dropped]
+        stack += inner
+        items = [each for each in inner if _has_linked_heading(each, measures, total)]
+        if len(items) > 1:
+            listed = _NEWS.search(_called(parent)) is not None
+            found.update(id(each) for each in items if listed or _NEWS.search(_called(each)))
+    return found
+
+
+def _called(element: Element) -> str:
+    """Return the names of an element, in small letters with "-" between words."""
+    return _WORDS_MEET.sub("-", f"{element.get('class')} {element.get('id')}").lower()
+
+
+def _has_linked_heading(element: Element, measures: dict[int, Measure], total: int) -> bool:
+    """Whether a small part of a page has one heading, which is a link to elsewhere."""
+    measure = measures[id(element)]
+    if element.tag in HEADINGS or element.tag in _IN_TABLES or measure.links <= measure.inward:
+        return False
+    if measure.length > min(_LONGEST_NEWS, _MOST_OF_CARD * total):
+        return False
+    return measure.headings == 1 and measure.heading_linked >= _ALL_LINKED * measure.heading_length
 
 
 def _is_card(element: Element, measure: Measure, total: int) -> bool:
