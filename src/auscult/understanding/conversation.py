@@ -38,7 +38,8 @@ _VERBS: Final = frozenset(
 )  # fmt: skip
 _REFERS: Final = re.compile(r"\b(?:it|its|they|them|their|this|that|these|those)\b", re.IGNORECASE)
 _FOLLOWS: Final = re.compile(
-    r"\W*(?:and|but|or|also|(?:what|how) (?:about|if)|after|at|before|during|for|if|in|on|with|without)\b", re.IGNORECASE
+    r"\W*(?:and|but|or|also|(?:what|how) (?:about|if)|after|at|before|during|for|if|in|on|with|without)\b",
+    re.IGNORECASE,
 )
 _MOST_UNREAD: Final = 2
 _WORD: Final = re.compile(r"[^\W_]+")
