@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import struct
 import zlib
 from collections.abc import Callable, Sequence
@@ -46,6 +47,15 @@ class Drawn:
     def paragraph(self, x: float, y: float, width: float, text: str, font: tuple[str, float] = BODY) -> float:
         """Draw a text in lines as long as have place; where the next would be."""
         return self.lines(x, y, wrapped(text, width, font), font)
+
+    def turned(self, x: float, y: float, degrees: float, text: str, font: tuple[str, float] = BODY) -> None:
+        """Draw a line from a point, y from the top, turned against the clock."""
+        self.canvas.saveState()
+        self.canvas.translate(x, self.size[1] - y)
+        self.canvas.rotate(degrees)
+        self.canvas.setFont(*font)
+        self.canvas.drawString(0, 0, text)
+        self.canvas.restoreState()
 
     def next_page(self) -> None:
         """Begin another page."""
@@ -122,3 +132,27 @@ def leaflet(pages: int = 3, decorate: Callable[[Drawn], None] | None = None, *, 
         if page + 1 < pages:
             drawn.next_page()
     return drawn
+
+
+def pages_without_a_size() -> list[bytes]:
+    """PDFs of one page with the words "Above all", whose boxes are empty, damaged, or have nothing in common."""
+
+    def drawn(crop_box: tuple[float, float, float, float] | None = None) -> bytes:
+        page = Drawn()
+        if crop_box:
+            page.canvas.setCropBox(crop_box)
+        page.line(90, 100, "Above all")
+        return page.content()
+
+    media_box = re.compile(rb"/MediaBox \[[^]]*\]")
+    empty = (b"[ 0 0 0 0 ]", b"[ 0 0 595 0 ]", b"[ 595 842 595 842 ]", b"[ 0 0 ]", b"[ 0 0 1e38 1e38 ]")
+    beside = drawn((700, 900, 800, 950))
+    # A media box that pages inherit is not named by all of a library's functions.
+    inherited = media_box.sub(b"", beside).replace(b"/Type /Pages", b"/MediaBox [ 0 0 595 842 ] /Type /Pages")
+    return [
+        beside,
+        inherited,
+        drawn((0, 0, 0, 0)),
+        drawn((596, 10, 700, 20)),
+        *(media_box.sub(b"/MediaBox " + box, drawn()) for box in empty),
+    ]

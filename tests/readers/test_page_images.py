@@ -14,7 +14,7 @@ from auscult.errors import DataError
 from auscult.readers.contract import SourceFile, UnreadableError
 from auscult.readers.pdf.page_images import MOST_PIXELS, PageRenderer, RenderLimits, page_png
 from auscult.readers.pdf.reader import PdfReader
-from small_pdfs import Drawn, leaflet
+from small_pdfs import Drawn, leaflet, pages_without_a_size
 
 
 def pixels(picture: bytes) -> np.ndarray:
@@ -51,6 +51,13 @@ def test_a_large_scale_or_page_is_drawn_within_bounds() -> None:
     for content in (leaflet(1).content(), large.content()):
         height, width = pixels(page_png(content, 0, 8.0)).shape
         assert height * width <= MOST_PIXELS * 1.01
+
+
+@pytest.mark.parametrize("content", pages_without_a_size())
+def test_a_page_whose_boxes_leave_nothing_of_it_is_drawn_as_a_whole(content: bytes) -> None:
+    ink = pixels(page_png(content, 0, 1.0)) < 128
+    assert ink.shape in ((842, 595), (842, 596), (792, 612))
+    assert ink.any()
 
 
 @pytest.mark.parametrize(("page", "scale"), [(3, 1.0), (-1, 1.0), (0, 0.0), (0, 9.0), (0, float("nan"))])

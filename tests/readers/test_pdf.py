@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,7 +24,19 @@ from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.pdf.reader import PdfReader
 from auscult.readers.pdf.text_layer import UNKNOWN, LostWord, TextLayerReader, lost_words
 from good_files import good_files
-from small_pdfs import BODY, CAUSES, GOUT, HEADING, LINE, TITLE, TREATMENT, Drawn, leaflet, wrapped
+from small_pdfs import (
+    BODY,
+    CAUSES,
+    GOUT,
+    HEADING,
+    LINE,
+    TITLE,
+    TREATMENT,
+    Drawn,
+    leaflet,
+    pages_without_a_size,
+    wrapped,
+)
 
 BOLD = ("Helvetica-Bold", 10)
 
@@ -372,6 +385,14 @@ def test_a_rotated_page_and_one_that_is_cropped_have_boxes_on_what_is_seen() -> 
     assert boxes["Turned"]["left"] < 200 < boxes["Turned"]["right"]
     assert boxes["Cropped"]["left"] == pytest.approx(20, abs=2)
     assert boxes["Cropped"]["top"] < 80 < boxes["Cropped"]["bottom"] + 2
+
+
+@pytest.mark.parametrize("content", pages_without_a_size())
+def test_a_page_whose_boxes_leave_nothing_of_it_is_read_as_a_whole(content: bytes) -> None:
+    draft = read(content)
+    assert draft.text == "Above all"
+    assert draft.remarks == []
+    assert all(80 < row["left"] < row["right"] < draft.pages[0][0] for row in draft.words)
 
 
 def flowing(*story: Flowable) -> bytes:
@@ -883,18 +904,65 @@ def test_scripts_that_are_read_from_right_to_left() -> None:
 def test_lines_that_run_up_or_down_a_page_are_read_after_it() -> None:
     drawn = Drawn()
     for turn, x in ((90, 30), (-90, 560)):
-        drawn.canvas.saveState()
-        drawn.canvas.translate(x, 400)
-        drawn.canvas.rotate(turn)
-        drawn.canvas.setFont("Helvetica", 10)
-        drawn.canvas.drawString(0, 0, f"Line at {turn} degrees")
-        drawn.canvas.restoreState()
+        drawn.turned(x, 440, turn, f"Line at {turn} degrees")
     drawn.paragraph(60, 100, 400, GOUT)
     draft = read(drawn.content())
     assert draft.text == f"{GOUT}\n\nLine at -90 degrees\n\nLine at 90 degrees"
     original = Original(name="a", media_type="a", content=b"", words=draft.words, pages=draft.pages)
     for box in original.boxes(draft.text.index("degrees"), draft.text.index("degrees") + 7):
         assert box.bottom - box.top > box.right - box.left
+
+
+@pytest.mark.parametrize("degrees", [9, 20, 45, 60, 80, 120, 135, -10, -45, -100, -135])
+def test_slanted_lines_are_lines_of_their_own_behind_the_page(degrees: int) -> None:
+    drawn = Drawn()
+    drawn.turned(280, 400, degrees, "Draft of ward 7", ("Helvetica-Bold", 36))
+    first = drawn.paragraph(60, 100, 470, GOUT)
+    drawn.paragraph(60, first + 20, 470, CAUSES)
+    drawn.turned(300, 480, degrees, "not for use", ("Helvetica-Bold", 36))
+    draft = read(drawn.content())
+    assert draft.text == f"{GOUT}\n\n{CAUSES}\n\nDraft of ward 7\n\nnot for use"
+    assert draft.title == ""
+    assert [section.heading for section in draft.sections] == [""]
+    assert draft.remarks == []
+    boxes = {draft.text[row["start"] : row["end"]]: row for row in draft.words}
+    assert (boxes["ward"]["top"] < boxes["Draft"]["top"]) == (degrees > 0)
+    assert (boxes["ward"]["left"] > boxes["Draft"]["left"]) == (abs(degrees) < 90)
+
+
+def test_a_slanted_line_does_not_part_a_paragraph_that_goes_over_to_the_next_page() -> None:
+    drawn = Drawn()
+    lines = wrapped(CAUSES, 470)
+    for page in (lines[:1], lines[1:]):
+        drawn.lines(60, 100, page)
+        drawn.turned(200, 500, 45, "Draft", ("Helvetica-Bold", 80))
+        drawn.next_page()
+    assert read(drawn.content()).text == f"{CAUSES}\n\nDraft\n\nDraft"
+
+
+def test_slanted_headers_of_a_table_are_kept_and_its_rows_are_read() -> None:
+    drawn = Drawn()
+    names = ("Monday morning", "Tuesday evening", "Wednesday")
+    for number, name in enumerate(names):
+        drawn.turned(200 + 80 * number, 190, 45, name)
+    for row, (medicine, *doses) in enumerate((("Allopurinol", "1", "2", "3"), ("Colchicine", "4", "5", "6"))):
+        drawn.line(60, 210 + LINE * row, medicine)
+        for number, dose in enumerate(doses):
+            drawn.line(200 + 80 * number, 210 + LINE * row, dose)
+    draft = read(drawn.content())
+    assert draft.text.split("\n\n")[1:] == [*names]
+    assert draft.text.splitlines()[0] == "Allopurinol | 1 | 2 | 3"
+
+
+def test_letters_on_a_circle_make_words() -> None:
+    drawn = Drawn()
+    angle = math.radians(10)
+    for letter in "CONFIRMED":
+        across, up = 100 * math.cos(angle), 100 * math.sin(angle)
+        drawn.turned(300 - across, 300 - up, 90 - math.degrees(angle), letter, ("Helvetica", 16))
+        angle += stringWidth(letter, "Helvetica", 16) / 100
+    drawn.paragraph(60, 500, 470, GOUT)
+    assert read(drawn.content()).text == f"{GOUT}\n\nCONFIRMED"
 
 
 def test_what_is_drawn_twice_for_a_shadow_is_read_once() -> None:

@@ -33,8 +33,8 @@ def asked_after(earlier: list[str], query: Query | str) -> Understanding:
     return understand_next(asked, earlier, lambda each: understand(each, parser(), titles))
 
 
-def conversations() -> list[list[str]]:
-    lines = (DATA / "conversations.tsv").read_text("utf-8").splitlines()
+def conversations(name: str = "conversations") -> list[list[str]]:
+    lines = (DATA / f"{name}.tsv").read_text("utf-8").splitlines()
     return [line.split("\t") for line in lines if not line.startswith("#")]
 
 
@@ -52,6 +52,36 @@ def test_conversations_are_followed(half: int) -> None:
     assert len(chosen) >= 20
     wrong = [each for each in chosen if not right(each)]
     assert len(wrong) <= len(chosen) // 10, wrong
+
+
+@pytest.mark.parametrize("half", [0, 1])
+def test_questions_that_add_people_or_words_are_followed(half: int) -> None:
+    chosen = conversations("conversations_people")[half::2]
+    assert len(chosen) >= 12
+    wrong = [each for each in chosen if not right(each)]
+    assert len(wrong) <= len(chosen) // 10, wrong
+
+
+def test_words_of_people_are_added_to_the_question_before() -> None:
+    told = asked_after(["How is gout treated?"], "and vegetarians?")
+    assert (told.taken_entity, told.taken_aspects) == ("gout", ("treatment",))
+    assert told.query.text == "gout treatment and vegetarians?"
+    assert told.query.entity_id == "X:0"
+    # A name of its own, an aspect or a verb asks for something, known or not.
+    assert asked_after(["How is gout treated?"], "zorbimab dosage").query.entity == "zorbimab"
+    assert asked_after(["How is gout treated?"], "Can I take zorbimab?").taken_aspects == ()
+    assert asked_after(["How is gout treated?"], Query("", "zorbimab")).query.entity == "zorbimab"
+    assert asked_after(["How is gout treated?"], "zorbimab").query.entity == "zorbimab"
+    assert asked_after(["How is gout treated?"], "and zorbimab?").query.text == "gout treatment and zorbimab?"
+
+
+def test_people_that_a_vocabulary_has_are_people() -> None:
+    known = KnowledgeBase([Concept("X:1", "gout"), Concept("X:2", "Smokers"), Concept("X:3", "smoker's melanosis")])
+    people = QuestionParser(EntityResolver(known))
+    for question, entity in (("and smokers?", "gout"), ("and smoker's melanosis?", "smoker's melanosis")):
+        asked = Query("", "", text=question)
+        told = understand_next(asked, ["How is gout treated?"], lambda each: understand(each, people))
+        assert (told.query.entity, told.query.aspects) == (entity, ("treatment",))
 
 
 def test_what_was_taken_is_told() -> None:

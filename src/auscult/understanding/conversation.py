@@ -6,6 +6,10 @@ A question takes what it lacks from the last earlier question that had an entity
   a pronoun ("does it hurt?" has one) and with many words that are neither name nor aspect is complete by itself;
 - the aspects, if the question asks for none and has no verb of its own. "Can I drive?" and "what is asthma?" ask for
   something themselves; "and asthma?" and "in older people?" do not.
+
+A question keeps the entity and aspects of the earlier one, and adds its words, if it asks for nothing of its own and
+either names people ("and smokers?"), or begins as a follow-up ("and grapefruit?") without a name that the knowledge
+base or the collection knows.
 """
 
 from __future__ import annotations
@@ -13,9 +17,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from importlib import resources
 from typing import Final
 
 from auscult.concepts.aspects import INFORMATION
+from auscult.concepts.names import normalise_name
 from auscult.understanding.asking import gist
 from auscult.understanding.query import Query, unread_words
 from auscult.understanding.understand import Understanding
@@ -31,8 +37,13 @@ _VERBS: Final = frozenset(
     }
 )  # fmt: skip
 _REFERS: Final = re.compile(r"\b(?:it|its|they|them|their|this|that|these|those)\b", re.IGNORECASE)
+_FOLLOWS: Final = re.compile(
+    r"\W*(?:and|but|or|also|(?:what|how) (?:about|if)|after|at|before|during|for|if|in|on|with|without)\b",
+    re.IGNORECASE,
+)
 _MOST_UNREAD: Final = 2
 _WORD: Final = re.compile(r"[^\W_]+")
+_PEOPLE: Final = frozenset(resources.files("auscult.understanding").joinpath("people.txt").read_text("utf-8").split())
 
 
 def understand_next(
@@ -64,9 +75,11 @@ def _completed(
         return understanding
     has_verb = not _VERBS.isdisjoint(_WORD.findall(query.text.lower()))
     says = len(unread_words(understanding.query))
-    is_named = bool(understanding.query.entity) or (says > _MOST_UNREAD and not _REFERS.search(query.text))
     aspects_of_question = understanding.query.aspects
     lacks = aspects_of_question in ((), (INFORMATION,)) and not (query.aspects or has_verb or says > _MOST_UNREAD)
+    is_known = bool(query.entity) or not lacks or _names_another(understanding)
+    has_name = bool(understanding.query.entity) and is_known
+    is_named = has_name or (says > _MOST_UNREAD and not _REFERS.search(query.text))
     aspects = before.query.aspects if lacks else ()
     if is_named and not aspects:
         return understanding
@@ -88,3 +101,11 @@ def _completed(
         taken_entity="" if is_named else about.entity,
         taken_aspects=aspects,
     )
+
+
+def _names_another(told: Understanding) -> bool:
+    """Whether a question that asks for nothing of its own names what it asks of, and not people or words to add."""
+    if all(normalise_name(each.asked.split()[-1]) in _PEOPLE for each in told.entities):
+        return False
+    is_known = any(each.match is not None or each.title for each in told.entities)
+    return is_known or _FOLLOWS.match(told.query.text) is None

@@ -16,6 +16,29 @@ from itertools import islice, pairwise
 from typing import Final
 
 from auscult.readers.flow import has_words
+from auscult.readers.html.names import (
+    AUTHOR,
+    BANNER,
+    BY_VISITORS,
+    COMMENTS,
+    FOOTERS,
+    LABELS,
+    MARK_OF_SITE,
+    NAMED_AROUND,
+    NEVER_TEXT,
+    NEWS,
+    OTHER_ARTICLES,
+    OWN_FOOT,
+    PAGE_BUILDER,
+    SIDEBARS,
+    SKIPPED,
+    SURELY_BY_VISITORS,
+    TEASER,
+    VISITORS,
+    WIDGETS,
+    WORDS_AROUND,
+    called_names,
+)
 from auscult.readers.html.phrases import stands_around
 from auscult.readers.html.standard import HEADINGS, LISTS
 from auscult.readers.tree import NEVER_SHOWN, Element, Piece, descend
@@ -34,64 +57,15 @@ _CONTENT: Final = frozenset({"article", "main"})
 _AROUND_TEXT: Final = "around the text"
 _WHOLE: Final = frozenset({"article", "body", "html", "main"})
 _HIDDEN_STYLE: Final = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
-_BANNER: Final = re.compile(
-    r"\bcookies?[-_]?(?:bar|banner|consent|dialog|law|message|modal|notice|policy|popup)|(?:^|\s)cookies?(?:\s|$)|\bgdpr"
-    r"|\bonetrust|\bcookiebot|\bcc-window|\bconsent[-_](?:banner|dialog|manager|modal|popup)",
-    re.IGNORECASE,
-)
-_SKIPPED: Final = re.compile(r"\b(?:skip[-_]?(?:link|nav|to)|breadcrumbs?)\b|__skip", re.IGNORECASE)
-# What sites call the parts around a text: whole words of classes and ids ("site-footer", "related-posts").
-_NAMED_AROUND: Final = re.compile(
-    r"(?:(?:site|page|main|global|top|bottom|left|right|primary|secondary|blog|mobile|entry|post|article|wp)[-_]?)?"
-    r"(?:footer|masthead|navbar|nav|navigation|menu|sidebars?|comments|comment[-_]?(?:list|form|respond)|disqus[-_]thread"
-    r"|respond|share|sharing|share(?:daddy|aholic)|share[-_]?(?:buttons?|links?|bar|tools)|addtoany[-_]\w+|pagination|pager"
-    r"|social[-_]?(?:media|links?|icons?|share|sharing|bar|buttons?)|related[-_]?(?:posts?|articles?|links?|stories)"
-    r"|jp[-_]relatedposts|post[-_]?(?:nav|meta)|entry[-_]?(?:meta|utility)|newsletter|subscribe|adverts?|advertisements?"
-    r"|ads?|copyright|impressum|tag[-_]?(?:cloud|list|links)|login|author[-_]?(?:box|bio)|widget[-_]?area"
-    r"|(?:site|page)[-_]?header)(?:[-_]?(?:wrapper|wrap|container|area|block|inner|outer|section|box|widget))?",
-    re.IGNORECASE,
-)
-# What themes and modules call such parts, as words of a longer name ("content-related-stories", "artTeaser"). The first
-# name nothing that a text may say, as "social" (history), "sponsor" (of a trial) or "recommendation" do. The others are
-# believed of what is links for a good part.
-_LABELS: Final = re.compile(
-    r"(?<![a-z])(?:(?:related|recommended)-?(?:articles|contents?|items|links|news|pages|posts|reading|stories)"
-    r"|shar(?:e|ing)-?(?:bar|box|buttons?|icons?|label|links?|list|this|title|tools)|newsletter|outbrain|taboola|byline"
-    r"|social-?(?:bar|box|buttons?|icons?|links?|media|nav|networks?|share|sharing)|pagination|pager|paywall|copyright"
-    r"|credits?|prev-?next|next-?prev|read-?(?:also|more|next)|see-?also|comments?-?(?:count|link|policy|rules))(?![a-z])"
-)
-_WORDS_AROUND: Final = re.compile(
-    r"(?<![a-z])(?:related|teasers?|shar(?:e|ing)|social|subscri(?:be|ption)|sponsor(?:ed)?|promo(?:s|box)?|trending"
-    r"|advert(?:s|isements?|orial)?|popular|most-?read|sidebar[a-z]*|footer|breadcrumbs?|bio|tags|cta"
-    r"|(?:no-?|hidden-)print|print-none|toolbar|rss|menu|nav(?:bar|igation)?|masthead|login|more-?articles|shop|disqus"
-    r"|feedback|vote|poll|ratings?)(?![a-z])"
-)
-# What such parts are called that say nothing of a page's subject, links or not.
-_NEVER_TEXT: Final = re.compile(
-    r"(?<![a-z])(?:newsletter-?(?:box|form|signup|teaser)?|donat(?:e|ion)-?(?:box|cta|form)|(?:article-)?donation-cta"
-    r"|sabox[a-z]*|contributors?-bio|author-?(?:bio|box|text)|recent-?(?:posts|comments)|related-?posts?|print-button"
-    r"|post-ratings?|shariff[a-z]*|akismet[a-z-]*|ad-(?:container|heading|label|wrapper)|advertisements?"
-    r"|comments?-(?:rules|policy|form|meta)|buybox|app-?stores?|licen[cs]e-?info|copyright|(?:next|prev)post"
-    r"|detail-themes)(?![a-z])"
-)
+#: Characters of sentences beside other articles, comments of visitors and sidebars.
+_LEAST_BESIDE: Final = 300
+_LONGEST_NEWS: Final = 800
 #: Of the words of a page, and of its sentences.
 _MOST_NEVER_TEXT: Final = 1 / 10
-_AUTHOR: Final = re.compile(
-    r"(?<![a-z])(?:author-?(?:about|bio|box|card|description|info|profile)|(?:about-?|post-?|article-?|entry-?)author)"
-    r"(?![a-z])"
-)
-_WORDS_MEET: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|_")
 _LONGEST_LABEL: Final = 80
 #: Times what is left of a part, and characters: more than the buttons have that share a page.
 _LEAST_LEFT_OUT: Final = 3
 _FEWEST_LEFT_OUT: Final = 60
-_VISITORS: Final = re.compile(
-    r"comment[-_]?(?:author|meta|metadata|reply|date|list)|commentmetadata|avatar|reply|vcard|says"
-)
-_COMMENTS: Final = re.compile(r"comments?|respond|disqus", re.IGNORECASE)
-_MARK_OF_SITE: Final = re.compile(
-    r"\u00a9|\(c\)|copyright|all rights reserved|cookie|newsletter|subscribe", re.IGNORECASE
-)
 _MOST_AROUND: Final = 1 / 3
 _LONGEST_BANNER: Final = 3000
 _MOST_LABEL_WORDS: Final = 3
@@ -125,6 +99,9 @@ class Measure:
         ticks: Check boxes, radio buttons and choices from a list.
         asks: Fields for an address, a password or what is searched for.
         visitors: Signs of what visitors wrote: their names and pictures, "reply", a field for more.
+        headings: Headings with words.
+        heading_length: Characters of these.
+        heading_linked: Those of them in links.
     """
 
     length: int = 0
@@ -136,6 +113,9 @@ class Measure:
     ticks: int = 0
     asks: int = 0
     visitors: int = 0
+    headings: int = 0
+    heading_length: int = 0
+    heading_linked: int = 0
 
     def add(self, other: Measure) -> None:
         """Count what another holds too."""
@@ -148,6 +128,9 @@ class Measure:
         self.ticks += other.ticks
         self.asks += other.asks
         self.visitors += other.visitors
+        self.headings += other.headings
+        self.heading_length += other.heading_length
+        self.heading_linked += other.heading_linked
 
 
 def measured(page: Element) -> dict[int, Measure]:
@@ -163,7 +146,7 @@ def measured(page: Element) -> dict[int, Measure]:
         kind = element.get("type").lower()
         measure.ticks = int(element.tag == "select" or (element.tag == "input" and kind in ("checkbox", "radio")))
         measure.asks = int(element.tag == "input" and kind in _ASKING)
-        measure.visitors = int(element.tag in ("form", "textarea") or bool(_VISITORS.search(element.get("class"))))
+        measure.visitors = int(element.tag in ("form", "textarea") or bool(VISITORS.search(element.get("class"))))
         if element.tag == "a" and (href := element.get("href")) and not linked:
             linked = True
             measure.links = 1
@@ -179,8 +162,12 @@ def measured(page: Element) -> dict[int, Measure]:
             elif not child.dropped:
                 stack.append((child, element, linked))
     for element, parent, _ in reversed(order):
+        measure = found[id(element)]
+        if element.tag in HEADINGS:
+            measure.headings = int(measure.length > 0)
+            measure.heading_length, measure.heading_linked = measure.length, measure.linked
         if parent is not None:
-            found[id(parent)].add(found[id(element)])
+            found[id(parent)].add(measure)
     return found
 
 
@@ -233,33 +220,73 @@ def is_around(element: Element, measure: Measure, inside: bool, in_heading: bool
     named = f"{element.get('class')} {element.get('id')}"
     if tag in _WHOLE or not named.strip():
         return False
-    if length < _LONGEST_BANNER and (_BANNER.search(named) or (length < 300 and _SKIPPED.search(named))):
+    if length < _LONGEST_BANNER and (BANNER.search(named) or (length < 300 and SKIPPED.search(named))):
+        return True
+    called = called_names(element)
+    if tag not in HEADINGS and _is_beside_text(called, measure, whole):
+        return True
+    small = max(length / max(total, 1), measure.prose / max(whole.prose, 1)) < _MOST_NEVER_TEXT
+    # A part that is called an article, or has a title, is not all that has.
+    beside = small and measure.content < max(whole.content, 1) and tag not in HEADINGS and tag not in _IN_TABLES
+    if beside and NEVER_TEXT.search(called):
         return True
     if measure.content or length >= _MOST_AROUND * total:
         return False
-    names = [each for each in named.split() if _NAMED_AROUND.fullmatch(each)]
-    if any(map(_COMMENTS.search, names)):
+    if beside and measure.links > measure.inward and WIDGETS.search(called) and not PAGE_BUILDER.search(called):
+        return True
+    # The foot of an article may have its references.
+    if measure.headings and any(map(OWN_FOOT.fullmatch, called.split())):
+        return False
+    names = [each for each in (*named.split(), *called.split()) if NAMED_AROUND.fullmatch(each)]
+    if any(map(COMMENTS.search, names)):
         return measure.visitors > 0
     if names and _is_site(element, measure):
         return True
     # The part that has the text is not around it, whatever it is called.
     if tag in HEADINGS or tag in _IN_TABLES or measure.prose * 5 >= max(whole.prose, 1):
         return False
-    called = _WORDS_MEET.sub("-", named).lower()
-    labelled = _LABELS.search(called) is not None
+    labelled = LABELS.search(called) is not None
     if labelled and length <= _LONGEST_LABEL and not measure.prose:
-        return True
-    small = max(measure.length / max(total, 1), measure.prose / max(whole.prose, 1)) < _MOST_NEVER_TEXT
-    if small and _NEVER_TEXT.search(called):
         return True
     if measure.links <= measure.inward:
         return False
     linked = measure.linked >= _LEAST_LINKED * length
     return (
-        (labelled and _is_site(element, measure))
-        or (linked and _WORDS_AROUND.search(called) is not None)
-        or _AUTHOR.search(called) is not None
+        ((labelled or FOOTERS.search(called) is not None) and _is_site(element, measure))
+        or (small and TEASER.search(called) is not None and _is_teaser(element, measure))
+        or (linked and WORDS_AROUND.search(called) is not None)
+        or AUTHOR.search(called) is not None
     )
+
+
+def _is_teaser(element: Element, measure: Measure) -> bool:
+    """Whether what is called a teaser leads elsewhere: its heading is a link, it ends with one, or is an article."""
+    if measure.length > _LONGEST_NEWS or not measure.headings:
+        return False
+    last = [words for each in element.all("a") if (words := each.words())][-1:]
+    return bool(
+        measure.heading_linked or element.tag == "article" or (last and element.words().rstrip(" .").endswith(last[0]))
+    )
+
+
+def _is_beside_text(called: str, measure: Measure, whole: Measure) -> bool:
+    """Whether a part is other articles, what visitors wrote or a sidebar, and the text of its page is elsewhere.
+
+    Args:
+        called: Its names, in small letters with "-" between words.
+        measure: Its own.
+        whole: The page's.
+    """
+    left = whole.prose - measure.prose
+    if measure.links <= measure.inward or left < _LEAST_BESIDE:
+        return False
+    # A laboratory writes comments, too.
+    if SURELY_BY_VISITORS.search(called) or (measure.visitors and BY_VISITORS.search(called)):
+        return True
+    if left < measure.prose:
+        return False
+    is_sidebar = measure.content < max(whole.content, 1) and any(map(SIDEBARS.fullmatch, called.split()))
+    return OTHER_ARTICLES.search(called) is not None or (is_sidebar and measure.links >= _FEWEST_LINKS)
 
 
 def _is_site(element: Element, measure: Measure) -> bool:
@@ -270,7 +297,7 @@ def _is_site(element: Element, measure: Measure) -> bool:
     if measure.length >= _LONGEST_BANNER:
         return False
     words = element.words()
-    return len(words.split()) <= _MOST_LABEL_WORDS or _MARK_OF_SITE.search(words) is not None
+    return len(words.split()) <= _MOST_LABEL_WORDS or MARK_OF_SITE.search(words) is not None
 
 
 _ELSEWHERE: Final = re.compile(
@@ -523,6 +550,7 @@ def _drop_lists_of_links(page: Element) -> None:
     dropped: list[Element] = []
     lost = 0
     beside = _beside_prose(page, measures)
+    news = _news_items(page, measures)
     stack: list[tuple[Element | Piece, bool, bool]] = [(page, False, measures[id(page)].prose >= _LEAST_PROSE)]
     while stack:
         node, inside, cards = stack.pop()
@@ -532,7 +560,8 @@ def _drop_lists_of_links(page: Element) -> None:
         measure = measures[id(node)]
         listed = node.tag in _LISTS_OF_LINKS and _is_links(measure) and _leads_away(measure, before, inside)
         cards = cards and node.tag not in _KEPT_SHAPES and node.tag not in LISTS
-        card = cards and not before.endswith(":") and (_is_card(node, measure, total) or _is_lead(node, measure))
+        card = id(node) in news or _is_card(node, measure, total) or _is_lead(node, measure)
+        card = card and cards and not before.endswith(":")
         if listed or card or id(node) in beside:
             dropped.append(node)
             lost += measure.length
@@ -650,6 +679,35 @@ def _beside_prose(page: Element, measures: dict[int, Measure]) -> set[int]:
             if outward and all(node is not title for node in (each, *descend(each))):
                 found.add(id(each))
     return found
+
+
+def _news_items(page: Element, measures: dict[int, Measure]) -> set[int]:
+    """Return the ids of items of lists of other articles: each has a heading that is a link, and little else.
+
+    Such items stand beside each other, and they or their list are called news, posts, teasers or the like.
+    """
+    total = measures[id(page)].length
+    found: set[int] = set()
+    stack = [page]
+    while stack:
+        parent = stack.pop()
+        inner = [each for each in parent.elements if not each.dropped]
+        stack += inner
+        items = [each for each in inner if _has_linked_heading(each, measures, total)]
+        if len(items) > 1:
+            listed = NEWS.search(called_names(parent)) is not None
+            found.update(id(each) for each in items if listed or NEWS.search(called_names(each)))
+    return found
+
+
+def _has_linked_heading(element: Element, measures: dict[int, Measure], total: int) -> bool:
+    """Whether a small part of a page has one heading, which is a link to elsewhere."""
+    measure = measures[id(element)]
+    if element.tag in HEADINGS or element.tag in _IN_TABLES or measure.links <= measure.inward:
+        return False
+    if measure.length > min(_LONGEST_NEWS, _MOST_OF_CARD * total):
+        return False
+    return measure.headings == 1 and measure.heading_linked >= _ALL_LINKED * measure.heading_length
 
 
 def _is_card(element: Element, measure: Measure, total: int) -> bool:

@@ -2,7 +2,8 @@
 
 The size of most letters is the body's. What is short, and larger or bolder than the body, is a heading; the larger it
 is, the higher it stands. In the body's letters a heading is a short line in capitals, or one of several whose numbers
-count through the document with text below each. Where the outline names a block, it is a heading, however it looks.
+count through the document with text below each. Where the outline names a block, it is a heading, however it looks. A
+slanted line is none: it is a watermark or a stamp.
 """
 
 from __future__ import annotations
@@ -74,7 +75,8 @@ def levels(blocks: Sequence[Block], body: Style, outline: Sequence[Bookmark]) ->
     named = _outlined(blocks, outline)
     plain = _counted(blocks) | _in_capitals(blocks, body)
     styled = [
-        (_looks(block, body) and not _in_list(blocks, place)) or place in plain for place, block in enumerate(blocks)
+        not block.slanted and ((_looks(block, body) and not _in_list(blocks, place)) or place in plain)
+        for place, block in enumerate(blocks)
     ]
     ranks = [_rank(block, body) for block in blocks]
     ranked = sorted({rank for rank, looks in zip(ranks, styled, strict=True) if looks}, reverse=True)
@@ -132,7 +134,7 @@ def title_of(blocks: Sequence[Block], found: Sequence[int | None], body: Style, 
 
 
 def _one_heading(before: Block, block: Block, body: Style) -> bool:
-    if not before.lines or not block.lines or block.marked:
+    if not before.lines or not block.lines or block.marked or before.slanted or block.slanted:
         return False
     last, first = before.lines[-1], block.lines[0]
     alike = _rounded(before.size) == _rounded(block.size) and before.bold == block.bold
@@ -267,7 +269,7 @@ def _outlined(blocks: Sequence[Block], outline: Sequence[Bookmark]) -> Mapping[i
     """Which blocks the outline names: place to level."""
     places: dict[tuple[int, str], list[int]] = {}
     for place, block in enumerate(blocks):
-        if block.lines and len(block.lines) <= _MOST_LINES:
+        if block.lines and not block.slanted and len(block.lines) <= _MOST_LINES:
             places.setdefault((block.words[0].page, _plain(_shown(block))), []).append(place)
     found: dict[int, int] = {}
     for mark in outline:

@@ -9,7 +9,8 @@ from itertools import pairwise
 from statistics import median
 from typing import Final
 
-from auscult.readers.pdf.tables import cells_of, has_no_place, stretches
+from auscult.readers.pdf.table_lines import has_no_place
+from auscult.readers.pdf.tables import cells_of, stretches
 from auscult.readers.pdf.words import Piece, Rule, Word, piece_of, rows_of, usual_size
 
 _MARKER: Final = re.compile(r"(?:[-*•‣◦▪●○·–—□■☐☑☒➢✓→]|\(?\d{1,2}[.)]|\(?[a-z][.)]|\([ivx]{1,4}\))$")
@@ -17,6 +18,7 @@ _NUMBERED: Final = re.compile(r"\d{1,2}(?:\.\d{1,2}){0,4}\.?|(?:[A-Z]|[IVX]{1,4}
 # In sizes of the font.
 _GAP: Final = 0.5
 _ALIKE: Final = 0.2
+_LINE: Final = 0.8
 
 
 def without_markers_apart(row: list[Piece]) -> list[Piece]:
@@ -24,6 +26,27 @@ def without_markers_apart(row: list[Piece]) -> list[Piece]:
     while len(row) > 1 and len(row[0].words) == 1 and _heads(row[0].words[0]):
         row = [piece_of((*row[0].words, *row[1].words)), *row[2:]]
     return [piece_of(word for piece in row for word in piece.words)] if _stretched(row) else row
+
+
+def without_lines_between(row: list[Piece]) -> list[list[Piece]]:
+    """Return a row; or rows, where pieces of it stand above each other, beside one that stands between them."""
+    if not any(_above_each_other(one, other) for one, other in pairwise(row)):
+        return [row]
+    found: list[list[Piece]] = []
+    for piece in sorted(row, key=lambda each: each.top + each.bottom):
+        before = found[-1][-1] if found else None
+        if before is not None and abs(piece.top + piece.bottom - before.top - before.bottom) <= 2 * _ALIKE * piece.size:
+            found[-1].append(piece)
+        else:
+            found.append([piece])
+    return [sorted(part, key=lambda each: each.left) for part in found]
+
+
+def _above_each_other(one: Piece, other: Piece) -> bool:
+    """Whether one of two pieces stands a line above the other."""
+    across = min(one.right, other.right) - max(one.left, other.left)
+    apart = abs(one.top + one.bottom - other.top - other.bottom) / 2
+    return 2 * across > min(one.right - one.left, other.right - other.left) and apart >= _LINE * one.size
 
 
 def _stretched(row: Sequence[Piece]) -> bool:
@@ -61,11 +84,13 @@ class Block:
         lines: Of a paragraph or an item, from top to bottom.
         rows: Of a table: cells of pieces.
         marked: Begins with a list's marker.
+        slanted: A line that is slanted over the page: a watermark, a stamp.
     """
 
     lines: list[Piece] = field(default_factory=list)
     rows: list[list[list[Piece]]] = field(default_factory=list)
     marked: bool = False
+    slanted: bool = False
 
     @property
     def words(self) -> list[Word]:
@@ -93,7 +118,8 @@ def blocks_of(region: Sequence[Piece], rules: Sequence[Rule] = ()) -> list[Block
     """
     found: list[Block] = []
     lines: list[Piece] = []
-    for is_table, rows in stretches([without_markers_apart(row) for row in rows_of(region)]):
+    level = [part for row in rows_of(region) for part in without_lines_between(row)]
+    for is_table, rows in stretches([without_markers_apart(row) for row in level]):
         if is_table:
             found += _paragraphs(lines)
             lines = []
@@ -106,10 +132,14 @@ def blocks_of(region: Sequence[Piece], rules: Sequence[Rule] = ()) -> list[Block
 def continued(blocks: Sequence[Block]) -> list[Block]:
     """Blocks of a whole document: a paragraph that a column's or a page's end cut is one again."""
     found: list[Block] = []
+    before: Block | None = None
     for block in blocks:
-        if found and _continues(found[-1], block):
-            found[-1].lines.extend(block.lines)
+        if block.slanted:
+            found.append(block)
+        elif before is not None and _continues(before, block):
+            before.lines.extend(block.lines)
         else:
+            before = block
             found.append(block)
     return found
 

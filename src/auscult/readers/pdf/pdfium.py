@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _LOCK: Final = threading.RLock()
 _PASSWORD, _SECURITY = 4, 5
 _MOST_BOOKMARKS: Final = 5_000
+#: Points from the origin that no page reaches.
+_BEYOND_PAGES: Final = 1e6
 _BROKEN: Final = "open it in a viewer: if that fails too, get the file again; if not, save a copy from there"
 
 
@@ -110,6 +112,9 @@ class Pdf:
             number: Of the page.
             scale: Pixels a point; less, where the picture would have more than `most_pixels`.
             most_pixels: That the picture may have.
+
+        Raises:
+            UnreadableError: It is damaged.
         """
         with self._page(number) as page:
             wide, high = max(page.get_width(), 1.0), max(page.get_height(), 1.0)
@@ -127,6 +132,7 @@ class Pdf:
 
         try:
             page = self._document[number]
+            _show_something(page)
             if marks is not None:
                 marks.collect(raw, page, self._document.formenv)
             if self._has_form:
@@ -169,6 +175,16 @@ def opened(content: bytes) -> Iterator[Pdf]:
             yield Pdf(document)
         finally:
             document.close()
+
+
+def _show_something(page: Any) -> None:
+    """Let a page show all of its media box where its crop box lies beside that, as viewers do.
+
+    Such a page has no size, and could neither be drawn nor have words on it.
+    """
+    if not all(page.get_size()):
+        # PDFium cuts a crop box to the media box, which it names only where the page does not inherit it.
+        page.set_cropbox(-_BEYOND_PAGES, -_BEYOND_PAGES, _BEYOND_PAGES, _BEYOND_PAGES)
 
 
 def _broken(got: str) -> UnreadableError:

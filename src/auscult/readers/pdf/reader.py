@@ -33,7 +33,7 @@ from auscult.readers.pdf.paragraphs import Block, blocks_of, continued
 from auscult.readers.pdf.pdfium import Bookmark, Pdf, opened
 from auscult.readers.pdf.pictures import Pictures
 from auscult.readers.pdf.scans import Scans, is_installed, longer_scans
-from auscult.readers.pdf.words import PageContent, Piece, Rule, Word, outside_texts, pieces_of, words_of
+from auscult.readers.pdf.words import SLANTED, PageContent, Piece, Rule, Word, lines_of, outside_texts, pieces_of
 from auscult.readers.tables import readable_rows
 
 _SOFT: Final = "\u00ad"
@@ -238,7 +238,7 @@ def page_draft(
     told, outline = pdf.metadata(), pdf.outline()
     sizes: list[tuple[float, float]] = []
     ways: list[PagePieces] = []
-    rules: list[Sequence[Rule]] = []
+    drawn: list[tuple[int, Sequence[Rule]]] = []
     bare: list[tuple[int, str]] = []
     unmapped: list[int] = []
     struck: list[int] = []
@@ -247,10 +247,10 @@ def page_draft(
     for number in range(len(pdf)):
         content = pdf.page(number)
         sizes.append((content.width, content.height))
-        words = words_of(content, number)
-        written = any(letter.isalnum() for each in words.values() for word in each for letter in word.text)
+        lines = lines_of(content, number)
+        written = any(letter.isalnum() for each in lines.values() for piece in each for letter in piece.text)
         if not written and content.images and (recognised := scans.words(number, content.width)):
-            words = {0: recognised}
+            lines = {0: pieces_of(recognised)}
         elif not written and (what := _bare(content)):
             bare.append((number, what))
         if content.unmapped > _UNMAPPED_SHARE * max(len(content.glyphs), 1):
@@ -260,14 +260,11 @@ def page_draft(
         if unseen := outside_texts(content):
             outside[number] = len(unseen)
         # Lines that run another way are as if on a page of their own.
-        ways += [PagePieces(*page_size(content, turn), pieces_of(each)) for turn, each in words.items()]
-        rules += [() if turn else content.rules for turn in words]
+        ways += [PagePieces(*page_size(content, turn), each) for turn, each in lines.items()]
+        drawn += [(turn, () if turn else content.rules) for turn in lines]
     kept, furniture = without_furniture(ways)
     blocks = [
-        block
-        for page, drawn in zip(kept, rules, strict=True)
-        for region in regions(page)
-        for block in blocks_of(region, drawn)
+        block for page, (turn, rules) in zip(kept, drawn, strict=True) for block in _blocks_of_page(page, turn, rules)
     ]
     remarks = [*_remarks(bare, unmapped, furniture), *_recognised(scans)]
     if outside:
@@ -283,6 +280,15 @@ def page_draft(
         return draft
     confidence = f"{fmean(scans.confidence.values()):.2f}"
     return replace(draft, metadata={**draft.metadata, "scan_confidence": confidence})
+
+
+def _blocks_of_page(pieces: Sequence[Piece], turn: int, rules: Sequence[Rule]) -> Iterator[Block]:
+    """Yield the blocks that lines of one direction make; each slanted line is one."""
+    if turn == SLANTED:
+        yield from (Block(lines=[piece], slanted=True) for piece in pieces)
+        return
+    for region in regions(pieces):
+        yield from blocks_of(region, rules)
 
 
 def page_size(content: PageContent, turn: int) -> tuple[float, float]:

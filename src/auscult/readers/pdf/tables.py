@@ -7,13 +7,29 @@ for which the line above had no place. Where nothing says so, a line is a row.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect
 from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
-from statistics import median
+from statistics import fmean, median
 from typing import Final
 
+from auscult.readers.pdf.centred_rows import centred_rows
+from auscult.readers.pdf.table_lines import (
+    Line,
+    Row,
+    are_two_values,
+    extend,
+    has_no_place,
+    height,
+    is_finished,
+    is_value,
+    letter_size,
+    middle,
+    overlap,
+    pairs,
+    right_edges,
+    row_of,
+)
 from auscult.readers.pdf.words import Piece, Rule
 
 # In sizes of the font.
@@ -23,20 +39,11 @@ _WIDEST_STEP: Final = 1.8
 _STEPS_APART: Final = 0.2
 _LOOK_BACK: Final = 12
 _ACROSS: Final = 0.8
+_BETWEEN: Final = 0.8
+"""Of a line's height: pieces whose middles are nearer stand on no two lines of one cell."""
 _FEWEST_BANDS: Final = 3
 _MOST_LINES_OF_BAND: Final = 4
 _MOST_LINES_OF_CELL: Final = 8
-_LONGEST_VALUE: Final = 2
-# A phrase does not end with these: English, German, French, Spanish.
-_UNFINISHED: Final = re.compile(
-    r"(?:[-\u2010,(/&]|\b(?:and|or|to|of|the|an?|with|in|for|by|on|per|und|oder|bis|von|mit|et|ou|de|des|du|y|o))$",
-    re.IGNORECASE,
-)
-_NUMBER: Final = re.compile(r"[(<>≤≥±+–−-]*\d")
-Line = Sequence[tuple[int, Piece]]
-"""Pieces at one height, from left to right, each with its column."""
-Row = list[list[Piece]]
-"""A cell a column, from the left."""
 
 
 def stretches(rows: Sequence[list[Piece]]) -> Iterator[tuple[bool, list[list[Piece]]]]:
@@ -60,39 +67,59 @@ def stretches(rows: Sequence[list[Piece]]) -> Iterator[tuple[bool, list[list[Pie
 
 def _table_end(rows: Sequence[list[Piece]], at: int) -> int:
     """Where a table that begins at a row ends; 0 where none begins."""
-    if len(rows[at]) < 2:
+    if len(rows[at]) < 2 and not (at + 1 < len(rows) and len(rows[at + 1]) > 1 and _is_beside(rows[at], rows[at + 1])):
         return 0
     end, full = at + 1, 1
     while end < len(rows):
         row, before = rows[end], rows[end - 1]
-        size = row[0].size
         gap = min(piece.top for piece in row) - max(piece.bottom for piece in before)
-        if gap > 2.5 * size or not _in_columns(row, rows[max(at, end - _LOOK_BACK) : end], size):
+        above, below = rows[max(at, end - _LOOK_BACK) : end], rows[end + 1 : end + 2]
+        if gap > 2.5 * row[0].size or not (_is_beside(row, before) or _in_columns(row, above, below)):
             break
         full += len(row) > 1
         end += 1
-    while len(rows[end - 1]) < 2 and not _inner(rows[end - 1], rows[max(at, end - _LOOK_BACK) : end - 1]):
+    while full >= 2 and len(rows[end - 1]) < 2:
+        row, above = rows[end - 1], rows[max(at, end - _LOOK_BACK) : end - 1]
+        if _is_beside(row, above[-1]) or _inner(row, above):
+            break
         end -= 1
     return end if full >= 2 else 0
 
 
-def _in_columns(row: Sequence[Piece], above: Sequence[list[Piece]], size: float) -> bool:
-    """Whether each piece of a row stands in a column of those above, and the row is no line of prose."""
-    if len(row) == 1 and not _inner(row, above):
+def _is_beside(row: Sequence[Piece], near: Sequence[Piece]) -> bool:
+    """Whether a row is one piece half a line above or below others, and beside them: in a cell that is centred."""
+    piece = row[0]
+    return len(row) == 1 and all(
+        abs(piece.top + piece.bottom - each.top - each.bottom) < 2 * _BETWEEN * (piece.bottom - piece.top)
+        and (each.right <= piece.left or piece.right <= each.left)
+        for each in near
+    )
+
+
+def _in_columns(row: Sequence[Piece], above: Sequence[list[Piece]], below: Sequence[list[Piece]]) -> bool:
+    """Whether each piece of a row stands in a column of those above, and the row is no line of prose.
+
+    Args:
+        row: The row.
+        above: Rows above it.
+        below: The row below it, where there is one.
+    """
+    if len(row) == 1 and not (_inner(row, above) or any(_is_beside(row, near) for near in below)):
         return False
     known = [piece for other in above for piece in other if len(other) > 1]
-    fits = [any(_aligned(piece, other, size) for other in known) for piece in row]
+    fits = [any(_aligned(piece, other, row[0].size) for other in known) for piece in row]
     return sum(fits) >= max(1, len(row) - 1)
 
 
 def _inner(row: Sequence[Piece], above: Sequence[list[Piece]]) -> bool:
     """Whether a row's one piece goes on within a cell: it is no wider than its column."""
     piece = row[0]
-    for other in reversed(above):
-        if len(other) > 1:
-            crossed = sum(piece.left < each.right and piece.right > each.left for each in other)
-            return crossed <= 1 and any(abs(piece.left - each.left) <= piece.size for each in other)
-    return False
+    nearest = next((other for other in reversed(above) if len(other) > 1), [])
+    crossed = sum(piece.left < each.right and piece.right > each.left for each in nearest)
+    # A line of prose or a heading behind the table begins where its first column does.
+    is_first = all(each.left >= piece.left - piece.size for other in above for each in other)
+    known = nearest if is_first else [each for other in above for each in other]
+    return crossed <= 1 and any(abs(piece.left - each.left) <= piece.size for each in known)
 
 
 def _aligned(piece: Piece, other: Piece, size: float) -> bool:
@@ -111,15 +138,16 @@ def cells_of(rows: Sequence[list[Piece]], rules: Sequence[Rule] = ()) -> list[Ro
     # The row with most pieces says where columns begin.
     columns = [piece.left for piece in max(rows, key=len)]
     lines = [[(_column(columns, piece), piece) for piece in row] for row in rows]
-    parted = _by_rule(lines, len(columns), rules)
-    if parted:
+    if centred := centred_rows(lines, len(columns)):
+        return centred
+    if parted := _by_rule(lines, len(columns), rules):
         return parted
     drawn = _drawn_by_row(lines, len(columns))
     if drawn and _drawn_by_cell(lines):
         return drawn
     if stepped := _by_steps(lines, len(columns), by_line=bool(drawn)):
         return stepped
-    return _by_words(drawn or _by_first_cell(lines, len(columns)), _right_edges(lines, len(columns)))
+    return _by_words(drawn or _by_first_cell(lines, len(columns)), right_edges(lines, len(columns)))
 
 
 def _by_rule(placed: Sequence[Line], width: int, rules: Sequence[Rule]) -> list[Row]:
@@ -133,11 +161,10 @@ def _by_rule(placed: Sequence[Line], width: int, rules: Sequence[Rule]) -> list[
     parting = sorted(height for height, across in heights.items() if across >= _ACROSS * (right - left))
     bands: dict[int, list[Line]] = {}
     for row in placed:
-        middle = sum(piece.top + piece.bottom for _, piece in row) / (2 * len(row))
-        bands.setdefault(bisect(parting, middle), []).append(row)
+        bands.setdefault(bisect(parting, fmean(map(height, row))), []).append(row)
     if len(bands) < _FEWEST_BANDS or median(map(len, bands.values())) > _MOST_LINES_OF_BAND:
         return []
-    edges = _right_edges(placed, width)
+    edges = right_edges(placed, width)
     found: list[Row] = []
     for band in bands.values():
         wrapped = len(band) <= _MOST_LINES_OF_CELL and all(_goes_on(*pair, edges) for pair in pairwise(band))
@@ -149,20 +176,12 @@ def _by_rule(placed: Sequence[Line], width: int, rules: Sequence[Rule]) -> list[
     return found
 
 
-def _right_edges(lines: Sequence[Line], width: int) -> list[float]:
-    """Return how far each column reaches, in points."""
-    edges = [0.0] * width
-    for column, piece in chain.from_iterable(lines):
-        edges[column] = max(edges[column], piece.right)
-    return edges
-
-
 def _goes_on(row: Line, below: Line, edges: Sequence[float]) -> bool:
     """Whether a line goes on with the cells above: in one a word had no place, and in none stand two numbers."""
-    pairs = [(column, one, other) for column, one in row for at, other in below if at == column]
-    if any(one.text[0].isdigit() and other.text[0].isdigit() for _, one, other in pairs):
+    shared = pairs(row, below)
+    if any(one.text[0].isdigit() and other.text[0].isdigit() for _, one, other in shared):
         return False
-    return any(has_no_place(one, other, edges[column]) for column, one, other in pairs)
+    return any(has_no_place(one, other, edges[column]) for column, one, other in shared)
 
 
 def _column(columns: Sequence[float], piece: Piece) -> int:
@@ -205,8 +224,8 @@ def _by_steps(lines: Sequence[Line], width: int, *, by_line: bool) -> list[Row]:
         width: Its number of columns.
         by_line: Whether near lines that are no row are one each; else what has no first cell goes on.
     """
-    steps = [_middle(below) - _middle(above) for above, below in pairwise(lines)]
-    widest = _widest_inner_step(steps, median(piece.size for _, piece in chain.from_iterable(lines)))
+    steps = [middle(below) - middle(above) for above, below in pairwise(lines)]
+    widest = _widest_inner_step(steps, letter_size(lines))
     if widest is None:
         return []
     groups = [[lines[0]]]
@@ -215,7 +234,7 @@ def _by_steps(lines: Sequence[Line], width: int, *, by_line: bool) -> list[Row]:
             groups[-1].append(line)
         else:
             groups.append([line])
-    edges = _right_edges(lines, width)
+    edges = right_edges(lines, width)
     wrapped = [len(group) > 1 and _is_one_row(group, edges) for group in groups]
     # Groups of rows are parted by wider steps, too.
     if 2 * sum(len(group) > 1 for group in groups) > 3 * sum(wrapped):
@@ -223,19 +242,10 @@ def _by_steps(lines: Sequence[Line], width: int, *, by_line: bool) -> list[Row]:
     found: list[Row] = []
     for group, is_row in zip(groups, wrapped, strict=True):
         if is_row:
-            found.append(_row([*chain.from_iterable(group)], width))
+            found.append(row_of([*chain.from_iterable(group)], width))
         else:
-            found += [_row(line, width) for line in group] if by_line else _by_first_cell(group, width)
+            found += [row_of(line, width) for line in group] if by_line else _by_first_cell(group, width)
     return found
-
-
-def _middle(line: Line) -> float:
-    return median(map(_height, line))
-
-
-def _height(placed: tuple[int, Piece]) -> float:
-    """Return the middle of a piece, in points from the page's top."""
-    return (placed[1].top + placed[1].bottom) / 2
 
 
 def _widest_inner_step(steps: Sequence[float], size: float) -> float | None:
@@ -251,10 +261,10 @@ def _widest_inner_step(steps: Sequence[float], size: float) -> float | None:
 
 def _is_one_row(group: Sequence[Line], edges: Sequence[float]) -> bool:
     """Whether each line of a group goes on with cells of the one above."""
-    values = [column for line in group for column, piece in line if _is_value(piece)]
+    values = [column for line in group for column, piece in line if is_value(piece)]
     if len(group) > _MOST_LINES_OF_CELL or len(values) > len(set(values)):
         return False
-    if _overlap([*chain.from_iterable(group)]):
+    if overlap([*chain.from_iterable(group)]):
         return False
     filled = len({column for line in group for column, _ in line})
     # A table may be in small letters throughout.
@@ -273,22 +283,22 @@ def _begins_small(line: Line) -> bool:
 
 def _goes_on_near(above: Line, below: Line, edges: Sequence[float]) -> bool:
     """Whether a line may go on with cells of the one above, to which it stands near."""
-    pairs = _pairs(above, below)
-    if any(map(_are_two_values, pairs)):
+    shared = pairs(above, below)
+    if any(are_two_values(one, other) for _, one, other in shared):
         return False
-    wraps = {column: has_no_place(one, other, edges[column]) for column, one, other in pairs}
+    wraps = {column: has_no_place(one, other, edges[column]) for column, one, other in shared}
     begins_anew = not wraps.get(0, True) and not below[0][1].text[0].islower()
     return not begins_anew and (not wraps or any(wraps.values()))
 
 
 def _by_first_cell(lines: Sequence[Line], width: int) -> list[Row]:
     """Return a row a line; one without a first cell goes on with the row above."""
-    found = [_row(lines[0], width)]
+    found = [row_of(lines[0], width)]
     for line in lines[1:]:
         if line[0][0] > 0:
-            _extend(found[-1], line)
+            extend(found[-1], line)
         else:
-            found.append(_row(line, width))
+            found.append(row_of(line, width))
     return found
 
 
@@ -303,7 +313,7 @@ def _by_words(rows: Sequence[Row], edges: Sequence[float]) -> list[Row]:
     for row in rows[1:]:
         line = [(column, piece) for column, cell in enumerate(row) for piece in cell]
         if _continues(found[-1], line, edges):
-            _extend(found[-1], line)
+            extend(found[-1], line)
         else:
             found.append(row)
     return found
@@ -311,60 +321,22 @@ def _by_words(rows: Sequence[Row], edges: Sequence[float]) -> list[Row]:
 
 def _continues(row: Row, line: Line, edges: Sequence[float]) -> bool:
     """Whether words go on with those of the row above, in the only way in which they can be read."""
-    step = min(map(_height, line)) - max(_height((0, piece)) for cell in row for piece in cell)
+    step = min(map(height, line)) - max(height((0, piece)) for cell in row for piece in cell)
     if step > _WIDEST_STEP * line[0][1].size or not all(row[column] for column, _ in line):
         return False
-    pairs = [(column, row[column][-1], piece) for column, piece in line]
+    ends = [(row[column][-1], piece) for column, piece in line]
     whole = [(column, piece) for column, cell in enumerate(row) for piece in cell] + [*line]
-    if any(map(_are_two_values, pairs)) or _overlap(whole):
+    if any(are_two_values(one, other) for one, other in ends) or overlap(whole):
         return False
-    wraps = [has_no_place(one, other, edges[column]) for column, one, other in pairs]
+    wraps = [has_no_place(one, other, edges[column]) for (column, _), (one, other) in zip(line, ends, strict=True)]
     small = [piece.text[0].islower() for _, piece in line]
     if line[0][0] > 0:
-        goes_on = (begins or _UNFINISHED.search(one.text) for begins, (_, one, _) in zip(small, pairs, strict=True))
+        goes_on = (begins or not is_finished(one) for begins, (one, _) in zip(small, ends, strict=True))
         return any(wrap and words for wrap, words in zip(wraps, goes_on, strict=True))
     begins = row[0][0].text[0]
     return all(small) and 2 * sum(wraps) >= len(wraps) and (begins.isupper() or begins.isdigit())
 
 
-def _pairs(above: Line, below: Line) -> list[tuple[int, Piece, Piece]]:
-    """Return pieces of two lines that stand in one column, with the column."""
-    return [(column, one, other) for column, one in above for at, other in below if at == column]
-
-
-def _are_two_values(pair: tuple[int, Piece, Piece]) -> bool:
-    """Whether a column's pieces of two lines are a number each."""
-    _, one, other = pair
-    return all(_NUMBER.match(piece.text) for piece in (one, other)) and not _UNFINISHED.search(one.text)
-
-
-def _overlap(placed: Line) -> bool:
-    """Whether pieces reach into a column to their right: a heading over columns, or a line stretched to its width."""
-    return any(column < at and piece.right > other.left for column, piece in placed for at, other in placed)
-
-
-def _is_value(piece: Piece) -> bool:
-    """Whether a piece is a number, with a unit or a sign at most."""
-    return len(piece.words) <= _LONGEST_VALUE and _NUMBER.match(piece.text) is not None
-
-
-def _row(line: Line, width: int) -> Row:
-    row: Row = [[] for _ in range(width)]
-    _extend(row, line)
-    return row
-
-
-def _extend(row: Row, line: Line) -> None:
-    for column, piece in line:
-        row[column].append(piece)
-
-
 def _leaves(above: Piece, piece: Piece) -> bool:
     """Whether a gap parts a line from the cell above it."""
     return piece.top - above.bottom > _GAP * piece.size
-
-
-def has_no_place(before: Piece, line: Piece, right: float) -> bool:
-    """Whether the next line's first word had no place on the line before, which may reach to `right`."""
-    first = line.words[0]
-    return before.right + 0.3 * before.size + first.right - first.left > right - 0.3 * before.size

@@ -18,7 +18,7 @@ from auscult.readers.contract import DraftDocument, SourceFile
 from auscult.readers.pdf.layout import PagePieces, without_furniture
 from auscult.readers.pdf.pdfium import opened
 from auscult.readers.pdf.reader import page_size
-from auscult.readers.pdf.words import drawn_texts, outside_texts, pieces_of, words_of
+from auscult.readers.pdf.words import drawn_texts, lines_of, outside_texts
 
 UNKNOWN: Final = "no reason known"
 """The reason of words that should be in a passage."""
@@ -64,9 +64,9 @@ class TextLayerReader:
                 # Opening a page of a form makes its annotations drawings, so that what is struck out is read first.
                 content = pdf.page(number)
                 layers.append(_clean(pdf.layer(number)))
-                words = words_of(content, number)
+                lines = lines_of(content, number)
                 # What stands outside of what is shown and what is drawn twice is in no word.
-                written = Counter(word.text for each in words.values() for word in each)
+                written = Counter(word.text for each in lines.values() for piece in each for word in piece.words)
                 outside = outside_texts(content)
                 twice = Counter(drawn_texts(content)) - written - Counter(outside)
                 reasons.append(
@@ -78,7 +78,7 @@ class TextLayerReader:
                 )
                 if content.unmapped:
                     reasons[-1]["letters that a font does not name"] = str(content.unmapped)
-                ways += [PagePieces(*page_size(content, turn), pieces_of(each)) for turn, each in words.items()]
+                ways += [PagePieces(*page_size(content, turn), each) for turn, each in lines.items()]
         for piece in without_furniture(ways)[1]:
             of_page = reasons[piece.words[0].page]
             of_page["header, footer or number"] = f"{of_page.get('header, footer or number', '')} {piece.text}"

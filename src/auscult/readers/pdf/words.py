@@ -19,7 +19,10 @@ from auscult.readers.signs import sign
 _FORCED_BOLD: Final = 1 << 18
 _BOLD_WEIGHT: Final = 650
 _BOLD_NAMES: Final = ("bold", "black", "heavy", "demi")
-_DIAGONAL: Final = 4
+SLANTED: Final = 4
+"""What stands for the quarter turns of a line that is slanted."""
+_LEVEL: Final = 5
+"""Degrees by which a level line may rise or fall, as on a page that was put askew on a scanner."""
 
 
 class Glyph(NamedTuple):
@@ -27,8 +30,9 @@ class Glyph(NamedTuple):
 
     Attributes:
         size: Of the font, as drawn, in points.
-        turn: Quarter turns clockwise that its line runs by: 0 as people read, 1 downwards; 4 for diagonal.
+        turn: Quarter turns clockwise that its line runs by: 0 as people read, 1 downwards; 4 where it is slanted.
         base: How far from the top its line stands, where it runs level.
+        span: Of a slanted line, x and y of the point where the character begins on it, and of that where it ends.
     """
 
     text: str
@@ -40,6 +44,7 @@ class Glyph(NamedTuple):
     bold: bool
     turn: int
     base: float
+    span: tuple[float, float, float, float] | None = None
 
 
 class Rule(NamedTuple):
@@ -239,10 +244,11 @@ def _glyphs(raw: Any, page: Any, text: Any) -> tuple[list[Glyph], int]:
         if not all(map(math.isfinite, (*corners, along.value, above.value))):
             continue
         left, top, right, bottom = place_on_page(*corners)
-        base = place_on_page(along.value, above.value, along.value, above.value)[1]
+        start, base = place_on_page(along.value, above.value, along.value, above.value)[:2]
         if unsure:
             doubtful.setdefault(font.name, []).append(len(found))
-        found.append(Glyph(letter, left, top, right, bottom, font.size, font.bold, font.turn, base))
+        glyph = Glyph(letter, left, top, right, bottom, font.size, font.bold, font.turn, base)
+        found.append(glyph._replace(span=_span(glyph, start, font.angle)) if font.turn == SLANTED else glyph)
     wrong = _unbelievable(found, doubtful)
     return [glyph for place, glyph in enumerate(found) if place not in wrong], unmapped + len(wrong)
 
@@ -321,10 +327,17 @@ def _letter(code: int, font: str) -> str:
 
 
 class _Font(NamedTuple):
-    """What a piece of text is set in: the size as drawn, the quarter turns of its line, the font's name."""
+    """What a piece of text is set in.
+
+    Attributes:
+        size: As drawn, in points.
+        angle: Degrees clockwise that its line runs by.
+        turn: The same in quarter turns; 4 where it is slanted.
+    """
 
     size: float
     bold: bool
+    angle: float
     turn: int
     name: str
 
@@ -335,21 +348,37 @@ def _font(raw: Any, handle: Any, index: int, turned: int) -> _Font:
     stated = raw.FPDFText_GetFontSize(handle, index)
     # A negative size turns letters by half a turn, as its matrix then does once more.
     size, half = abs(stated), 180 if stated < 0 else 0
-    turn = turned
+    angle = 90.0 * turned
     if raw.FPDFText_GetMatrix(handle, index, matrix):
         size *= math.hypot(matrix.c, matrix.d)
         # Angles count against the clock in a PDF, whose pages turn with it.
-        turn = _quarter(math.degrees(math.atan2(-matrix.b, matrix.a)) + 90 * turned + half)
+        angle += math.degrees(math.atan2(-matrix.b, matrix.a)) + half
     raw.FPDFText_GetFontInfo(handle, index, told, 256, flags)
     heavy = raw.FPDFText_GetFontWeight(handle, index) >= _BOLD_WEIGHT or bool(flags.value & _FORCED_BOLD)
     named = told.value.decode("latin-1").lower()
     bold = heavy or any(each in named for each in _BOLD_NAMES)
-    return _Font(size if math.isfinite(size) else 0.0, bold, turn, named)
+    return _Font(size if math.isfinite(size) else 0.0, bold, angle, _quarter(angle), named)
 
 
 def _quarter(angle: float) -> int:
     nearest = round(angle / 90)
-    return nearest % 4 if abs(angle - 90 * nearest) <= 15 else _DIAGONAL
+    return nearest % 4 if abs(angle - 90 * nearest) <= _LEVEL else SLANTED
+
+
+def _span(glyph: Glyph, start: float, angle: float) -> tuple[float, float, float, float]:
+    """Return where a slanted character begins and ends on its line; its box is wider and higher than itself.
+
+    Args:
+        glyph: The character.
+        start: How far from the left it begins on its line.
+        angle: Degrees clockwise that its line runs by.
+    """
+    cosine, sine = math.cos(math.radians(angle)), math.sin(math.radians(angle))
+    # The box reaches ahead of the start by the width and by what is above or below the line, behind it by the latter.
+    ahead = glyph.right - start if cosine > 0 else start - glyph.left
+    behind = glyph.base - glyph.top if sine > 0 else glyph.bottom - glyph.base
+    width = max((ahead - behind * abs(sine / cosine)) / abs(cosine), 0.01 * glyph.size)
+    return start, glyph.base, start + width * cosine, glyph.base + width * sine
 
 
 def _placing(page: Any) -> Any:
@@ -433,9 +462,12 @@ def piece_of(words: Iterable[Word]) -> Piece:
     """The piece that words make, in the order in which they are read."""
     held = [*words]
     leftwards = 2 * sum(word.leftwards for word in held) > len(held)
-    ordered = tuple(sorted(held, key=lambda word: word.order if leftwards else word.left))
+    return _piece(sorted(held, key=lambda word: word.order if leftwards else word.left), leftwards=leftwards)
+
+
+def _piece(ordered: Sequence[Word], *, leftwards: bool = False) -> Piece:
     return Piece(
-        ordered,
+        tuple(ordered),
         min(word.left for word in ordered),
         min(word.top for word in ordered),
         max(word.right for word in ordered),
@@ -454,29 +486,44 @@ def usual_size(words: Iterable[Word]) -> float:
     return max(counted, key=lambda size: (counted[size], size))
 
 
-def words_of(content: PageContent, page: int) -> dict[int, list[Word]]:
-    """A page's words in the order in which they are drawn, by the quarter turns of their lines, level ones first.
+def lines_of(content: PageContent, page: int) -> dict[int, list[Piece]]:
+    """Return the pieces of a page's lines by the quarter turns of the lines, level ones first; slanted ones are whole.
 
     What stands outside of what the page shows is left out, and what is drawn a second time, as for a shadow.
     """
-    ways: dict[int, list[Word]] = {}
-    order = 0
+    words: dict[int, list[Word]] = {}
+    slanted: list[list[Word]] = []
+    end: Glyph | None = None
     drawn: set[tuple[str, int, int]] = set()
-    for glyphs in _runs(content.glyphs):
+    for order, glyphs in enumerate(_runs(content.glyphs)):
         word = _word(glyphs, content, page, order)
-        if word is not None and not _drawn_twice(word, drawn):
-            ways.setdefault(glyphs[0].turn, []).append(word)
-            order += 1
-    return {turn: ways[turn] for turn in sorted(ways)}
+        if word is None or _drawn_twice(word, drawn):
+            continue
+        if glyphs[0].turn != SLANTED:
+            words.setdefault(glyphs[0].turn, []).append(word)
+        elif end is not None and _on_slanted_line(end, glyphs[0]):
+            slanted[-1].append(word)
+        else:
+            slanted.append([word])
+        end = glyphs[-1] if glyphs[0].turn == SLANTED else None
+    lines = {turn: pieces_of(words[turn]) for turn in sorted(words)}
+    return lines | ({SLANTED: [_piece(line) for line in slanted]} if slanted else {})
+
+
+def _on_slanted_line(end: Glyph, glyph: Glyph) -> bool:
+    """Whether a slanted line whose last character is `end` goes on with a word that begins with another."""
+    along, across = _moved(end, glyph)
+    size = max(end.size, glyph.size, 1.0)
+    return -0.5 * size <= along <= _PIECE_GAP * size and abs(across) <= 0.5 * size
 
 
 def drawn_texts(content: PageContent) -> Iterator[str]:
-    """Yield the text of everything drawn on a page, with what `words_of` leaves out."""
+    """Yield the text of everything drawn on a page, with what `lines_of` leaves out."""
     yield from map(_written, _runs(content.glyphs))
 
 
 def outside_texts(content: PageContent) -> list[str]:
-    """Return the words that stand outside of what the page shows, which `words_of` leaves out."""
+    """Return the words that stand outside of what the page shows, which `lines_of` leaves out."""
     if all(glyph.text == " " or _is_shown(_box([glyph]), content) for glyph in content.glyphs):
         return []
     outside = (_written(glyphs) for glyphs in _runs(content.glyphs) if not _is_shown(_box(glyphs), content))
@@ -576,11 +623,20 @@ def _next(one: Glyph, other: Glyph) -> bool:
 
 def _moved(one: Glyph, other: Glyph) -> tuple[float, float]:
     """The gap between two characters along their line, and how far it jumps across."""
+    if one.span is not None and other.span is not None:
+        return _moved_aslant(one.span, other.span)
     if one.turn in (1, 3):
         along = other.top - one.bottom if one.turn == 1 else one.top - other.bottom
         return along, (other.left + other.right - one.left - one.right) / 2
     along = one.left - other.right if one.turn == 2 else other.left - one.right
-    return along, (other.top + other.bottom - one.top - one.bottom) / 2 if one.turn != _DIAGONAL else 0.0
+    return along, (other.top + other.bottom - one.top - one.bottom) / 2
+
+
+def _moved_aslant(one: tuple[float, ...], other: tuple[float, ...]) -> tuple[float, float]:
+    """The gap between two slanted characters along the first one's line, and how far it jumps across."""
+    (x, y), (ahead, down) = (one[2] - one[0], one[3] - one[1]), (other[0] - one[2], other[1] - one[3])
+    length = math.hypot(x, y)
+    return (ahead * x + down * y) / length, (down * x - ahead * y) / length
 
 
 def _word(glyphs: list[Glyph], content: PageContent, page: int, order: int) -> Word | None:
