@@ -103,9 +103,9 @@ def _completed(
     )
 
 
-def _names_another(told: Understanding) -> bool:
+def _names_another(understanding: Understanding) -> bool:
     """Whether a question that asks for nothing of its own names what it asks of, and not people or words to add."""
-    if all(normalise_name(each.asked.split()[-1]) in _PEOPLE for each in told.entities):
+    if all(normalise_name(each.asked.split()[-1]) in _PEOPLE for each in understanding.entities):
         return False
-    is_known = any(each.match is not None or each.title for each in told.entities)
-    return is_known or _FOLLOWS.match(told.query.text) is None
+    is_known = any(each.match is not None or each.title for each in understanding.entities)
+    return is_known or _FOLLOWS.match(understanding.query.text) is None
