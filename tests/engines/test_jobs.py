@@ -19,7 +19,7 @@ import pytest
 
 from auscult.documents import Document
 from auscult.encoders import load_model
-from auscult.engines import publish_whole, withdraw_whole
+from auscult.engines import publish, withdraw
 from auscult.engines.finishing import JobReport
 from auscult.engines.tables import server_of, whole_place
 from auscult.errors import DataError, EngineError, MissingExtraError
@@ -71,7 +71,7 @@ def url(request: pytest.FixtureRequest, postgres: str) -> Iterator[str]:
     """An address of the test's own."""
     address = f"{postgres}#{request.node.name.split('[')[0][-40:]}"
     yield address
-    withdraw_whole(address)
+    withdraw(address)
 
 
 def write(path: Path, document: Document) -> None:
@@ -262,12 +262,12 @@ def test_what_is_there_and_is_something_else_is_refused(few: Path, url: str, tmp
         together(other, url)
     assert together(other, url, replace=True).removed == 3
     with pytest.raises(EngineError, match="one that `auscult index --to` writes"):
-        publish_whole(built(tmp_path / "built"), url)
-    withdraw_whole(url)
-    publish_whole(tmp_path / "built", url)
+        publish(built(tmp_path / "built"), url)
+    withdraw(url)
+    publish(tmp_path / "built", url)
     with pytest.raises(EngineError, match="got one of a folder"):
         together(few, url)
-    assert publish_whole(tmp_path / "built", url).written == 0
+    assert publish(tmp_path / "built", url).written == 0
 
 
 def test_another_job_that_was_not_finished_is_dropped_when_that_is_said(
@@ -325,7 +325,7 @@ def test_the_command_and_what_it_refuses(
         (["index", str(few), "--to", url, "--executor", "here"], "leave --executor out"),
         (["index", str(few), "--to", url, "--workers", "-1"], "--workers of at least 0"),
         (["index", str(lines), "--to", url], "files and folders with --to"),
-        (["index", str(few), "--to", "milvus:x.db", "--model", model], "alone keeps a whole index"),
+        (["index", str(few), "--to", "milvus:x.db", "--model", model], "which keeps an index"),
         (["index", str(few), "--to", away, "--model", model], "an answer of the PostgreSQL server localhost/none"),
     ):
         failed = command(*arguments, "--no-knowledge")

@@ -20,8 +20,7 @@ SearchedArgument = Annotated[
     str,
     typer.Argument(
         metavar="INDEX",
-        help="An index folder, made by `auscult index`; or the address that all of one was published to "
-        "(`auscult publish --whole`).",
+        help="An index folder, made by `auscult index`; or the address that one was published to (`auscult publish`).",
     ),
 ]
 IndexModelOption = Annotated[

@@ -21,7 +21,7 @@ from auscult.engines.jobs import Items, Job, Written, drop
 from auscult.engines.postgres_server import PostgresServer
 from auscult.engines.publishing import ids_of, put_segment, remove_gone, show_generation
 from auscult.engines.shares import Shares
-from auscult.engines.tables import PublishedState, published_state, schema_of, server_of, whole_place
+from auscult.engines.tables import FoundBy, PublishedState, published_state, schema_of, server_of, whole_place
 from auscult.engines.whole import CACHE, Cache, ServedFile
 from auscult.errors import DataError, EngineError
 from auscult.index import Counts, Manifest, ModelRecord
@@ -149,7 +149,7 @@ class _Finishing:
             self._execute(query, [total, content])
         with self._run.transaction():
             self._remove_joined(new, manifest)
-            show_generation(self._server, self._run, manifest, False, [*gone])
+            show_generation(self._server, self._run, manifest, FoundBy(), [*gone])
             remove_gone(self._server, self._run, manifest.generation)
             names = ids_of(self._server, self._run, gone)
             return self._ended(manifest.generation, len(gone), names)

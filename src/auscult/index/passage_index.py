@@ -48,7 +48,6 @@ class PassageIndex:
     def seen_by(self, groups: Collection[str]) -> PassageIndex:
         """Return the index as these groups may see it (`GenerationReader.seen_by`); itself, where nothing is hidden."""
         reader = self.reader.seen_by(groups)
-        # Always one that looks for itself: a server would propose what is hidden, too.
         return self if reader is self.reader else PassageIndex(reader)
 
     def check_model(self, encoder: DocumentEncoder) -> None:

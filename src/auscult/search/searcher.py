@@ -101,16 +101,14 @@ class Searcher:
     ) -> Searcher:
         """Open an index with the model its manifest names, or with a given one; with a re-ranker, or without.
 
-        Passages are looked for on the server that the index was published to, where it was (`auscult.engines`).
-
         Args:
-            index: Its folder, or the address of a server that has all of it.
+            index: Its folder, or the address of a server that has it (`auscult.engines`).
             encoder: In place of the model that the manifest names.
             reranker: As `Searcher` takes it.
 
         Raises:
-            EngineError: That server cannot be reached, or has another generation.
-            IndexFolderError: There is no whole index, or one of another model.
+            EngineError: That server cannot be reached, or has no index.
+            IndexFolderError: There is no index, or one of another model.
             ModelError: The model the manifest names cannot be loaded.
         """
         opened = open_index(index)
