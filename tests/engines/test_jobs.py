@@ -215,7 +215,10 @@ def test_the_same_command_given_twice_changes_nothing(files: Path, url: str) -> 
     assert ENCODER.documents_encoded == encoded
 
 
-def test_a_changed_document_takes_the_place_of_the_old_one(few: Path, url: str, tmp_path: Path) -> None:
+def test_a_changed_document_takes_the_place_of_the_old_one(
+    few: Path, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("auscult.engines.readers.PATIENCE", 0.0)
     together(few, url)
     before = Searcher.open(url, ENCODER)
     (few / "gout.md").write_text("# gout\n\n## Treatment\n\nAllopurinol helps against gout.\n")
@@ -227,8 +230,15 @@ def test_a_changed_document_takes_the_place_of_the_old_one(few: Path, url: str, 
     there, alone = Searcher.open(url, ENCODER), of_folder(few, tmp_path / "index")
     for question in ("gout treatment", "What helps?", "vaccination", "mumps"):
         assert by_document(there, question) == by_document(alone, question)
-    # What left is removed with the next generation.
+    # What left is removed when nobody reads it any more, though nothing has changed.
+    assert server_of(whole_place(url)).rows("SELECT count(*) FROM {documents}")[0][0] == 5
+    del before
+    together(few, url)
+    assert server_of(whole_place(url)).rows("SELECT count(*) FROM {documents}")[0][0] == 3
+    assert server_of(whole_place(url)).rows("SELECT count(*) FROM {segments}")[0][0] == 1
+    del there
     (few / "scurvy.md").unlink()
+    (few / "measles.md").write_text("# measles\n\nVaccination helps.\n")
     together(few, url)
     assert server_of(whole_place(url)).rows("SELECT count(*) FROM {documents}")[0][0] == 3
     assert len(Searcher.open(url, ENCODER).index.manifest.segments) == 1
@@ -241,12 +251,12 @@ def test_a_last_step_that_was_killed_is_done_again(few: Path, url: str, monkeypa
 
     together(few, url)
     (few / "rabies.md").write_text("# rabies\n\n## Treatment\n\nVaccination helps.\n")
-    for step in ("show_generation", "remove_gone"):
+    for step, generation in (("show_generation", 1), ("give_space_back", 2)):
         with monkeypatch.context() as killing:
             killing.setattr(f"auscult.engines.finishing.{step}", ended)
             with pytest.raises(KeyboardInterrupt):
                 together(few, url)
-        assert Searcher.open(url, ENCODER).index.manifest.generation == 1
+        assert Searcher.open(url, ENCODER).index.manifest.generation == generation
     assert together(few, url).generation == 2
     assert Searcher.open(url, ENCODER).search("vaccination", 1)[0].doc_id == "rabies.md"
 

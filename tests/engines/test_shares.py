@@ -249,7 +249,7 @@ _PLACES = (
     ("put_segment", 1),
     ("show_generation", 0),
     ("show_generation", 1),
-    ("remove_gone", 1),
+    ("_remove_gone", 1),
 )
 
 

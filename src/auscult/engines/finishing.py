@@ -17,9 +17,10 @@ from typing import Any, Final
 
 from auscult import __version__
 from auscult.concepts import KnowledgeBase
+from auscult.engines import readers
 from auscult.engines.jobs import Items, Job, Written, drop
 from auscult.engines.postgres_server import PostgresServer
-from auscult.engines.publishing import ids_of, put_segment, remove_gone, show_generation
+from auscult.engines.publishing import give_space_back, ids_of, put_segment, show_generation
 from auscult.engines.shares import Shares
 from auscult.engines.tables import FoundBy, PublishedState, published_state, schema_of, server_of, whole_place
 from auscult.engines.whole import CACHE, Cache, ServedFile
@@ -83,12 +84,16 @@ def finish(job: Job, model: ModelRecord, corpus: str, knowledge_base: KnowledgeB
             raise EngineError(f"this work on {server.name}", "none: another command dropped it", "give it again")
         items = Items(server, run, job)
         written = items.written()
-        if found[0] is None:
+        is_last_step = found[0] is None
+        if is_last_step:
             finishing = _Finishing(server, run, job, written)
             found = finishing.finish(model, corpus, knowledge_base)
         state = published_state(server)
         if state is None:
             raise EngineError(f"an index on {server.name}", "none", "give the command again")
+        # Only one of those who worked together waits.
+        patience = readers.PATIENCE if is_last_step else 0.0
+        give_space_back(Shares([server]), [run], schema, state.generation, patience)
         counts = Manifest.parse(state.manifest, server.name).counts
         report = JobReport(
             sum(each.segment.documents for each in written if each.segment),
@@ -150,7 +155,6 @@ class _Finishing:
         with self._run.transaction():
             self._remove_joined(new, manifest)
             show_generation(self._server, self._run, manifest, FoundBy(), [*gone])
-            remove_gone(self._server, self._run, manifest.generation)
             names = ids_of(self._server, self._run, gone)
             return self._ended(manifest.generation, len(gone), names)
 

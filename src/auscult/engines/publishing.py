@@ -8,6 +8,7 @@ the engine that proposes its passages, where there is one, has their vectors.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import astuple, dataclass, replace
@@ -15,6 +16,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
+from auscult.engines import readers
 from auscult.engines.contract import Engine, Published, open_engine
 from auscult.engines.postgres_server import PostgresServer
 from auscult.engines.rows import batches, document_rows, vector_rows
@@ -36,6 +38,9 @@ from auscult.index.blocks import BLOCK
 from auscult.index.reader import open_current
 from auscult.index.segment import Segment
 
+_SOME_GONE: Final = " OR ".join(
+    f"EXISTS (SELECT FROM {{{name}}} WHERE gone IS NOT NULL)" for name in ("documents", "segments", "knowledge")
+)
 _NAMED: Final = 5
 """Documents that left whose ids are told."""
 Progress = Callable[[int, int], None]
@@ -110,10 +115,7 @@ def publish(
                 show_generation(server, run, manifest, found_by, done.gone, share=share, shares=len(shares))
         each_share = [*zip(shares.servers, runs, written, strict=True)]
         names = [ids_of(server, run, done.gone) for server, run, done in each_share]
-        # The rows of the generation before stay for those who still read it; a second time they go.
-        for server, run, done in each_share:
-            with run.transaction():
-                remove_gone(server, run, manifest.generation + done.is_same)
+        give_space_back(shares, runs, key, manifest.generation, readers.PATIENCE)
         if vectors is not None:
             vectors.keep(chain.from_iterable(_keys_on(server, run) for server, run, _ in each_share))
     shares.close()
@@ -131,12 +133,10 @@ class _Written:
     Attributes:
         documents: How many.
         gone: Keys of those that were seen, and that the index has no more.
-        is_same: Whether this generation was published there before.
     """
 
     documents: int
     gone: list[int]
-    is_same: bool
 
 
 def _write_share(
@@ -152,7 +152,8 @@ def _write_share(
     with run.transaction():
         create(server, run, manifest.model.dim)
     there = published_state(server, share, len(shares))
-    is_same = there is not None and _compared(there, reader, found_by, server)
+    if there is not None:
+        _check_successor(there, reader, found_by, server)
     rows = reader.documents[shares.are_on(reader.document_keys[reader.documents], [share])]
     keys = reader.document_keys[rows].tolist()
     has = dict(run.execute(server.composed("SELECT key, gone IS NULL FROM {documents}")).fetchall())
@@ -168,7 +169,7 @@ def _write_share(
         # With all rows there, a graph is made many times as fast as row by row.
         query = "CREATE INDEX IF NOT EXISTS passages_graph ON {passages} USING hnsw (vector vector_ip_ops)"
         run.execute(server.composed(query))
-    return _Written(len(missing), [key for key in has.keys() - {*keys} if has[key]], is_same)
+    return _Written(len(missing), [key for key in has.keys() - {*keys} if has[key]])
 
 
 def _keys_on(server: PostgresServer, run: Any) -> list[int]:
@@ -255,11 +256,13 @@ def _withdraw_vectors(state: PublishedState) -> None:
             engine.destroy()
 
 
-def _compared(there: PublishedState, reader: GenerationReader, found_by: FoundBy, server: PostgresServer) -> bool:
-    """Return whether a generation is the one that is published already.
+def _check_successor(
+    there: PublishedState, reader: GenerationReader, found_by: FoundBy, server: PostgresServer
+) -> None:
+    """Refuse a generation that may not take the place of what is published.
 
     Raises:
-        EngineError: It may not take the place of what is published.
+        EngineError: It may not.
     """
     manifest = reader.manifest
     remedy = "name another collection behind #, or remove that one first (auscult publish INDEX ADDRESS --withdraw)"
@@ -271,7 +274,6 @@ def _compared(there: PublishedState, reader: GenerationReader, found_by: FoundBy
         expected = f"an earlier generation than {manifest.generation} of this index on {server.name}"
         got = f"generation {there.generation}, of another copy of it"
         raise EngineError(expected, got, f"publish that copy; or {remedy}")
-    return is_same
 
 
 def put_documents(
@@ -352,14 +354,34 @@ def show_generation(
         run.execute(server.composed(query), values or None)
 
 
-def remove_gone(server: PostgresServer, run: Any, before: int) -> None:
-    """Remove what had left before a generation."""
+def give_space_back(shares: Shares, runs: Sequence[Any], schema: str, latest: int, patience: float) -> None:
+    """Remove the rows that no generation has which somebody reads, after some waiting for readers of earlier ones.
+
+    Args:
+        shares: The servers.
+        runs: A connection to each.
+        schema: Of the index' tables.
+        latest: The generation that is seen now.
+        patience: Seconds.
+    """
+    until = time.monotonic() + patience
+    for server, run in zip(shares.servers, runs, strict=True):
+        if not run.execute(server.composed(f"SELECT {_SOME_GONE}")).fetchone()[0]:
+            continue
+        oldest = readers.oldest_read(run, schema, latest, until)
+        with run.transaction():
+            _remove_gone(server, run, oldest)
+
+
+def _remove_gone(server: PostgresServer, run: Any, generation: int) -> None:
+    """Remove what had left up to a generation."""
     for query in (
-        "DELETE FROM {passages} WHERE document IN (SELECT key FROM {documents} WHERE gone < %s)",
-        "DELETE FROM {originals} WHERE document IN (SELECT key FROM {documents} WHERE gone < %s)",
-        "DELETE FROM {documents} WHERE gone < %s",
-        "DELETE FROM {blocks} AS b USING {segments} AS s WHERE s.gone < %s AND (b.name, b.ending) = (s.name, s.ending)",
-        "DELETE FROM {segments} WHERE gone < %s",
-        "DELETE FROM {knowledge} WHERE gone < %s",
+        "DELETE FROM {passages} WHERE document IN (SELECT key FROM {documents} WHERE gone <= %s)",
+        "DELETE FROM {originals} WHERE document IN (SELECT key FROM {documents} WHERE gone <= %s)",
+        "DELETE FROM {documents} WHERE gone <= %s",
+        "DELETE FROM {blocks} AS b USING {segments} AS s"
+        " WHERE s.gone <= %s AND (b.name, b.ending) = (s.name, s.ending)",
+        "DELETE FROM {segments} WHERE gone <= %s",
+        "DELETE FROM {knowledge} WHERE gone <= %s",
     ):
-        run.execute(server.composed(query), [before])
+        run.execute(server.composed(query), [generation])

@@ -10,7 +10,7 @@
     jobs, items what writers that work together have done (`engines.jobs`); no searcher reads them
 
 A row is never changed: a document that is replaced gets another key. So a generation is seen whole, as its manifest
-names what is of it, and rows of the one before stay until the next is published (`gone`), for those who still read it.
+names what is of it, and rows that it lacks (`gone`) stay as long as somebody reads an earlier one (`engines.readers`).
 Documents, passages and originals are partitioned by hash of the document's key, blocks by their own. Of several servers
 each has the documents of its share, and all of the rest (`engines.shares`).
 
@@ -441,7 +441,7 @@ class ServedStore(Store):
 
     def _gone(self, what: str) -> EngineError:
         generation = self.manifest().generation
-        remedy = "open the index again, as two later generations have been published, or see what this role may read"
+        remedy = "open the index again, as a later generation has been published, or see what this role may read"
         return EngineError(f"the {what} of generation {generation} on {self.shares.name}", "none", remedy)
 
     def _read(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:

@@ -15,14 +15,16 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
+from weakref import finalize
 
 import numpy as np
 import numpy.typing as npt
 
 from auscult.engines.contract import Engine, Proposer, open_engine
 from auscult.engines.proposing import ProposedIndex, ShareProposer
+from auscult.engines.readers import Presence
 from auscult.engines.shares import Shares
-from auscult.engines.tables import PublishedState, ServedStore, shares_at, state_of_all
+from auscult.engines.tables import PublishedState, ServedStore, schema_of, shares_at, state_of_all, whole_places
 from auscult.errors import EngineError
 from auscult.index import GenerationReader, PassageIndex
 from auscult.index.blocks import BLOCK, BlockFile, Buffer
@@ -168,7 +170,7 @@ class ServedFile(BlockFile):
         return found
 
     def _gone(self) -> EngineError:
-        remedy = "open the index again, as two later generations have been published"
+        remedy = "open the index again, as a later generation has been published"
         return EngineError(f"'{self.path.name}' on {self._shares.name}", "none", remedy)
 
     @staticmethod
@@ -192,19 +194,35 @@ def open_whole(address: str) -> PassageIndex:
         IndexFolderError: What is there is damaged, or of another version's format.
     """
     shares = _shares(address)
-    state = state_of_all(shares)
-    if state is None:
-        remedy = f"publish one: auscult publish FOLDER {address}"
-        raise EngineError(f"an index on {shares.name}", "none", remedy)
+    state, presence = _begun(shares, address)
     store, cache = ServedStore(shares, state.manifest), Cache(CACHE)
     reader = GenerationReader(
         store.path, store, where=shares.name, opens=lambda path, end: ServedFile(path, end, shares, cache)
     )
+    finalize(reader, presence.close)
     store.document_keys = reader.document_keys
     store.firsts = np.concatenate([np.zeros(0, np.int64), *(each.firsts for each in reader.segments)])
     if not state.found_by.approximate:
         return PassageIndex(reader)
     return ProposedIndex(reader, _proposer(shares, state, reader.manifest))
+
+
+def _begun(shares: Shares, address: str) -> tuple[PublishedState, Presence]:
+    """Return the generation that is published, which stays there as long as the other is open.
+
+    Raises:
+        EngineError: There is none.
+    """
+    while True:
+        state = state_of_all(shares)
+        if state is None:
+            remedy = f"publish one: auscult publish FOLDER {address}"
+            raise EngineError(f"an index on {shares.name}", "none", remedy)
+        presence = Presence(shares, schema_of(whole_places(address)[0]), state.generation)
+        # Its rows may have gone before this was known.
+        if state_of_all(shares) == state:
+            return state, presence
+        presence.close()
 
 
 @lru_cache(maxsize=64)
