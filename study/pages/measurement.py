@@ -35,6 +35,7 @@ KINDS = {
     "names_seen": "Names that training saw",
     "knowledge_seeds": "Knowledge over several seeds",
     "writing_together": "Writing to PostgreSQL from files",
+    "published": "An index on servers, beside its folder",
     "general_towers": "What context and each term of the loss add",
 }
 """Titles of kinds of records, in the order of the page; further kinds follow by name."""

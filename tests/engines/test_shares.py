@@ -245,8 +245,8 @@ def test_other_shares_are_refused(folder: Path, url: str, servers: list[Any]) ->
 
 # What is done on each server in turn, and how often it was before the publisher ended.
 _PLACES = (
-    ("put_segment", 0),
-    ("put_segment", 1),
+    ("put_file", 0),
+    ("put_file", 1),
     ("show_generation", 0),
     ("show_generation", 1),
     ("_remove_gone", 1),
@@ -271,7 +271,7 @@ def test_half_of_a_generation_is_never_seen(folder: Path, url: str, monkeypatch:
             killing.setattr(publishing, place, ends)
             with pytest.raises(KeyboardInterrupt):
                 publish(folder, url)
-        if place == "put_segment" or not times:
+        if place == "put_file" or not times:
             assert answers(Searcher.open(url, ENCODER)) == expected
         else:
             assert answers(Searcher.open(url, ENCODER)) == answers(Searcher.open(folder, ENCODER))

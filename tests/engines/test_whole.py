@@ -178,7 +178,7 @@ def test_half_of_a_generation_is_never_seen_and_publishing_goes_on(
     publish(folder, url)
     expected = answers(Searcher.open(url, ENCODER))
     changed(folder, [*retold("Scurvy of sailors"), *(replace(each, url="x") for each in copies())])
-    for place in ("put_segment", "show_generation", "give_space_back"):
+    for place in ("put_file", "show_generation", "give_space_back"):
 
         def ended(*_: object, **__: object) -> None:
             raise KeyboardInterrupt

@@ -34,9 +34,9 @@ from auscult.engines.tables import (
 )
 from auscult.errors import ConfigError, EngineError, IndexFolderError
 from auscult.index import GenerationReader, Manifest
-from auscult.index.blocks import BLOCK
+from auscult.index.blocks import BLOCK, BlockFile
+from auscult.index.manifest import KnowledgeRecord, SegmentRecord
 from auscult.index.reader import open_current
-from auscult.index.segment import Segment
 
 _SOME_GONE: Final = " OR ".join(
     f"EXISTS (SELECT FROM {{{name}}} WHERE gone IS NOT NULL)" for name in ("documents", "segments", "knowledge")
@@ -160,7 +160,9 @@ def _write_share(
     missing = [row for row, key in zip(rows.tolist(), keys, strict=True) if key not in has]
     put_documents(server, run, reader, missing, progress)
     for segment in reader.segments:
-        put_segment(server, run, segment)
+        put_file(server, run, segment.record, segment.file)
+    if (record := manifest.knowledge_file) is not None:
+        put_file(server, run, record, BlockFile(reader.path / record.name, record.end))
     knowledge = reader.knowledge_base
     if knowledge is not None:
         query = "INSERT INTO {knowledge} VALUES (%s, %s, NULL) ON CONFLICT (sum) DO UPDATE SET gone = NULL"
@@ -302,13 +304,13 @@ def put_documents(
             progress(done, len(rows))
 
 
-def put_segment(server: PostgresServer, run: Any, segment: Segment) -> None:
-    """Write a segment's file, where it is not there."""
-    file = segment.record.name, segment.record.end
+def put_file(server: PostgresServer, run: Any, record: SegmentRecord | KnowledgeRecord, derived: BlockFile) -> None:
+    """Write a file of what is derived from the documents, where it is not there."""
+    file = record.name, record.end
     query = "UPDATE {segments} SET gone = NULL WHERE name = %s AND ending = %s RETURNING size"
     if run.execute(server.composed(query), file).fetchone():
         return
-    content = memoryview(segment.file.content())
+    content = memoryview(derived.content())
     with run.transaction():
         run.execute(server.composed("DELETE FROM {blocks} WHERE name = %s AND ending = %s"), file)
         with run.cursor().copy(server.composed("COPY {blocks} FROM STDIN")) as copy:
@@ -335,7 +337,8 @@ def show_generation(
 ) -> None:
     """Make a generation the one that is seen on a server, which has one of several shares."""
     generation = manifest.generation
-    names, endings = [each.name for each in manifest.segments], [each.end for each in manifest.segments]
+    files = [*manifest.segments, *([manifest.knowledge_file] if manifest.knowledge_file else [])]
+    names, endings = [each.name for each in files], [each.end for each in files]
     for query, values in (
         ("UPDATE {documents} SET gone = %s WHERE key = ANY(%s) AND gone IS NULL", [generation, gone]),
         (

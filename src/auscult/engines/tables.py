@@ -5,8 +5,8 @@
                 rows of the index' store (docs/index-format.md) with their checksums; beside them what SQL asks for: id,
                 title, fields, groups, and of passages the vector and the words
     segments, blocks
-                what is derived to find documents by, in blocks of 65,536 bytes
-    knowledge   the knowledge base
+                files of what is derived to find documents by, and names, in blocks of 65,536 bytes
+    knowledge   the knowledge base in one piece, for views that some groups have
     jobs, items what writers that work together have done (`engines.jobs`); no searcher reads them
 
 A row is never changed: a document that is replaced gets another key. So a generation is seen whole, as its manifest

@@ -232,11 +232,16 @@ class Searcher:
             query, conversation, lambda each: understand(each, self.parser, self.index.reader.titles, self._in_texts)
         )
 
-    def warm_up(self) -> None:
+    def warm_up(self, before: Searcher | None = None) -> None:
         """Read what first questions would wait for: the knowledge base, and what finds misspelt words and names.
 
         The latter takes some 50 MB for 100,000 names, which a service takes when it starts, and not minutes later.
+
+        Args:
+            before: Of an earlier generation, whose names are taken where they are the same.
         """
+        if before is not None:
+            self.resolver.reuse_names(before.resolver)
         self.understand(Query("", "", text=f"what is {_MISSPELT}"))
         self.resolver.resolve(_NO_NAME)
 
