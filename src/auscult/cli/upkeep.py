@@ -120,8 +120,8 @@ def publish(
         bool,
         typer.Option(
             "--approximate",
-            help="Let the servers propose passages by graphs of their vectors, which pays where vectors are more than "
-            "a searcher's memory holds.",
+            help="Let the servers propose passages by graphs of their vectors, which pays where looking at all of them "
+            "takes too long.",
         ),
     ] = False,
     candidates: Annotated[

@@ -22,6 +22,8 @@ from auscult.interfaces import FloatArray
 _T = TypeVar("_T")
 #: For an answer.
 _SECONDS = 10
+#: Before a search is tried again: whoever asks does not wait for long.
+_SOON = (0.2,)
 _TOLD = "auscult"
 _LONGEST_ID = 65_535
 # As many as Milvus allows.
@@ -156,7 +158,7 @@ class MilvusEngine:
             )
             return [hit["key"] for hit in found]
 
-        return self._deed(look)
+        return self._deed(look, _SOON)
 
     def destroy(self) -> None:
         """Remove the collection."""
@@ -168,7 +170,7 @@ class MilvusEngine:
             self._client.close()
             self._client = None
 
-    def _deed(self, deed: Callable[[Any], _T]) -> _T:
+    def _deed(self, deed: Callable[[Any], _T], waits: Sequence[float] | None = None) -> _T:
         error_of = self._library.exceptions
 
         def done() -> _T:
@@ -189,6 +191,7 @@ class MilvusEngine:
                 lambda error: isinstance(error, lost) or getattr(error, "code", None) == _NO_CONNECTION,
                 self.close,
                 self.name,
+                waits,
             )
         except error_of.MilvusException as error:
             raise EngineError(f"{self.name} to do it", first_line(error), "see the server's log") from error

@@ -78,8 +78,8 @@ def publish(
         folder: Of the index.
         address: "postgresql://USER@HOST/DATABASE#COLLECTION"; the user owns the tables, or may make them. Of several
             servers, with commas between them, each has a share of the documents.
-        approximate: Let the servers propose passages by graphs of their vectors (HNSW): for more vectors than a
-            searcher's memory holds. Otherwise searchers weigh all passages, as they do with a folder.
+        approximate: Let the servers propose passages by graphs of their vectors (HNSW), where looking at all of them
+            takes too long. Otherwise searchers do, as they do with a folder.
         candidates: Address of an engine that proposes passages instead (`open_engine`); empty for none.
         progress: Called with documents written and to be written to a server.
 
@@ -337,7 +337,9 @@ def show_generation(
 ) -> None:
     """Make a generation the one that is seen on a server, which has one of several shares."""
     generation = manifest.generation
-    files = [*manifest.segments, *([manifest.knowledge_file] if manifest.knowledge_file else [])]
+    files: list[SegmentRecord | KnowledgeRecord] = [*manifest.segments]
+    if manifest.knowledge_file is not None:
+        files.append(manifest.knowledge_file)
     names, endings = [each.name for each in files], [each.end for each in files]
     for query, values in (
         ("UPDATE {documents} SET gone = %s WHERE key = ANY(%s) AND gone IS NULL", [generation, gone]),

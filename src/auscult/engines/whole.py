@@ -196,9 +196,13 @@ def open_whole(address: str) -> PassageIndex:
     shares = _shares(address)
     state, presence = _begun(shares, address)
     store, cache = ServedStore(shares, state.manifest), Cache(CACHE)
-    reader = GenerationReader(
-        store.path, store, where=shares.name, opens=lambda path, end: ServedFile(path, end, shares, cache)
-    )
+    try:
+        reader = GenerationReader(
+            store.path, store, where=shares.name, opens=lambda path, end: ServedFile(path, end, shares, cache)
+        )
+    except BaseException:
+        presence.close()
+        raise
     finalize(reader, presence.close)
     store.document_keys = reader.document_keys
     store.firsts = np.concatenate([np.zeros(0, np.int64), *(each.firsts for each in reader.segments)])
