@@ -90,15 +90,17 @@ def _extrapolated(size: Mapping[str, Any]) -> TextTable:
     for sentences in _LARGER:
         times = sentences / size["sentences"]
         disk, seconds = size["bytes per sentence"] * sentences, size["question: processor p50 ms"] * times / 1000
-        servers = math.ceil(disk / _ONE_DISK)
+        found_by = size["of these segments"] * sentences
+        servers = math.ceil((disk - found_by) / (_ONE_DISK - found_by))
+        each = found_by + (disk - found_by) / servers
         heads.append(f"{sentences:,} sentences")
         columns.append(
             (
                 plain(round(size["passages"] * times)),
                 plain(disk / 1e9),
-                plain(size["of these segments"] * sentences / 1e9),
+                plain(found_by / 1e9),
                 plain(seconds),
-                "the index itself" if seconds < _PATIENCE else f"PostgreSQL: {servers}",
+                *(("", "") if seconds < _PATIENCE else (plain(servers), plain(each / 1e9))),
             )
         )
     names = (
@@ -106,7 +108,8 @@ def _extrapolated(size: Mapping[str, Any]) -> TextTable:
         "disk, GB",
         "of these segments, which are searched and should fit into memory, GB",
         "a question, seconds of a processor",
-        "servers",
+        "PostgreSQL servers",
+        "disk of each, GB",
     )
     rows = tuple((name, *cells) for name, *cells in zip(names, *columns, strict=True))
     per_passage = size["bytes per sentence"] * size["sentences"] / size["passages"]
@@ -114,8 +117,8 @@ def _extrapolated(size: Mapping[str, Any]) -> TextTable:
         f"Each is that of {size['sentences']:,} sentences (of {plain(size['bytes per sentence'])} bytes, "
         f"{plain(per_passage)} a passage) times what it has more; none of it was measured. The index itself serves as "
         f"long as a question takes less than {_PATIENCE} s; then servers that propose passages by a graph "
-        f"(`auscult publish --approximate`, or `--candidates`), each with {_ONE_DISK / 1e12:.0f} TB of disk and a "
-        "share of the documents. Reading the text by the model comes on top: [indexing](products.md)."
+        f"(`auscult publish --approximate`, or `--candidates`), each with at most {_ONE_DISK / 1e12:.0f} TB: a share "
+        "of the documents, and all segments. Reading the text by the model comes on top: [indexing](products.md)."
     )
     return TextTable("More sentences, by arithmetic: how many servers from which size", ("", *heads), rows, (told,))
 

@@ -19,10 +19,11 @@ from auscult.engines import publish, withdraw
 from auscult.engines.tables import shares_at, whole_places
 from auscult.errors import ConfigError, EngineError, ShareAwayError
 from auscult.mcp import tools
-from auscult.search import Searcher, build_index
+from auscult.search import Searcher, SearchOptions, build_index
 from auscult.search.partial import LeftOut, ask_what_is_there
 from auscult.service.settings import Settings
 from auscult.sources.opening import open_corpus
+from auscult.understanding import Query
 from command import Command, hashed_model
 from leaflets import leaflets
 from needs import Needs
@@ -166,6 +167,22 @@ def test_a_killed_server_leaves_out_its_documents_and_comes_back(
                 # What was read before is at hand, and nothing else was needed.
                 answer = ask_what_is_there(searcher, lambda asked: asked.search(ASKED[0]))
                 assert approximate or answer == (whole.search(ASKED[0]), None)
+
+
+def test_milvus_proposes_nothing_of_a_server_that_is_left_out(
+    folder: Path, url: str, needs: Needs, tmp_path: Path
+) -> None:
+    needs.package("milvus_lite")
+    publish(folder, url, candidates=f"milvus:{tmp_path / 'passages.db'}")
+    alone, there = Searcher.open(folder, ENCODER), Searcher.open(url, ENCODER)
+    assert answers(there) == answers(alone)
+    for share in range(2):
+        part = there.without_shares(frozenset([share]))
+        for options in (SearchOptions(), SearchOptions(scoring="model")):
+            query = there.understand(Query("", "", text=ASKED[0])).query
+            hits = part.search(query, 50, options)
+            assert hits
+            assert {share_of(alone, hit.doc_id) for hit in hits} == {1 - share}
 
 
 def test_all_servers_away_is_an_error(folder: Path, url: str, servers: list[Any]) -> None:
