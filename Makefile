@@ -16,7 +16,7 @@ export HF_HUB_OFFLINE ?= 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow mutants reliability security lint types format docs results benchmarks release clean
+.PHONY: help setup demo test test-slow mutants reliability security lint types format docs results benchmarks release site clean
 
 help:  ## Say what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -77,6 +77,9 @@ format: setup  ## Format the code
 docs: setup  ## Write the pages that are generated: commands and data sets
 	$(BIN)/python docs/generate.py
 
+site: setup  ## Write the documentation as a site that needs no network, into site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
+
 results: setup  ## Write docs/results from the records in benchmarks/results: pages, figures, tables
 	$(BIN)/python -m study results
 
@@ -91,5 +94,5 @@ release: setup $(VENV)/.installed-release  ## Build the wheel, list its licences
 	$(BIN)/python -m release
 
 clean:  ## Remove .venv, caches and everything that was built
-	rm -rf $(VENV) build dist out .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) build dist out site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

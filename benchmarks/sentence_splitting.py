@@ -2,8 +2,8 @@
 
     AUSCULT_DATA=... python benchmarks/sentence_splitting.py [--repeats 5]
 
-Writes benchmarks/results/sentence-splitting.json and, from it, the tables of docs/sentence-splitting.md. The
-gold file keeps no text: file, document, section, character ranges, and a checksum of the annotated text.
+Writes benchmarks/results/sentence-splitting.json and, from it, the tables of docs/explanation/sentence-splitting.md.
+The gold file keeps no text: file, document, section, character ranges, and a checksum of the annotated text.
 Needs the libraries it compares: pip install 'auscult[benchmarks]'
 """
 
@@ -33,7 +33,7 @@ from auscult.provenance import describe_hardware, find_revision, now
 HERE = Path(__file__).resolve().parent
 GOLD = HERE / "data" / "sentence_gold.jsonl"
 RESULT = HERE / "results" / "sentence-splitting.json"
-DOCUMENT = HERE.parent / "docs" / "sentence-splitting.md"
+DOCUMENT = HERE.parent / "docs" / "explanation" / "sentence-splitting.md"
 STRATA = ("random", "hard")
 MARKS = ("<!-- generated: begin -->", "<!-- generated: end -->")
 

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from release.building import build, check_contents, check_notes, project_version
+from release.building import build, check_contents, check_notes, check_written, project_version
 from release.licences import bill_of_materials, licences_of, refused
 from release.pythons import supported_pythons
 from release.records import write_checksums, write_licences, write_record
@@ -32,6 +32,7 @@ def main() -> int:
     chosen = options.parse_args()
     version = project_version(ROOT)
     check_notes(ROOT, version)
+    check_written(ROOT, version)
     wheel, source = build(ROOT, chosen.out)
     check_contents(wheel, source)
     pythons = chosen.python or supported_pythons()

@@ -55,6 +55,16 @@ def check_notes(root: Path, version: str) -> None:
         )
 
 
+def check_written(root: Path, version: str) -> None:
+    """See that what a version writes is kept, so that later versions are tested with it.
+
+    Raises:
+        ReleaseError: It is not.
+    """
+    if not (root / "tests" / "data" / "written_by" / version / "answers.json").is_file():
+        raise ReleaseError(f"tests/data/written_by/{version} is missing: run python tests/written_by.py, and commit it")
+
+
 def build(root: Path, out: Path) -> tuple[Path, Path]:
     """Build both distributions anew and check their metadata.
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from auscult.concepts import KnowledgeBase
 from needs import Needs
-from small_experiment import CAUSES, ENTITIES, ONTOLOGY, SYMPTOMS, TREATMENT
+from small_experiment import ONTOLOGY, leaflets
 
 
 @pytest.fixture(autouse=True)
@@ -51,16 +50,5 @@ def ontology(tmp_path: Path) -> Path:
 @pytest.fixture
 def corpus(tmp_path: Path) -> Path:
     path = tmp_path / "leaflets.jsonl"
-    records = [
-        {
-            "id": name.replace(" ", "-"),
-            "title": name.capitalize(),
-            "sections": [
-                {"heading": heading, "text": text.format(name, name)}
-                for heading, text in (("Symptoms", SYMPTOMS), ("Causes", CAUSES), ("Treatment", TREATMENT))
-            ],
-        }
-        for name in ENTITIES
-    ]
-    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    path.write_text(leaflets(), encoding="utf-8")
     return path

@@ -1,8 +1,8 @@
 """What an index survives, at full length and with figures: run as `make reliability`, in some ten minutes.
 
 Each check is a function that returns what it counted, or raises AssertionError; the tests have small versions of them.
-Writes benchmarks/results/reliability.json, from which `make results` makes docs/reliability.md. Exits with 1 where a
-check fails. Words choose checks: `python tests/reliability.py R1 C5`.
+Writes benchmarks/results/reliability.json, from which `make results` makes docs/explanation/reliability.md. Exits
+with 1 where a check fails. Words choose checks: `python tests/reliability.py R1 C5`.
 """
 
 from __future__ import annotations

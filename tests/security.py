@@ -2,7 +2,7 @@
 
 Each check is a function that returns what it counted, or raises AssertionError; the tests have small versions of them.
 The service is `auscult serve` in a process of its own, over HTTP. Writes benchmarks/results/security.json, from which
-`make results` makes docs/security.md. Exits with 1 where a check fails. Words choose checks:
+`make results` makes docs/explanation/security.md. Exits with 1 where a check fails. Words choose checks:
 `python tests/security.py S1`.
 """
 

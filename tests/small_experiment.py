@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 ONTOLOGY = """format-version: 1.2
@@ -25,6 +26,22 @@ ENTITIES = ["asthma", "gout", "heart attack", "measles", "mumps", "rubella", "sc
 SYMPTOMS = "People with {} often feel pain and fever. The signs of {} come slowly."
 CAUSES = "A gene or a germ causes {}. Family history makes {} likelier."
 TREATMENT = "Doctors treat {} with tablets. Surgery for {} is rare."
+
+
+def leaflets() -> str:
+    """Return documents about the entities, as JSON lines."""
+    records = [
+        {
+            "id": name.replace(" ", "-"),
+            "title": name.capitalize(),
+            "sections": [
+                {"heading": heading, "text": text.format(name, name)}
+                for heading, text in (("Symptoms", SYMPTOMS), ("Causes", CAUSES), ("Treatment", TREATMENT))
+            ],
+        }
+        for name in ENTITIES
+    ]
+    return "".join(json.dumps(record) + "\n" for record in records)
 
 
 def settings(corpus: Path, ontology: Path, **changes: object) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""The rules of docs/architecture.md that a program can check."""
+"""The rules of docs/explanation/architecture.md that a program can check."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BESIDE = {
 }
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
-# What is imported in more than one file, and where it may be; docs/dependencies.md says why.
+# What is imported in more than one file, and where it may be; docs/reference/dependencies.md says why.
 WIDE = {
     "numpy": ("",),
     "typer": ("auscult/cli/", "auscult_lab/cli/"),
@@ -218,7 +218,7 @@ def test_what_is_imported_is_declared_and_what_is_declared_is_imported() -> None
 
 
 def test_every_dependency_is_explained() -> None:
-    page = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "reference" / "dependencies.md").read_text(encoding="utf-8")
     declared = _declared(PROJECT["dependencies"])
     for requirements in PROJECT["optional-dependencies"].values():
         declared |= _declared(requirements)

@@ -7,6 +7,8 @@ import importlib.util
 import re
 import shlex
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType, UnionType
 from typing import Any, Union, get_args, get_origin
@@ -24,7 +26,7 @@ from auscult_lab.demo import LEAFLETS
 from places import ROOT
 from study.__main__ import app as study
 
-DOCS = sorted([*(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "results").glob("*.md")])
+DOCS = sorted({*(ROOT / "docs").rglob("*.md")} - {ROOT / "docs" / "figures" / "README.md"})
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *DOCS]
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -41,7 +43,7 @@ def generator() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("page", ["commands.md", "data.md"])
+@pytest.mark.parametrize("page", ["reference/commands.md", "reference/data.md"])
 def test_generated_pages_are_up_to_date(generator: ModuleType, page: str) -> None:
     """Every command and every data set is on its page, because the pages are made of them."""
     path = ROOT / "docs" / page
@@ -86,6 +88,13 @@ def test_every_command_and_option_says_what_it_is(generator: ModuleType) -> None
     assert not silent
 
 
+@pytest.mark.slow
+def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
+    """And without a page that its menu leaves out: MkDocs is strict."""
+    subprocess.run([sys.executable, "-m", "mkdocs", "build", "--site-dir", str(tmp_path)], cwd=ROOT, check=True)
+    assert (tmp_path / "how-to" / "read-your-documents.html").is_file()
+
+
 def _prose(page: Path) -> str:
     return _FENCE.sub("", page.read_text(encoding="utf-8"))
 
@@ -95,7 +104,7 @@ def _anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_resolve(page: Path) -> None:
     broken = []
     for link in _LINK.findall(_prose(page)):
@@ -169,7 +178,7 @@ def _types(annotation: Any) -> list[Any]:
 def test_every_field_of_an_experiment_is_documented_with_its_default() -> None:
     from auscult_lab.cdv.experiment import CdvExperiment
 
-    page = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "explanation" / "models.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| `([a-z_.]+)` \|(.*?)\|", page.partition("## The experiment file")[2], re.MULTILINE))
     fields = _fields(CdvExperiment)
     assert set(rows) == set(fields)
@@ -180,7 +189,7 @@ def test_every_field_of_a_rankers_experiment_is_documented_with_its_default() ->
     from auscult_lab.rankers.experiment import RankingExperiment
     from auscult_lab.training.experiment import DataExperiment
 
-    page = (ROOT / "docs" / "rankers.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "explanation" / "rankers.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| `([a-z_.0-9]+)` \|(.*?)\|", page.partition("## The experiment file")[2], re.MULTILINE))
     # What it shares with CDV's experiments is on the page of those; `base` is read before the fields are.
     fields = {path: each for path, each in _fields(RankingExperiment).items() if path not in _fields(DataExperiment)}
@@ -192,7 +201,7 @@ def test_every_field_of_an_experiment_of_masked_texts_is_documented_with_its_def
     from auscult_lab.masked.experiment import MaskedExperiment
     from auscult_lab.training.experiment import DataExperiment
 
-    page = (ROOT / "docs" / "pre-training.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "how-to" / "train-an-encoder.md").read_text(encoding="utf-8")
     rows = {}
     for names, defaults in re.findall(
         r"^\| (`[^|]*`) \|(.*?)\|", page.partition("## The experiment file")[2], re.MULTILINE
@@ -207,7 +216,7 @@ def test_every_field_of_an_experiment_of_masked_texts_is_documented_with_its_def
 def test_every_ranker_is_documented() -> None:
     from auscult_lab.rankers.registry import RANKERS
 
-    page = (ROOT / "docs" / "rankers.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "explanation" / "rankers.md").read_text(encoding="utf-8")
     assert not [name for name in RANKERS if f"`{name}`" not in page]
 
 
@@ -223,7 +232,7 @@ def _check_defaults(rows: dict[str, str], fields: dict[str, FieldInfo]) -> None:
 
 
 def test_every_experiment_and_shipped_model_is_documented() -> None:
-    page = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "explanation" / "models.md").read_text(encoding="utf-8")
     assert not [path.name for path in (ROOT / "experiments").glob("*.yaml") if f"`{path.name}`" not in page]
     assert not [name for name in SHIPPED if f"| `{name}` |" not in page]
 
@@ -296,7 +305,7 @@ def test_the_readme_opens_with_two_commands() -> None:
 
 def test_functions_of_the_ways_through_the_code_exist() -> None:
     """What `architecture.md` says that data passes: a module and a function in it, or a class and its method."""
-    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "explanation" / "architecture.md").read_text(encoding="utf-8")
     section = page.partition("## What happens when")[2].partition("\n## ")[0]
     named = re.findall(r"`((?:[a-z_]+\.)+(?:[A-Z]\w+\.)?[a-z_]+)`", section.replace("documents.jsonl", ""))
     assert len(named) > 25

@@ -1,4 +1,4 @@
-"""The plugin of docs/extending.md: installed beside Auscult, its command, reader and corpus are there."""
+"""The plugin of docs/how-to/extend.md: installed beside Auscult, its command, reader and corpus are there."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from places import ROOT
-from release.building import ReleaseError, check_contents, check_notes, project_version
+from release.building import ReleaseError, check_contents, check_notes, check_written, project_version
 from release.licences import licences_of, refused
 from release.pythons import supported_pythons
 from release.records import write_checksums
@@ -40,6 +40,12 @@ def test_a_version_has_dated_notes(tmp_path: Path, notes: str, good: bool) -> No
     else:
         with pytest.raises(ReleaseError, match=r"no heading '## 1\.0 "):
             check_notes(tmp_path, "1.0")
+
+
+def test_a_version_keeps_what_it_writes(tmp_path: Path) -> None:
+    check_written(ROOT, project_version(ROOT))
+    with pytest.raises(ReleaseError, match=r"written_by/1\.0 is missing"):
+        check_written(tmp_path, "1.0")
 
 
 def packed(folder: Path, names: tuple[str, ...], source: tuple[str, ...] = ()) -> tuple[Path, Path]:

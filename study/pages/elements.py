@@ -65,7 +65,9 @@ class Place:
     def as_markdown(self) -> str:
         """A link from a page in docs/results."""
         shown = f"{self.path.name}: {self.name}" if self.name else self.path.name
-        return f"[{shown}](../../{self.path})"
+        results = Path("docs", "results")
+        target = self.path.name if self.path.parent == results else f"../../{self.path}"
+        return f"[{shown}]({target})"
 
 
 def read_elements(key: str) -> tuple[Element, ...]:

@@ -141,7 +141,7 @@ def _splitters(record: Mapping[str, Any]) -> TextTable:
         )
         for each in record["splitters"]
     )
-    notes = ("More: [sentence splitting](../sentence-splitting.md).",)
+    notes = ("More: [sentence splitting](../explanation/sentence-splitting.md).",)
     return TextTable("", ("Splitter", "boundary F1", "exact sentences", "sentences/s"), rows, notes)
 
 

@@ -70,8 +70,8 @@ and WikiSection; published beside them are arnold2020's figures of the same rank
 Wikipedia. Ours learned for minutes on a processor. That is enough for rankers whose first layer compares words (KNRM,
 CONV-KNRM, MatchPyramid, Duet), and not for those that read before they compare (HAR, MVLSTM, ARC-I, ARC-II): these find
 the asked aspect and not the entity. HAR, given two hours, is well ahead of BM25, and behind CONV-KNRM
-([HAR beside CONV-KNRM](../rankers.md#har-beside-conv-knrm)). Zero-shot, most neural rankers lose to BM25, as the tables
-say.""",
+([HAR beside CONV-KNRM](../explanation/rankers.md#har-beside-conv-knrm)). Zero-shot, most neural
+rankers lose to BM25, as the tables say.""",
     files=("rankers",),
     figures=(
         ("rankers-zero-shot", "zero-shot", "learning"),
@@ -168,8 +168,8 @@ RELIABILITY = Page(
     opening="""What an index survives, checked by `make reliability`, which counts, and in small by every run of the
 tests. What is not simulated: a disk that loses what it said it had synced. SQLite's own log is trusted to be synced at
 each commit, and seen to be set so; all other files of a generation are seen to be synced before it is named. What the
-log loses afterwards is noticed by `CURRENT` (R12, [how](index-format.md#generations)).""",
-    folder="",
+log loses afterwards is noticed by `CURRENT` (R12, [how](../reference/index-format.md#generations)).""",
+    folder="explanation/",
 )
 SECURITY = Page(
     name="security",
@@ -177,7 +177,7 @@ SECURITY = Page(
     opening="""What a service survives, checked by `make security`, which counts, and in small by every run of the
 tests. What it protects, and what it does not, is in [safety](safety.md). The service is `auscult serve` over HTTP, in a
 process of its own.""",
-    folder="",
+    folder="explanation/",
 )
 FILES = Page(
     name="files",

@@ -1,8 +1,8 @@
 """Articles out of a Wikipedia dump: a training set such as CDV's (arnold2020 section 5.1) from today's Wikipedia.
 
 Reads `<wiki>-<date>-pages-articles.xml` (plain, .bz2 or .gz) as a stream, one page in memory at a time, takes the
-articles of a list and writes them as JSON lines in the public schema (docs/jsonl-format.md), so that they open like any
-documents of your own:
+articles of a list and writes them as JSON lines in the public schema (docs/reference/jsonl-format.md), so that they
+open like any documents of your own:
 
     {"id": "enwiki:12345", "title": "Gout", "url": ..., "source": "enwiki", "entity_ids": ["Q133087"],
      "sections": [{"heading": "Treatment | Diet", "text": ..., "links": [{"target", "start", "end"}]}],

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from auscult.encoders import load_model, training_record
+from auscult.encoders.folder import write_numbers
 from auscult_lab.cdv import persistence as cdv
 from auscult_lab.graphs import knowledge_vectors
 from auscult_lab.opening import load_ranker
@@ -52,3 +54,9 @@ def test_an_older_folder_opens_and_is_saved_again_as_it_was(
     assert {each.name: each.read_bytes() for each in again.iterdir()} == {
         each.name: each.read_bytes() for each in kept.iterdir()
     }
+
+
+def test_arrays_are_read_by_whom_other_new_files_are(tmp_path: Path) -> None:
+    write_numbers(tmp_path / "arrays.safetensors", {"weight": np.ones(3, np.float32)})
+    (tmp_path / "other").touch()
+    assert (tmp_path / "arrays.safetensors").stat().st_mode == (tmp_path / "other").stat().st_mode

@@ -1,7 +1,9 @@
-"""Paragraphs, list items and sentences of a text. docs/sentence-splitting.md tells how the default was chosen.
+"""Paragraphs, list items and sentences of a text.
+
+How the default was chosen is told in docs/explanation/sentence-splitting.md.
 
 Sentence starts are put right where health text differs from what a general splitter expects. These are three small
-rules, written on text that the gold set of docs/sentence-splitting.md does not contain:
+rules, written on text that the gold set of docs/explanation/sentence-splitting.md does not contain:
 
 1. join: no sentence begins behind "Dr.", "vs." or "e.g.", none behind "p.o.", "q.8h." or "spp." when a small
    letter or a figure follows, none behind "No." or "Fig." when a figure follows, none behind "Vit." when a letter

@@ -162,9 +162,10 @@ def opening(what: str, folder: Path, remedy: str = REMEDY, also: tuple[type[Exce
 
 def write_numbers(path: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
     """Write named arrays."""
-    from safetensors.numpy import save_file
+    from safetensors.numpy import save
 
-    save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, path)
+    # The library's own files can be read by their owner alone, and a service is often another user.
+    path.write_bytes(save({name: np.ascontiguousarray(array) for name, array in arrays.items()}))
 
 
 def read_numbers(path: Path) -> dict[str, npt.NDArray[Any]]:

@@ -2,8 +2,8 @@
 
     state       one row: the manifest of the generation that is published, and which share of it this server has
     documents, passages, originals
-                rows of the index' store (docs/index-format.md) with their checksums; beside them what SQL asks for: id,
-                title, fields, groups, and of passages the vector and the words
+                rows of the index' store (docs/reference/index-format.md) with their checksums; beside them what SQL
+                asks for: id, title, fields, groups, and of passages the vector and the words
     segments, blocks
                 files of what is derived to find documents by, and names, in blocks of 65,536 bytes
     knowledge   the knowledge base in one piece, for views that some groups have

@@ -1,6 +1,6 @@
 """The manifest: what a generation holds, which model made it, and of which segments it is made.
 
-The names of files, record types and the version of the format stand here too (docs/index-format.md).
+The names of files, record types and the version of the format stand here too (docs/reference/index-format.md).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LOCK: Final = "lock"
 STORE: Final = "index.sqlite"
 
 PASSAGE_DTYPE: Final = np.dtype("<f4")
-#: Half precision: sentence scores are shown, never ranked by (for their error see docs/index-format.md).
+#: Half precision: sentence scores are shown, never ranked by (for their error see docs/reference/index-format.md).
 SENTENCE_DTYPE: Final = np.dtype("<f2")
 #: start, end: characters in the document text; flags: the bits below.
 SENTENCE_ROW: Final = np.dtype([("start", "<u4"), ("end", "<u4"), ("flags", "u1")])

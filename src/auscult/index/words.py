@@ -1,4 +1,6 @@
-"""Words at rest: which passage, heading, title and article holds which term, how often (docs/index-format.md).
+"""Words at rest: which passage, heading, title and article holds which term, how often.
+
+The format is in docs/reference/index-format.md.
 
 A query's words are scored on an absolute scale, so that scores of different queries and collections compare:
 

@@ -43,14 +43,14 @@ class BookReader:
         place = _part(package, _CONTAINER).first("rootfile")
         root = _part(package, place.get("full-path") if place else "")
         folder = posixpath.dirname(place.get("full-path")) if place else ""
-        told = {name: [each.words() for each in root.all(name)] for name in ("title", "creator", "date", "language")}
-        said = {
-            "book": told["title"][0] if told["title"] else "",
-            "author": "; ".join(told["creator"]),
-            "date": next(filter(None, map(iso_date, told["date"])), ""),
-            "language": told["language"][0] if told["language"] else "",
+        values = {name: [each.words() for each in root.all(name)] for name in ("title", "creator", "date", "language")}
+        described = {
+            "book": values["title"][0] if values["title"] else "",
+            "author": "; ".join(values["creator"]),
+            "date": next(filter(None, map(iso_date, values["date"])), ""),
+            "language": values["language"][0] if values["language"] else "",
         }
-        metadata = {name: value for name, value in said.items() if value}
+        metadata = {name: value for name, value in described.items() if value}
         items = {each.get("id"): each for each in root.all("item")}
         locked = {unquote(each.get("URI")) for each in _encrypted(package)}
         read = 0

@@ -54,11 +54,11 @@ _SIGNS: Final = {"msup": "^", "msub": "_", "msubsup": "_^", "munderover": "_^", 
 
 def write_mathml(root: Element) -> None:
     """Put the signs of its equations into a tree that holds MathML."""
-    found = [
+    nodes = [
         node for node in descend(root) if isinstance(node, Element) and node.tag in (*_SIGNS, "mfrac", "msqrt", "mroot")
     ]
     # Inner ones first: their signs count when brackets are set around them.
-    for element in reversed(found):
+    for element in reversed(nodes):
         parts = element.elements
         texts = [each.beginning(_LONGEST) for each in parts]
         if element.tag == "mfrac" and len(parts) == 2:
@@ -97,7 +97,7 @@ def omml_text(element: Any, depth: int = 0) -> str:
     def part(tag: str) -> str:
         return "".join(omml_text(each, depth + 1) for each in element if _local(each) == tag)
 
-    def told(properties: str, tag: str, otherwise: str) -> str:
+    def character(properties: str, tag: str, otherwise: str) -> str:
         """A property's character; an empty one is none."""
         for each in element:
             if _local(each) == properties:
@@ -121,14 +121,14 @@ def omml_text(element: Any, depth: int = 0) -> str:
             return _joined([part("e")], lambda parts: _root(parts[0]))
         case "nary":
             limits = [(sign, limit) for sign, limit in (("_", part("sub")), ("^", part("sup"))) if limit]
-            sign = told("naryPr", "chr", "\u222b")
+            sign = character("naryPr", "chr", "\u222b")
             bounds = "".join(each + "".join((*_wrapped(limit),)) for each, limit in limits)
             return f"{sign}{bounds} {part('e')}"
         case "d":
-            inside = told("dPr", "sepChr", "|").join(
+            inside = character("dPr", "sepChr", "|").join(
                 omml_text(each, depth + 1) for each in element if _local(each) == "e"
             )
-            return f"{told('dPr', 'begChr', '(')}{inside}{told('dPr', 'endChr', ')')}"
+            return f"{character('dPr', 'begChr', '(')}{inside}{character('dPr', 'endChr', ')')}"
         case "func":
             argument = part("e")
             return f"{part('fName')}{argument}" if argument.startswith("(") else f"{part('fName')} {argument}"

@@ -408,11 +408,13 @@ def with_note_headings(
     divided: list[Section] = []
     above: list[tuple[str, ...]] = []
     for section, path in zip(sections, paths, strict=True):
-        for each in _noted(section.text):
-            inner = bool(each.heading and section.heading)
+        for note_section in _noted(section.text):
+            inner = bool(note_section.heading and section.heading)
             above.append((*path, section.heading) if inner else path)
-            heading = each.heading or section.heading
-            divided.append(replace(each, heading=heading, start=(section.start or 0) + (each.start or 0)))
+            heading = note_section.heading or section.heading
+            divided.append(
+                replace(note_section, heading=heading, start=(section.start or 0) + (note_section.start or 0))
+            )
     return divided, above
 
 
@@ -435,13 +437,13 @@ def remarks_of(left_out: Mapping[str, int]) -> tuple[str, ...]:
 
 
 def _title(headings: Sequence[Heading], facts: Facts, told_first: bool) -> Heading | None:
-    told, publisher = facts.title.casefold(), facts.source.casefold()
+    title, publisher = facts.title.casefold(), facts.source.casefold()
     # Some sites have their name for a heading on every page.
-    first = [each for each in headings if each.level == 1 and not (told and each.text.casefold() == publisher)]
-    for heading in first if told else ():
+    first = [each for each in headings if each.level == 1 and not (title and each.text.casefold() == publisher)]
+    for heading in first if title else ():
         named = heading.text.casefold()
-        if named in told or told in named:
+        if named in title or title in named:
             return heading
-    if not first or (told and (told_first or len(first) > 1)):
+    if not first or (title and (told_first or len(first) > 1)):
         return None
     return first[0]

@@ -50,14 +50,14 @@ class Ignoring:
         """
         written = f"{name}/" if is_folder else name
         parts = written.split("/")
-        told = self._exclude.check_file(written).include
+        is_left_out = self._exclude.check_file(written).include
         for depth in reversed(range(len(parts) - is_folder)):
-            if told is not None:
+            if is_left_out is not None:
                 break
             spec = self._spec("/".join(parts[:depth]))
-            told = spec.check_file("/".join(parts[depth:])).include if spec is not None else None
-        self.count += bool(told)
-        return bool(told)
+            is_left_out = spec.check_file("/".join(parts[depth:])).include if spec is not None else None
+        self.count += bool(is_left_out)
+        return bool(is_left_out)
 
     def _spec(self, folder: str) -> GitIgnoreSpec | None:
         if folder not in self._specs:

@@ -165,13 +165,13 @@ def _payload(part: Message) -> bytes:
 
 
 def _text(part: Message) -> str:
-    held = _payload(part)
+    payload = _payload(part)
     for encoding in (part.get_content_charset(), "utf-8"):
         try:
-            return held.decode(encoding or "utf-8")
+            return payload.decode(encoding or "utf-8")
         except (LookupError, ValueError):
             continue
-    return held.decode("cp1252", "replace")
+    return payload.decode("cp1252", "replace")
 
 
 def _body(part: Message) -> DraftDocument:
@@ -212,16 +212,16 @@ def _facts(message: Message) -> Facts:
         return _decoded(next((str(value) for key, value in message.raw_items() if key.lower() == name), ""))
 
     people = {name: [each for each in getaddresses([of(name)]) if any(each)] for name in ("from", "to", "cc")}
-    said = {name: "; ".join(shown or address for shown, address in people[name]) for name in ("to", "cc")}
-    said["author"] = "; ".join(shown or address for shown, address in people["from"])
+    metadata = {name: "; ".join(shown or address for shown, address in people[name]) for name in ("to", "cc")}
+    metadata["author"] = "; ".join(shown or address for shown, address in people["from"])
     try:
-        said["date"] = parsedate_to_datetime(of("date")).date().isoformat()
+        metadata["date"] = parsedate_to_datetime(of("date")).date().isoformat()
     except (ValueError, TypeError, IndexError, OverflowError):
-        said["date"] = ""
+        metadata["date"] = ""
     return Facts(
         title=of("subject"),
         names=[shown for each in people.values() for shown, _ in each],
-        metadata={name: value for name, value in said.items() if value},
+        metadata={name: value for name, value in metadata.items() if value},
     )
 
 
@@ -230,25 +230,25 @@ def _of_outlook(content: bytes) -> Message:
     from oxmsg import Message as Outlook
 
     try:
-        told: Any = Outlook.load(io.BytesIO(content))
-        headers: Mapping[str, str] = told.message_headers
+        outlook: Any = Outlook.load(io.BytesIO(content))
+        headers: Mapping[str, str] = outlook.message_headers
         made = EmailMessage()
-        people = "; ".join(f"{each.name} <{each.email_address}>" for each in told.recipients)
+        people = "; ".join(f"{each.name} <{each.email_address}>" for each in outlook.recipients)
         for name, value in {
-            "Subject": told.subject,
-            "From": told.sender,
+            "Subject": outlook.subject,
+            "From": outlook.sender,
             "To": headers.get("To") or people.replace(";", ","),
             "Cc": headers.get("Cc"),
-            "Date": told.sent_date,
+            "Date": outlook.sent_date,
         }.items():
             if value:
                 made[name] = (
                     value if name == "Date" else " ".join(str(value).encode("utf-8", "replace").decode().split())
                 )
-        made.set_content(told.body or "")
-        if told.html_body:
-            made.add_alternative(told.html_body, subtype="html")
-        for attached in told.attachments:
+        made.set_content(outlook.body or "")
+        if outlook.html_body:
+            made.add_alternative(outlook.html_body, subtype="html")
+        for attached in outlook.attachments:
             # Of a message that is attached the library gives no bytes: it is told as empty.
             held, name = attached.file_bytes or b"", attached.file_name or "attachment"
             made.add_attachment(held, "application", "octet-stream", filename=name)

@@ -59,7 +59,7 @@ def _set(flow: Flow, element: Element, *, verbatim: bool) -> None:
 
 def _facts(root: Element) -> Facts:
     named, source = ROOTS[root.tag]
-    told = {
+    metadata = {
         "document": root.get(named),
         "category": _first(root, "Category"),
         "semantic_group": _first(root, "SemanticGroup"),
@@ -71,7 +71,7 @@ def _facts(root: Element) -> Facts:
         source=root.get(source),
         url=root.get("url"),
         entity_ids=normalise_identifiers([f"UMLS:{cui}" for cui in _texts(root, "CUI")]),
-        metadata={name: value for name, value in told.items() if value},
+        metadata={name: value for name, value in metadata.items() if value},
     )
 
 

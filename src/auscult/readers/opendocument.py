@@ -57,7 +57,7 @@ class OpenDocumentReader:
         Raises:
             UnreadableError: It is broken, encrypted, made to harm, or has no words.
         """
-        styles = told = None
+        styles = meta = None
         if file.content.startswith(b"PK"):
             package = Package(file.content, "an OpenDocument file")
             if b"encryption-data" in package.read("META-INF/manifest.xml"):
@@ -65,17 +65,17 @@ class OpenDocumentReader:
             if "content.xml" not in package:
                 raise package.broken("one without content.xml")
             root, _, encoding = parse_xml(package.read("content.xml"))
-            styles, told = (
+            styles, meta = (
                 parse_xml(held)[0] if (held := package.read(name)) else None for name in ("styles.xml", "meta.xml")
             )
             encoding = ""
         else:
             root, _, encoding = parse_xml(file.content)
-            told = root.child("meta")
+            meta = root.child("meta")
         _Preparing(*filter(None, (styles, root))).prepare(root)
         flow = Flow()
         Typesetter(flow, _role_of, lambda element: int(element.get("level"))).set(root)
-        facts = _facts(told)
+        facts = _facts(meta)
         slides = _media_type(file) == _TYPES[1]
         if slides and (slide := next((each.text for each in flow.headings if each.level == _SLIDE_TITLE), "")):
             # What is written on a slide says more than the name of a template.
@@ -86,11 +86,11 @@ class OpenDocumentReader:
 def _media_type(file: SourceFile) -> str:
     """Of a text or of slides; empty for anything else."""
     if file.content.startswith(b"PK"):
-        told = media_type_in(file.content)
+        media_type = media_type_in(file.content)
     else:
         flat = _FLAT.search(file.head) if file.head.lstrip().startswith(b"<?xml") else None
-        told = flat[1].decode() if flat else ""
-    return told if told.startswith(_TYPES) else ""
+        media_type = flat[1].decode() if flat else ""
+    return media_type if media_type.startswith(_TYPES) else ""
 
 
 def _role_of(element: Element) -> Role:

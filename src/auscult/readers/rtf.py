@@ -77,11 +77,13 @@ class RtfReader:
         """
         parser = _Parser(file.content.decode(_ENCODING, "replace"))
         parser.parse()
-        told = {name: " ".join(value.split()) for name, value in parser.told.items()}
-        told |= {name: iso_date(told[name]) for name in _DATES if name in told}
+        properties = {name: " ".join(value.split()) for name, value in parser.properties.items()}
+        properties |= {name: iso_date(properties[name]) for name in _DATES if name in properties}
         flow = Flow()
         Typesetter(flow, _role_of, lambda element: int(element.get("level"))).set(parser.root)
-        facts = Facts(title=told.pop("title", ""), metadata={name: value for name, value in told.items() if value})
+        facts = Facts(
+            title=properties.pop("title", ""), metadata={name: value for name, value in properties.items() if value}
+        )
         yield draft_of(flow, facts, media_type=MEDIA_TYPE, encoding=_ENCODING)
 
 
@@ -94,11 +96,11 @@ class _Parser:
 
     Attributes:
         root: Paragraphs, lists and tables, called as in HTML; headings have a "level".
-        told: Title, author and dates.
+        properties: Title, author and dates.
     """
 
     def __init__(self, source: str) -> None:
-        self.root, self.told = Element(""), dict[str, str]()
+        self.root, self.properties = Element(""), dict[str, str]()
         self._source, self._at = source, source.find("{") % (len(source) + 1)
         self._state, self._above = _State(), list[_State]()
         self._paragraph, self._marker, self._held = Element("p"), "", list[Element]()
@@ -111,7 +113,7 @@ class _Parser:
         self._starred = False
 
     def parse(self) -> None:
-        """Fill `root` and `told`."""
+        """Fill `root` and `properties`."""
         while (token := _TOKEN.match(self._source, self._at)) and self._token(token):
             pass
         self._decode(self._at)
@@ -121,22 +123,26 @@ class _Parser:
         # The title's style is level 0; the one heading of the first level above others is a title, too.
         lower = 0 if levels and min(levels) == 1 == levels.count(1) < len(levels) else 1
         by_bold = not levels and not all(each.get("bold") for each in body)
-        for each in body:
-            words = each.words()
-            bold = by_bold and each.get("bold") and len(words) <= _LONGEST_BOLD and words[-1:] not in (".", ",", ";")
-            if each.get("level") or (bold and has_words(words)):
-                each.attributes["level"] = str(int(each.get("level") or 1) + lower)
-            last = each.children[-1]
+        for paragraph in body:
+            words = paragraph.words()
+            bold = (
+                by_bold and paragraph.get("bold") and len(words) <= _LONGEST_BOLD and words[-1:] not in (".", ",", ";")
+            )
+            if paragraph.get("level") or (bold and has_words(words)):
+                paragraph.attributes["level"] = str(int(paragraph.get("level") or 1) + lower)
+            last = paragraph.children[-1]
             if bold and isinstance(last, Piece) and last.text.rstrip().endswith(":"):
                 shown = last.text.rstrip()[:-1]
-                each.children[-1] = Piece(shown, last.start, last.start + len(shown))
+                paragraph.children[-1] = Piece(shown, last.start, last.start + len(shown))
         if self._notes.children:
             title = Element("p", {"level": "2"})
             title.children.append(written("Footnotes"))
             self.root.children += [title, self._notes]
         for table in self.root.all("table"):
             rows = [row.elements for row in table.elements]
-            first, *others = [[all(each.get("bold") for each in cell.elements) for cell in row] for row in rows]
+            first, *others = [
+                [all(paragraph.get("bold") for paragraph in cell.elements) for cell in row] for row in rows
+            ]
             bold = all(first) and len(others) > 0 and not all(map(all, others))
             if (
                 table.elements[0].get("header")
@@ -177,9 +183,9 @@ class _Parser:
         self._starred = token["sign"] == "*"
         return bool(self._above)
 
-    def _word(self, word: str, told: str | None, start: int) -> None:
+    def _word(self, word: str, given: str | None, start: int) -> None:
         # A word without a number switches something on.
-        state, number = self._state, int(told or 1)
+        state, number = self._state, int(given or 1)
         if word == "bin":
             self._at += max(number, 0)
         elif word == "ud":
@@ -197,7 +203,7 @@ class _Parser:
             state.into = _IGNORED
         elif state.into in _DATES:
             if word in _PARTS:
-                self.told[state.into] = f"{self.told.get(state.into, '')}-{number:02}".lstrip("-")
+                self.properties[state.into] = f"{self.properties.get(state.into, '')}-{number:02}".lstrip("-")
         elif word == "f" and state.into == "fonts":
             self._entry = number
         elif word == "fcharset":
@@ -259,11 +265,11 @@ class _Parser:
             self._put(specialchars.get(word, ""), start)
 
     def _decode(self, end: int) -> None:
-        held, self._bytes = self._bytes, b""
+        content, self._bytes = self._bytes, b""
         try:
-            text = held.decode(self._pages.get(self._state.font, self._page), "replace")
+            text = content.decode(self._pages.get(self._state.font, self._page), "replace")
         except LookupError:
-            text = held.decode("cp1252", "replace")
+            text = content.decode("cp1252", "replace")
         self._put(text, self._bytes_at, end)
 
     def _put(self, text: str, start: int, end: int = -1) -> None:
@@ -276,7 +282,7 @@ class _Parser:
             if style := _STYLE.match(text):
                 self._levels[self._entry] = int(style[1] or 0)
         elif state.into in ("title", "author"):
-            self.told[state.into] = self.told.get(state.into, "") + text
+            self.properties[state.into] = self.properties.get(state.into, "") + text
         elif state.into in ("", *_APART):
             holder = self._paragraph
             if state.raised:

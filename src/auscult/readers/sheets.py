@@ -74,10 +74,10 @@ def _sheets(content: bytes) -> Iterator[tuple[str, list[list[str]]]]:
 
     try:
         book = python_calamine.load_workbook(io.BytesIO(content))
-        for told in book.sheets_metadata:
-            if told.typ is not python_calamine.SheetTypeEnum.WorkSheet:
+        for described in book.sheets_metadata:
+            if described.typ is not python_calamine.SheetTypeEnum.WorkSheet:
                 continue
-            sheet = book.get_sheet_by_name(told.name)
+            sheet = book.get_sheet_by_name(described.name)
             if sheet.total_height * sheet.total_width > limits().document:
                 got = f"a sheet of {sheet.total_height:,} rows and {sheet.total_width:,} columns"
                 raise UnreadableError("too large", "a sheet of the size of a document", got, "delete its empty cells")
@@ -86,7 +86,7 @@ def _sheets(content: bytes) -> Iterator[tuple[str, list[list[str]]]]:
                 for row in rows[top + 1 : min(bottom, top + _SPAN) + 1] if left == right else ():
                     if left < len(row):
                         row[left] = row[left] or rows[top][left]
-            yield told.name, rows
+            yield described.name, rows
     except UnreadableError:
         raise
     except python_calamine.PasswordError as error:

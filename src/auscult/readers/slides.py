@@ -49,7 +49,9 @@ class SlidesReader:
         package = Package(file.content, "a PowerPoint file")
         related = _related(package, _MAIN)
         slides = [
-            related[each.get("id")][1] for each in _parsed(package, _MAIN).all("sldId") if each.get("id") in related
+            related[reference.get("id")][1]
+            for reference in _parsed(package, _MAIN).all("sldId")
+            if reference.get("id") in related
         ]
         flow, titles = Flow(), list[str]()
         setter = Typesetter(flow, role_of, lambda element: int(element.tag[1]))
@@ -87,22 +89,22 @@ def _related(package: Package, name: str) -> dict[str, tuple[str, str]]:
     folder, stem = posixpath.split(name)
     relations = _parsed(package, f"{folder}/_rels/{stem}.rels").elements
     return {
-        each.get("Id"): (
-            each.get("Type").rpartition("/")[2],
-            posixpath.normpath(posixpath.join("/", folder, each.get("Target"))).lstrip("/"),
+        relation.get("Id"): (
+            relation.get("Type").rpartition("/")[2],
+            posixpath.normpath(posixpath.join("/", folder, relation.get("Target"))).lstrip("/"),
         )
-        for each in relations
-        if each.get("TargetMode") != "External"
+        for relation in relations
+        if relation.get("TargetMode") != "External"
     }
 
 
 def _facts(package: Package, titles: list[str]) -> Facts:
-    told = {each.tag: each.words() for each in _parsed(package, "docProps/core.xml").elements}
-    dates = {"created": iso_date(told.get("created", "")), "date": iso_date(told.get("modified", ""))}
-    said = {"author": told.get("creator", ""), **dates}
+    properties = {each.tag: each.words() for each in _parsed(package, "docProps/core.xml").elements}
+    dates = {"created": iso_date(properties.get("created", "")), "date": iso_date(properties.get("modified", ""))}
+    metadata = {"author": properties.get("creator", ""), **dates}
     # What is written on a slide says more than the name of a template.
-    title = titles[0] if titles else told.get("title", "")
-    return Facts(title=title, metadata={name: value for name, value in said.items() if value})
+    title = titles[0] if titles else properties.get("title", "")
+    return Facts(title=title, metadata={name: value for name, value in metadata.items() if value})
 
 
 def _line(tag: str, text: str) -> Element:
@@ -138,41 +140,41 @@ def _paragraphs(shape: Element, *, bullets: bool) -> list[Element]:
         shape: That holds them.
         bullets: Whether a paragraph that does not say so is an item, as in a slide's main text.
     """
-    found = list[Element]()
+    paragraphs = list[Element]()
     for paragraph in shape.all("p"):
-        told = paragraph.child("pPr") or Element("")
-        kinds = {each.tag for each in told.elements}
+        properties = paragraph.child("pPr") or Element("")
+        kinds = {each.tag for each in properties.elements}
         is_item = "buNone" not in kinds and (bullets or bool(kinds & {"buChar", "buAutoNum", "buBlip"}))
-        made = Element("p")
-        made.children = [*_runs(paragraph)]
-        if not made.words():
+        element = Element("p")
+        element.children = [*_runs(paragraph)]
+        if not element.words():
             continue
         if is_item:
-            made.tag = "li"
+            element.tag = "li"
             kind = "ol" if "buAutoNum" in kinds else "ul"
-            for _ in range(min(int(told.get("lvl") or 0), _DEEPEST) if told.get("lvl").isdecimal() else 0):
-                inner, made = made, Element("ul")
-                made.children = [inner]
-            if not found or found[-1].tag != kind:
-                found.append(Element(kind))
-            found[-1].children.append(made)
+            for _ in range(min(int(properties.get("lvl") or 0), _DEEPEST) if properties.get("lvl").isdecimal() else 0):
+                inner, element = element, Element("ul")
+                element.children = [inner]
+            if not paragraphs or paragraphs[-1].tag != kind:
+                paragraphs.append(Element(kind))
+            paragraphs[-1].children.append(element)
         else:
-            found.append(made)
-    return found
+            paragraphs.append(element)
+    return paragraphs
 
 
 def _runs(paragraph: Element) -> Iterator[Element | Piece]:
     for run in paragraph.elements:
-        told = run.child("rPr") or Element("")
+        properties = run.child("rPr") or Element("")
         if run.tag == "br":
             yield Element("br")
         elif run.get("type").startswith(_NUMBERING):
             continue
-        elif run.tag in ("r", "fld", "m") and told.get("strike") in ("", "noStrike"):
-            raised = told.get("baseline") not in ("", "0") and not told.get("baseline").startswith("-")
-            made = Element("sup" if raised else "span")
-            made.children = [piece for text in run.all("t") for piece in text.children]
-            yield made
+        elif run.tag in ("r", "fld", "m") and properties.get("strike") in ("", "noStrike"):
+            raised = properties.get("baseline") not in ("", "0") and not properties.get("baseline").startswith("-")
+            element = Element("sup" if raised else "span")
+            element.children = [piece for text in run.all("t") for piece in text.children]
+            yield element
 
 
 def _chart(root: Element) -> list[Element]:
@@ -181,10 +183,10 @@ def _chart(root: Element) -> list[Element]:
     columns = list[dict[str, str]]()
     names = dict[str, str]()
     for series in root.all("ser"):
-        told = {tag: series.child(tag) or Element("") for tag in ("tx", "cat", "xVal", "val", "yVal")}
-        held = {tag: {each.get("idx"): each.words() for each in found.all("pt")} for tag, found in told.items()}
-        names |= {**held["xVal"], **held["cat"]}
-        columns.append({"": " ".join(held["tx"].values()), **held["yVal"], **held["val"]})
+        parts = {tag: series.child(tag) or Element("") for tag in ("tx", "cat", "xVal", "val", "yVal")}
+        values = {tag: {each.get("idx"): each.words() for each in part.all("pt")} for tag, part in parts.items()}
+        names |= {**values["xVal"], **values["cat"]}
+        columns.append({"": " ".join(values["tx"].values()), **values["yVal"], **values["val"]})
     table = Element("table")
     for place in ["", *(names or dict.fromkeys(key for each in columns for key in each if key))]:
         row = Element("tr")

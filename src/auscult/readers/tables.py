@@ -222,13 +222,13 @@ def _rows(table: Element, role: Callable[[Element], Role], pieces: Pieces) -> li
         for cell in cells:
             _from_above(row, waiting)
             # A cell that is left out keeps its place, so that those beside it keep their labels.
-            found = [] if role(cell) in out else pieces(cell, header or cell.tag == "th")
+            words = [] if role(cell) in out else pieces(cell, header or cell.tag == "th")
             column, rowspan = len(row.cells), _span(cell, "rowspan", _TALLEST)
-            reached: list[Piece] | None = [written(_text(found))] if header else None
-            row.cells += [found, *(reached for _ in range(_span(cell, "colspan", _WIDEST) - 1))]
+            reached: list[Piece] | None = [written(_text(words))] if header else None
+            row.cells += [words, *(reached for _ in range(_span(cell, "colspan", _WIDEST) - 1))]
             if rowspan > 1:
                 for place in range(column, min(len(row.cells), _WIDEST)):
-                    below[place] = rowspan - 1, repeated(_text(found)) if header or place == column else None
+                    below[place] = rowspan - 1, repeated(_text(words)) if header or place == column else None
         _from_above(row, waiting)
         rows.append(row)
     return rows
@@ -248,11 +248,11 @@ def _with_row_heading(cells: Cells) -> Cells:
 
 
 def _span(cell: Element, name: str, most: int) -> int:
-    told = cell.get(name).strip()
-    if not (told.isascii() and told.isdigit() and len(told) < 6):
+    number = cell.get(name).strip()
+    if not (number.isascii() and number.isdigit() and len(number) < 6):
         return 1
     # No rows are all that follow.
-    return min(int(told), most) or (most if name == "rowspan" else 1)
+    return min(int(number), most) or (most if name == "rowspan" else 1)
 
 
 def _text(pieces: list[Piece] | None) -> str:

@@ -157,7 +157,7 @@ class Typesetter:
             element: A cell, or any other.
             label: Whether it is a heading or a label, which is parted by blanks alone.
         """
-        found: list[Piece] = []
+        pieces: list[Piece] = []
         gap = ""
         # The role of an element stands where it ends.
         waiting: list[Element | Piece | Role] = [*reversed(element.children)]
@@ -168,8 +168,8 @@ class Typesetter:
                 if role in (Role.DROPPED, Role.STRUCK):
                     continue
                 if role is Role.INLINE:
-                    if node.tag == _RAISED and not gap and found and _is_raised(found, node):
-                        found.append(_POWER)
+                    if node.tag == _RAISED and not gap and pieces and _is_raised(pieces, node):
+                        pieces.append(_POWER)
                 else:
                     gap = _wider(gap, role)
                     waiting.append(role)
@@ -177,13 +177,13 @@ class Typesetter:
             elif isinstance(node, Role):
                 gap = _wider(gap, node)
             elif node.text.strip():
-                if gap and found:
-                    found.append(written(" " if label else parting("".join(_tail(found)), node.text, gap)))
+                if gap and pieces:
+                    pieces.append(written(" " if label else parting("".join(_tail(pieces)), node.text, gap)))
                 gap = ""
-                found.append(node)
-            elif found:
-                found.append(node)
-        return found
+                pieces.append(node)
+            elif pieces:
+                pieces.append(node)
+        return pieces
 
 
 def _start(numbered: Element) -> int:

@@ -71,15 +71,15 @@ def _paths(named: str, without: Collection[Path], ignoring: Ignoring) -> Iterato
     """Names and paths of files."""
     if is_pattern(named):
         base = _base(named)
-        found = sorted(glob.glob(named, recursive=True))  # noqa: PTH207
-        if not found:
+        matches = sorted(glob.glob(named, recursive=True))  # noqa: PTH207
+        if not matches:
             raise CorpusMissingError("files that the pattern names", f"none of '{named}'", "correct the pattern")
         seen: set[str] = set()
-        for each in map(Path, found):
-            outer = PurePosixPath(each.relative_to(base).as_posix())
-            if ignoring(outer.as_posix(), is_folder=each.is_dir()):
+        for match in map(Path, matches):
+            outer = PurePosixPath(match.relative_to(base).as_posix())
+            if ignoring(outer.as_posix(), is_folder=match.is_dir()):
                 continue
-            for inner, path in _below(each, without, ignoring, outer):
+            for inner, path in _below(match, without, ignoring, outer):
                 name = (outer / inner).as_posix()
                 if name not in seen:
                     seen.add(name)
@@ -125,26 +125,26 @@ def _below(
             f"a folder that can be read at {error.filename}", error.strerror or str(error), "correct its permissions"
         ) from error
 
-    found = []
+    files_below = []
     for place, folders, files in os.walk(path, onerror=refuse):
         inside = Path(place)
         named_so = outer / inside.relative_to(path).as_posix()
         folders[:] = [
-            each
-            for each in folders
-            if is_shown(each)
-            and (inside / each).resolve() not in without
-            and not ignoring((named_so / each).as_posix(), is_folder=True)
+            name
+            for name in folders
+            if is_shown(name)
+            and (inside / name).resolve() not in without
+            and not ignoring((named_so / name).as_posix(), is_folder=True)
         ]
         # What a link to a folder leads to is looked at by whoever opens it, as a link to a file is.
-        linked = [each for each in folders if (inside / each).is_symlink()]
-        found += [
-            inside / each
-            for each in (*files, *linked)
-            if is_shown(each) and (each in linked or not ignoring((named_so / each).as_posix()))
+        linked = [name for name in folders if (inside / name).is_symlink()]
+        files_below += [
+            inside / name
+            for name in (*files, *linked)
+            if is_shown(name) and (name in linked or not ignoring((named_so / name).as_posix()))
         ]
-    named = [(each.relative_to(path).as_posix(), each) for each in found]
-    yield from sorted(named)
+    places = [(each.relative_to(path).as_posix(), each) for each in files_below]
+    yield from sorted(places)
 
 
 def _unpacked(name: str, path: Path, root: int, folder: Path | None, through: bool) -> Iterator[Found]:

@@ -1,4 +1,4 @@
-"""Documents of one's own, as JSON lines in the public schema (docs/jsonl-format.md) or as a table of notes.
+"""Documents of one's own, as JSON lines in the public schema (docs/reference/jsonl-format.md) or as a table of notes.
 
 One JSON object a line, in UTF-8, plain or gzip-compressed:
 

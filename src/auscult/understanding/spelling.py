@@ -7,7 +7,7 @@ sound as well. Short words are one slip away from everything.
 
 Ordinary words are as near to medicine's ("generic", "genetic"): `ordinary_words.txt` has 1,848 that would be taken for
 one, out of the words that occur four times and more in the encyclopedias, textbooks, pages for patients and general
-questions of `docs/data.md`.
+questions of `docs/reference/data.md`.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ def demo(
         f"[bold]{program} serve {here}[/]   the page, on what was just indexed: open the address that it prints\n"
         f"{program} search {here} 'What helps against gout?'\n"
         f"{program} explain {here} --entity 'IgA nephropathy' --aspect symptoms --out curves.svg\n"
-        f"{program} index YOUR-FOLDER --out your-index   PDF, Word, HTML, FHIR, notes: docs/your-documents.md\n"
+        f"{program} index YOUR-FOLDER --out your-index   PDF, Word, HTML, notes: docs/how-to/read-your-documents.md\n"
         f"{program} train --documents YOUR-FOLDER --backbone best --out your-model   learn from them, without labels",
         soft_wrap=True,
     )

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from safetensors import safe_open
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save
 from torch import Tensor
 
 
@@ -17,7 +17,8 @@ def write_arrays(path: Path, arrays: Mapping[str, Tensor], notes: Mapping[str, s
     """Write named arrays, and notes with them."""
     # Each a copy: the library refuses arrays that share memory.
     whole = {name: array.detach().cpu().contiguous().clone() for name, array in arrays.items()}
-    save_file(whole, path, None if notes is None else dict(notes))
+    # The library's own files can be read by their owner alone, and a service is often another user.
+    path.write_bytes(save(whole, None if notes is None else dict(notes)))
 
 
 def read_arrays(path: Path) -> dict[str, Tensor]:

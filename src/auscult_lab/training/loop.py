@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import math
+import os
 import time
 import warnings
 from collections.abc import Callable, Mapping
@@ -25,6 +26,7 @@ from torch.utils.data import DataLoader
 
 from auscult.errors import ConfigError, DataError
 from auscult_lab.training.schedule import Precision, Schedule
+from auscult_lab.training.threads import ThreadChoice
 
 _LAST, _BEST = "last", "best"
 _PRECISIONS: Mapping[Precision, Literal["32-true", "bf16-mixed", "16-mixed"]] = {
@@ -199,6 +201,33 @@ class _TimedCheckpoint(_Checkpoint):
             super().on_train_batch_end(trainer, *arguments, **named)
 
 
+class _Threads(Callback):
+    """Lets a choice of threads see the steps, where it may choose.
+
+    It may not where the environment says how many (`OMP_NUM_THREADS`), on a GPU, or where several processes train. A
+    resumed training keeps what was chosen, so that it adds its numbers up in the same order.
+    """
+
+    def __init__(self, choice: ThreadChoice) -> None:
+        self._choice = choice
+
+    def state_dict(self) -> dict[str, Any]:
+        return {} if self._choice.chosen is None else {"chosen": self._choice.chosen}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        self._choice.chosen = int(state_dict["chosen"])
+
+    def on_train_start(self, trainer: lightning.Trainer, pl_module: lightning.LightningModule) -> None:
+        if "OMP_NUM_THREADS" not in os.environ and trainer.world_size == 1 and pl_module.device.type == "cpu":
+            self._choice.begin()
+
+    def on_train_batch_start(self, trainer: lightning.Trainer, *_: Any) -> None:
+        self._choice.step_begins()
+
+    def on_train_batch_end(self, trainer: lightning.Trainer, *_: Any) -> None:
+        self._choice.step_ended()
+
+
 def _rate(step: int, steps: int, warm_up: float) -> float:
     """Return the share of the full learning rate: up in a straight line, then down to 0 at the last step."""
     rising = warm_up * steps
@@ -242,7 +271,8 @@ def fit(
     warnings.filterwarnings("ignore", message=".*your dataloader is not resumable.*")
     warnings.filterwarnings("ignore", message=".*Checkpoint directory .* exists and is not empty.*")
     lightning.seed_everything(schedule.seed, verbose=False)
-    callbacks = _callbacks(schedule, folder)
+    threads = ThreadChoice(say)
+    callbacks = [_Threads(threads), *_callbacks(schedule, folder)]
     trainer = lightning.Trainer(
         max_epochs=schedule.epochs,
         accelerator=schedule.accelerator,
@@ -274,6 +304,8 @@ def fit(
             if isinstance(end.__context__, KeyboardInterrupt):
                 raise KeyboardInterrupt from end
             raise
+        finally:
+            threads.end()
     else:
         module.epochs = stopped
     chosen = len(module.epochs) - 1

@@ -46,28 +46,28 @@ def front_matter(source: str) -> tuple[dict[str, str], int]:
     closed = _END.search(source, opened.end(), opened.end() + _LONGEST) if opened else None
     if opened is None or closed is None:
         return {}, 0
-    found: dict[str, list[str]] = {}
+    lists: dict[str, list[str]] = {}
     name = ""
     for line in source[opened.end() : closed.start()].splitlines():
         if field := _FIELD.match(line):
             name = field[1].strip().lower().replace(" ", "_")
             name = _NAMES.get(name, name)
-            found.setdefault(name, []).extend(_values(field[2] or ""))
+            lists.setdefault(name, []).extend(_values(field[2] or ""))
         elif name and (item := _ITEM.match(line)):
-            found[name].extend(_values(item[1]))
+            lists[name].extend(_values(item[1]))
         elif line.strip():
             # Nested or folded: not a field of ours.
-            found.pop(name, None)
+            lists.pop(name, None)
             name = ""
-    told = {name: _BETWEEN.get(name, "; ").join(values)[:_LONGEST_VALUE] for name, values in found.items() if values}
-    if "access" not in told and _ACCESS.search(source, opened.end(), closed.start()):
+    fields = {name: _BETWEEN.get(name, "; ").join(values)[:_LONGEST_VALUE] for name, values in lists.items() if values}
+    if "access" not in fields and _ACCESS.search(source, opened.end(), closed.start()):
         # What it says cannot be read: a comma without a name is seen by no group.
-        told["access"] = ","
-    if "date" in told and not (date := iso_date(told["date"])):
-        del told["date"]
-    elif "date" in told:
-        told["date"] = date
-    return told, closed.end()
+        fields["access"] = ","
+    if "date" in fields and not (date := iso_date(fields["date"])):
+        del fields["date"]
+    elif "date" in fields:
+        fields["date"] = date
+    return fields, closed.end()
 
 
 def _values(written: str) -> list[str]:

@@ -116,31 +116,31 @@ class Reading:
             self._turn.notify_all()
         return read
 
-    def _one(self, number: int, found: Found, known: Callable[[Found, str], bool]) -> FileRead:
+    def _one(self, number: int, file: Found, known: Callable[[Found, str], bool]) -> FileRead:
         # Files are read ahead as long as what waits is small; the one that is taken next never waits.
         with self._turn:
             self._turn.wait_for(lambda: self._stopped or self._held <= limits().document or number == self._next)
-        read = self._read(found, known)
+        read = self._read(file, known)
         with self._turn:
             self._held += _size(read)
         return read
 
-    def _read(self, found: Found, known: Callable[[Found, str], bool]) -> FileRead:
+    def _read(self, place: Found, known: Callable[[Found, str], bool]) -> FileRead:
         digest = ""
         try:
-            content = found.content()
+            content = place.content()
             digest = hashlib.sha256(content).hexdigest()
-            if known(found, digest):
-                return FileRead(found, digest, [], unchanged=True)
+            if known(place, digest):
+                return FileRead(place, digest, [], unchanged=True)
             process = self._free.get()
             try:
                 # What a file was packed by is no part of its format.
-                file = SourceFile(found.name.removesuffix(".gz"), content)
-                return FileRead(found, digest, _with_rewritten([*process.read(file)], file, process))
+                file = SourceFile(place.name.removesuffix(".gz"), content)
+                return FileRead(place, digest, _with_rewritten([*process.read(file)], file, process))
             finally:
                 self._free.put(process)
         except UnreadableError as problem:
-            return FileRead(found, digest, [], problem)
+            return FileRead(place, digest, [], problem)
 
 
 def _with_rewritten(
@@ -156,12 +156,12 @@ def _with_rewritten(
     Raises:
         UnreadableError: The file itself cannot be rewritten and read, or it encloses nothing that can.
     """
-    found: list[tuple[str, DraftDocument]] = []
+    kept: list[tuple[str, DraftDocument]] = []
     remarks: list[str] = []
     begun, most = time.monotonic(), limits().seconds
     for name, draft in drafts:
         if not draft.to_rewrite:
-            found.append((name, draft))
+            kept.append((name, draft))
             continue
         inner = SourceFile(draft.to_rewrite, file.content if draft.content is None else draft.content)
         try:
@@ -170,16 +170,16 @@ def _with_rewritten(
                 raise UnreadableError("timed out", expected, "too many in one file", remedy)
             if (newer := rewritten(inner)) is None:
                 raise problem_of(inner) or UnreadableError("unknown kind", "a file to rewrite", "another", "report it")
-            found += [(form, _in_place_of(draft, made)) for form, made in process.read(newer) if not made.to_rewrite]
+            kept += [(form, _in_place_of(draft, made)) for form, made in process.read(newer) if not made.to_rewrite]
         except UnreadableError as problem:
             remarks.append(f"attachment {inner.name}: {problem.kind} ({problem.got})")
             if len(drafts) == 1:
                 raise
-    if remarks and found:
+    if remarks and kept:
         # A message's own text comes last.
-        name, last = found[-1]
-        found[-1] = name, replace(last, remarks=[*last.remarks, *remarks])
-    return found
+        name, last = kept[-1]
+        kept[-1] = name, replace(last, remarks=[*last.remarks, *remarks])
+    return kept
 
 
 def _in_place_of(draft: DraftDocument, made: DraftDocument) -> DraftDocument:

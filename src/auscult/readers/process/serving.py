@@ -37,18 +37,18 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     questions = sys.stdin.buffer
-    told = json.loads(_read(questions) or b"{}")
-    registry = Registry(Columns.from_json(told["columns"]), told["readers"])
-    _confine(told["memory"])
+    settings = json.loads(_read(questions) or b"{}")
+    registry = Registry(Columns.from_json(settings["columns"]), settings["readers"])
+    _confine(settings["memory"])
     _answer(answers, END, b"")
     while (head := _read(questions)) is not None:
         file = SourceFile(json.loads(head)["name"], _read(questions) or b"")
-        faulthandler.dump_traceback_later(told["seconds"] + _GRACE, exit=True)
+        faulthandler.dump_traceback_later(settings["seconds"] + _GRACE, exit=True)
         for kind, content in _drafts(registry, file):
             # While an answer waits to be taken, no time counts; whoever asked counts all that reading takes.
             faulthandler.cancel_dump_traceback_later()
             _answer(answers, kind, content)
-            faulthandler.dump_traceback_later(told["seconds"] + _GRACE, exit=True)
+            faulthandler.dump_traceback_later(settings["seconds"] + _GRACE, exit=True)
         faulthandler.cancel_dump_traceback_later()
 
 

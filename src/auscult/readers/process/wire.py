@@ -47,7 +47,7 @@ def unpacked(content: bytes) -> list[bytes]:
 
 def draft_to_bytes(draft: DraftDocument) -> bytes:
     """A draft, as `draft_from_bytes` reads it."""
-    told = {name: getattr(draft, name) for name in _SAID} | {
+    fields = {name: getattr(draft, name) for name in _SAID} | {
         "sections": [[s.heading, len(s.text), s.passage_id, s.aspect, s.start, list(s.above)] for s in draft.sections],
         "paths": [list(path) for path in draft.heading_paths],
         "pages": [[float(width), float(height)] for width, height in draft.pages],
@@ -57,7 +57,7 @@ def draft_to_bytes(draft: DraftDocument) -> bytes:
         "has_content": draft.content is not None,
     }
     # Not by escapes, of which two that are half a surrogate pair each would come back as one character.
-    head = json.dumps(told, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    head = json.dumps(fields, ensure_ascii=False).encode("utf-8", "surrogatepass")
     return packed(head, draft.content or b"", draft.runs.astype(RUN).tobytes(), draft.words.astype(WORD).tobytes())
 
 
@@ -68,20 +68,20 @@ def draft_from_bytes(content: bytes) -> DraftDocument:
         DataError: It is something else.
     """
     try:
-        head, held, runs, words = unpacked(content)
-        told = json.loads(head.decode("utf-8", "surrogatepass"))
-        said = {name: _text(told[name]) for name in _SAID}
+        head, original, runs, words = unpacked(content)
+        fields = json.loads(head.decode("utf-8", "surrogatepass"))
+        texts = {name: _text(fields[name]) for name in _SAID}
         return DraftDocument(
-            **said,
-            sections=_sections(said["text"], told["sections"]),
-            content=held if told["has_content"] else None,
-            heading_paths=[tuple(map(_text, path)) for path in told["paths"]],
-            runs=_inside(np.frombuffer(runs, RUN), said["text"]),
-            words=_inside(np.frombuffer(words, WORD), said["text"]),
-            pages=[(float(width), float(height)) for width, height in told["pages"]],
-            entity_ids=tuple(map(_text, told["entity_ids"])),
-            metadata=_texts(told["metadata"]),
-            remarks=tuple(map(_text, told["remarks"])),
+            **texts,
+            sections=_sections(texts["text"], fields["sections"]),
+            content=original if fields["has_content"] else None,
+            heading_paths=[tuple(map(_text, path)) for path in fields["paths"]],
+            runs=_inside(np.frombuffer(runs, RUN), texts["text"]),
+            words=_inside(np.frombuffer(words, WORD), texts["text"]),
+            pages=[(float(width), float(height)) for width, height in fields["pages"]],
+            entity_ids=tuple(map(_text, fields["entity_ids"])),
+            metadata=_texts(fields["metadata"]),
+            remarks=tuple(map(_text, fields["remarks"])),
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise _broken(type(error).__name__) from error

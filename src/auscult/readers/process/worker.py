@@ -51,25 +51,25 @@ def exchange(
     if process.stdin is None or process.stdout is None:
         raise RuntimeError("a process without pipes")
     asking, answering = process.stdin.fileno(), process.stdout.fileno()
-    left, held = memoryview(question), bytearray()
+    left, received = memoryview(question), bytearray()
     spent = 0.0
     with selectors.DefaultSelector() as ready:
         ready.register(answering, selectors.EVENT_READ)
         ready.register(asking, selectors.EVENT_WRITE)
         while True:
             begun = time.monotonic()
-            found = ready.select(seconds - spent)
+            events = ready.select(seconds - spent)
             spent += time.monotonic() - begun
-            if not found or spent > seconds:
+            if not events or spent > seconds:
                 raise SlowError
-            for key, _ in found:
+            for key, _ in events:
                 if key.fd == asking:
                     left = _send(asking, left)
                     if not left:
                         ready.unregister(asking)
-                elif not _receive(answering, held):
+                elif not _receive(answering, received):
                     raise GoneError(_ending(process))
-            while (answer := _answer(held, most)) is not None:
+            while (answer := _answer(received, most)) is not None:
                 yield answer
                 if answer[0] in (END, REFUSED):
                     return
@@ -85,31 +85,31 @@ def _send(descriptor: int, left: memoryview) -> memoryview:
         return memoryview(b"")
 
 
-def _receive(descriptor: int, held: bytearray) -> bool:
+def _receive(descriptor: int, received: bytearray) -> bool:
     """Take what has come; whether more may."""
     try:
         come = os.read(descriptor, 16 * CHUNK)
     except BlockingIOError:
         return True
-    held += come
+    received += come
     return bool(come)
 
 
-def _answer(held: bytearray, most: int) -> tuple[bytes, bytes] | None:
+def _answer(received: bytearray, most: int) -> tuple[bytes, bytes] | None:
     """The first answer of what has come, taken out of it; None where it is not whole."""
-    if len(held) <= SIZE:
+    if len(received) <= SIZE:
         return None
-    kind = bytes(held[:1])
-    size = int.from_bytes(held[1 : 1 + SIZE], "little")
+    kind = bytes(received[:1])
+    size = int.from_bytes(received[1 : 1 + SIZE], "little")
     if kind not in (DRAFT, END, REFUSED):
         raise GoneError("a reader that said something else")
     if size > most:
         raise too_much(most)
     end = 1 + SIZE + size
-    if len(held) < end:
+    if len(received) < end:
         return None
-    content = bytes(held[1 + SIZE : end])
-    del held[:end]
+    content = bytes(received[1 + SIZE : end])
+    del received[:end]
     return kind, content
 
 
@@ -240,14 +240,14 @@ class ReadingProcess:
         for stream in (process.stdin, process.stdout):
             if stream is not None:
                 os.set_blocking(stream.fileno(), False)
-        told = {
+        settings = {
             "columns": self._columns.to_json(),
             "readers": self._readers,
             "memory": most.reading,
             "seconds": most.seconds,
         }
         try:
-            for _ in exchange(process, packed(json.dumps(told).encode()), CHUNK, _START):
+            for _ in exchange(process, packed(json.dumps(settings).encode()), CHUNK, _START):
                 pass
         except (SlowError, GoneError) as error:
             self.close()

@@ -72,14 +72,14 @@ def read_cda(root: Element, encoding: str, name: str) -> Iterator[DraftDocument]
 
 def _text_of_entries(section: Element) -> Element:
     """What the entries of a section say in words, for want of a narrative."""
-    found = Element("text")
+    text = Element("text")
     for entry in section.elements:
         for each in entry.all("text", "originalText") if entry.tag == "entry" else ():
             if has_words(each.words()):
                 paragraph = Element("paragraph")
                 paragraph.children = each.children
-                found.children.append(paragraph)
-    return found
+                text.children.append(paragraph)
+    return text
 
 
 def _sections(root: Element) -> Iterator[tuple[Element, int]]:
@@ -120,7 +120,7 @@ def _facts(root: Element) -> Facts:
     codes = dict.fromkeys(
         f"LOINC:{_code(section, 'code')}" for section, _ in _sections(root) if _code(section, "codeSystem") == _LOINC
     )
-    told = {
+    metadata = {
         "patient": (patient.get("extension") or patient.get("root")) if patient else "",
         "date": iso_date(effective.get("value")) if effective else "",
         "author": person.words_apart() if person else "",
@@ -133,7 +133,7 @@ def _facts(root: Element) -> Facts:
         title=titled.words() if titled else _code(root, "displayName"),
         source=custodian.words() if custodian else "",
         names=named,
-        metadata={key: value for key, value in told.items() if value},
+        metadata={key: value for key, value in metadata.items() if value},
     )
 
 

@@ -54,11 +54,11 @@ def strict_json(text: str) -> Any:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> Mapping[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
         # Which one is not told: what a broken file has for a key may be a patient's.
         raise UnreadableError("key twice", "JSON whose keys stand once", "a key twice in one object", _REMEDY)
-    return found
+    return fields
 
 
 def _constant(name: str) -> NoReturn:
@@ -86,16 +86,16 @@ def resources_of(objects: Iterable[tuple[str, dict[str, Any]]], problems: Proble
     """
     number = 0
     for where, value in objects:
-        held = [Resource(value)]
-        while held:
-            resource = held.pop()
+        waiting = [Resource(value)]
+        while waiting:
+            resource = waiting.pop()
             if resource.kind == "Bundle":
                 inner = [
                     Resource(dict(each.values), full_url=entry.text("fullUrl"))
                     for entry in resource.each("entry")
                     for each in entry.each("resource")
                 ]
-                held += reversed(inner)
+                waiting += reversed(inner)
             elif resource.kind:
                 number += 1
                 yield replace(resource, number=number)
@@ -267,22 +267,22 @@ class _Reading:
                         self._miss(resource.key, "empty file", "a resource with text", "none")
                 elif is_silent or not resource.is_text:
                     rest.append(resource)
-        found = [each for resource in self._resources for each in made.get(resource.number, ())]
+        keyed = [each for resource in self._resources for each in made.get(resource.number, ())]
         keys: Counter[str] = Counter()
         named = []
-        for key, draft in [*found, *self._records(rest, {number for number, drafts in made.items() if drafts})]:
+        for key, draft in [*keyed, *self._records(rest, {number for number, drafts in made.items() if drafts})]:
             keys[key] += 1
             named.append(replace(draft, key=key if keys[key] == 1 else f"{key}~{keys[key]}"))
         return named
 
     def remarks(self) -> list[str]:
         """What was not read."""
-        told = [f"{where} was not read: {problem}" for where, problem in self._problems]
-        told += [f"an attachment of {key} was left out: another one says the same" for key in self._same]
-        if len(told) > _MOST_TOLD:
-            told[_MOST_TOLD:] = [f"{len(told) - _MOST_TOLD} more were not read"]
+        remarks = [f"{where} was not read: {problem}" for where, problem in self._problems]
+        remarks += [f"an attachment of {key} was left out: another one says the same" for key in self._same]
+        if len(remarks) > _MOST_TOLD:
+            remarks[_MOST_TOLD:] = [f"{len(remarks) - _MOST_TOLD} more were not read"]
         others = ", ".join(f"{number} {kind}" for kind, number in self._others.most_common(_MOST_TOLD))
-        return [*told, f"resources that are not read as texts: {others}"] if others else told
+        return [*remarks, f"resources that are not read as texts: {others}"] if others else remarks
 
     def first_problem(self) -> UnreadableError:
         """Why there is no document."""
@@ -343,24 +343,24 @@ class _Reading:
         """
         by_patient: dict[str, list[tuple[Resource, str]]] = {}
         # All statements come first: what is named in one of them is no record of its own.
-        for resource, said in [(each, each.statement(self._find)) for each in resources]:
-            if not said:
+        for resource, statement in [(each, each.statement(self._find)) for each in resources]:
+            if not statement:
                 self._others[resource.kind] += resource.number not in read
             elif resource.number not in self._named:
-                by_patient.setdefault(resource.patient, []).append((resource, said))
-        for patient, held in by_patient.items():
-            first = held[0][0]
+                by_patient.setdefault(resource.patient, []).append((resource, statement))
+        for patient, records in by_patient.items():
+            first = records[0][0]
             facts = first.facts(self._people)
-            if len(held) > 1:
+            if len(records) > 1:
                 facts = Facts(
                     title="Clinical record" if patient else "Records",
                     names=facts.names[:1],
                     metadata={"patient": facts.metadata["patient"]} if patient else {},
                 )
             page = Page(facts.title, self._find)
-            page.add_records(held)
+            page.add_records(records)
             for draft in self._of_page(page, facts):
-                yield first.key if len(held) == 1 else f"{patient}/record".lstrip("/"), draft
+                yield first.key if len(records) == 1 else f"{patient}/record".lstrip("/"), draft
 
     @staticmethod
     def _of_page(page: Page, facts: Facts) -> Iterator[DraftDocument]:

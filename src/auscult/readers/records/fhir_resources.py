@@ -197,7 +197,7 @@ class Resource(Fields):
         subject = people.get(self.patient, NOBODY)
         title = self.text("title") or self.text("description") if self.kind != "DiagnosticReport" else ""
         authors = [who for field in ("author", "performer") for who in self.each(field)]
-        told = {
+        metadata = {
             "patient": subject.record_number or self.patient,
             "date": self.date,
             "type": self.concept("type") or self.concept("code") or self.concept("vaccineCode"),
@@ -208,14 +208,14 @@ class Resource(Fields):
             "language": self.text("language"),
         }
         return Facts(
-            title=(title or told["type"])[:_LONGEST],
+            title=(title or metadata["type"])[:_LONGEST],
             source=self.text("custodian", "display")[:_LONGEST],
             entity_ids=self.codes("conclusionCode"),
             names=[
                 (people.get(who.text("reference"), NOBODY).name or who.text("display"))[:_LONGEST]
                 for who in (*self.each("subject"), *self.each("patient"), *authors)
             ],
-            metadata={name: value[:_LONGEST] for name, value in told.items() if value},
+            metadata={name: value[:_LONGEST] for name, value in metadata.items() if value},
         )
 
 
@@ -238,12 +238,12 @@ _ATTACHMENTS: Final = re.compile(r"presentedForm|\w*[aA]ttachment")
 
 def attachments_in(value: Any, name: str = "") -> Iterator[Fields]:
     """All attachments of a resource, wherever they stand, but those of resources inside it and of extensions."""
-    for each in _listed(value):
-        if isinstance(each, dict):
-            if name and ("contentType" in each or _ATTACHMENTS.fullmatch(name)):
-                yield Fields(each)
+    for inner_value in _listed(value):
+        if isinstance(inner_value, dict):
+            if name and ("contentType" in inner_value or _ATTACHMENTS.fullmatch(name)):
+                yield Fields(inner_value)
             else:
-                for key, inner in each.items():
+                for key, inner in inner_value.items():
                     if key not in ("contained", "extension", "modifierExtension", "text"):
                         yield from attachments_in(inner, key)
 
@@ -324,14 +324,14 @@ class Page:
             self.add(resources[0][0])
             return
         by_kind: dict[str, list[tuple[Resource, str]]] = {}
-        for each, said in resources:
-            by_kind.setdefault(each.kind, []).append((each, said))
-        for kind, held in by_kind.items():
+        for resource, statement in resources:
+            by_kind.setdefault(resource.kind, []).append((resource, statement))
+        for kind, members in by_kind.items():
             by_year: dict[str, list[str]] = {}
-            for each, said in held:
+            for resource, statement in members:
                 # A section of hundreds of lines answers nothing.
-                year = each.date[:4] if len(held) > _MOST_LINES else ""
-                by_year.setdefault(year, []).append(said)
+                year = resource.date[:4] if len(members) > _MOST_LINES else ""
+                by_year.setdefault(year, []).append(statement)
             self._parts.append(f"<h2>{plain_of(kind)}</h2>\n")
             for year, lines in sorted(by_year.items()):
                 self._lines(year, lines, level=3)
@@ -356,16 +356,16 @@ class Page:
 
     def _members(self, references: Iterable[Fields], holder: Resource) -> list[Resource]:
         """The resources that references are to, each followed by those that it groups; each once."""
-        found: dict[int, Resource] = {}
+        members: dict[int, Resource] = {}
         waiting = [(each, holder) for each in references][::-1]
         while waiting:
             reference, above = waiting.pop()
             each = self._find(reference.text("reference"), above)
-            if each is not None and not each.in_error and each.kind not in PEOPLE and each.number not in found:
-                found[each.number] = each
+            if each is not None and not each.in_error and each.kind not in PEOPLE and each.number not in members:
+                members[each.number] = each
                 inner = [member for name in ("result", "hasMember") for member in each.each(name)]
                 waiting += [(member, each) for member in reversed(inner)]
-        return list(found.values())
+        return list(members.values())
 
     def _entries(self, resources: Iterable[Resource]) -> None:
         """Add resources that are told in another one: what the page does not say yet."""

@@ -59,16 +59,20 @@ def statement_of(fields: Mapping[str, Any], look: Look, narrative: str = "") -> 
         narrative: What it says in words itself; the fields then say what that leaves out.
     """
     key, name = name_of(fields, look)
-    told = list(_labelled(fields, look, without=key))
-    value = next((words for label, words, _ in told if label == "Value"), "")
-    said = ": ".join(filter(None, (name, value)))
+    labelled = list(_labelled(fields, look, without=key))
+    value = next((words for label, words, _ in labelled if label == "Value"), "")
+    statement = ": ".join(filter(None, (name, value)))
     if narrative:
         known = apart(narrative)
-        told = [each for each in told if apart(each[1]) not in known]
-        said = ": ".join((*([said] if apart(name) not in known or apart(value) not in known else ()), narrative))
-    rest = [f"{label.lower()}: {words}" for label, words, _ in told if label != "Value"]
+        labelled = [each for each in labelled if apart(each[1]) not in known]
+        statement = ": ".join(
+            (*([statement] if apart(name) not in known or apart(value) not in known else ()), narrative)
+        )
+    rest = [f"{label.lower()}: {words}" for label, words, _ in labelled if label != "Value"]
     # Without a name codes alone say nothing.
-    return "; ".join(filter(None, (said, *rest))) if said or any(is_free for _, _, is_free in told) else ""
+    return (
+        "; ".join(filter(None, (statement, *rest))) if statement or any(is_free for _, _, is_free in labelled) else ""
+    )
 
 
 def apart(text: str) -> str:

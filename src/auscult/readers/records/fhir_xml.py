@@ -32,10 +32,10 @@ def object_of(resource: Element, depth: int = 0) -> dict[str, Any]:
     """
     if depth > _DEEPEST:
         raise UnreadableError("deep nesting", f"XML nested at most {_DEEPEST} deep", "deeper nesting", "leave it out")
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     if _is_resource(resource):
-        found["resourceType"] = resource.tag
-    found |= {name: resource.get(name) for name in ("id", "url") if resource.get(name)}
+        fields["resourceType"] = resource.tag
+    fields |= {name: resource.get(name) for name in ("id", "url") if resource.get(name)}
     for child in resource.elements:
         value: Any
         if child.tag == "div":
@@ -46,12 +46,12 @@ def object_of(resource: Element, depth: int = 0) -> dict[str, Any]:
             value = object_of(child, depth + 1)
         else:
             value = {"true": True, "false": False}.get(child.get("value"), child.get("value"))
-        held = found.get(child.tag)
-        if held is None:
-            found[child.tag] = value
+        before = fields.get(child.tag)
+        if before is None:
+            fields[child.tag] = value
         else:
-            found[child.tag] = [*held, value] if isinstance(held, list) else [held, value]
-    return found
+            fields[child.tag] = [*before, value] if isinstance(before, list) else [before, value]
+    return fields
 
 
 def _is_resource(element: Element) -> bool:

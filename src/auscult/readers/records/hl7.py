@@ -106,11 +106,11 @@ class _Message:
         """The pieces of a text, escape sequences resolved; None for the end of a line."""
         at = 0
         escape, repetition = re.escape(self.signs[2]), re.escape(self.signs[1])
-        for found in re.finditer(rf"{escape}([^{escape}\r\n]{{0,200}}){escape}|{repetition}", field.text):
-            yield Piece(field.text[at : found.start()], field.start + at, field.start + found.start())
-            at = found.end()
-            said = self._said(found[1])
-            yield None if said is None else Piece(said, field.start + found.start(), field.start + at)
+        for match in re.finditer(rf"{escape}([^{escape}\r\n]{{0,200}}){escape}|{repetition}", field.text):
+            yield Piece(field.text[at : match.start()], field.start + at, field.start + match.start())
+            at = match.end()
+            text = self._said(match[1])
+            yield None if text is None else Piece(text, field.start + match.start(), field.start + at)
         yield Piece(field.text[at:], field.start + at, field.end)
 
     def _said(self, code: str | None) -> str | None:
@@ -141,23 +141,25 @@ class Hl7Reader:
             UnreadableError: No message has a report.
         """
         drafts: list[tuple[str, DraftDocument]] = []
-        told: list[str] = []
+        remarks: list[str] = []
         problem: UnreadableError | None = None
         messages = silent = 0
         text, encoding = decoded(file.content, _charset(file.head))
         for messages, message in enumerate(_messages(text), start=1):
             key = message.plain(message.field("MSH", 9)) or str(messages)
-            found, problems = _read(message, encoding, file.name)
-            told += [f"message {messages}: {each}" for each in problems]
+            documents, problems = _read(message, encoding, file.name)
+            remarks += [f"message {messages}: {each}" for each in problems]
             problem = problem or next((each for each in problems if isinstance(each, UnreadableError)), None)
-            silent += not (found or problems)
-            drafts += [(key if number == 1 else f"{key}/{number}", each) for number, each in enumerate(found, start=1)]
+            silent += not (documents or problems)
+            drafts += [
+                (key if number == 1 else f"{key}/{number}", each) for number, each in enumerate(documents, start=1)
+            ]
         if not drafts:
             raise problem or UnreadableError("no text", "messages with reports", "none", "leave it out")
-        if len(told) > _MOST_TOLD:
-            told[_MOST_TOLD:] = [f"{len(told) - _MOST_TOLD:,} more"]
-        told += [f"messages without a report: {silent:,} of {messages:,}"] if silent else []
-        drafts[0] = (drafts[0][0], replace(drafts[0][1], remarks=(*drafts[0][1].remarks, *told)))
+        if len(remarks) > _MOST_TOLD:
+            remarks[_MOST_TOLD:] = [f"{len(remarks) - _MOST_TOLD:,} more"]
+        remarks += [f"messages without a report: {silent:,} of {messages:,}"] if silent else []
+        drafts[0] = (drafts[0][0], replace(drafts[0][1], remarks=(*drafts[0][1].remarks, *remarks)))
         times: Counter[str] = Counter()
         for key, draft in drafts:
             times[key] += 1
@@ -345,7 +347,7 @@ def _facts(message: _Message) -> Facts:
     )
     kind = message.part(message.field("TXA", 2), 2) or message.coded(message.field("OBR", 4))
     dates = (("OBR", 7), ("TXA", 4), ("OBX", 14), ("OBR", 22), ("MSH", 6))
-    told = {
+    metadata = {
         "patient": message.part(patient, 1),
         "date": next(filter(None, (iso_date(message.part(message.field(*each), 1)) for each in dates)), ""),
         "type": kind,
@@ -356,5 +358,5 @@ def _facts(message: _Message) -> Facts:
         title=kind,
         source=message.part(message.field("MSH", 3), 1),
         names=[named, author],
-        metadata={key: value for key, value in told.items() if value},
+        metadata={key: value for key, value in metadata.items() if value},
     )

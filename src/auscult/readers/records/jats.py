@@ -105,7 +105,7 @@ def _facts(article: Element, meta: Element) -> Facts:
     journal = article.child("front", "journal-meta")
     named = journal.first("journal-title") if journal else None
     licence = meta.child("permissions", "license")
-    told = {
+    metadata = {
         "pmcid": pmcid,
         "doi": doi,
         "pmid": ids.get("pmid", ""),
@@ -122,7 +122,7 @@ def _facts(article: Element, meta: Element) -> Facts:
         title=titled.words() if titled else "",
         source=named.words() if named else "",
         url=url,
-        metadata={name: value for name, value in told.items() if value},
+        metadata={name: value for name, value in metadata.items() if value},
     )
 
 

@@ -36,7 +36,7 @@ from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.notes import decode
 
 SCHEMA = ("id", "title", "text", "url", "source", "split", "entity_ids")
-"""What the public schema gives a meaning of its own (docs/jsonl-format.md); other names are fields of the metadata."""
+"""What the public schema (docs/reference/jsonl-format.md) gives a meaning; other names are fields of the metadata."""
 _EXAMPLE = "title=Name,text=Body,date=Datum"
 
 
@@ -67,18 +67,18 @@ class Columns:
         Raises:
             ConfigError: It is none, names a field twice, or says not what the text is.
         """
-        told: dict[str, tuple[str, ...]] = {}
+        mapping: dict[str, tuple[str, ...]] = {}
         for part in filter(str.strip, given.split(",")):
-            name, found, columns = part.partition("=")
+            name, equals, columns = part.partition("=")
             sources = tuple(filter(None, map(str.strip, columns.split("+"))))
-            if not (found and name.strip() and sources):
+            if not (equals and name.strip() and sources):
                 raise ConfigError(f"a mapping such as {_EXAMPLE}", repr(part.strip()), "write FIELD=COLUMN")
-            if name.strip() in told:
+            if name.strip() in mapping:
                 raise ConfigError("every field once in a mapping", f"'{name.strip()}' twice", "join columns by '+'")
-            told[name.strip()] = sources
-        if told and "text" not in told:
+            mapping[name.strip()] = sources
+        if mapping and "text" not in mapping:
             raise ConfigError(f"a mapping such as {_EXAMPLE}", "one without a text", "say which column holds it: text=")
-        return cls(tuple(told.items()), tuple((pattern, cls.parse(each)) for pattern, each in files.items()))
+        return cls(tuple(mapping.items()), tuple((pattern, cls.parse(each)) for pattern, each in files.items()))
 
     def __bool__(self) -> bool:
         return bool(self.told or self.files)
@@ -199,7 +199,7 @@ class RowReader:
         columns = self._columns.of(file.name)
         rows = _objects(text) if file.suffix in _LINES else _cells(text)
         wordless: list[int] = []
-        found = 0
+        count = 0
         # A file's remarks stand with one of its documents: its last, when all is known.
         last: DraftDocument | None = None
         for number, fields in rows:
@@ -209,7 +209,7 @@ class RowReader:
                 continue
             if last is not None:
                 yield last
-            last, found = draft, found + 1
+            last, count = draft, count + 1
         if last is None:
             raise UnreadableError("no words", "rows with words", "a file without any", "leave it out")
         yield _remarking(last, wordless)
@@ -249,15 +249,15 @@ def _as_named(fields: dict[str, Any], number: int) -> dict[str, Any]:
         else:
             raise ColumnMissingError("a column or field 'text'", f"{len(fields):,} others", _HOW)
     metadata = folded.pop("metadata", {})
-    told = metadata if isinstance(metadata, dict) else {}
-    told |= {name: value for name, value in folded.items() if name not in (*SCHEMA, "sections")}
+    extra = metadata if isinstance(metadata, dict) else {}
+    extra |= {name: value for name, value in folded.items() if name not in (*SCHEMA, "sections")}
     entities = folded.get("entity_ids", [])
     return {
         **{name: str(folded[name]) for name in SCHEMA if name in folded and name != "entity_ids"},
         "id": str(folded.get("id", number)).strip(),
         "entity_ids": entities.split() if isinstance(entities, str) else [str(each) for each in entities],
-        "metadata": {name: value for name, value in told.items() if isinstance(value, str) and value.strip()}
-        | _access(told),
+        "metadata": {name: value for name, value in extra.items() if isinstance(value, str) and value.strip()}
+        | _access(extra),
     } | ({"sections": folded["sections"]} if "sections" in folded else {})
 
 

@@ -75,18 +75,18 @@ def words_of_word(content: bytes) -> Iterator[DraftDocument]:
 def _unseen_styles(root: Any) -> dict[str, str]:
     """Return why the words of a style are left out, by its id: hidden, struck out, or of a table of contents."""
     styles = {value(style, "styleId"): style for style in children(root, "style")}
-    found: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     for name, style in styles.items():
         # A style is what those that it is based on are; their chain may be a ring.
         for _ in range(len(styles)):
             if reason := _look_reason(child(style, "rPr")):
-                found.setdefault(name, reason)
+                reasons.setdefault(name, reason)
             if re.fullmatch(r"toc \d", value(child(style, "name")), re.IGNORECASE):
-                found.setdefault(name, _CONTENTS)
+                reasons.setdefault(name, _CONTENTS)
             style = styles.get(value(child(style, "basedOn")))
-            if style is None or name in found:
+            if style is None or name in reasons:
                 break
-    return found
+    return reasons
 
 
 def _look_reason(properties: Any) -> str:
@@ -146,18 +146,18 @@ def words_of_slides(content: bytes) -> Iterator[DraftDocument]:
 def _parts_of_slides(content: bytes) -> set[str]:
     """Return the names of the parts that the slides of a presentation lead to, slides included."""
     package = Package(content, "a PowerPoint file")
-    found, waiting = set[str](), ["ppt/presentation.xml"]
+    names, waiting = set[str](), ["ppt/presentation.xml"]
     while waiting:
         folder, stem = posixpath.split(waiting.pop())
         relations = package.read(f"{folder}/_rels/{stem}.rels")
         for relation in parsed_xml(relations) if relations else ():
             placed = posixpath.join("/", folder, value(relation, "Target"))
             name = posixpath.normpath(placed).lstrip("/")
-            if value(relation, "TargetMode") != "External" and name not in found:
-                found.add(name)
+            if value(relation, "TargetMode") != "External" and name not in names:
+                names.add(name)
                 # Layouts and masters lead to slides that nobody shows.
                 waiting += [name] if re.match(r"ppt/(?:slides|notesSlides)/", name) else []
-    return found
+    return names
 
 
 def _reason_in_slide(element: Any) -> str | None:

@@ -134,16 +134,16 @@ def _parts(archive: zipfile.ZipFile) -> WordParts:
     if main not in members:
         raise broken("an archive without a document's text")
     # By the end of the relationship's name; the first of a kind counts.
-    found: dict[str, str] = {}
+    targets: dict[str, str] = {}
     around = dict.fromkeys(_AROUND.values(), 0)
     chunks: dict[str, tuple[str, bytes]] = {}
     for name, kind, target in _relations(archive, members, main):
-        found.setdefault(kind.rpartition("/")[2], target)
+        targets.setdefault(kind.rpartition("/")[2], target)
         if (named := _AROUND.get(kind.rpartition("/")[2])) is not None:
             around[named] += _count_words(archive, members, target)
         if kind.endswith("/aFChunk") and target in members:
             chunks[name] = target, _bytes(archive, members[target])
-    others = {kind: _part(archive, members, found.get(kind, "")) for kind in _KINDS}
+    others = {kind: _part(archive, members, targets.get(kind, "")) for kind in _KINDS}
     document = _part(archive, members, main)
     if document is None or local(document) != "document":
         raise broken("an archive whose main part is no Word document")
@@ -168,14 +168,14 @@ def _part(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], name: s
     member = members.get(name)
     if member is None:
         return None
-    held = _bytes(archive, member)
+    content = _bytes(archive, member)
     # In UTF-16, a zero follows each letter of what is looked for.
-    if _DOCTYPE.search(held) or (held[:4].count(0) and _DOCTYPE.search(held.replace(b"\0", b""))):
+    if _DOCTYPE.search(content) or (content[:4].count(0) and _DOCTYPE.search(content.replace(b"\0", b""))):
         remedy = "open it in Word or LibreOffice and save a new copy"
         raise UnreadableError("declared entities", "a Word file without a document type", "one with", remedy)
     for strict, usual in _STRICT:
-        held = held.replace(strict, usual)
-    return _parsed(held)
+        content = content.replace(strict, usual)
+    return _parsed(content)
 
 
 def _count_words(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], name: str) -> int:
@@ -199,10 +199,10 @@ def _bytes(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
     return archive.read(member)
 
 
-def _parsed(held: bytes) -> Any:
+def _parsed(content: bytes) -> Any:
     from docx.oxml import parse_xml
 
     try:
-        return parse_xml(held)
+        return parse_xml(content)
     except (SyntaxError, ValueError, LookupError) as error:  # lxml's errors of XML are SyntaxErrors.
         raise broken("a part that is no XML") from error

@@ -152,19 +152,24 @@ class _Walk:
 
     def _paragraph(self, paragraph: Any) -> None:
         style = self._styles.of(paragraph)
-        found = self._text(paragraph)
-        pieces = self._placed(found)
-        if value(child(paragraph, "pPr", "framePr"), "dropCap") in ("drop", "margin") and len(found.text.split()) == 1:
+        content = self._text(paragraph)
+        pieces = self._placed(content)
+        if (
+            value(child(paragraph, "pPr", "framePr"), "dropCap") in ("drop", "margin")
+            and len(content.text.split()) == 1
+        ):
             self._initial += pieces
             return
         initial: list[Piece] = []
-        if has_words(found.text):
+        if has_words(content.text):
             initial, self._initial = self._initial, []
-        marker = self._lists.marker(style.list_id, style.list_level) if style.list_id and has_words(found.text) else ""
-        level = self._level(style.title, style.level, found, bool(marker))
+        marker = (
+            self._lists.marker(style.list_id, style.list_level) if style.list_id and has_words(content.text) else ""
+        )
+        level = self._level(style.title, style.level, content, bool(marker))
         if style.contents:
-            self.flow.left_out["table of contents"] += len(found.text.split())
-        elif not found.text.strip():
+            self.flow.left_out["table of contents"] += len(content.text.split())
+        elif not content.text.strip():
             pass
         elif level:
             self.flow.begin_heading(level)
@@ -182,18 +187,18 @@ class _Walk:
             self.flow.block()
             self._lines(initial, pieces)
             self.flow.block()
-        for box in found.boxes:
+        for box in content.boxes:
             self._blocks(box, 0)
 
-    def _level(self, title: bool, level: int, found: ParagraphText, marked: bool) -> int:
+    def _level(self, title: bool, level: int, content: ParagraphText, marked: bool) -> int:
         """The level of the heading that a paragraph is, 1 for the title; 0 for none."""
-        words = found.text.strip()
+        words = content.text.strip()
         if title and not self._title:
             self._title = " ".join(words.split())
             return 1
         if level or title:
             return max(level, 1) + self._lower
-        return 2 if self._by_bold and not marked and self._is_bold_line(found) else 0
+        return 2 if self._by_bold and not marked and self._is_bold_line(content) else 0
 
     @staticmethod
     def _is_bold_line(found: ParagraphText) -> bool:
@@ -239,11 +244,11 @@ class _Walk:
             return []
         lines: list[tuple[Piece, str]] = []
         for paragraph in _paragraphs(cell.element):
-            found = self._text(paragraph)
-            cell.note(found)
-            boxes += found.boxes
+            content = self._text(paragraph)
+            cell.note(content)
+            boxes += content.boxes
             gap = BLOCK
-            for piece in self._placed(found):
+            for piece in self._placed(content):
                 if piece.text.strip():
                     lines.append((piece, gap))
                     gap = LINE
@@ -301,11 +306,11 @@ class _Walk:
         self.flow.left_out.update(found.left_out)
         return found
 
-    def _placed(self, found: ParagraphText) -> list[Piece]:
+    def _placed(self, content: ParagraphText) -> list[Piece]:
         """A paragraph's lines, at their places in the source, to whose end they are added."""
-        self.source += [found.text, "\n"]
+        self.source += [content.text, "\n"]
         pieces, at = [], self._at
-        for line in found.text.split("\n"):
+        for line in content.text.split("\n"):
             pieces.append(Piece(line, at, at + len(line)))
             at += len(line) + 1
         self._at = at
@@ -321,11 +326,11 @@ class _Walk:
 
 def _filled(rows: Sequence[Sequence[Cell]], lines: Sequence[Sequence[list[tuple[Piece, str]]]]) -> list[Cells]:
     """The cells of a table's rows, each on one line; what spans rows is repeated in each."""
-    found: list[Cells] = []
+    filled: list[Cells] = []
     above: dict[int, list[Piece]] = {}
-    for row, said in zip(rows, lines, strict=True):
+    for row, cells_lines in zip(rows, lines, strict=True):
         cells: Cells = []
-        for at, (cell, parts) in enumerate(zip(row, said, strict=True)):
+        for at, (cell, parts) in enumerate(zip(row, cells_lines, strict=True)):
             if cell.across:
                 cells.append(None)
             elif cell.goes_on:
@@ -336,8 +341,8 @@ def _filled(rows: Sequence[Sequence[Cell]], lines: Sequence[Sequence[list[tuple[
                     pieces += [written(parting(pieces[-1].text, piece.text, gap)), piece] if pieces else [piece]
                 above[at] = repeated(" ".join("".join(piece.text for piece in pieces).split()))
                 cells.append(pieces)
-        found.append(cells)
-    return found
+        filled.append(cells)
+    return filled
 
 
 def _held(element: Any) -> Any:

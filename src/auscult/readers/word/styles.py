@@ -67,14 +67,14 @@ def look_of(properties: Any) -> Look:
         return Look()
     flags: dict[str, bool | None] = {}
     raised = font = None
-    for each in properties:
-        name = local(each)
+    for element in properties:
+        name = local(element)
         if name in ("b", "strike", "dstrike", "vanish"):
-            flags[name] = is_on(each)
+            flags[name] = is_on(element)
         elif name == "vertAlign":
-            raised = value(each) == "superscript"
+            raised = value(element) == "superscript"
         elif name == "rFonts":
-            font = value(each, "ascii") or value(each, "hAnsi") or None
+            font = value(element, "ascii") or value(element, "hAnsi") or None
     struck = flags.get("strike") or flags.get("dstrike", flags.get("strike"))
     return Look(flags.get("b"), struck, flags.get("vanish"), raised, font)
 
@@ -92,13 +92,13 @@ class Styles:
     def look(self, style_id: str) -> Look:
         """What letters of a style look like."""
         if style_id not in self._looks:
-            found, named = Look(), style_id
+            look, named = Look(), style_id
             for _ in range(_DEEPEST_STYLE):
                 style = self._elements.get(named)
                 if style is None:
                     break
-                found, named = found.over(look_of(child(style, "rPr"))), value(child(style, "basedOn"))
-            self._looks[style_id] = found
+                look, named = look.over(look_of(child(style, "rPr"))), value(child(style, "basedOn"))
+            self._looks[style_id] = look
         return self._looks[style_id]
 
     def look_of_paragraph(self, paragraph: Any) -> Look:
@@ -169,9 +169,9 @@ class Lists:
         )
         self._levels: dict[str, dict[int, _Level]] = {}
         self._counted_as: dict[str, str] = {}
-        for each in children(root, "num") if root is not None else ():
-            number, named = value(each, "numId"), value(child(each, "abstractNumId"))
-            own = [*children(each, "lvlOverride")]
+        for numbering in children(root, "num") if root is not None else ():
+            number, named = value(numbering, "numId"), value(child(numbering, "abstractNumId"))
+            own = [*children(numbering, "lvlOverride")]
             self._levels[number] = dict(abstract.get(named, {}))
             for override in own:
                 self._override(number, override)

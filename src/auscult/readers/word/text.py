@@ -105,7 +105,7 @@ def paragraph_text(paragraph: Any, styles: Styles | None = None) -> ParagraphTex
         styles: The file's.
     """
     parts = _Parts(ParagraphText())
-    found = parts.found
+    content = parts.found
     first = styles.look_of_paragraph(paragraph) if styles else Look()
     look = first
     waiting = [(each, first) for each in reversed(paragraph)]
@@ -113,9 +113,9 @@ def paragraph_text(paragraph: Any, styles: Styles | None = None) -> ParagraphTex
         element, look = waiting.pop()
         name = local(element)
         if name == "txbxContent":
-            found.boxes.append(element)
+            content.boxes.append(element)
         elif name in _DELETED:
-            found.left_out["tracked deletions"] += sum(
+            content.left_out["tracked deletions"] += sum(
                 len((each.text or "").split()) for each in element.iter() if local(each) in ("t", "delText")
             )
         elif name in _LEFT_OUT or not name:
@@ -154,9 +154,9 @@ def paragraph_text(paragraph: Any, styles: Styles | None = None) -> ParagraphTex
             waiting += [(each, look) for each in reversed(element)]
     while parts.fields:
         parts.end_field(look)
-    found.text = parts.joined()
-    found.bold = parts.bold > 0 and not parts.plain
-    return found
+    content.text = parts.joined()
+    content.bold = parts.bold > 0 and not parts.plain
+    return content
 
 
 def _shown_choice(element: Any) -> Any:
@@ -213,11 +213,11 @@ class Cell:
     plain: bool = False
     words: bool = False
 
-    def note(self, found: ParagraphText) -> None:
+    def note(self, content: ParagraphText) -> None:
         """Take notice of a paragraph of it."""
-        if found.text.strip():
+        if content.text.strip():
             self.words = True
-            self.plain |= not found.bold
+            self.plain |= not content.bold
 
 
 def cells_of(row: Any) -> Iterator[Cell]:
