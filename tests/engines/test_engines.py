@@ -286,6 +286,17 @@ def test_a_server_that_is_not_there_is_named(folder: Path, postgres: str, monkey
     withdraw(away)
 
 
+def test_an_engine_that_is_too_slow_is_an_error(milvus: str) -> None:
+    engine: Any = open_engine(milvus)
+
+    def late(client: object) -> None:
+        raise engine._unanswered
+
+    with pytest.raises(EngineError, match="to answer in 10 s, got no answer"):
+        engine._deed(late)
+    engine.close()
+
+
 def test_a_deed_is_done_again_as_often_as_it_pays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("auscult.engines.contract._WAITS", (0.0, 0.0))
     failing = [ConnectionError("gone"), ConnectionError("gone")]

@@ -47,7 +47,10 @@ class MilvusEngine:
     def __init__(self, place: Place) -> None:
         with naming_extra("milvus", "pymilvus"):
             import pymilvus
+            from pymilvus import decorators
         self._library = pymilvus
+        # The library lets errors of its transport through where time is up.
+        self._unanswered = decorators.grpc.RpcError
         server = place.server.removeprefix("milvus:")
         self._server = f"http:{server}" if server.startswith("//") else server
         self.name = f"the Milvus {'file' if self._server.endswith('.db') else 'server'} {server.removeprefix('//')}"
@@ -193,6 +196,9 @@ class MilvusEngine:
                 self.name,
                 waits,
             )
+        except self._unanswered as error:
+            remedy = "ask again when it has less to do, or give it more processors"
+            raise EngineError(f"{self.name} to answer in {_SECONDS} s", "no answer", remedy) from error
         except error_of.MilvusException as error:
             raise EngineError(f"{self.name} to do it", first_line(error), "see the server's log") from error
 
