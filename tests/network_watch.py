@@ -166,9 +166,7 @@ def commands(folder: Path) -> list[Asked]:
     experiment.write_text(json.dumps(settings(corpus, ontology)))
     leaflet.write_text("Gout\n\nAnn Weber (ann.weber@example.co.uk) takes colchicine.\n")
     mydata, work = str(write_folder(folder / "mine")), str(folder / "work")
-    engine = (
-        f"milvus:{folder / 'm.db'}#own" if importlib.util.find_spec("milvus_lite") else "postgresql://127.0.0.1:9/x"
-    )
+    candidates = f"milvus:{folder / 'm.db'}#own" if importlib.util.find_spec("milvus_lite") else ""
     return [
         Asked(["--version"]),
         Asked(["index", str(LEAFLETS), "--out", index]),
@@ -181,7 +179,7 @@ def commands(folder: Path) -> list[Asked]:
         Asked(["verify", index]),
         Asked(["optimize", index]),
         Asked(["backup", index, str(folder / "backup")]),
-        Asked(["publish", str(folder / "backup"), engine], 0 if engine.startswith("milvus") else 2),
+        Asked(["publish", str(folder / "backup"), "postgresql://127.0.0.1:9/x", "--candidates", candidates], 2),
         Asked(["feedback", index], 2),
         Asked(["keys", "add", keys, "Ward 3"]),
         Asked(["keys", "list", keys]),

@@ -256,6 +256,7 @@ KINDS: Mapping[str, Page] = {
     "serving": SERVING,
     "http_load": SERVING,
     "writing_together": SERVING,
+    "published": SERVING,
     "reliability": RELIABILITY,
     "security": SECURITY,
     "scans": FILES,

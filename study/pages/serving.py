@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,9 +10,9 @@ from auscult_lab.evaluation.tables import TextTable
 from study.pages.picked import value_at
 from study.pages.plain_values import day_and_processor, flatten, measured_on, plain
 
+# Sentences of the index that is compared with a peer.
+_OF_PEER = 100_000
 _LARGER = (100_000_000, 1_000_000_000)
-# Sentences of the index that is published.
-_OF_ENGINES = 100_000
 _PATIENCE, _ONE_DISK = 0.5, 1e12
 _DAY = len("2026-01-31")
 
@@ -33,7 +34,6 @@ _ENGINES: Mapping[str, str] = {
     "question_p95_ms": "p95",
     "vectors_p50_ms": "vectors, median ms",
     "same_by_vectors": "same by vectors",
-    "same_by_evidence": "same by evidence",
 }
 
 
@@ -43,7 +43,7 @@ def serving_tables(records: Sequence[Mapping[str, Any]]) -> list[TextTable]:
     for record in records:
         tables += [_sizes_table(record), _extrapolated(dict(flatten(record["sizes"][-1])))]
         if record["engines"]:
-            tables.append(_engines_table(record))
+            tables.append(_peer_table(record))
     return tables
 
 
@@ -57,16 +57,16 @@ def _sizes_table(record: Mapping[str, Any]) -> TextTable:
     return TextTable("One machine", ("", *(f"{size['sentences']:,} sentences" for size in sizes)), rows, (note,))
 
 
-def _engines_table(record: Mapping[str, Any]) -> TextTable:
-    published = min(record["sizes"], key=lambda size: abs(size["sentences"] - _OF_ENGINES))
+def _peer_table(record: Mapping[str, Any]) -> TextTable:
+    published = min(record["sizes"], key=lambda size: abs(size["sentences"] - _OF_PEER))
     itself = {name.replace(": ", "_").replace(" ", "_"): value for name, value in flatten(published)}
     engines = [{"engine": "the index itself", **itself}, *record["engines"]]
     rows = tuple((str(engine["engine"]), *(plain(engine.get(field)) for field in _ENGINES)) for engine in engines)
     note = (
-        f"{published['sentences']:,} sentences. *Same by vectors*: the share of the exact ten nearest; *same by "
-        "evidence*: of the ten that the index finds alone. LanceDB ranks by its own words and ranks."
+        f"{published['sentences']:,} sentences. *Same by vectors*: the share of the exact ten nearest. "
+        "LanceDB ranks by its own words and ranks."
     )
-    return TextTable("Servers, and a peer", ("engine", *_ENGINES.values()), rows, (note,))
+    return TextTable("A peer", ("engine", *_ENGINES.values()), rows, (note,))
 
 
 _LOAD: Mapping[str, str] = {
@@ -92,20 +92,22 @@ def load_table(records: Sequence[Mapping[str, Any]]) -> TextTable:
 
 
 def _extrapolated(size: Mapping[str, Any]) -> TextTable:
-    """By the arithmetic of the largest size: a column a size, and the engine that it calls for."""
+    """By the arithmetic of the largest size: a column a size, and the servers that it calls for."""
     heads, columns = [], []
     for sentences in _LARGER:
         times = sentences / size["sentences"]
         disk, seconds = size["bytes per sentence"] * sentences, size["question: processor p50 ms"] * times / 1000
-        fits = "PostgreSQL, HNSW" if disk < _ONE_DISK else "Milvus, a cluster"
+        found_by = size["of these segments"] * sentences
+        servers = math.ceil((disk - found_by) / (_ONE_DISK - found_by))
+        each = found_by + (disk - found_by) / servers
         heads.append(f"{sentences:,} sentences")
         columns.append(
             (
                 plain(round(size["passages"] * times)),
                 plain(disk / 1e9),
-                plain(size["of these segments"] * sentences / 1e9),
+                plain(found_by / 1e9),
                 plain(seconds),
-                "the index itself" if seconds < _PATIENCE else fits,
+                *(("", "") if seconds < _PATIENCE else (plain(servers), plain(each / 1e9))),
             )
         )
     names = (
@@ -113,15 +115,17 @@ def _extrapolated(size: Mapping[str, Any]) -> TextTable:
         "disk, GB",
         "of these searched, which should fit into memory, GB",
         "a question, seconds of a processor",
-        "engine",
+        "PostgreSQL servers",
+        "disk of each, GB",
     )
     rows = tuple((name, *cells) for name, *cells in zip(names, *columns, strict=True))
     note = (
         f"Multiples of {size['sentences']:,} sentences; none of it was measured. The index itself serves below "
-        f"{_PATIENCE} s a question, then PostgreSQL with a graph up to {_ONE_DISK / 1e12:.0f} TB, then Milvus. Reading "
-        "the text comes on top ([indexing](products.md))."
+        f"{_PATIENCE} s a question; then servers that propose passages by a graph (`--approximate`, `--candidates`), "
+        f"each with at most {_ONE_DISK / 1e12:.0f} TB: a share of the documents, and all segments. Reading the text "
+        "comes on top ([indexing](products.md))."
     )
-    return TextTable("More sentences, by arithmetic: which engine from which size", ("", *heads), rows, (note,))
+    return TextTable("More sentences, by arithmetic: how many servers from which size", ("", *heads), rows, (note,))
 
 
 def reliability_table(records: Sequence[Mapping[str, Any]]) -> TextTable:

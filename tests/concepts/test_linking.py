@@ -336,3 +336,17 @@ def test_on_real_questions_too(taxonomies: KnowledgeBase, real_linker: MentionLi
     mentions = [real_linker.link_text(text) for text in texts]
     assert sum(map(bool, mentions)) > len(texts) / 2
     assert [MentionLinker.of_short_text(taxonomies, text).link_text(text) for text in texts] == mentions
+
+
+def test_misspelt_names_are_found_by_another_resolver_of_the_same_names(small: KnowledgeBase) -> None:
+    first, second = EntityResolver(small), EntityResolver(small)
+    second.reuse_names(first)
+    assert second._built is None, "the first has built nothing yet"
+    found = first.resolve("nefropathy of IgA type")
+    second.reuse_names(first)
+    assert second._built is first._built
+    assert second.resolve("nefropathy of IgA type") == found
+    other = EntityResolver(KnowledgeBase([*small.concepts.values(), Concept("X:1", "zorbic fever")]))
+    other.reuse_names(first)
+    assert other._built is None
+    assert other.best("zorbik fever").concept.concept_id == "X:1"  # type: ignore[union-attr]

@@ -1,10 +1,10 @@
-"""A PostgreSQL and a Milvus server find what the index alone finds: real servers, of this machine."""
+"""Passages are proposed by PostgreSQL's graph or by Milvus, and what is found is as in the folder: real servers."""
 
 from __future__ import annotations
 
-import os
+import shutil
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,36 +12,52 @@ import numpy as np
 import pytest
 
 from auscult.documents import Document
-from auscult.engines import Filters, ServedIndex, open_engine, open_index, publish, withdraw
-from auscult.engines.contract import patiently
-from auscult.errors import AuscultError, ConfigError, EngineError, QueryError
+from auscult.engines import Filters, ProposedIndex, open_engine, open_index, publish, withdraw
+from auscult.engines.contract import patiently, place_of
+from auscult.errors import ConfigError, EngineError, QueryError, ServerAwayError
 from auscult.index import Between, IndexUpdate, PassageIndex
 from auscult.search import Searcher, SearchOptions, build_index
 from auscult.understanding import Query
+from command import Command, hashed_model
 from encoders import HashedEncoder
 from leaflets import leaflets
 from needs import Needs
+from whole_index import server_at
 
 ENCODER = HashedEncoder(64)
 TIMES = 8
 QUERIES = [Query("", "Gout", ("symptoms",)), Query("", "Asthma", ("treatment",)), Query("", "Migraine")]
 
 
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a test publishes, and what proposes passages there."""
+
+    url: str
+    proposing: dict[str, Any]
+
+
 @pytest.fixture(scope="module")
-def servers(postgres: str, tmp_path_factory: pytest.TempPathFactory, needs: Needs) -> dict[str, str]:
+def milvus(tmp_path_factory: pytest.TempPathFactory, needs: Needs) -> str:
     needs.package("milvus_lite")
-    return {"postgres": postgres, "milvus": f"milvus:{tmp_path_factory.mktemp('milvus') / 'passages.db'}"}
+    return f"milvus:{tmp_path_factory.mktemp('milvus') / 'passages.db'}"
 
 
-@pytest.fixture(params=["postgres", "milvus"])
-def url(request: pytest.FixtureRequest, servers: dict[str, str]) -> Iterator[str]:
+@pytest.fixture(params=["graph", "milvus"])
+def address(request: pytest.FixtureRequest, postgres: str, milvus: str) -> Iterator[Address]:
     """A collection of the test's own."""
-    name = f"{servers[request.param]}#{request.node.name.split('[')[0][:40]}"
-    yield name
-    engine = open_engine(name)
-    if engine.published() is not None:
-        engine.destroy()
-    engine.close()
+    name = request.node.name.split("[")[0][-40:]
+    proposing = {"approximate": True} if request.param == "graph" else {"candidates": f"{milvus}#{name}"}
+    yield Address(f"{postgres}#{name}", proposing)
+    withdraw(f"{postgres}#{name}")
+
+
+@pytest.fixture
+def candidates(request: pytest.FixtureRequest, postgres: str, milvus: str) -> Iterator[Address]:
+    """A collection of the test's own, in Milvus."""
+    name = request.node.name[-40:]
+    yield Address(f"{postgres}#{name}", {"candidates": f"{milvus}#{name}"})
+    withdraw(f"{postgres}#{name}")
 
 
 def collection() -> list[Document]:
@@ -59,6 +75,20 @@ def collection() -> list[Document]:
     ]
 
 
+def shared() -> list[Document]:
+    """Copies that some may see."""
+    groups = ("ward 3, cardiology", "ward 4", 'the "others"')
+    return [
+        replace(
+            each,
+            doc_id=f"secret-{number}",
+            metadata={"access": groups[number % len(groups)]},
+            passages=tuple(replace(p, passage_id=f"secret-{p.passage_id}") for p in each.passages),
+        )
+        for number, each in enumerate(collection()[:6])
+    ]
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     build_index(collection(), ENCODER, tmp_path / "index")
@@ -70,13 +100,19 @@ def found(index: PassageIndex, query: Query, **options: Any) -> list[tuple[str, 
     return [(index.reader.passage_id(row), score) for row, score in zip(rows.tolist(), scores.tolist(), strict=True)]
 
 
-@pytest.mark.parametrize("approximate", [False, True])
-def test_what_is_found_and_how_it_scores_is_as_without(folder: Path, url: str, approximate: bool) -> None:
+def kept_in(address: Address) -> set[int]:
+    """The documents that a Milvus collection has."""
+    engine = open_engine(address.proposing["candidates"])
+    documents = engine.documents()
+    engine.close()
+    return documents
+
+
+def test_what_is_found_and_how_it_scores_is_as_in_the_folder(folder: Path, address: Address) -> None:
     alone = PassageIndex.open(folder)
-    report = publish(folder, url, approximate=approximate)
-    assert report.written == len(collection())
-    served = open_index(folder)
-    assert isinstance(served, ServedIndex)
+    assert publish(folder, address.url, **address.proposing).written == len(collection())
+    served = open_index(address.url)
+    assert isinstance(served, ProposedIndex)
     for query in QUERIES:
         for options in (
             {},
@@ -93,11 +129,10 @@ def test_what_is_found_and_how_it_scores_is_as_without(folder: Path, url: str, a
         served.search(np.zeros(64, np.float32), where={"source": "no such"})
 
 
-def test_all_evidence_is_weighed_of_what_is_proposed(folder: Path, url: str) -> None:
+def test_all_evidence_is_weighed_of_what_is_proposed(folder: Path, address: Address) -> None:
     alone = Searcher.open(folder, ENCODER)
-    publish(folder, url)
-    served = Searcher.open(folder, ENCODER)
-    assert isinstance(served.index, ServedIndex)
+    publish(folder, address.url, **address.proposing)
+    served = Searcher.open(address.url, ENCODER)
     for query in (*QUERIES, Query("", "", text="Which crystals are in a swollen joint?")):
         for options in (
             SearchOptions(),
@@ -108,11 +143,11 @@ def test_all_evidence_is_weighed_of_what_is_proposed(folder: Path, url: str) -> 
 
 
 def test_as_many_are_found_as_there_are_though_few_are_proposed(
-    folder: Path, url: str, monkeypatch: pytest.MonkeyPatch
+    folder: Path, address: Address, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alone = Searcher.open(folder, ENCODER)
-    publish(folder, url)
-    served = Searcher.open(folder, ENCODER)
+    publish(folder, address.url, **address.proposing)
+    served = Searcher.open(address.url, ENCODER)
     query = QUERIES[0]
     asked = (
         (500, SearchOptions()),
@@ -120,35 +155,67 @@ def test_as_many_are_found_as_there_are_though_few_are_proposed(
         (20, SearchOptions(where={"source": "source 1"})),
     )
     expected = [alone.search(query, k, options=options) for k, options in asked]
-    monkeypatch.setattr("auscult.engines.served._PROPOSED", 2)
+    monkeypatch.setattr("auscult.engines.proposing._PROPOSED", 2)
     monkeypatch.setattr("auscult.search.searcher.WEIGHED", 2)
     for (k, options), hits in zip(asked, expected, strict=True):
         assert served.search(query, k, options=options) == hits
 
 
-def test_publishing_again_writes_what_is_new_and_removes_what_is_gone(folder: Path, url: str) -> None:
-    publish(folder, url)
-    assert publish(folder, url).written == 0
+def test_somebody_of_some_groups_is_proposed_what_they_may_see(folder: Path, address: Address) -> None:
+    changed_by(folder, shared())
+    publish(folder, address.url, **address.proposing)
+    alone, there = Searcher.open(folder, ENCODER), Searcher.open(address.url, ENCODER)
+    for groups in ([], ["ward 4"], ["cardiology", "none"], ["ward 3", 'the "others"']):
+        view, own = there.seen_by(groups), alone.seen_by(groups)
+        assert isinstance(view.index, ProposedIndex)
+        for query in QUERIES:
+            assert view.search(query) == own.search(query)
+            assert found(view.index, query, k=200) == found(own.index, query, k=200)
+
+
+def changed_by(folder: Path, documents: list[Document]) -> None:
+    with IndexUpdate(folder, ENCODER) as update:
+        update.replace(documents)
+        update.commit()
+
+
+def test_strange_values_of_fields_are_kept_apart(folder: Path, address: Address) -> None:
+    values = ["", "a'b", 'a"b', "a\\b", "a%b", "ä\u2028b", "x\ud800y", "; DROP TABLE auscult_a; --", "null\0byte"]
+    some = [replace(each, metadata={"strange": value}) for each, value in zip(collection(), values, strict=False)]
+    changed_by(folder, some)
+    publish(folder, address.url, **address.proposing)
+    served, alone = open_index(address.url), PassageIndex.open(folder)
+    for value in values:
+        where = {"strange": value}
+        assert found(served, QUERIES[0], where=where, k=5) == found(alone, QUERIES[0], where=where, k=5), value
+
+
+def test_milvus_has_what_postgresql_has(folder: Path, candidates: Address) -> None:
+    publish(folder, candidates.url, **candidates.proposing)
+    before = open_index(candidates.url)
+    expected = found(before, QUERIES[0])
     with IndexUpdate(folder, ENCODER) as update:
         update.delete(["leaflet-gout-0"])
-        update.replace([replace(collection()[0], doc_id="another", passages=collection()[1].passages[:0])])
+        update.replace([replace(shared()[0], doc_id="another")])
         update.commit()
-    with pytest.raises(EngineError, match="an earlier or unfinished one"):
-        open_index(folder)
-    report = publish(folder, url)
+    report = publish(folder, candidates.url, **candidates.proposing)
     assert (report.written, report.removed) == (1, 1)
-    assert found(open_index(folder), QUERIES[0]) == found(PassageIndex.open(folder), QUERIES[0])
-    assert withdraw(folder)
-    assert not isinstance(open_index(folder), ServedIndex)
-    engine = open_engine(url)
+    assert found(before, QUERIES[0]) == expected
+    after = open_index(candidates.url)
+    assert found(after, QUERIES[0]) == found(PassageIndex.open(folder), QUERIES[0])
+    assert publish(folder, candidates.url, **candidates.proposing).written == 0
+    keys = {key for (key,) in server_at(candidates.url).rows("SELECT key FROM {documents}")}
+    assert kept_in(candidates) == keys
+    assert withdraw(candidates.url)
+    engine = open_engine(candidates.proposing["candidates"])
     assert engine.published() is None
     engine.close()
 
 
-def test_writing_twice_changes_nothing_and_what_was_ended_goes_on(
-    folder: Path, url: str, monkeypatch: pytest.MonkeyPatch
+def test_publishing_that_was_ended_is_not_seen_and_goes_on(
+    folder: Path, candidates: Address, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    engine = open_engine(url)
+    engine = open_engine(candidates.proposing["candidates"])
     puts = type(engine).put
     engine.close()
     calls = 0
@@ -162,48 +229,72 @@ def test_writing_twice_changes_nothing_and_what_was_ended_goes_on(
             raise KeyboardInterrupt
 
     monkeypatch.setattr(type(engine), "put", ends)
-    monkeypatch.setattr("auscult.engines.served._PASSAGES", 20)
+    monkeypatch.setattr("auscult.engines.rows._TOGETHER", 20)
     with pytest.raises(KeyboardInterrupt):
-        publish(folder, url)
-    assert not isinstance(open_index(folder), ServedIndex)
-    report = publish(folder, url)
-    assert 0 < report.written < len(collection())
-    assert found(open_index(folder), QUERIES[0], k=40) == found(PassageIndex.open(folder), QUERIES[0], k=40)
+        publish(folder, candidates.url, **candidates.proposing)
+    with pytest.raises(EngineError, match="an index on"):
+        open_index(candidates.url)
+    assert 0 < len(kept_in(candidates)) < len(collection())
+    publish(folder, candidates.url, **candidates.proposing)
+    assert len(kept_in(candidates)) == len(collection())
+    assert found(open_index(candidates.url), QUERIES[0], k=40) == found(PassageIndex.open(folder), QUERIES[0], k=40)
 
 
-def test_another_index_is_not_overwritten(folder: Path, url: str, tmp_path: Path) -> None:
-    publish(folder, url)
+def test_another_index_is_not_overwritten_and_vectors_that_are_gone_are_named(
+    folder: Path, candidates: Address, tmp_path: Path
+) -> None:
+    publish(folder, candidates.url, **candidates.proposing)
     build_index(leaflets(), ENCODER, tmp_path / "other")
-    with pytest.raises(EngineError, match="another"):
-        publish(tmp_path / "other", url)
-    build_index(leaflets(), ENCODER, folder)
-    with pytest.raises(EngineError, match="another index"):
-        open_index(folder)
+    other = f"{candidates.url}_b"
+    with pytest.raises(EngineError, match="got another's"):
+        publish(tmp_path / "other", other, **candidates.proposing)
+    withdraw(other)
+    with pytest.raises(EngineError, match="made otherwise"):
+        publish(folder, candidates.url)
+    with pytest.raises(ConfigError, match="got two"):
+        publish(folder, candidates.url, approximate=True, **candidates.proposing)
+    engine = open_engine(candidates.proposing["candidates"])
+    engine.destroy()
+    engine.close()
+    with pytest.raises(EngineError, match="got none; publish the index again, with --candidates"):
+        open_index(candidates.url)
 
 
-def test_a_lost_connection_is_made_again(folder: Path, url: str) -> None:
-    publish(folder, url)
-    served = open_index(folder)
-    assert isinstance(served, ServedIndex)
-    expected = found(served, QUERIES[0])
-    if url.startswith("postgres"):
-        other: Any = open_engine(url)
-        other.server.rows(
+def test_a_lost_connection_is_made_again(folder: Path, address: Address) -> None:
+    publish(folder, address.url, **address.proposing)
+    served = Searcher.open(address.url, ENCODER)
+    expected = served.search(QUERIES[0])
+    if "candidates" in address.proposing:
+        served.index._proposer.close()  # type: ignore[attr-defined]
+    else:
+        server_at(address.url).rows(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND state = 'idle'"
         )
-        other.close()
-    else:
-        served.engine.close()
-    assert found(served, QUERIES[0]) == expected
+    assert served.search(QUERIES[0]) == expected
 
 
-def test_a_server_that_is_not_there_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_is_not_there_is_named(folder: Path, postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("auscult.engines.contract._WAITS", (0.0,))
-    for url in ("postgresql://nobody@localhost:1/none", "milvus://localhost:1"):
-        with pytest.raises(EngineError, match="localhost") as told:
-            publish(folder, url)
-        assert "--withdraw" in str(told.value)
-        assert not (folder / "engine.json").exists()
+    monkeypatch.setattr("auscult.engines.milvus._SECONDS", 1)
+    away = f"{postgres}#away"
+    for url, options in (
+        ("postgresql://nobody@localhost:1/none", {}),
+        (away, {"candidates": "milvus://localhost:1"}),
+    ):
+        with pytest.raises(ServerAwayError, match="localhost"):
+            publish(folder, url, **options)
+    withdraw(away)
+
+
+def test_an_engine_that_is_too_slow_is_an_error(milvus: str) -> None:
+    engine: Any = open_engine(milvus)
+
+    def late(client: object) -> None:
+        raise engine._unanswered
+
+    with pytest.raises(EngineError, match="to answer in 10 s, got no answer"):
+        engine._deed(late)
+    engine.close()
 
 
 def test_a_deed_is_done_again_as_often_as_it_pays(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -232,57 +323,34 @@ def test_a_deed_is_done_again_as_often_as_it_pays(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("url", "said"),
     [
-        ("postgresql://me:secret@host/db", "without a password"),
         ("milvus://root:Milvus@host:19530", "without a password"),
-        ("http://host", "postgresql://USER@HOST"),
-        ("postgresql://host/db#a;drop", "letters, digits and _"),
+        ("http://host", "milvus://HOST:PORT"),
+        ("postgresql://host/db", "milvus://HOST:PORT"),
+        ("milvus://host#a;drop", "letters, digits and _"),
     ],
 )
 def test_an_address_is_checked(url: str, said: str) -> None:
     with pytest.raises(ConfigError, match=said) as told:
         open_engine(url)
-    assert "secret" not in str(told.value)
+    assert ":Milvus" not in str(told.value)
+    with pytest.raises(ConfigError, match="without a password"):
+        place_of("postgresql://me:secret@host/db")
 
 
-def test_strange_values_of_fields_are_kept_apart(folder: Path, url: str) -> None:
-    values = ["", "a'b", 'a"b', "a\\b", "a%b", "ä\u2028b", "x\ud800y", "; DROP TABLE auscult_a; --", "null\0byte"]
-    with IndexUpdate(folder, ENCODER) as update:
-        some = [replace(each, metadata={"strange": value}) for each, value in zip(collection(), values, strict=False)]
-        update.replace(some)
-        update.commit()
-    publish(folder, url)
-    served, alone = open_index(folder), PassageIndex.open(folder)
-    for value in values:
-        where = {"strange": value}
-        assert found(served, QUERIES[0], where=where, k=5) == found(alone, QUERIES[0], where=where, k=5), value
-
-
-def test_the_command_publishes_and_searches(
-    folder: Path, servers: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_the_command_publishes_with_candidates(
+    candidates: Address, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from auscult.cli.main import main
-
-    docs = tmp_path / "d.jsonl"
-    docs.write_text('{"id": "a", "title": "Gout", "text": "Gout hurts. Rest helps."}\n')
-    index = str(tmp_path / "own")
-    main_quietly = [
-        ["index", str(docs), "--out", index, "--no-knowledge"],
-        ["publish", index, f"{servers['postgres']}#own"],
-    ]
-    for words in (*main_quietly, ["search", index, "What helps against gout?"], ["publish", index, "--withdraw"]):
-        with pytest.raises(SystemExit) as end:
-            main(words)
-        assert end.value.code == 0, capsys.readouterr().err
-    out = capsys.readouterr().out
-    assert "written: 1 documents" in out
-    assert "Rest helps." in out
-    assert "withdrawn from" in out
-    with pytest.raises(SystemExit):
-        main(["publish", index])
-    assert "the address of a server, or --withdraw" in capsys.readouterr().err
-    assert "AUSCULT" not in os.environ.get("PGPASSWORD", "")
+    command = Command(monkeypatch, capsys)
+    notes, index = tmp_path / "d.jsonl", str(tmp_path / "own")
+    notes.write_text('{"id": "a", "title": "Gout", "text": "Gout hurts. Rest helps."}\n')
+    model = str(hashed_model(tmp_path / "model"))
+    assert command("index", str(notes), "--out", index, "--no-knowledge", "--model", model).code == 0
+    done = command("publish", index, candidates.url, "--candidates", candidates.proposing["candidates"])
+    assert "written: 1 documents" in done.out, done.err
+    shutil.rmtree(index)
+    assert "Rest helps." in command("search", candidates.url, "What helps against gout?").out
+    assert "withdrawn from" in command("publish", index, candidates.url, "--withdraw").out
 
 
 def test_filters_are_of_any_kind() -> None:
     assert Filters() == Filters({}, frozenset())
-    assert issubclass(EngineError, AuscultError)

@@ -19,7 +19,7 @@ import pytest
 
 from auscult.documents import Document
 from auscult.encoders import load_model
-from auscult.engines import publish_whole, withdraw_whole
+from auscult.engines import publish, withdraw
 from auscult.engines.finishing import JobReport
 from auscult.engines.tables import server_of, whole_place
 from auscult.errors import DataError, EngineError, MissingExtraError
@@ -37,6 +37,7 @@ from served_index import KNOWN, built, wait_until
 ENCODER = HashedEncoder()
 QUESTIONS = ("What are the symptoms of {}?", "How is {} treated?", "{}", "is {} inherited?")
 DOCUMENTS = 120
+SEGMENTS = "SELECT count(*) FROM {segments} WHERE name LIKE 'segment-%'"
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +72,7 @@ def url(request: pytest.FixtureRequest, postgres: str) -> Iterator[str]:
     """An address of the test's own."""
     address = f"{postgres}#{request.node.name.split('[')[0][-40:]}"
     yield address
-    withdraw_whole(address)
+    withdraw(address)
 
 
 def write(path: Path, document: Document) -> None:
@@ -215,7 +216,10 @@ def test_the_same_command_given_twice_changes_nothing(files: Path, url: str) -> 
     assert ENCODER.documents_encoded == encoded
 
 
-def test_a_changed_document_takes_the_place_of_the_old_one(few: Path, url: str, tmp_path: Path) -> None:
+def test_a_changed_document_takes_the_place_of_the_old_one(
+    few: Path, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("auscult.engines.readers.PATIENCE", 0.0)
     together(few, url)
     before = Searcher.open(url, ENCODER)
     (few / "gout.md").write_text("# gout\n\n## Treatment\n\nAllopurinol helps against gout.\n")
@@ -227,12 +231,19 @@ def test_a_changed_document_takes_the_place_of_the_old_one(few: Path, url: str, 
     there, alone = Searcher.open(url, ENCODER), of_folder(few, tmp_path / "index")
     for question in ("gout treatment", "What helps?", "vaccination", "mumps"):
         assert by_document(there, question) == by_document(alone, question)
-    # What left is removed with the next generation.
+    # What left is removed when nobody reads it any more, though nothing has changed.
+    assert server_of(whole_place(url)).rows("SELECT count(*) FROM {documents}")[0][0] == 5
+    del before
+    together(few, url)
+    assert server_of(whole_place(url)).rows("SELECT count(*) FROM {documents}")[0][0] == 3
+    assert server_of(whole_place(url)).rows(SEGMENTS)[0][0] == 1
+    del there
     (few / "scurvy.md").unlink()
+    (few / "measles.md").write_text("# measles\n\nVaccination helps.\n")
     together(few, url)
     assert server_of(whole_place(url)).rows("SELECT count(*) FROM {documents}")[0][0] == 3
     assert len(Searcher.open(url, ENCODER).index.manifest.segments) == 1
-    assert server_of(whole_place(url)).rows("SELECT count(*) FROM {segments} WHERE gone IS NULL")[0][0] == 1
+    assert server_of(whole_place(url)).rows(f"{SEGMENTS} AND gone IS NULL")[0][0] == 1
 
 
 def test_a_last_step_that_was_killed_is_done_again(few: Path, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -241,12 +252,12 @@ def test_a_last_step_that_was_killed_is_done_again(few: Path, url: str, monkeypa
 
     together(few, url)
     (few / "rabies.md").write_text("# rabies\n\n## Treatment\n\nVaccination helps.\n")
-    for step in ("show_generation", "remove_gone"):
+    for step, generation in (("show_generation", 1), ("give_space_back", 2)):
         with monkeypatch.context() as killing:
             killing.setattr(f"auscult.engines.finishing.{step}", ended)
             with pytest.raises(KeyboardInterrupt):
                 together(few, url)
-        assert Searcher.open(url, ENCODER).index.manifest.generation == 1
+        assert Searcher.open(url, ENCODER).index.manifest.generation == generation
     assert together(few, url).generation == 2
     assert Searcher.open(url, ENCODER).search("vaccination", 1)[0].doc_id == "rabies.md"
 
@@ -262,12 +273,12 @@ def test_what_is_there_and_is_something_else_is_refused(few: Path, url: str, tmp
         together(other, url)
     assert together(other, url, replace=True).removed == 3
     with pytest.raises(EngineError, match="one that `auscult index --to` writes"):
-        publish_whole(built(tmp_path / "built"), url)
-    withdraw_whole(url)
-    publish_whole(tmp_path / "built", url)
+        publish(built(tmp_path / "built"), url)
+    withdraw(url)
+    publish(tmp_path / "built", url)
     with pytest.raises(EngineError, match="got one of a folder"):
         together(few, url)
-    assert publish_whole(tmp_path / "built", url).written == 0
+    assert publish(tmp_path / "built", url).written == 0
 
 
 def test_another_job_that_was_not_finished_is_dropped_when_that_is_said(
@@ -325,7 +336,7 @@ def test_the_command_and_what_it_refuses(
         (["index", str(few), "--to", url, "--executor", "here"], "leave --executor out"),
         (["index", str(few), "--to", url, "--workers", "-1"], "--workers of at least 0"),
         (["index", str(lines), "--to", url], "files and folders with --to"),
-        (["index", str(few), "--to", "milvus:x.db", "--model", model], "alone keeps a whole index"),
+        (["index", str(few), "--to", "milvus:x.db", "--model", model], "which keeps an index"),
         (["index", str(few), "--to", away, "--model", model], "an answer of the PostgreSQL server localhost/none"),
     ):
         failed = command(*arguments, "--no-knowledge")

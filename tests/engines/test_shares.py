@@ -15,14 +15,15 @@ from typing import Any
 
 import pytest
 
-from auscult.engines import publish_whole, withdraw_whole
+from auscult.engines import publish, withdraw
 from auscult.engines.tables import shares_at, whole_places
 from auscult.errors import ConfigError, EngineError, ShareAwayError
 from auscult.mcp import tools
-from auscult.search import Searcher, build_index
+from auscult.search import Searcher, SearchOptions, build_index
 from auscult.search.partial import LeftOut, ask_what_is_there
 from auscult.service.settings import Settings
 from auscult.sources.opening import open_corpus
+from auscult.understanding import Query
 from command import Command, hashed_model
 from leaflets import leaflets
 from needs import Needs
@@ -52,7 +53,7 @@ def url(request: pytest.FixtureRequest, servers: list[Any]) -> Iterator[str]:
     """An address of the test's own."""
     address = f"{','.join(each.get_uri() for each in servers)}#{request.node.name.split('[')[0][-40:]}"
     yield address
-    withdraw_whole(address)
+    withdraw(address)
 
 
 @pytest.fixture
@@ -112,8 +113,8 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_answers_are_those_of_the_folder(folder: Path, url: str, approximate: bool) -> None:
     alone = Searcher.open(folder, ENCODER)
     expected, of_views = answers(alone), [answers(alone.seen_by(groups), OPTIONS[:1]) for groups in VIEWS]
-    assert publish_whole(folder, url, approximate=approximate).written == 8
-    assert publish_whole(folder, url, approximate=approximate).written == 0
+    assert publish(folder, url, approximate=approximate).written == 8
+    assert publish(folder, url, approximate=approximate).written == 0
     shutil.rmtree(folder)
     there = Searcher.open(url, ENCODER)
     assert answers(there) == expected
@@ -125,7 +126,7 @@ def test_answers_are_those_of_the_folder(folder: Path, url: str, approximate: bo
 def test_answers_are_those_of_the_folder_for_hundreds_of_documents(url: str, needs: Needs, tmp_path: Path) -> None:
     needs.data("medquad")
     build_index(islice(open_corpus("medquad").documents(), 300), ENCODER, tmp_path / "index")
-    publish_whole(tmp_path / "index", url)
+    publish(tmp_path / "index", url)
     alone, there = Searcher.open(tmp_path / "index", ENCODER), Searcher.open(url, ENCODER)
     titles = [alone.index.reader.document_record(row).title for row in alone.index.reader.documents[::20].tolist()]
     for number, title in enumerate(titles):
@@ -138,7 +139,7 @@ def test_answers_are_those_of_the_folder_for_hundreds_of_documents(url: str, nee
 def test_a_killed_server_leaves_out_its_documents_and_comes_back(
     folder: Path, url: str, servers: list[Any], approximate: bool
 ) -> None:
-    publish_whole(folder, url, approximate=approximate)
+    publish(folder, url, approximate=approximate)
     alone = Searcher.open(folder, ENCODER)
     keys = alone.index.reader.document_keys
     for share in range(2):
@@ -160,7 +161,7 @@ def test_a_killed_server_leaves_out_its_documents_and_comes_back(
                 # Whoever opens it now is answered, too.
                 assert ask_what_is_there(Searcher.open(url, ENCODER), lambda asked: asked.search(ASKED[0]))[1]
                 with pytest.raises(EngineError, match="got none"):
-                    publish_whole(folder, url, approximate=approximate)
+                    publish(folder, url, approximate=approximate)
             assert [searcher.search(question) for question in ASKED] == [whole.search(each) for each in ASKED]
             with killed(servers[share]):
                 # What was read before is at hand, and nothing else was needed.
@@ -168,8 +169,24 @@ def test_a_killed_server_leaves_out_its_documents_and_comes_back(
                 assert approximate or answer == (whole.search(ASKED[0]), None)
 
 
+def test_milvus_proposes_nothing_of_a_server_that_is_left_out(
+    folder: Path, url: str, needs: Needs, tmp_path: Path
+) -> None:
+    needs.package("milvus_lite")
+    publish(folder, url, candidates=f"milvus:{tmp_path / 'passages.db'}")
+    alone, there = Searcher.open(folder, ENCODER), Searcher.open(url, ENCODER)
+    assert answers(there) == answers(alone)
+    for share in range(2):
+        part = there.without_shares(frozenset([share]))
+        for options in (SearchOptions(), SearchOptions(scoring="model")):
+            query = there.understand(Query("", "", text=ASKED[0])).query
+            hits = part.search(query, 50, options)
+            assert hits
+            assert {share_of(alone, hit.doc_id) for hit in hits} == {1 - share}
+
+
 def test_all_servers_away_is_an_error(folder: Path, url: str, servers: list[Any]) -> None:
-    publish_whole(folder, url)
+    publish(folder, url)
     there = Searcher.open(url, ENCODER)
     with killed(servers[0]), killed(servers[1]):
         with pytest.raises(ShareAwayError, match="of 2"):
@@ -179,7 +196,7 @@ def test_all_servers_away_is_an_error(folder: Path, url: str, servers: list[Any]
 
 
 def test_a_service_says_what_it_did_not_search(folder: Path, url: str, servers: list[Any], tmp_path: Path) -> None:
-    publish_whole(folder, url)
+    publish(folder, url)
     settings = Settings(indexes={"notes": url}, changes=False, data=tmp_path / "data")
     unknown = {"question": "How fast is light?", "k": 3}
     with served(settings, ENCODER) as client:
@@ -213,7 +230,7 @@ def test_commands_and_tools_say_what_they_did_not_search(
     )
     model = str(hashed_model(tmp_path / "model"))
     assert command("index", str(notes), "--out", index, "--no-knowledge", "--model", model).code == 0
-    assert command("publish", index, url, "--whole").code == 0
+    assert command("publish", index, url).code == 0
     asked = "What helps against gout?"
     whole = command("search", url, asked)
     assert ("Rest helps." in whole.out, "Ice helps." in whole.out, "not searched" in whole.err) == (True, True, False)
@@ -231,30 +248,30 @@ def test_commands_and_tools_say_what_they_did_not_search(
 
 
 def test_other_shares_are_refused(folder: Path, url: str, servers: list[Any]) -> None:
-    publish_whole(folder, url)
+    publish(folder, url)
     first, second = (each.get_uri() for each in servers)
     name = url.partition("#")[2]
     for other, said in ((f"{second},{first}#{name}", "share 1 of 2"), (f"{second}#{name}", "share 1 of 1")):
         with pytest.raises(EngineError, match=f"expected {said}"):
             Searcher.open(other, ENCODER)
         with pytest.raises(EngineError, match=f"expected {said}"):
-            publish_whole(folder, other)
+            publish(folder, other)
     with pytest.raises(ConfigError, match="each server once"):
         whole_places(f"{first},{first}#{name}")
 
 
 # What is done on each server in turn, and how often it was before the publisher ended.
 _PLACES = (
-    ("put_segment", 0),
-    ("put_segment", 1),
+    ("put_file", 0),
+    ("put_file", 1),
     ("show_generation", 0),
     ("show_generation", 1),
-    ("remove_gone", 1),
+    ("_remove_gone", 1),
 )
 
 
 def test_half_of_a_generation_is_never_seen(folder: Path, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    publish_whole(folder, url)
+    publish(folder, url)
     expected = answers(Searcher.open(url, ENCODER))
     changed(folder, copies(), remove=[note().doc_id])
     for place, times in _PLACES:
@@ -270,10 +287,10 @@ def test_half_of_a_generation_is_never_seen(folder: Path, url: str, monkeypatch:
         with monkeypatch.context() as killing:
             killing.setattr(publishing, place, ends)
             with pytest.raises(KeyboardInterrupt):
-                publish_whole(folder, url)
-        if place == "put_segment" or not times:
+                publish(folder, url)
+        if place == "put_file" or not times:
             assert answers(Searcher.open(url, ENCODER)) == expected
         else:
             assert answers(Searcher.open(url, ENCODER)) == answers(Searcher.open(folder, ENCODER))
-    assert publish_whole(folder, url).written == 0
+    assert publish(folder, url).written == 0
     assert answers(Searcher.open(url, ENCODER)) == answers(Searcher.open(folder, ENCODER))

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from auscult.documents import Document
-from auscult.engines import Filters, ServedIndex, manifest_at, publish_whole, withdraw_whole
+from auscult.engines import Filters, ProposedIndex, manifest_at, publish, withdraw
 from auscult.engines.tables import schema_of, whole_places
 from auscult.engines.whole import Cache
 from auscult.errors import ConfigError, EngineError, IndexFolderError
@@ -44,7 +44,7 @@ def url(request: pytest.FixtureRequest, postgres: str) -> Iterator[str]:
     """An address of the test's own."""
     address = f"{postgres}#{request.node.name.split('[')[0][-40:]}"
     yield address
-    withdraw_whole(address)
+    withdraw(address)
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_answers_are_those_of_the_folder_which_is_gone(folder: Path, url: str) -
     expected = answers(alone)
     views = [], ["ward 4"], ["cardiology", "none"]
     of_views = [answers(alone.seen_by(groups), OPTIONS[:1]) for groups in views]
-    report = publish_whole(folder, url)
+    report = publish(folder, url)
     assert (report.written, report.removed, report.passages) == (8, 0, alone.index.manifest.counts.passages)
     shutil.rmtree(folder)
     there = Searcher.open(url, ENCODER)
@@ -76,7 +76,7 @@ def test_answers_are_those_of_the_folder_which_is_gone(folder: Path, url: str) -
 def test_answers_are_those_of_the_folder_on_all_of_medquad(url: str, needs: Needs, tmp_path: Path) -> None:
     needs.data("medquad")
     build_index(open_corpus("medquad").documents(), ENCODER, tmp_path / "index")
-    publish_whole(tmp_path / "index", url)
+    publish(tmp_path / "index", url)
     alone, there = Searcher.open(tmp_path / "index", ENCODER), Searcher.open(url, ENCODER)
     titles = [alone.index.reader.document_record(row).title for row in alone.index.reader.documents[::60].tolist()]
     for number, title in enumerate(titles):
@@ -85,62 +85,100 @@ def test_answers_are_those_of_the_folder_on_all_of_medquad(url: str, needs: Need
 
 
 def test_what_the_server_proposes_is_weighed_exactly(folder: Path, url: str) -> None:
-    publish_whole(folder, url, approximate=True)
+    publish(folder, url, approximate=True)
     there = Searcher.open(url, ENCODER)
-    assert isinstance(there.index, ServedIndex)
+    assert isinstance(there.index, ProposedIndex)
     assert answers(there) == answers(Searcher.open(folder, ENCODER))
     with pytest.raises(EngineError, match="made otherwise"):
-        publish_whole(folder, url)
+        publish(folder, url)
 
 
 def test_somebody_of_some_groups_is_proposed_what_they_may_see(folder: Path, url: str) -> None:
-    publish_whole(folder, url, approximate=True)
+    publish(folder, url, approximate=True)
     alone, there = Searcher.open(folder, ENCODER), Searcher.open(url, ENCODER)
     reader = alone.index.reader
     for groups in ([], ["ward 4"], ["cardiology", "none"], ["ward 3", "ward 4"]):
         view, own = there.seen_by(groups), alone.seen_by(groups)
-        assert isinstance(view.index, ServedIndex)
+        assert isinstance(view.index, ProposedIndex)
         assert answers(view, OPTIONS[:1]) == answers(own, OPTIONS[:1])
         visible = own.index.reader.living[reader.passage_documents]
         asking = frozenset(groups)
         for filters in (Filters(groups=asking), Filters({"source": frozenset(["source 1"])}, groups=asking)):
-            keys = view.index.engine.nearest(reader.passage_vectors[[0]][0], 500, filters)
+            keys = view.index._proposer.nearest(reader.passage_vectors[[0]][0], 500, filters)
             assert set(keys) <= set(reader.passage_keys[visible].tolist())
             assert filters.where or len(keys) == visible.sum()
 
 
-def test_a_generation_is_seen_whole_and_kept_for_those_who_read_it(folder: Path, url: str) -> None:
-    publish_whole(folder, url)
-    before, idle = Searcher.open(url, ENCODER), Searcher.open(url, ENCODER).index.reader
-    row = idle.row_of(note().doc_id)
-    assert row is not None
+def rows_gone(url: str) -> tuple[int, int, int]:
+    """How many documents there are, and how many of these and of the segments no later generation has."""
+    query = (
+        "SELECT (SELECT count(*) FROM {documents}), (SELECT count(*) FROM {documents} WHERE gone IS NOT NULL),"
+        " (SELECT count(*) FROM {segments} WHERE gone IS NOT NULL)"
+    )
+    (found,) = server_at(url).rows(query)
+    documents, gone, segments = found
+    return documents, gone, segments
+
+
+def test_a_generation_is_kept_as_long_as_somebody_reads_it(
+    folder: Path, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("auscult.engines.readers.PATIENCE", 0.0)
+    publish(folder, url)
+    before = Searcher.open(url, ENCODER)
+    view = before.seen_by(["ward 4"])
     changed(folder, retold("Scurvy of sailors"))
     expected = answers(Searcher.open(folder, ENCODER))
-    report = publish_whole(folder, url)
+    report = publish(folder, url)
     assert (report.written, report.removed, report.removed_ids) == (1, 1, [note().doc_id])
-    assert before.search("What cures scurvy?", 1)[0].title == "Scurvy"
     assert answers(Searcher.open(url, ENCODER)) == expected
     changed(folder, retold("Scurvy once more"))
-    # What had left before is not told again.
-    assert publish_whole(folder, url).removed == 1
-    unread = Searcher.open(url, ENCODER)
-    # What left is removed with the next but one generation, or when the same is published again.
-    publish_whole(folder, url)
-    server = server_at(url)
-    assert server.rows("SELECT count(*) FROM {documents}")[0][0] == 8
-    assert server.rows("SELECT count(*) FROM {documents} WHERE gone IS NOT NULL")[0][0] == 0
-    with pytest.raises(EngineError, match="two later generations"):
+    # What had left before is not reported again.
+    assert publish(folder, url).removed == 1
+    assert rows_gone(url)[:2] == (10, 2)
+    assert before.search("What cures scurvy?", 1)[0].title == "Scurvy"
+    del before
+    publish(folder, url)
+    assert rows_gone(url)[1] == 2
+    assert view.search("What cures scurvy?", 1)[0].title == "Scurvy"
+    del view
+    publish(folder, url)
+    assert rows_gone(url) == (8, 0, 0)
+
+
+def test_rows_leave_with_the_command_when_nobody_reads_them(folder: Path, url: str) -> None:
+    publish(folder, url)
+    before = [Searcher.open(url, ENCODER)]
+    changed(folder, retold("Scurvy of sailors"))
+    # A service opens the next generation while the command waits.
+    threading.Timer(1.0, before.clear).start()
+    assert publish(folder, url).removed == 1
+    assert not before
+    assert rows_gone(url) == (8, 0, 0)
+
+
+def test_a_reader_that_lost_its_connection_is_not_waited_for(folder: Path, url: str) -> None:
+    publish(folder, url)
+    idle = Searcher.open(url, ENCODER).index.reader
+    row = idle.row_of(note().doc_id)
+    assert row is not None
+    server_at(url).rows(
+        "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND pid <> pg_backend_pid()"
+    )
+    changed(folder, retold("Scurvy of sailors"))
+    publish(folder, url)
+    assert rows_gone(url) == (8, 0, 0)
+    with pytest.raises(EngineError, match="a later generation"):
         idle.document_record(row)
-    assert unread.search("What cures scurvy?", 1)[0].title == "Scurvy once more"
 
 
 def test_half_of_a_generation_is_never_seen_and_publishing_goes_on(
     folder: Path, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    publish_whole(folder, url)
+    publish(folder, url)
     expected = answers(Searcher.open(url, ENCODER))
     changed(folder, [*retold("Scurvy of sailors"), *(replace(each, url="x") for each in copies())])
-    for place in ("put_segment", "show_generation", "remove_gone"):
+    for place in ("put_file", "show_generation", "give_space_back"):
 
         def ended(*_: object, **__: object) -> None:
             raise KeyboardInterrupt
@@ -148,18 +186,18 @@ def test_half_of_a_generation_is_never_seen_and_publishing_goes_on(
         with monkeypatch.context() as killing:
             killing.setattr(f"auscult.engines.publishing.{place}", ended)
             with pytest.raises(KeyboardInterrupt):
-                publish_whole(folder, url)
-        if place != "remove_gone":
+                publish(folder, url)
+        if place != "give_space_back":
             assert answers(Searcher.open(url, ENCODER)) == expected
-    assert publish_whole(folder, url).written == 0
+    assert publish(folder, url).written == 0
     assert answers(Searcher.open(url, ENCODER)) == answers(Searcher.open(folder, ENCODER))
 
 
 def test_one_publisher_at_a_time(folder: Path, url: str) -> None:
     key = schema_of(whole_places(url)[0])
     with server_at(url).alone(key), pytest.raises(EngineError, match="one at work; wait until"):
-        publish_whole(folder, url)
-    assert publish_whole(folder, url).written == 8
+        publish(folder, url)
+    assert publish(folder, url).written == 8
 
 
 def test_another_index_or_an_earlier_copy_is_refused(folder: Path, url: str, tmp_path: Path) -> None:
@@ -168,19 +206,19 @@ def test_another_index_or_an_earlier_copy_is_refused(folder: Path, url: str, tmp
     shutil.copytree(folder, apart)
     changed(folder, retold("Scurvy of sailors"))
     changed(apart, retold("Scurvy elsewhere"))
-    publish_whole(folder, url)
+    publish(folder, url)
     for other, said in (
         (earlier, "of another copy"),
         (apart, "of another copy"),
         (built(tmp_path / "b"), "got another"),
     ):
         with pytest.raises(EngineError, match=said):
-            publish_whole(other, url)
+            publish(other, url)
     assert Searcher.open(url, ENCODER).search("What cures scurvy?", 1)[0].title == "Scurvy of sailors"
 
 
 def test_a_searcher_of_another_version_refuses(folder: Path, url: str) -> None:
-    publish_whole(folder, url)
+    publish(folder, url)
     server = server_at(url)
 
     def change(query: str) -> None:
@@ -191,7 +229,7 @@ def test_a_searcher_of_another_version_refuses(folder: Path, url: str) -> None:
         with pytest.raises(IndexFolderError, match=said):
             Searcher.open(url, ENCODER)
     change("UPDATE {state} SET version = version + 1")
-    with pytest.raises(EngineError, match=r"tables of version 1 .* got version 2; upgrade auscult"):
+    with pytest.raises(EngineError, match=r"tables of version 2 .* got version 3; upgrade auscult"):
         Searcher.open(url, ENCODER)
     change("DELETE FROM {state}")
     with pytest.raises(EngineError, match="got none; publish one"):
@@ -199,8 +237,14 @@ def test_a_searcher_of_another_version_refuses(folder: Path, url: str) -> None:
     assert manifest_at(url) is None
 
 
+def all_of(searcher: Searcher) -> None:
+    """Read what answers are made of; the knowledge base in one piece is read for views alone."""
+    answers(searcher)
+    assert searcher.index.reader.knowledge_base
+
+
 def test_damage_is_noticed(folder: Path, url: str) -> None:
-    publish_whole(folder, url)
+    publish(folder, url)
     server = server_at(url)
     for table, column, said in (
         ("passages", "text", "a damaged row"),
@@ -211,13 +255,13 @@ def test_damage_is_noticed(folder: Path, url: str) -> None:
         flips = f"UPDATE {{{table}}} SET {column} = set_byte({column}, 9, 255 - get_byte({column}, 9))"  # noqa: S608
         server.deed(lambda run, flips=flips: run.execute(server.composed(flips)))
         with pytest.raises(IndexFolderError, match=said):
-            answers(Searcher.open(url, ENCODER))
+            all_of(Searcher.open(url, ENCODER))
         server.deed(lambda run, flips=flips: run.execute(server.composed(flips)))
     answers(Searcher.open(url, ENCODER))
 
 
 def test_rows_are_a_second_wall(folder: Path, url: str) -> None:
-    publish_whole(folder, url)
+    publish(folder, url)
     server, schema = server_at(url), schema_of(whole_places(url)[0])
     for statement in (
         "CREATE ROLE searchers LOGIN",
@@ -250,7 +294,7 @@ def test_rows_are_a_second_wall(folder: Path, url: str) -> None:
 
 def test_a_slow_server_is_not_waited_for(folder: Path, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("auscult.engines.postgres_server._READ_MILLISECONDS", 1000)
-    publish_whole(folder, url)
+    publish(folder, url)
     there = Searcher.open(url, ENCODER)
     expected = answers(Searcher.open(folder, ENCODER))
     server = server_at(url)
@@ -267,7 +311,7 @@ def test_a_server_that_says_nothing_is_taken_for_gone(
     monkeypatch.setattr("auscult.engines.postgres_server._READ_MILLISECONDS", 200)
     monkeypatch.setattr("auscult.engines.postgres_server._GRACE", 0.2)
     monkeypatch.setattr("auscult.engines.postgres_server._SECONDS", 2)
-    publish_whole(folder, url)
+    publish(folder, url)
     there = Searcher.open(over(wire, url), ENCODER)
     with wire.silent(), pytest.raises(EngineError, match=r"an answer of .* got none"):
         there.search("What cures scurvy?")
@@ -277,7 +321,7 @@ def test_a_server_that_says_nothing_is_taken_for_gone(
 def test_a_service_says_that_its_server_is_away_and_goes_on_when_it_is_back(
     folder: Path, url: str, wire: Wire, tmp_path: Path
 ) -> None:
-    publish_whole(folder, url)
+    publish(folder, url)
     settings = Settings(indexes={"notes": over(wire, url)}, changes=False, page=False, data=tmp_path / "data")
     asked = [{"question": question, "k": 3} for question in ASKED]
     with served(settings, ENCODER) as client:
@@ -293,14 +337,14 @@ def test_a_service_says_that_its_server_is_away_and_goes_on_when_it_is_back(
         assert client.post("search", json=asked[0]).json()["hits"] == right
         assert all(client.post("search", json=each).status_code == 200 for each in asked)
         changed(folder, retold("Scurvy of sailors"))
-        publish_whole(folder, url)
+        publish(folder, url)
         generation = manifest_at(url).generation  # type: ignore[union-attr]
         wait_until(lambda: client.get("indexes").json()[0]["generation"] == generation)
         assert client.post("search", json=asked[1]).json()["hits"][0]["title"] == "Scurvy of sailors"
 
 
 def test_several_threads_ask_at_once(folder: Path, url: str) -> None:
-    publish_whole(folder, url)
+    publish(folder, url)
     there, expected = Searcher.open(url, ENCODER), answers(Searcher.open(folder, ENCODER))
     found: list[Any] = []
     threads = [threading.Thread(target=lambda: found.append(answers(there))) for _ in range(4)]
@@ -319,7 +363,7 @@ def test_the_commands_publish_search_and_withdraw(
     notes.write_text('{"id": "a", "title": "Gout", "text": "Gout hurts. Rest helps."}\n')
     model = str(hashed_model(tmp_path / "model"))
     assert command("index", str(notes), "--out", index, "--no-knowledge", "--model", model).code == 0
-    done = command("publish", index, url, "--whole")
+    done = command("publish", index, url)
     assert "written: 1 documents" in done.out, done.err
     shutil.rmtree(index)
     assert "Rest helps." in command("search", url, "What helps against gout?").out
@@ -327,9 +371,8 @@ def test_the_commands_publish_search_and_withdraw(
     assert away.code == 2
     assert "an answer of the PostgreSQL server localhost/none, got none" in away.err
     assert "only" not in away.out
-    assert "withdrawn from" in command("publish", index, url, "--whole", "--withdraw").out
+    assert "withdrawn from" in command("publish", index, url, "--withdraw").out
     assert "publish one: auscult publish" in command("search", url, "gout?").err
-    assert "--whole" in command("publish", index, "--whole").err
 
 
 def test_addresses_are_told_from_folders(tmp_path: Path) -> None:
@@ -343,7 +386,7 @@ def test_addresses_are_told_from_folders(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="serve with --read-only"):
         Settings(indexes=named)
     assert Settings(indexes={"notes": "postgres://h/db"}, changes=False).data_folder.name == "notes.service"
-    with pytest.raises(ConfigError, match="alone keeps a whole index"):
+    with pytest.raises(ConfigError, match="which keeps an index"):
         Searcher.open("milvus://localhost:1", ENCODER)
     with pytest.raises(ConfigError, match="without a password"):
         Searcher.open("postgresql://a:secret@h/db", ENCODER)

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from auscult.encoders.folder import read_settings
-from auscult.engines.served import engine_of
 from auscult.errors import AuscultError
 from auscult.files.json_text import MOST_LEVELS, nested_more_than, parse_json
 from auscult.index.manifest import Manifest
@@ -59,7 +58,6 @@ READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "record of a training": ("training.json", _read_json),
     "records of an evaluation": ("records.json", read_records),
     "manifest": ("manifest.json", lambda file: Manifest.parse(file.read_text(), str(file))),
-    "engine": ("engine.json", lambda file: engine_of(file.parent)),
 }
 
 

@@ -21,7 +21,7 @@ def serve(
         list[str],
         typer.Argument(
             metavar="INDEX...",
-            help="Index folders, made by `auscult index`, or addresses that all of one was published to; `NAME=INDEX` "
+            help="Index folders, made by `auscult index`, or addresses that they were published to; `NAME=INDEX` "
             "names one.",
         ),
     ],
@@ -104,7 +104,7 @@ def mcp(
         list[str],
         typer.Argument(
             metavar="INDEX...",
-            help="Index folders, made by `auscult index`, or addresses that all of one was published to; `NAME=INDEX` "
+            help="Index folders, made by `auscult index`, or addresses that they were published to; `NAME=INDEX` "
             "names one.",
         ),
     ],

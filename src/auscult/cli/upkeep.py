@@ -12,9 +12,8 @@ from auscult.cli.index import naming, showing_progress
 from auscult.cli.options import IndexArgument
 from auscult.cli.source_check import words_without_reason
 from auscult.engines import publish as publish_index
-from auscult.engines import publish_whole, withdraw_whole
 from auscult.engines import withdraw as withdraw_index
-from auscult.errors import ConfigError, printable
+from auscult.errors import printable
 from auscult.index import PassageIndex
 from auscult.index import backup as copy_index
 from auscult.index import optimize as compact
@@ -110,56 +109,48 @@ def backup(
 
 def publish(
     index: IndexArgument,
-    url: Annotated[
+    address: Annotated[
         str,
         typer.Argument(
-            metavar="[URL]",
-            help="`postgresql://USER@HOST/DATABASE`, `milvus://HOST:PORT`, or `milvus:FILE.db`; with `#NAME` behind it "
-            "another collection than `auscult`. With --whole, several PostgreSQL servers with commas between them have "
-            "a share of the documents each. A password comes from PGPASSWORD, or AUSCULT_MILVUS_TOKEN.",
+            help="`postgresql://USER@HOST/DATABASE`; with `#NAME` behind it another collection than `auscult`. Several "
+            "servers with commas between them have a share of the documents each. A password comes from PGPASSWORD.",
+        ),
+    ],
+    approximate: Annotated[
+        bool,
+        typer.Option(
+            "--approximate",
+            help="Let the servers propose passages by graphs of their vectors, which pays where looking at all of them "
+            "takes too long.",
+        ),
+    ] = False,
+    candidates: Annotated[
+        str,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Let Milvus propose passages instead: `milvus://HOST:PORT#NAME`, or `milvus:FILE.db`. A token comes "
+            "from AUSCULT_MILVUS_TOKEN.",
         ),
     ] = "",
-    approximate: Annotated[
-        bool, typer.Option("--approximate", help="Look for vectors in a graph, which pays from a million passages on.")
-    ] = False,
-    whole: Annotated[
-        bool,
-        typer.Option(
-            "--whole",
-            help="Put all of the index into PostgreSQL: `search`, `serve` and `mcp` then take the address in place of "
-            "a folder, on any machine.",
-        ),
-    ] = False,
-    withdraw: Annotated[
-        bool,
-        typer.Option(
-            "--withdraw",
-            help="Remove the index from its server, and search without one; a whole one, with URL --whole.",
-        ),
-    ] = False,
+    withdraw: Annotated[bool, typer.Option("--withdraw", help="Remove the index from the address.")] = False,
 ) -> None:
-    """Keep an index' passages on a server too: it finds candidates, and answers are those of the index.
+    """Put an index into PostgreSQL: `search`, `serve` and `mcp` take the address in place of a folder, on any machine.
 
     Publish again whenever the index has changed: only what is new is written.
 
-    Example: `auscult publish my-index postgresql://localhost/notes`, or
-    `auscult publish my-index postgresql://localhost/notes --whole`, and on another machine
+    Example: `auscult publish my-index postgresql://localhost/notes`, and on another machine
     `auscult serve postgresql://localhost/notes`
     """
-    if whole and not url:
-        raise ConfigError("the address of a server with --whole", "none", "name postgresql://USER@HOST/DATABASE")
-    if not whole and bool(url) == withdraw:
-        found = "both" if url else "neither"
-        raise ConfigError("the address of a server, or --withdraw", found, "give one of them")
     if withdraw:
-        name = withdraw_whole(url) if whole else withdraw_index(index)
+        name = withdraw_index(address)
         typer.echo(f"withdrawn from {name}: {index}" if name else f"published nowhere: {index}")
         return
     with showing_progress() as (bar, task):
-        report = (publish_whole if whole else publish_index)(
+        report = publish_index(
             index,
-            url,
+            address,
             approximate=approximate,
+            candidates=candidates,
             progress=lambda done, of: bar.update(task, description=f"{done:,} of {of:,} documents"),
         )
     typer.echo(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal
 
 from auscult.concepts.concept import Concept
@@ -44,6 +43,7 @@ class EntityResolver:
     def __init__(self, knowledge_base: KnowledgeBase, cutoff: float = 0.8) -> None:
         self.knowledge_base = knowledge_base
         self._cutoff = cutoff
+        self._built: FuzzyNames | None = None
 
     def resolve(self, text: str, limit: int = 5, *, fuzzy: bool = True) -> list[Match]:
         """Return the matches of a text, best first; empty if nothing is similar.
@@ -80,13 +80,24 @@ class EntityResolver:
                 return _distinct(sorted(reordered, key=lambda match: match.kind != "name"))[:limit]
         return self._fuzzy_matches(key, limit) if fuzzy else []
 
+    def reuse_names(self, other: EntityResolver) -> None:
+        """Take what finds misspelt names from another resolver, where it has built it and its names are the same.
+
+        Building it takes 1.1 s of a processor for 164,000 names, comparing the names 0.1 s.
+        """
+        built = other._built
+        if built is not None and built.keys == self._fuzzy_keys():
+            self._built = built
+
     def best(self, text: str) -> Match | None:
         """Return the first match of `resolve`, or None."""
         return next(iter(self.resolve(text, limit=1)), None)
 
     def _fuzzy_matches(self, key: str, limit: int) -> list[Match]:
         matches: list[Match] = []
-        for name, score in self._fuzzy.search(key, limit=4 * limit, cutoff=self._cutoff):
+        if self._built is None:
+            self._built = FuzzyNames(self._fuzzy_keys())
+        for name, score in self._built.search(key, limit=4 * limit, cutoff=self._cutoff):
             exact = self._of_key(name, 1.0) or [
                 match for other in self.knowledge_base.short.get(name, ()) for match in self._of_key(other, 1.0)
             ]
@@ -122,11 +133,10 @@ class EntityResolver:
             matches.append(Match(concept, matched, kind, score))
         return matches
 
-    @cached_property
-    def _fuzzy(self) -> FuzzyNames:
+    def _fuzzy_keys(self) -> list[str]:
         keys = dict.fromkeys((*self.knowledge_base.name_index, *self.knowledge_base.short))
         # Acronyms and other words of up to four letters are too similar to one another.
-        return FuzzyNames([key for key in keys if len(key) > 4])
+        return [key for key in keys if len(key) > 4]
 
 
 def _distinct(matches: list[Match]) -> list[Match]:

@@ -1,9 +1,8 @@
-"""What a server has to do for an index, and what all engines share: places, filters, patience.
+"""What a server of candidates has to do for an index, and what all servers share: places, filters, patience.
 
-An engine *proposes* passages: those whose vectors are nearest to a query's. Words, scores, evidence and texts come from
-the index itself (`engines.served`), so that an answer is the same wherever its candidates were found. Keys are the
-store's: a key is never given to other content, so that writing a row twice changes nothing, and publishing is a
-difference of sets.
+An engine keeps the vectors of an index that is in PostgreSQL (`engines.whole`), and *proposes* passages: those whose
+vectors are nearest to a query's. Words, scores, evidence and texts come from PostgreSQL. Keys are the store's: a key is
+never given to other content, so that writing a row twice changes nothing, and publishing is a difference of sets.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ _T = TypeVar("_T")
 _WAITS: Final = (0.2, 1.0, 3.0)
 """Seconds before a deed is tried again."""
 DEFAULT_COLLECTION: Final = "auscult"
-LAYOUT: Final = 2
-"""Of what a collection has of each passage (`EngineRow`)."""
+LAYOUT: Final = 3
+"""Version of what a collection has of each passage (`EngineRow`)."""
 _MILVUS = "milvus:"
 POSTGRES: Final = ("postgresql://", "postgres://")
 
@@ -40,6 +39,7 @@ class EngineRow:
         doc_id: Of its document.
         vector: (dim,), as the index holds it.
         fields: What its document says of itself (`index.fields`).
+        access: Groups that may see it; None where everybody may.
     """
 
     key: int
@@ -47,6 +47,7 @@ class EngineRow:
     doc_id: str
     vector: FloatArray
     fields: Mapping[str, str]
+    access: Sequence[str] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +57,16 @@ class Filters:
     Attributes:
         where: By field, the values that a document may have, or between which; all fields have to agree.
         documents: Ids that a document may have; empty for any.
-        groups: Who asks: passages of documents that none of them may see are not proposed; None for all passages. Read
-            by whole indexes alone; what they propose is compared with who may see what once more.
+        groups: Who asks: passages of documents that none of them may see are not proposed; None for all passages.
+            Whatever is proposed is compared with who may see what once more.
+        left_out: Numbers of PostgreSQL servers that are away. A proposer that cannot tell which passages are there may
+            propose them: they are left out afterwards.
     """
 
     where: Mapping[str, frozenset[str] | Between] = field(default_factory=dict)
     documents: frozenset[str] = frozenset()
     groups: frozenset[str] | None = None
+    left_out: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +75,8 @@ class Published:
 
     Attributes:
         fingerprint: Of the model that made them.
-        store: Which index they are of: no other may write here.
-        generation: Of that index, when all of it had been written; -1 before.
-        approximate: Whether vectors are looked for in a graph, which may miss some.
+        store: Identity of the index that they are of: no other may write here.
+        generation: The last one of that index of which all passages are here; -1 for none.
         layout: Of its columns. Whoever changes them raises `LAYOUT`: nothing is written beside those of an earlier one.
     """
 
@@ -81,21 +84,19 @@ class Published:
     fingerprint: str
     store: str
     generation: int
-    approximate: bool
-    layout: int = 1
+    layout: int = LAYOUT
 
 
 class Proposer(Protocol):
     """Finds passages by their vectors. May raise EngineError: a server cannot be reached, or refuses."""
 
-    def nearest(self, vector: FloatArray, k: int, filters: Filters, *, exact: bool = False) -> list[int]:
-        """Return the keys of the k passages of largest inner product with a vector, best first.
+    def nearest(self, vector: FloatArray, k: int, filters: Filters) -> list[int]:
+        """Return the keys of about the k passages of largest inner product with a vector, best first.
 
         Args:
             vector: (dim,).
             k: How many; fewer come only where fewer may.
             filters: Which may.
-            exact: Compare with all, where the collection has a graph, too.
         """
         ...
 
@@ -115,7 +116,7 @@ class Engine(Proposer, Protocol):
         ...
 
     def finish(self, told: Published) -> None:
-        """Note that all was written; make what vectors are looked for in."""
+        """Note what was written."""
         ...
 
     def documents(self) -> set[int]:
@@ -172,8 +173,8 @@ def place_of(url: str) -> Place:
     return Place(server, collection)
 
 
-WITHOUT: Final = "see that it runs and can be reached, or go on without it: auscult publish INDEX --withdraw"
-"""The remedy of errors that a server which proposes passages cannot be reached."""
+REACH: Final = "see that it runs and can be reached"
+"""The remedy of errors that a server cannot be reached."""
 
 
 def patiently(
@@ -181,7 +182,6 @@ def patiently(
     lost: Callable[[Exception], bool],
     again: Callable[[], None],
     name: str,
-    remedy: str = WITHOUT,
     waits: Sequence[float] | None = None,
 ) -> _T:
     """Do something on a server; where the connection is lost, connect and do it again, a few times.
@@ -191,7 +191,6 @@ def patiently(
         lost: Whether an error says so.
         again: Forgets the connection, so that the deed connects.
         name: Of the engine.
-        remedy: What to do when it is lost each time.
         waits: Seconds before each further try.
 
     Raises:
@@ -204,7 +203,7 @@ def patiently(
             if not lost(error):
                 raise
             if wait is None:
-                raise ServerAwayError(f"an answer of {name}", f"none ({first_line(error)})", remedy) from error
+                raise ServerAwayError(f"an answer of {name}", f"none ({first_line(error)})", REACH) from error
             time.sleep(wait)
             again()
     raise AssertionError("the last try returns or raises")
@@ -224,12 +223,11 @@ _GROUP: Final = "auscult.engines"
 
 
 def open_engine(url: str) -> Engine:
-    """Connect to a server.
+    """Connect to a server of candidates.
 
     Args:
-        url: "postgresql://USER@HOST/DATABASE#COLLECTION", "milvus://HOST:PORT#COLLECTION" (with TLS
-            "milvus:https://HOST:PORT"), "milvus:FILE.db#COLLECTION" for Milvus Lite, or an address whose scheme an
-            extension registers.
+        url: "milvus://HOST:PORT#COLLECTION" (with TLS "milvus:https://HOST:PORT"), "milvus:FILE.db#COLLECTION" for
+            Milvus Lite, or an address whose scheme an extension registers.
 
     Raises:
         ConfigError: The address is none of these.
@@ -238,10 +236,6 @@ def open_engine(url: str) -> Engine:
     """
     place = place_of(url)
     # Only where they are asked for: a client's library takes a second to import.
-    if place.server.startswith(POSTGRES):
-        from auscult.engines.postgres import PostgresEngine
-
-        return PostgresEngine(place)
     if place.server.startswith(_MILVUS):
         from auscult.engines.milvus import MilvusEngine
 
@@ -249,5 +243,5 @@ def open_engine(url: str) -> Engine:
     if (scheme := place.server.partition(":")[0]) in entries(_GROUP):
         engine: Engine = load(_GROUP, scheme)(place)
         return engine
-    known = ["postgresql://USER@HOST/DATABASE", "milvus://HOST:PORT", *(f"{name}:..." for name in entries(_GROUP))]
+    known = ["milvus://HOST:PORT", *(f"{name}:..." for name in entries(_GROUP))]
     raise ConfigError(f"{', '.join(known)} or milvus:FILE.db", f"'{url}'", "write it as one of these")

@@ -17,20 +17,21 @@ from typing import Any, Final
 
 from auscult import __version__
 from auscult.concepts import KnowledgeBase
+from auscult.engines import readers
 from auscult.engines.jobs import Items, Job, Written, drop
 from auscult.engines.postgres_server import PostgresServer
-from auscult.engines.publishing import ids_of, put_segment, remove_gone, show_generation
+from auscult.engines.publishing import give_space_back, ids_of, put_file, show_generation
 from auscult.engines.shares import Shares
-from auscult.engines.tables import PublishedState, published_state, schema_of, server_of, whole_place
+from auscult.engines.tables import FoundBy, PublishedState, published_state, schema_of, server_of, whole_place
 from auscult.engines.whole import CACHE, Cache, ServedFile
 from auscult.errors import DataError, EngineError
 from auscult.index import Counts, Manifest, ModelRecord
-from auscult.index.blocks import BLOCK
+from auscult.index.blocks import BLOCK, BlockFile
 from auscult.index.manifest import SegmentRecord
 from auscult.index.segment import Segment
 from auscult.index.store import knowledge_checksum
 from auscult.index.titles import subject
-from auscult.index.writer import now, settle
+from auscult.index.writer import now, settle, with_knowledge_file
 from auscult.sources.sharing import ShareRecords
 
 #: Numbers for joined segments, above those of the job's writers.
@@ -83,12 +84,16 @@ def finish(job: Job, model: ModelRecord, corpus: str, knowledge_base: KnowledgeB
             raise EngineError(f"this work on {server.name}", "none: another command dropped it", "give it again")
         items = Items(server, run, job)
         written = items.written()
-        if found[0] is None:
+        is_last_step = found[0] is None
+        if is_last_step:
             finishing = _Finishing(server, run, job, written)
             found = finishing.finish(model, corpus, knowledge_base)
         state = published_state(server)
         if state is None:
             raise EngineError(f"an index on {server.name}", "none", "give the command again")
+        # Only one of those who worked together waits.
+        patience = readers.PATIENCE if is_last_step else 0.0
+        give_space_back(Shares([server]), [run], schema, state.generation, patience)
         counts = Manifest.parse(state.manifest, server.name).counts
         report = JobReport(
             sum(each.segment.documents for each in written if each.segment),
@@ -130,7 +135,8 @@ class _Finishing:
         if not new and len(gone) == len(living):
             drop(self._server, self._run, self._job, there, model.dim)
             raise DataError("at least one document to index", "none", "check the paths")
-        content = _with_subjects(knowledge_base, self._written)
+        known = _with_subjects(knowledge_base, self._written)
+        content = b"" if known is None else known.to_bytes()
         total = knowledge_checksum(before.row_seed, content) if content else 0
         if there is not None and not (new or gone) and total == (before.knowledge or 0):
             return self._ended(before.generation, 0, [])
@@ -142,15 +148,16 @@ class _Finishing:
             model=model,
             before=hashlib.sha256(there.manifest.encode()).hexdigest() if there else "",
             knowledge=total,
+            knowledge_file=before.knowledge_file if total == before.knowledge else None,
             counts=counts,
         )
-        if content:
+        if known is not None:
             query = "INSERT INTO {knowledge} VALUES (%s, %s, NULL) ON CONFLICT (sum) DO UPDATE SET gone = NULL"
             self._execute(query, [total, content])
+            manifest = self._with_knowledge_file(manifest, known)
         with self._run.transaction():
             self._remove_joined(new, manifest)
-            show_generation(self._server, self._run, manifest, False, [*gone])
-            remove_gone(self._server, self._run, manifest.generation)
+            show_generation(self._server, self._run, manifest, FoundBy(), [*gone])
             names = ids_of(self._server, self._run, gone)
             return self._ended(manifest.generation, len(gone), names)
 
@@ -161,9 +168,18 @@ class _Finishing:
             segments = [self._segment(each, removed) for each in (*before.segments, *new)]
             manifest = settle(segments, removed, Path(folder), before, partial(self._fetched, Path(folder), removed))
             for each in {*manifest.segments}.difference(before.segments, new):
-                put_segment(self._server, self._run, Segment(Path(folder), each, ()))
+                put_file(self._server, self._run, each, BlockFile(Path(folder) / each.name, each.end))
         shown = [self._segment(each, manifest.removed) for each in manifest.segments]
         return manifest, sum((each.counts for each in shown), Counts(0, 0, 0))
+
+    def _with_knowledge_file(self, manifest: Manifest, known: KnowledgeBase) -> Manifest:
+        """Write the file that searchers look names up in, where it is another than before."""
+        if manifest.knowledge_file is None:
+            with TemporaryDirectory(prefix="auscult-") as folder:
+                manifest = with_knowledge_file(manifest, Path(folder), known)
+                if (record := manifest.knowledge_file) is not None:
+                    put_file(self._server, self._run, record, BlockFile(Path(folder) / record.name, record.end))
+        return manifest
 
     def _segment(self, record: SegmentRecord, removed: Collection[int]) -> Segment:
         def opens(path: Path, end: int) -> ServedFile:
@@ -201,12 +217,12 @@ class _Finishing:
         return self._run.execute(self._server.composed(query), values)
 
 
-def _with_subjects(known: KnowledgeBase | None, written: Sequence[Written]) -> bytes:
-    """Return a knowledge base with what documents are about; nothing where there is none."""
+def _with_subjects(known: KnowledgeBase | None, written: Sequence[Written]) -> KnowledgeBase | None:
+    """Return a knowledge base with what documents are about; None where there is none."""
     if known is None:
-        return b""
+        return None
     records = chain.from_iterable(each.records() for each in written)
-    return known.with_documents([subject(each, known) for each in records]).to_bytes()
+    return known.with_documents([subject(each, known) for each in records])
 
 
 def _manifest_before(there: PublishedState | None, server: PostgresServer, job: Job, model: ModelRecord) -> Manifest:

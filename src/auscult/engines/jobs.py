@@ -17,7 +17,7 @@ from uuid import uuid4
 
 from auscult.engines.contract import printable_value
 from auscult.engines.postgres_server import PostgresServer
-from auscult.engines.publishing import put_documents, put_segment
+from auscult.engines.publishing import put_documents, put_file
 from auscult.engines.tables import (
     PublishedState,
     create,
@@ -253,7 +253,7 @@ class Items:
         """Write the documents and the segment of a share."""
         put_documents(self._server, self._run, reader, reader.documents.tolist(), None)
         for segment in reader.segments:
-            put_segment(self._server, self._run, segment)
+            put_file(self._server, self._run, segment.record, segment.file)
 
     def put_written(self, number: int, written: Written) -> None:
         """Tell what became of a share's documents."""

@@ -1,14 +1,15 @@
-"""Milvus as an engine, a cluster or Milvus Lite (one file). The only file that imports `pymilvus`.
+"""Milvus as a server of candidates, a cluster or Milvus Lite (one file). The only file that imports `pymilvus`.
 
-What a collection holds is said in its properties. Vectors are compared exactly (FLAT), or by HNSW; words are a sparse
-vector of ones, which meets the weights of a query's. The token comes from AUSCULT_MILVUS_TOKEN.
+What a collection holds is said in its properties. Vectors are looked for in a graph (HNSW), which a cluster divides
+among its machines. There are no words: searchers know what words say of all passages exactly, from their postings. The
+token comes from AUSCULT_MILVUS_TOKEN.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict
 from functools import partial
 from typing import Any, TypeVar
@@ -19,10 +20,17 @@ from auscult.index import Between
 from auscult.interfaces import FloatArray
 
 _T = TypeVar("_T")
-_SECONDS = 60
+#: For an answer.
+_SECONDS = 10
+#: Before a search is tried again: whoever asks does not wait for long.
+_SOON = (0.2,)
 _TOLD = "auscult"
 _LONGEST_ID = 65_535
+# As many as Milvus allows.
+_MOST_GROUPS = 4096
 _AT_ONCE = 1000
+# Vectors that a search in a graph keeps in view, at least.
+_LOOKED_AT = 64
 # The library says so by a plain error.
 _NO_CONNECTION = 2
 _LAST = "\U0010ffff"
@@ -39,7 +47,10 @@ class MilvusEngine:
     def __init__(self, place: Place) -> None:
         with naming_extra("milvus", "pymilvus"):
             import pymilvus
+            from pymilvus import decorators
         self._library = pymilvus
+        # The library lets errors of its transport through where time is up.
+        self._unanswered = decorators.grpc.RpcError
         server = place.server.removeprefix("milvus:")
         self._server = f"http:{server}" if server.startswith("//") else server
         self.name = f"the Milvus {'file' if self._server.endswith('.db') else 'server'} {server.removeprefix('//')}"
@@ -71,9 +82,12 @@ class MilvusEngine:
             schema.add_field("doc_id", kinds.VARCHAR, max_length=_LONGEST_ID)
             schema.add_field("vector", kinds.FLOAT_VECTOR, dim=told.dim)
             schema.add_field("fields", kinds.JSON)
+            schema.add_field("open", kinds.BOOL)
+            groups = {"element_type": kinds.VARCHAR, "max_capacity": _MOST_GROUPS, "max_length": _LONGEST_ID}
+            schema.add_field("access", kinds.ARRAY, **groups)
             indexes = client.prepare_index_params()
-            graph = {"index_type": "HNSW", "params": {"M": 16, "efConstruction": 200}}
-            indexes.add_index("vector", metric_type="IP", **(graph if told.approximate else {"index_type": "FLAT"}))
+            shape = {"M": 16, "efConstruction": 200}
+            indexes.add_index("vector", metric_type="IP", index_type="HNSW", params=shape)
             client.create_collection(
                 self._collection,
                 schema=schema,
@@ -114,6 +128,8 @@ class MilvusEngine:
                 "doc_id": printable_value(row.doc_id),
                 "vector": row.vector.tolist(),
                 "fields": {name: printable_value(value) for name, value in row.fields.items()},
+                "open": row.access is None,
+                "access": [*(row.access or ())],
             }
             for row in rows
         ]
@@ -129,13 +145,23 @@ class MilvusEngine:
     def _delete(self, documents: list[int], client: Any) -> None:
         client.delete(self._collection, filter=f"document in {documents}")
 
-    def nearest(self, vector: FloatArray, k: int, filters: Filters, *, exact: bool = False) -> list[int]:
-        """Return the keys of the nearest passages (`Engine`)."""
-        looked_at: dict[str, object] = {"params": {"ef": max(64, 2 * k)}}
-        if exact:
-            # Of a graph, the whole neighbourhood that it gives.
-            looked_at = {"params": {"ef": 32_768}}
-        return self._search(vector, k, filters, looked_at)
+    def nearest(self, vector: FloatArray, k: int, filters: Filters) -> list[int]:
+        """Return the keys of the nearest passages (`Proposer`)."""
+
+        def look(client: Any) -> list[int]:
+            (found,) = client.search(
+                self._collection,
+                data=[vector.tolist()],
+                anns_field="vector",
+                limit=k,
+                filter=_filter(filters),
+                output_fields=["key"],
+                search_params={"metric_type": "IP", "params": {"ef": max(_LOOKED_AT, 2 * k)}},
+                timeout=_SECONDS,
+            )
+            return [hit["key"] for hit in found]
+
+        return self._deed(look, _SOON)
 
     def destroy(self) -> None:
         """Remove the collection."""
@@ -147,23 +173,7 @@ class MilvusEngine:
             self._client.close()
             self._client = None
 
-    def _search(self, vector: FloatArray, k: int, filters: Filters, params: Mapping[str, object]) -> list[int]:
-        def look(client: Any) -> list[int]:
-            (found,) = client.search(
-                self._collection,
-                data=[vector.tolist()],
-                anns_field="vector",
-                limit=k,
-                filter=_filter(filters),
-                output_fields=["key"],
-                search_params={"metric_type": "IP", **params},
-                timeout=_SECONDS,
-            )
-            return [hit["key"] for hit in found]
-
-        return self._deed(look)
-
-    def _deed(self, deed: Callable[[Any], _T]) -> _T:
+    def _deed(self, deed: Callable[[Any], _T], waits: Sequence[float] | None = None) -> _T:
         error_of = self._library.exceptions
 
         def done() -> _T:
@@ -184,7 +194,11 @@ class MilvusEngine:
                 lambda error: isinstance(error, lost) or getattr(error, "code", None) == _NO_CONNECTION,
                 self.close,
                 self.name,
+                waits,
             )
+        except self._unanswered as error:
+            remedy = "ask again when it has less to do, or give it more processors"
+            raise EngineError(f"{self.name} to answer in {_SECONDS} s", "no answer", remedy) from error
         except error_of.MilvusException as error:
             raise EngineError(f"{self.name} to do it", first_line(error), "see the server's log") from error
 
@@ -203,8 +217,15 @@ def _filter(filters: Filters) -> str:
             # The small server knows no "in" for what stands in JSON.
             said.append(f"({' or '.join(f'{value} == {_quoted(each)}' for each in sorted(wanted))})")
     if filters.documents:
-        said.append(f"doc_id in [{', '.join(map(_quoted, sorted(filters.documents)))}]")
+        said.append(f"doc_id in [{_listed(filters.documents)}]")
+    if filters.groups is not None:
+        some = f" or array_contains_any(access, [{_listed(filters.groups)}])" if filters.groups else ""
+        said.append(f"(open == true{some})")
     return " and ".join(said)
+
+
+def _listed(values: Collection[str]) -> str:
+    return ", ".join(map(_quoted, sorted(values)))
 
 
 def _quoted(value: str) -> str:

@@ -1,11 +1,10 @@
-"""An index wherever it is: in a folder, in a folder whose passages a server proposes, or on a server."""
+"""An index wherever it is: in a folder, or at the address of a server."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from auscult.engines.contract import is_address
-from auscult.engines.served import open_proposed
 from auscult.engines.whole import manifest_at, open_whole
 from auscult.errors import AuscultError
 from auscult.index import PassageIndex
@@ -16,14 +15,14 @@ def open_index(index: str | Path) -> PassageIndex:
     """Open an index.
 
     Args:
-        index: Its folder, or the address that all of it was published to (`publish_whole`).
+        index: Its folder, or the address that it was published to (`publish`).
 
     Raises:
         ConfigError: An address is none.
         IndexFolderError: There is no index, or it is damaged.
-        EngineError: A server cannot be reached, or has another generation.
+        EngineError: A server cannot be reached, or there is no index at the address.
     """
-    return open_whole(str(index)) if is_address(index) else open_proposed(Path(index))
+    return open_whole(str(index)) if is_address(index) else PassageIndex.open(index)
 
 
 def signs_of(index: str | Path) -> object:

@@ -15,7 +15,7 @@ from math import inf
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
-from auscult.engines.contract import first_line, patiently
+from auscult.engines.contract import REACH, first_line, patiently
 from auscult.errors import EngineError, ServerAwayError, naming_extra
 
 _T = TypeVar("_T")
@@ -51,7 +51,6 @@ class PostgresServer:
     Args:
         url: As libpq takes it, without a password.
         names: Of tables and indexes, written {NAME} in queries.
-        remedy: What to do when the server cannot be reached.
         waits: Seconds before a deed is tried again when the connection was lost; None for those of `contract`.
         seen_by: What the setting `auscult.groups` says, which policies of rows read; None to leave it.
 
@@ -66,7 +65,6 @@ class PostgresServer:
         self,
         url: str,
         names: Mapping[str, str],
-        remedy: str,
         waits: Sequence[float] | None = None,
         seen_by: str | None = None,
     ) -> None:
@@ -99,7 +97,7 @@ class PostgresServer:
         parts = urlsplit(url)
         self.name = f"the PostgreSQL server {parts.hostname or 'here'}{parts.path}"
         self._names = {each: sql.Identifier(*name.split(".")) for each, name in names.items()}
-        self._remedy, self._waits, self._seen_by = remedy, waits, seen_by
+        self._waits, self._seen_by = waits, seen_by
         self._idle: list[tuple[Any, str | None]] = []
         self._one = threading.Lock()
         self._process = os.getpid()
@@ -162,7 +160,12 @@ class PostgresServer:
                 connection.execute("SELECT pg_advisory_lock(hashtext(%s))", [key])
             elif not connection.execute("SELECT pg_try_advisory_lock(hashtext(%s))", [key]).fetchone()[0]:
                 raise EngineError(f"no other publisher on {self.name}", "one at work", "wait until it has finished")
-            yield connection
+            try:
+                yield connection
+            finally:
+                # The server may notice the end of the connection later than the next publisher asks.
+                if connection.info.transaction_status == self._library.pq.TransactionStatus.IDLE:
+                    connection.execute("SELECT pg_advisory_unlock(hashtext(%s))", [key])
 
     @contextmanager
     def connection(self) -> Iterator[Any]:
@@ -228,11 +231,11 @@ class PostgresServer:
         except self._library.Error as error:
             if self._is_lost(error):
                 got = f"none ({first_line(error)})"
-                raise ServerAwayError(f"an answer of {self.name}", got, self._remedy) from error
+                raise ServerAwayError(f"an answer of {self.name}", got, REACH) from error
             raise EngineError(f"{self.name} to do it", first_line(error), "see the server's log") from error
 
     def _patiently(self, deed: Callable[[], _T]) -> _T:
-        return patiently(deed, self._is_lost, self.close, self.name, self._remedy, self._waits)
+        return patiently(deed, self._is_lost, self.close, self.name, self._waits)
 
     def _is_lost(self, error: Exception) -> bool:
         errors = self._library.errors

@@ -1,28 +1,29 @@
-"""Putting a whole index into PostgreSQL, a generation at a time, on one server or in shares on several.
+"""Putting an index into PostgreSQL, a generation at a time, on one server or in shares on several.
 
 Rows that the server lacks are written a few documents at a time, each document with all that is of it; the generation
 is seen with one change of one row at the end. Killed in the middle, it goes on where it was. One publisher at a time:
-the change is made over the connection that holds the lock. A generation is seen when all servers have its rows.
+the change is made over the connection that holds the lock. A generation is seen when all servers have its rows, and
+the engine that proposes its passages, where there is one, has their vectors.
 """
 
 from __future__ import annotations
 
-import json
-import zlib
-from collections.abc import Callable, Collection, Iterator, Sequence
+import time
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from auscult.engines.contract import printable_value
-from auscult.engines.postgres import literal
+from auscult.engines import readers
+from auscult.engines.contract import Engine, Published, open_engine
 from auscult.engines.postgres_server import PostgresServer
-from auscult.engines.served import PublishReport
+from auscult.engines.rows import batches, document_rows, vector_rows
 from auscult.engines.shares import Shares
 from auscult.engines.tables import (
     VERSION,
+    FoundBy,
     PublishedState,
     create,
     is_written_together,
@@ -31,23 +32,45 @@ from auscult.engines.tables import (
     shares_at,
     whole_places,
 )
-from auscult.errors import EngineError, IndexFolderError
+from auscult.errors import ConfigError, EngineError, IndexFolderError
 from auscult.index import GenerationReader, Manifest
-from auscult.index.blocks import BLOCK
-from auscult.index.fields import ACCESS, fields_of, groups_in
+from auscult.index.blocks import BLOCK, BlockFile
+from auscult.index.manifest import KnowledgeRecord, SegmentRecord
 from auscult.index.reader import open_current
-from auscult.index.segment import Segment
-from auscult.index.titles import further_names
-from auscult.index.words import analyse
 
-_TOGETHER: Final = 500
-"""Passages that are written at once."""
+_SOME_GONE: Final = " OR ".join(
+    f"EXISTS (SELECT FROM {{{name}}} WHERE gone IS NOT NULL)" for name in ("documents", "segments", "knowledge")
+)
 _NAMED: Final = 5
 """Documents that left whose ids are told."""
+Progress = Callable[[int, int], None]
 
 
-def publish_whole(
-    folder: str | Path, address: str, *, approximate: bool = False, progress: Callable[[int, int], None] | None = None
+@dataclass(frozen=True, slots=True)
+class PublishReport:
+    """What was done.
+
+    Attributes:
+        written: Documents that the servers lacked.
+        removed: Documents that the index has no more.
+        passages: That the servers now have.
+        removed_ids: Ids of the first that were removed.
+    """
+
+    written: int
+    removed: int
+    passages: int
+    engine: str
+    removed_ids: Sequence[str] = ()
+
+
+def publish(
+    folder: str | Path,
+    address: str,
+    *,
+    approximate: bool = False,
+    candidates: str = "",
+    progress: Progress | None = None,
 ) -> PublishReport:
     """Bring the index at an address to what a folder holds now; those who search there see it within a second.
 
@@ -55,38 +78,46 @@ def publish_whole(
         folder: Of the index.
         address: "postgresql://USER@HOST/DATABASE#COLLECTION"; the user owns the tables, or may make them. Of several
             servers, with commas between them, each has a share of the documents.
-        approximate: Let the server propose passages, by a graph (HNSW) and by words: for more vectors than a searcher's
-            memory holds. Otherwise searchers weigh all passages, as they do with a folder.
+        approximate: Let the servers propose passages by graphs of their vectors (HNSW), where looking at all of them
+            takes too long. Otherwise searchers do, as they do with a folder.
+        candidates: Address of an engine that proposes passages instead (`open_engine`); empty for none.
         progress: Called with documents written and to be written to a server.
 
     Raises:
-        ConfigError: The address is none.
+        ConfigError: An address is none, or passages are proposed twice.
         IndexFolderError: There is no index, or it is damaged.
         EngineError: The server cannot be reached or refuses, another index or a later generation is there, or somebody
             else publishes just now.
     """
-    shares = shares_at(address)
+    if approximate and candidates:
+        remedy = "leave out --approximate, a graph in PostgreSQL, or --candidates"
+        raise ConfigError("one that proposes passages", "two", remedy)
     key = schema_of(whole_places(address)[0])
     with closing(open_current(Path(folder))) as reader, ExitStack() as opened:
         manifest = reader.manifest
         if reader.knowledge_base is not None and manifest.knowledge is None:
             expected, remedy = "an index that tells the checksum of its knowledge base", f"auscult optimize {folder}"
             raise IndexFolderError(expected, "one of an earlier version", f"write it anew: {remedy}")
+        # Before anything is written.
+        vectors = opened.enter_context(closing(_Vectors(candidates, reader))) if candidates else None
+        shares = shares_at(address)
         runs = [opened.enter_context(server.alone(key)) for server in shares.servers]
         if together := [server.name for server in shares.servers if is_written_together(server)]:
             got, remedy = "one that `auscult index --to` writes", "name another collection behind #"
             raise EngineError(f"an index of a folder, or none, on {together[0]}", got, remedy)
-        written = [_write_share(shares, share, run, reader, approximate, progress) for share, run in enumerate(runs)]
+        found_by = FoundBy(approximate or bool(candidates), candidates)
+        written = [_write_share(shares, share, run, reader, found_by, progress) for share, run in enumerate(runs)]
+        if vectors is not None:
+            vectors.write(progress)
         for share, (run, done) in enumerate(zip(runs, written, strict=True)):
             with run.transaction():
                 server = shares.servers[share]
-                show_generation(server, run, manifest, approximate, done.gone, share=share, shares=len(shares))
+                show_generation(server, run, manifest, found_by, done.gone, share=share, shares=len(shares))
         each_share = [*zip(shares.servers, runs, written, strict=True)]
         names = [ids_of(server, run, done.gone) for server, run, done in each_share]
-        # The rows of the generation before stay for those who still read it; a second time they go.
-        for server, run, done in each_share:
-            with run.transaction():
-                remove_gone(server, run, manifest.generation + done.is_same)
+        give_space_back(shares, runs, key, manifest.generation, readers.PATIENCE)
+        if vectors is not None:
+            vectors.keep(chain.from_iterable(_keys_on(server, run) for server, run, _ in each_share))
     shares.close()
     documents, gone = (
         sum(counts) for counts in zip(*((each.documents, len(each.gone)) for each in written), strict=True)
@@ -102,12 +133,10 @@ class _Written:
     Attributes:
         documents: How many.
         gone: Keys of those that were seen, and that the index has no more.
-        is_same: Whether this generation was published there before.
     """
 
     documents: int
     gone: list[int]
-    is_same: bool
 
 
 def _write_share(
@@ -115,35 +144,92 @@ def _write_share(
     share: int,
     run: Any,
     reader: GenerationReader,
-    approximate: bool,
-    progress: Callable[[int, int], None] | None,
+    found_by: FoundBy,
+    progress: Progress | None,
 ) -> _Written:
     """Write what a server lacks of its share, and of what all servers have."""
     server, manifest = shares.servers[share], reader.manifest
     with run.transaction():
         create(server, run, manifest.model.dim)
     there = published_state(server, share, len(shares))
-    is_same = there is not None and _compared(there, reader, approximate, server)
+    if there is not None:
+        _check_successor(there, reader, found_by, server)
     rows = reader.documents[shares.are_on(reader.document_keys[reader.documents], [share])]
     keys = reader.document_keys[rows].tolist()
     has = dict(run.execute(server.composed("SELECT key, gone IS NULL FROM {documents}")).fetchall())
     missing = [row for row, key in zip(rows.tolist(), keys, strict=True) if key not in has]
     put_documents(server, run, reader, missing, progress)
     for segment in reader.segments:
-        put_segment(server, run, segment)
+        put_file(server, run, segment.record, segment.file)
+    if (record := manifest.knowledge_file) is not None:
+        put_file(server, run, record, BlockFile(reader.path / record.name, record.end))
     knowledge = reader.knowledge_base
     if knowledge is not None:
         query = "INSERT INTO {knowledge} VALUES (%s, %s, NULL) ON CONFLICT (sum) DO UPDATE SET gone = NULL"
         run.execute(server.composed(query), [manifest.knowledge, knowledge])
-    if approximate:
+    if found_by.approximate and not found_by.candidates:
         # With all rows there, a graph is made many times as fast as row by row.
         query = "CREATE INDEX IF NOT EXISTS passages_graph ON {passages} USING hnsw (vector vector_ip_ops)"
         run.execute(server.composed(query))
-    return _Written(len(missing), [key for key in has.keys() - {*keys} if has[key]], is_same)
+    return _Written(len(missing), [key for key in has.keys() - {*keys} if has[key]])
 
 
-def withdraw_whole(address: str) -> str | None:
-    """Remove the index at an address; the server's name, None where there was none.
+def _keys_on(server: PostgresServer, run: Any) -> list[int]:
+    """Return the keys of the documents of which a server has rows, of whatever generation."""
+    return [key for (key,) in run.execute(server.composed("SELECT key FROM {documents}")).fetchall()]
+
+
+class _Vectors:
+    """The vectors of an index' passages on their way to the engine that proposes them.
+
+    Args:
+        address: Of the engine.
+        reader: Of the index.
+
+    Raises:
+        EngineError: The engine cannot be reached, or has the passages of another index.
+    """
+
+    def __init__(self, address: str, reader: GenerationReader) -> None:
+        self._engine: Engine = open_engine(address)
+        self._reader = reader
+        model, manifest = reader.manifest.model, reader.manifest
+        self._told = Published(model.dim, model.fingerprint, manifest.identity, manifest.generation)
+        there = self._engine.published()
+        if there is not None and replace(there, generation=manifest.generation) != self._told:
+            remedy = "name another collection behind #"
+            raise EngineError(f"vectors of this index, or none, on {self._engine.name}", "another's", remedy)
+        self._has: set[int] = set()
+
+    def write(self, progress: Progress | None) -> None:
+        """Write what the engine lacks."""
+        reader = self._reader
+        if self._engine.published() is None:
+            self._engine.create(replace(self._told, generation=-1))
+        self._has = self._engine.documents()
+        keys = reader.document_keys[reader.documents].tolist()
+        missing = [row for row, key in zip(reader.documents.tolist(), keys, strict=True) if key not in self._has]
+        done = 0
+        for some in batches(reader, missing):
+            if rows := [each for row in some for each in vector_rows(reader, row)]:
+                self._engine.put(rows)
+            done += len(some)
+            if progress is not None:
+                progress(done, len(missing))
+        self._engine.finish(self._told)
+
+    def keep(self, documents: Iterable[int]) -> None:
+        """Remove the documents that the engine had before, but for these."""
+        if gone := self._has.difference(documents):
+            self._engine.drop(gone)
+
+    def close(self) -> None:
+        """End the connection."""
+        self._engine.close()
+
+
+def withdraw(address: str) -> str | None:
+    """Remove the index at an address, and its vectors at an engine; the server's name, None where there was none.
 
     Raises:
         EngineError: The server cannot be reached or refuses, or somebody publishes just now.
@@ -156,31 +242,40 @@ def withdraw_whole(address: str) -> str | None:
         # What a first job has not finished goes, too.
         if not any(states) and not any(map(is_written_together, shares.servers)):
             return None
+        for state in filter(None, states):
+            if state.found_by.candidates:
+                _withdraw_vectors(state)
         for server, run in zip(shares.servers, runs, strict=True):
             run.execute(server.composed("DROP SCHEMA IF EXISTS {schema} CASCADE"))
     shares.close()
     return shares.name
 
 
-def _compared(there: PublishedState, reader: GenerationReader, approximate: bool, server: PostgresServer) -> bool:
-    """Return whether a generation is the one that is published already.
+def _withdraw_vectors(state: PublishedState) -> None:
+    with closing(open_engine(state.found_by.candidates)) as engine:
+        there = engine.published()
+        if there is not None and there.store == state.identity:
+            engine.destroy()
+
+
+def _check_successor(
+    there: PublishedState, reader: GenerationReader, found_by: FoundBy, server: PostgresServer
+) -> None:
+    """Refuse a generation that may not take the place of what is published.
 
     Raises:
-        EngineError: It may not take the place of what is published.
+        EngineError: It may not.
     """
     manifest = reader.manifest
-    remedy = (
-        "name another collection behind #, or remove that one first (auscult publish INDEX ADDRESS --whole --withdraw)"
-    )
-    if (there.identity, there.approximate) != (manifest.identity, approximate):
-        got = "another" if there.identity != manifest.identity else "one made otherwise (--approximate)"
+    remedy = "name another collection behind #, or remove that one first (auscult publish INDEX ADDRESS --withdraw)"
+    if (there.identity, there.found_by) != (manifest.identity, found_by):
+        got = "another" if there.identity != manifest.identity else "one made otherwise (--approximate, --candidates)"
         raise EngineError(f"this index, or none, on {server.name}", got, remedy)
     is_same = Manifest.parse(there.manifest, server.name) == manifest
     if not is_same and there.generation >= manifest.generation:
         expected = f"an earlier generation than {manifest.generation} of this index on {server.name}"
         got = f"generation {there.generation}, of another copy of it"
         raise EngineError(expected, got, f"publish that copy; or {remedy}")
-    return is_same
 
 
 def put_documents(
@@ -188,15 +283,15 @@ def put_documents(
     run: Any,
     reader: GenerationReader,
     rows: Sequence[int],
-    progress: Callable[[int, int], None] | None,
+    progress: Progress | None,
 ) -> None:
     """Write documents, each with all that is of it in one transaction."""
     done = 0
-    for some in _batches(reader, rows):
+    for some in batches(reader, rows):
         with run.transaction():
             documents, passages, originals = [], [], []
             for row in some:
-                document, of_it, original = _rows_of(reader, row)
+                document, of_it, original = document_rows(reader, row)
                 documents.append(document)
                 passages += of_it
                 originals += original
@@ -209,73 +304,13 @@ def put_documents(
             progress(done, len(rows))
 
 
-def _batches(reader: GenerationReader, rows: Sequence[int]) -> Iterator[list[int]]:
-    batch: list[int] = []
-    size = 0
-    for row in rows:
-        batch.append(row)
-        size += len(reader.passages_of(row))
-        if size >= _TOGETHER:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
-
-
-_Row = tuple[Any, ...]
-
-
-def _rows_of(reader: GenerationReader, row: int) -> tuple[_Row, list[_Row], list[_Row]]:
-    """Return a document's row, those of its passages, and that of its file where it is kept."""
-    store, key = reader.store, int(reader.document_keys[row])
-    total, (doc_id, digest, origin, record, tail) = store.row("documents", key)
-    told = reader.document_record(row)
-    name, title = printable_value(told.doc_id), printable_value(told.title)
-    values = fields_of(told.source, told.metadata)
-    fields = json.dumps({printable_value(each): printable_value(value) for each, value in values.items()})
-    said = values.get(ACCESS, "")
-    access = sorted(map(printable_value, groups_in(said))) if said.strip() else None
-    document = (key, total, doc_id, digest, origin.encode("utf-8"), record, tail, name, title, fields, access, None)
-    named = f"{told.title} {further_names(told.metadata)}"
-    passages: list[_Row] = []
-    for number in reader.passages_of(row):
-        passage_key = int(reader.passage_keys[number])
-        total, (passage_id, record, text, sentences, _, vectors, *windows) = store.row("passages", passage_key)
-        stored = reader.stored(number)
-        words = dict.fromkeys(analyse(" ".join((named, *stored.passage.above, stored.passage.heading, stored.text))))
-        passages.append(
-            (
-                key,
-                passage_key,
-                total,
-                passage_id,
-                record,
-                text,
-                sentences,
-                literal(stored.vector),
-                vectors,
-                windows[0] if windows else None,
-                name,
-                # A term is letters and digits.
-                " ".join(f"'{term}'" for term in words),
-                fields,
-                access,
-            )
-        )
-    original = store.row("originals", key) if reader.original_layout(row) is not None else None
-    if original is None:
-        return document, passages, []
-    total, (layout, content) = original
-    return document, passages, [(key, total, layout, zlib.crc32(layout), content, access)]
-
-
-def put_segment(server: PostgresServer, run: Any, segment: Segment) -> None:
-    """Write a segment's file, where it is not there."""
-    file = segment.record.name, segment.record.end
+def put_file(server: PostgresServer, run: Any, record: SegmentRecord | KnowledgeRecord, derived: BlockFile) -> None:
+    """Write a file of what is derived from the documents, where it is not there."""
+    file = record.name, record.end
     query = "UPDATE {segments} SET gone = NULL WHERE name = %s AND ending = %s RETURNING size"
     if run.execute(server.composed(query), file).fetchone():
         return
-    content = memoryview(segment.file.content())
+    content = memoryview(derived.content())
     with run.transaction():
         run.execute(server.composed("DELETE FROM {blocks} WHERE name = %s AND ending = %s"), file)
         with run.cursor().copy(server.composed("COPY {blocks} FROM STDIN")) as copy:
@@ -294,7 +329,7 @@ def show_generation(
     server: PostgresServer,
     run: Any,
     manifest: Manifest,
-    approximate: bool,
+    found_by: FoundBy,
     gone: list[int],
     *,
     share: int = 0,
@@ -302,7 +337,10 @@ def show_generation(
 ) -> None:
     """Make a generation the one that is seen on a server, which has one of several shares."""
     generation = manifest.generation
-    names, endings = [each.name for each in manifest.segments], [each.end for each in manifest.segments]
+    files: list[SegmentRecord | KnowledgeRecord] = [*manifest.segments]
+    if manifest.knowledge_file is not None:
+        files.append(manifest.knowledge_file)
+    names, endings = [each.name for each in files], [each.end for each in files]
     for query, values in (
         ("UPDATE {documents} SET gone = %s WHERE key = ANY(%s) AND gone IS NULL", [generation, gone]),
         (
@@ -313,22 +351,42 @@ def show_generation(
         ("UPDATE {knowledge} SET gone = %s WHERE sum <> %s AND gone IS NULL", [generation, manifest.knowledge or 0]),
         ("DELETE FROM {state}", []),
         (
-            "INSERT INTO {state} (version, identity, generation, approximate, manifest, share, shares)"
-            " VALUES (%s, %s, %s, %s, %s, %s, %s)",
-            [VERSION, manifest.identity, generation, approximate, manifest.to_json(), share, shares],
+            "INSERT INTO {state} (version, identity, generation, approximate, candidates, manifest, share, shares)"
+            " VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",
+            [VERSION, manifest.identity, generation, *astuple(found_by), manifest.to_json(), share, shares],
         ),
     ):
         run.execute(server.composed(query), values or None)
 
 
-def remove_gone(server: PostgresServer, run: Any, before: int) -> None:
-    """Remove what had left before a generation."""
+def give_space_back(shares: Shares, runs: Sequence[Any], schema: str, latest: int, patience: float) -> None:
+    """Remove the rows that no generation has which somebody reads, after some waiting for readers of earlier ones.
+
+    Args:
+        shares: The servers.
+        runs: A connection to each.
+        schema: Of the index' tables.
+        latest: The generation that is seen now.
+        patience: Seconds.
+    """
+    until = time.monotonic() + patience
+    for server, run in zip(shares.servers, runs, strict=True):
+        if not run.execute(server.composed(f"SELECT {_SOME_GONE}")).fetchone()[0]:
+            continue
+        oldest = readers.oldest_read(run, schema, latest, until)
+        with run.transaction():
+            _remove_gone(server, run, oldest)
+
+
+def _remove_gone(server: PostgresServer, run: Any, generation: int) -> None:
+    """Remove what had left up to a generation."""
     for query in (
-        "DELETE FROM {passages} WHERE document IN (SELECT key FROM {documents} WHERE gone < %s)",
-        "DELETE FROM {originals} WHERE document IN (SELECT key FROM {documents} WHERE gone < %s)",
-        "DELETE FROM {documents} WHERE gone < %s",
-        "DELETE FROM {blocks} AS b USING {segments} AS s WHERE s.gone < %s AND (b.name, b.ending) = (s.name, s.ending)",
-        "DELETE FROM {segments} WHERE gone < %s",
-        "DELETE FROM {knowledge} WHERE gone < %s",
+        "DELETE FROM {passages} WHERE document IN (SELECT key FROM {documents} WHERE gone <= %s)",
+        "DELETE FROM {originals} WHERE document IN (SELECT key FROM {documents} WHERE gone <= %s)",
+        "DELETE FROM {documents} WHERE gone <= %s",
+        "DELETE FROM {blocks} AS b USING {segments} AS s"
+        " WHERE s.gone <= %s AND (b.name, b.ending) = (s.name, s.ending)",
+        "DELETE FROM {segments} WHERE gone <= %s",
+        "DELETE FROM {knowledge} WHERE gone <= %s",
     ):
-        run.execute(server.composed(query), [before])
+        run.execute(server.composed(query), [generation])

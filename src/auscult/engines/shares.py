@@ -16,6 +16,7 @@ from typing import Any, Final, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from auscult.engines.contract import REACH
 from auscult.engines.postgres_server import PostgresServer
 from auscult.errors import ServerAwayError, ShareAwayError
 
@@ -126,5 +127,4 @@ class Shares:
             server.close()
 
     def _away(self, share: int) -> ShareAwayError:
-        remedy = "see that it runs and can be reached"
-        return ShareAwayError(share, len(self), self.servers[share].name, remedy)
+        return ShareAwayError(share, len(self), self.servers[share].name, REACH)

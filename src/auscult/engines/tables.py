@@ -5,12 +5,12 @@
                 rows of the index' store (docs/reference/index-format.md) with their checksums; beside them what SQL
                 asks for: id, title, fields, groups, and of passages the vector and the words
     segments, blocks
-                what is derived to find documents by, in blocks of 65,536 bytes
-    knowledge   the knowledge base
+                files of what is derived to find documents by, and names, in blocks of 65,536 bytes
+    knowledge   the knowledge base in one piece, for views that some groups have
     jobs, items what writers that work together have done (`engines.jobs`); no searcher reads them
 
 A row is never changed: a document that is replaced gets another key. So a generation is seen whole, as its manifest
-names what is of it, and rows of the one before stay until the next is published (`gone`), for those who still read it.
+names what is of it, and rows that it lacks (`gone`) stay as long as somebody reads an earlier one (`engines.readers`).
 Documents, passages and originals are partitioned by hash of the document's key, blocks by their own. Of several servers
 each has the documents of its share, and all of the rest (`engines.shares`).
 
@@ -42,7 +42,7 @@ from auscult.errors import ConfigError, EngineError, IndexFolderError, ShareAway
 from auscult.index.manifest import PASSAGE_DTYPE, Manifest
 from auscult.index.store import Store
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Of the tables. Whoever changes them raises it: searchers that know less refuse."""
 PARTITIONS: Final = 8
 EVERYBODY: Final = "*"
@@ -55,9 +55,8 @@ _SEEN: Final = (
 )
 _TABLES: Final = (
     "CREATE TABLE IF NOT EXISTS {state} (version int NOT NULL, identity text NOT NULL, generation bigint NOT NULL,"
-    " approximate boolean NOT NULL, manifest text NOT NULL)",
-    "ALTER TABLE {state} ADD COLUMN IF NOT EXISTS share int NOT NULL DEFAULT 0",
-    "ALTER TABLE {state} ADD COLUMN IF NOT EXISTS shares int NOT NULL DEFAULT 1",
+    " approximate boolean NOT NULL, candidates text NOT NULL, manifest text NOT NULL, share int NOT NULL,"
+    " shares int NOT NULL)",
     "CREATE TABLE IF NOT EXISTS {documents} (key bigint PRIMARY KEY, sum bigint NOT NULL, doc_id bytea NOT NULL,"
     " hash bytea NOT NULL, origin bytea NOT NULL, record text NOT NULL, tail bytea NOT NULL, id text NOT NULL,"
     " title text NOT NULL, fields jsonb NOT NULL, access text[], gone bigint) PARTITION BY HASH (key)",
@@ -95,7 +94,7 @@ def whole_places(address: str) -> list[Place]:
     places = [place_of(f"{server}{mark}{collection}") for server in _BETWEEN.split(servers)]
     for place in places:
         if not place.server.startswith(POSTGRES):
-            expected = "postgresql://USER@HOST/DATABASE, which alone keeps a whole index"
+            expected = "postgresql://USER@HOST/DATABASE, which keeps an index"
             raise ConfigError(expected, f"'{address}'", "name such a database, or the index' folder")
     if len(set(places)) < len(places):
         raise ConfigError("each server once", f"one twice in '{address}'", "leave one out")
@@ -131,7 +130,7 @@ def server_of(place: Place, waits: Sequence[float] | None = None) -> PostgresSer
     names = {"schema": schema, **{name: f"{schema}.{name}" for name in _NAMES}}
     for name in _PARTITIONED:
         names |= {f"{name}{number}": f"{schema}.{name}_{number}" for number in range(PARTITIONS)}
-    return PostgresServer(place.server, names, "see that it runs and can be reached", waits, EVERYBODY)
+    return PostgresServer(place.server, names, waits, EVERYBODY)
 
 
 def create(server: PostgresServer, run: Any, dim: int) -> None:
@@ -162,17 +161,29 @@ def groups_told(groups: Collection[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class FoundBy:
+    """How searchers come by the passages that they weigh.
+
+    Attributes:
+        approximate: Whether passages are proposed, of which some may be missed; otherwise all are looked at.
+        candidates: Address of the engine that proposes them; empty for the graphs of PostgreSQL.
+    """
+
+    approximate: bool = False
+    candidates: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class PublishedState:
     """The generation that searchers see.
 
     Attributes:
-        approximate: Whether passages are proposed by the server, which may miss some.
         manifest: As `Manifest.to_json` wrote it.
     """
 
     identity: str
     generation: int
-    approximate: bool
+    found_by: FoundBy
     manifest: str
 
 
@@ -232,12 +243,15 @@ def published_state(server: PostgresServer, share: int = 0, shares: int = 1) -> 
     if versions[0][0] != VERSION:
         remedy = "upgrade auscult" if versions[0][0] > VERSION else "publish it again with this version, elsewhere"
         raise EngineError(f"tables of version {VERSION} on {server.name}", f"version {versions[0][0]}", remedy)
-    found = server.rows("SELECT share, shares, identity, generation, approximate, manifest FROM {state}")
+    found = server.rows("SELECT share, shares, identity, generation, manifest, approximate, candidates FROM {state}")
     if found and found[0][:2] != (share, shares):
         expected = f"share {share + 1} of {shares} on {server.name}"
         remedy = "name the servers, with commas between them, in the order in which the index was published to them"
         raise EngineError(expected, f"share {found[0][0] + 1} of {found[0][1]}", remedy)
-    return PublishedState(*found[0][2:]) if found else None
+    if not found:
+        return None
+    _, _, identity, generation, manifest, *found_by = found[0]
+    return PublishedState(identity, generation, FoundBy(*found_by), manifest)
 
 
 def is_written_together(server: PostgresServer) -> bool:
@@ -326,7 +340,7 @@ class ServedStore(Store):
 
     def damaged(self, got: str) -> IndexFolderError:
         """Return the error of a server that holds something else than was written."""
-        remedy = "remove the index from it (auscult publish INDEX ADDRESS --whole --withdraw), and publish it again"
+        remedy = "remove the index from it (auscult publish INDEX ADDRESS --withdraw), and publish it again"
         return IndexFolderError(f"what was published to {self.shares.name}", got, remedy)
 
     def read_ahead(self, passages: Sequence[int]) -> None:
@@ -427,7 +441,7 @@ class ServedStore(Store):
 
     def _gone(self, what: str) -> EngineError:
         generation = self.manifest().generation
-        remedy = "open the index again, as two later generations have been published, or see what this role may read"
+        remedy = "open the index again, as a later generation has been published, or see what this role may read"
         return EngineError(f"the {what} of generation {generation} on {self.shares.name}", "none", remedy)
 
     def _read(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:

@@ -3,7 +3,7 @@
 A reader of a folder and one of a server differ in where rows and blocks come from, and in nothing else, so that answers
 are the same. Blocks are read as they are needed and kept up to a limit; arrays that a question looks at as a whole stay
 in memory, as those of an opened folder do: numbers of passages, lengths of texts, and, where all passages are weighed,
-their vectors. Where passages are proposed by the server (`--approximate`), vectors are read of those alone.
+their vectors. Where passages are proposed (`engines.proposing`), vectors are read of those alone.
 """
 
 from __future__ import annotations
@@ -11,24 +11,24 @@ from __future__ import annotations
 import threading
 import zlib
 from collections import OrderedDict
-from collections.abc import Collection, Sequence
-from functools import lru_cache, partial
+from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
+from weakref import finalize
 
 import numpy as np
 import numpy.typing as npt
 
-from auscult.engines.contract import Filters
-from auscult.engines.postgres import nearest_on
-from auscult.engines.served import ServedIndex
+from auscult.engines.contract import Engine, Proposer, open_engine
+from auscult.engines.proposing import ProposedIndex, ShareProposer
+from auscult.engines.readers import Presence
 from auscult.engines.shares import Shares
-from auscult.engines.tables import EVERYBODY, ServedStore, groups_told, shares_at, state_of_all
+from auscult.engines.tables import PublishedState, ServedStore, schema_of, shares_at, state_of_all, whole_places
 from auscult.errors import EngineError
 from auscult.index import GenerationReader, PassageIndex
 from auscult.index.blocks import BLOCK, BlockFile, Buffer
 from auscult.index.manifest import Manifest
-from auscult.interfaces import FloatArray
 
 CACHE: Final = 256 * 2**20
 """Bytes of blocks and vectors that a searcher keeps of each index."""
@@ -170,7 +170,7 @@ class ServedFile(BlockFile):
         return found
 
     def _gone(self) -> EngineError:
-        remedy = "open the index again, as two later generations have been published"
+        remedy = "open the index again, as a later generation has been published"
         return EngineError(f"'{self.path.name}' on {self._shares.name}", "none", remedy)
 
     @staticmethod
@@ -194,65 +194,63 @@ def open_whole(address: str) -> PassageIndex:
         IndexFolderError: What is there is damaged, or of another version's format.
     """
     shares = _shares(address)
-    state = state_of_all(shares)
-    if state is None:
-        remedy = f"publish one: auscult publish FOLDER {address} --whole"
-        raise EngineError(f"a whole index on {shares.name}", "none", remedy)
+    state, presence = _begun(shares, address)
     store, cache = ServedStore(shares, state.manifest), Cache(CACHE)
-    reader = GenerationReader(
-        store.path, store, where=shares.name, opens=lambda path, end: ServedFile(path, end, shares, cache)
-    )
+    try:
+        reader = GenerationReader(
+            store.path, store, where=shares.name, opens=lambda path, end: ServedFile(path, end, shares, cache)
+        )
+    except BaseException:
+        presence.close()
+        raise
+    finalize(reader, presence.close)
     store.document_keys = reader.document_keys
     store.firsts = np.concatenate([np.zeros(0, np.int64), *(each.firsts for each in reader.segments)])
-    return WholeIndex(reader, ShareProposer(shares)) if state.approximate else PassageIndex(reader)
+    if not state.found_by.approximate:
+        return PassageIndex(reader)
+    return ProposedIndex(reader, _proposer(shares, state, reader.manifest))
 
 
-class ShareProposer:
-    """Finds passages of a whole index by the graphs of its servers.
+def _begun(shares: Shares, address: str) -> tuple[PublishedState, Presence]:
+    """Return the generation that is published, which stays there as long as the other is open.
 
-    Args:
-        shares: The servers.
-        left_out: Those that are not asked.
+    Raises:
+        EngineError: There is none.
     """
-
-    def __init__(self, shares: Shares, left_out: frozenset[int] = frozenset()) -> None:
-        self._shares = shares
-        self._left_out = left_out
-
-    def nearest(self, vector: FloatArray, k: int, filters: Filters, *, exact: bool = False) -> list[int]:
-        """Return the keys of the nearest passages (`Proposer`)."""
-        seen_by = EVERYBODY if filters.groups is None else groups_told(filters.groups)
-        look = partial(nearest_on, vector=vector, k=k, filters=filters, exact=exact, seen_by=seen_by)
-        asked = [share for share in range(len(self._shares)) if share not in self._left_out]
-        found = self._shares.on_each(dict.fromkeys(asked, look))
-        return [key for _, key in sorted(each for some in found for each in some)[:k]]
-
-    def without(self, shares: frozenset[int]) -> ShareProposer:
-        """Return what does not ask some shares."""
-        return ShareProposer(self._shares, shares)
+    while True:
+        state = state_of_all(shares)
+        if state is None:
+            remedy = f"publish one: auscult publish FOLDER {address}"
+            raise EngineError(f"an index on {shares.name}", "none", remedy)
+        presence = Presence(shares, schema_of(whole_places(address)[0]), state.generation)
+        # Its rows may have gone before this was known.
+        if state_of_all(shares) == state:
+            return state, presence
+        presence.close()
 
 
-class WholeIndex(ServedIndex):
-    """An index of which no vectors are here but those that its servers propose.
+@lru_cache(maxsize=64)
+def _engine(address: str) -> Engine:
+    """Return the engine at an address; its connection is shared by all who search there."""
+    return open_engine(address)
 
-    Args:
-        reader: Of the index.
-        proposer: Of its servers.
-        groups: As `ServedIndex` takes it.
+
+def _proposer(shares: Shares, state: PublishedState, manifest: Manifest) -> Proposer:
+    """Return what proposes the passages of an index.
+
+    Raises:
+        EngineError: An engine cannot be reached, or does not have the passages of this generation.
     """
-
-    def __init__(self, reader: GenerationReader, proposer: ShareProposer, groups: frozenset[str] | None = None) -> None:
-        super().__init__(reader, proposer, groups)
-        self._proposer = proposer
-
-    def seen_by(self, groups: Collection[str]) -> PassageIndex:
-        """Return the index as these groups may see it: servers propose what they may, and the view shows no other."""
-        reader = self.reader.seen_by(groups)
-        return self if reader is self.reader else WholeIndex(reader, self._proposer, frozenset(groups))
-
-    def without(self, reader: GenerationReader, shares: frozenset[int]) -> WholeIndex:
-        """Return the index without what is on some shares; `reader` is a view without it."""
-        return WholeIndex(reader, self._proposer.without(shares), self._groups_asking)
+    candidates = state.found_by.candidates
+    if not candidates:
+        return ShareProposer(shares)
+    engine = _engine(candidates)
+    there = engine.published()
+    if there is None or there.store != manifest.identity or there.generation < manifest.generation:
+        got = "none" if there is None else "those of another index, or of an earlier generation"
+        remedy = f"publish the index again, with --candidates {candidates}"
+        raise EngineError(f"the vectors of {shares.name} on {engine.name}", got, remedy)
+    return engine
 
 
 def without_shares(index: PassageIndex, shares: frozenset[int]) -> PassageIndex:
@@ -266,7 +264,7 @@ def without_shares(index: PassageIndex, shares: frozenset[int]) -> PassageIndex:
     if not isinstance(store, ServedStore):
         raise TypeError(f"expected an index at an address, got one at {reader.where}")
     view = reader.without(store.shares.are_on(reader.document_keys, shares), store.without(shares))
-    return index.without(view, shares) if isinstance(index, WholeIndex) else PassageIndex(view)
+    return index.without(view, shares) if isinstance(index, ProposedIndex) else PassageIndex(view)
 
 
 def manifest_at(address: str) -> Manifest | None:

@@ -48,7 +48,6 @@ class PassageIndex:
     def seen_by(self, groups: Collection[str]) -> PassageIndex:
         """Return the index as these groups see it (`GenerationReader.seen_by`); the same one if nothing is hidden."""
         reader = self.reader.seen_by(groups)
-        # Always a plain `PassageIndex`, as a server would propose hidden passages, too.
         return self if reader is self.reader else PassageIndex(reader)
 
     def check_model(self, encoder: DocumentEncoder) -> None:

@@ -120,9 +120,9 @@ class GenerationReader:
                 remedy = "derive the words of its folder again (auscult verify INDEX --repair), and publish that"
             got = f"format {manifest.format_version}"
             raise IndexFolderError(f"an index of format {FORMAT_VERSION} at {self.where}", got, remedy)
-        # Opened with all other files, as a later generation may have another one. A server has none.
-        of_folder = manifest.knowledge_file if where is None else None
-        self._knowledge = None if of_folder is None else BlockFile(path / of_folder.name, of_folder.end)
+        # Opened with all others, as a later generation may have another.
+        known = manifest.knowledge_file
+        self._knowledge = None if known is None else opens(path / known.name, known.end)
         self._show(manifest, [Segment(path, record, manifest.removed, opens) for record in manifest.segments])
 
     def _read_from(self, store: Store) -> None:

@@ -101,16 +101,14 @@ class Searcher:
     ) -> Searcher:
         """Open an index with the model its manifest names, or with a given one; with a re-ranker, or without.
 
-        Passages are looked for on the server that the index was published to, where it was (`auscult.engines`).
-
         Args:
-            index: Its folder, or the address of a server that has all of it.
+            index: Its folder, or the address of a server that has it (`auscult.engines`).
             encoder: In place of the model that the manifest names.
             reranker: As `Searcher` takes it.
 
         Raises:
-            EngineError: That server cannot be reached, or has another generation.
-            IndexFolderError: There is no whole index, or one of another model.
+            EngineError: That server cannot be reached, or has no index.
+            IndexFolderError: There is no index, or one of another model.
             ModelError: The model the manifest names cannot be loaded.
         """
         opened = open_index(index)
@@ -233,11 +231,16 @@ class Searcher:
             query, conversation, lambda each: understand(each, self.parser, self.index.reader.titles, self._in_texts)
         )
 
-    def warm_up(self) -> None:
+    def warm_up(self, before: Searcher | None = None) -> None:
         """Read what first questions would wait for: the knowledge base, and what finds misspelt words and names.
 
         The latter takes some 50 MB for 100,000 names, which a service takes when it starts, and not minutes later.
+
+        Args:
+            before: Of an earlier generation, whose names are taken where they are the same.
         """
+        if before is not None:
+            self.resolver.reuse_names(before.resolver)
         self.understand(Query("", "", text=f"what is {_MISSPELT}"))
         self.resolver.resolve(_NO_NAME)
 

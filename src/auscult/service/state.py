@@ -76,9 +76,9 @@ class Opened:
             view = self.views[groups] = self.searcher.seen_by(groups)
         return view
 
-    def warm_up(self, *, names: bool) -> None:
+    def warm_up(self, *, names: bool, before: Searcher | None = None) -> None:
         """Load what first requests would wait for: see `Searcher.warm_up`, and the names for completion."""
-        self.searcher.warm_up()
+        self.searcher.warm_up(before)
         if names:
             self.names_for(None).build()
         settle()
@@ -204,7 +204,7 @@ class Served:
                 opened = Opened(searcher, (searcher.index.manifest.identity, searcher.index.manifest.generation))
                 if self._opened is not None:
                     # The earlier generation answers until the new one is as fast.
-                    opened.warm_up(names=self._completes)
+                    opened.warm_up(names=self._completes, before=self._opened.searcher)
             except AuscultError as error:
                 if self.trouble is None or str(self.trouble) != str(error):
                     _LOG.error("index '%s' cannot be opened: %s", self.name, error)

@@ -167,3 +167,16 @@ def test_a_second_look_at_the_same_generation_opens_nothing(tmp_path: Path) -> N
     state = State(Settings(indexes={"leaflets": index}), HashedEncoder())
     assert state.indexes["leaflets"].refresh()
     assert not state.indexes["leaflets"].refresh()
+
+
+def test_a_new_generation_takes_what_finds_misspelt_names_from_the_one_before(tmp_path: Path) -> None:
+    index = built(tmp_path / "leaflets")
+    state = State(Settings(indexes={"leaflets": index}), HashedEncoder())
+    state.refresh("leaflets")
+    state.indexes["leaflets"].warm_up()
+    before = state.searcher("leaflets", ANYONE)
+    replaced(index, "Another")
+    state.refresh("leaflets")
+    after = state.searcher("leaflets", ANYONE)
+    assert after is not before
+    assert after.resolver._built is before.resolver._built is not None
