@@ -114,7 +114,7 @@ def open_index(folder: str | Path) -> Searcher:
     """Open an index with the model that it was built with.
 
     Args:
-        folder: The index folder, or the address that the whole index was published to (`auscult publish --whole`).
+        folder: The index folder, or the address that it was published to (`auscult publish`).
 
     Raises:
         IndexFolderError: The folder has no complete index.
