@@ -305,8 +305,6 @@ def test_a_page_that_is_hidden_until_a_script_shows_it_is_read() -> None:
         "<div class=comments><p>The sample was haemolysed: send another.</p></div>",
         "<aside><p>Do not give it to children under twelve.</p></aside>",
         "<div class=sidebar><p>Stop it before contrast medium is given.</p></div>",
-        "<div class='widget widget_text'><p>Poisoned? Call 112 at once.</p></div>",
-        "<div class=comments-section><p>Haemolysed: see <a href=/h>how to take blood</a>, and send another.</p></div>",
         "<footer><p>Store it in a dry and dark place.</p></footer>",
         "<div><label>Diagnosis</label> <span>acute gout</span></div>",
         "<p>Step one: <img alt='Shake the inhaler five times.' src=1.png></p>",
@@ -374,8 +372,6 @@ def test_cells_have_the_labels_of_their_columns(table: str, lines: list[str]) ->
 
 PROSE = "<p>Gout is a kind of arthritis that begins at night with sudden and severe pain in a joint.</p>"
 ARTICLE = f"<div><h1>Gout</h1>{PROSE * 8}</div>"
-GOUTY = "Crystals in a joint make it hot and red, and wake people in the middle of the night. "
-BRIEF = "Of hot and red joints, and why they hurt at night."
 TEASERS = "".join(
     f"<div><a href=/{number}>Another page on a joint, number {number}</a> Its first words.</div>" for number in range(4)
 )
@@ -394,16 +390,6 @@ TEASERS = "".join(
         f"<div class=box><span>Weitere Themen</span><div>{TEASERS}</div></div>",
         "<div class=cnt_share-buttons><span>Tell others of it</span></div>",
         f"<div class=post-author-box><p>{'Ann writes of joints and more. ' * 3}</p><a href=/ann>More of Ann</a></div>",
-        f"<div class=related_posts><article><p>{GOUTY}</p><a href=/a>On</a></article></div>",
-        f"<ol class=commentlist><li><p>{GOUTY * 6}</p><a href=/r>Reply</a></li></ol>",
-        f"<div><div class=post><h3><a href=/a>Asthma</a></h3><p>{BRIEF}</p></div>"
-        f"<div class=post><h3><a href=/b>Burns</a></h3><p>{BRIEF}</p></div></div>",
-        f"<div class=pageTeaser><h3>Asthma</h3><p>{BRIEF}</p><a href=/a>more</a></div>",
-        f"<div class=main-sidebar><h1>New</h1><p>{GOUTY}</p><a href=/a>A</a> <a href=/b>B</a> <a href=/c>C</a></div>",
-        f"<div class='widget widget_recent_posts'><p>{BRIEF}</p><a href=/a>Asthma</a></div>",
-        "<div class=siteFooter>The clinic in town <a href=/a>Find us</a> <a href=/b>Jobs</a> <a href=/c>News</a></div>",
-        "<aside id=affiliateDisclaimer>We are paid for <a href=/m>some links</a></aside>",
-        "<div class=authorContainer><p>Ann has written of joints and pain for many years in this place.</p></div>",
     ],
 )
 def test_links_to_other_pages_beside_the_sentences_are_left_out_and_counted(around: str) -> None:
@@ -429,15 +415,6 @@ def test_links_to_other_pages_beside_the_sentences_are_left_out_and_counted(arou
         "<div class=recommendation><p>Offer <a href=/c>colchicine</a> or a steroid to all who have pain.</p></div>",
         "<div class=alcohol-related><p>More than two beers a day</p></div>",
         "<table><tr><th>Drug</th><td class=credits>5 mg a day</td></tr></table>",
-        "<section class=article-footer><h2>References</h2><ol><li>Smith A. <a href=/1>Gout in adults</a>. 2019</li>"
-        "<li>Jones B. <a href=/2>Uric acid</a>. 2020</li><li>Hill C. <a href=/3>Salts</a>. 2021</li></ol></section>",
-        "<div class=teaser><h3>Before you take it</h3><p>Tell a doctor of <a href=/k>stones</a>, "
-        "fits and all other medicines that you take.</p></div>",
-        "<div class=review-date><p>Page last reviewed: 3 May 2024<br>Next review due: 3 May 2027</p></div>",
-        "<div class=contact><h3>Poisons line</h3><p>Ring <a href=/p>the line</a> on 0800 111 day and night.</p></div>",
-        "<div class=care-card><h3>Call 999 if:</h3><ul><li>breathing is hard</li><li>lips are blue</li></ul></div>",
-        "<div><div class=card><h3><a href=/a>Colchicine</a></h3><p>For attacks of gout.</p></div>"
-        "<div class=card><h3><a href=/b>Allopurinol</a></h3><p>To prevent them.</p></div></div>",
         "<div class=related-drugs><p>Azathioprine: half of <a href=/a>its dose</a> when given with this one.</p></div>",
     ],
 )

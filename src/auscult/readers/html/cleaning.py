@@ -16,29 +16,6 @@ from itertools import islice, pairwise
 from typing import Final
 
 from auscult.readers.flow import has_words
-from auscult.readers.html.names import (
-    AUTHOR,
-    BANNER,
-    BY_VISITORS,
-    COMMENTS,
-    FOOTERS,
-    LABELS,
-    MARK_OF_SITE,
-    NAMED_AROUND,
-    NEVER_TEXT,
-    NEWS,
-    OTHER_ARTICLES,
-    OWN_FOOT,
-    PAGE_BUILDER,
-    SIDEBARS,
-    SKIPPED,
-    SURELY_BY_VISITORS,
-    TEASER,
-    VISITORS,
-    WIDGETS,
-    WORDS_AROUND,
-    called_names,
-)
 from auscult.readers.html.phrases import stands_around
 from auscult.readers.html.standard import HEADINGS, LISTS
 from auscult.readers.tree import NEVER_SHOWN, Element, Piece, descend
@@ -57,15 +34,93 @@ _CONTENT: Final = frozenset({"article", "main"})
 _AROUND_TEXT: Final = "around the text"
 _WHOLE: Final = frozenset({"article", "body", "html", "main"})
 _HIDDEN_STYLE: Final = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
-#: Characters of sentences beside other articles, comments of visitors and sidebars.
+_BANNER: Final = re.compile(
+    r"\bcookies?[-_]?(?:bar|banner|consent|dialog|law|message|modal|notice|policy|popup)|(?:^|\s)cookies?(?:\s|$)|\bgdpr"
+    r"|\bonetrust|\bcookiebot|\bcc-window|\bconsent[-_](?:banner|dialog|manager|modal|popup)",
+    re.IGNORECASE,
+)
+_SKIPPED: Final = re.compile(r"\b(?:skip[-_]?(?:link|nav|to)|breadcrumbs?)\b|__skip", re.IGNORECASE)
+# What sites call the parts around a text: whole words of classes and ids ("site-footer", "related-posts").
+_NAMED_AROUND: Final = re.compile(
+    r"(?:(?:site|page|main|global|top|bottom|left|right|primary|secondary|blog|mobile|entry|post|article|wp)[-_]?)?"
+    r"(?:footer|masthead|navbar|nav|navigation|menu|sidebars?|comments|comment[-_]?(?:list|form|respond)|disqus[-_]thread"
+    r"|respond|share|sharing|share(?:daddy|aholic)|share[-_]?(?:buttons?|links?|bar|tools)|addtoany[-_]\w+|pagination|pager"
+    r"|social[-_]?(?:media|links?|icons?|share|sharing|bar|buttons?)|related[-_]?(?:posts?|articles?|links?|stories)"
+    r"|jp[-_]relatedposts|post[-_]?(?:nav|meta)|entry[-_]?(?:meta|utility)|newsletter|subscribe|adverts?|advertisements?"
+    r"|ads?|copyright|impressum|tag[-_]?(?:cloud|list|links)|login|author[-_]?(?:box|bio)|widget[-_]?area"
+    r"|(?:site|page)[-_]?header)(?:[-_]?(?:wrapper|wrap|container|area|block|inner|outer|section|box|widget))?",
+    re.IGNORECASE,
+)
+# What themes and modules call such parts, as words of a longer name ("content-related-stories", "artTeaser"). The first
+# name nothing that a text may say, as "social" (history), "sponsor" (of a trial) or "recommendation" do. The others are
+# believed of what is links for a good part.
+_LABELS: Final = re.compile(
+    r"(?<![a-z])(?:(?:related|recommended)-?(?:articles|contents?|items|links|news|pages|posts|reading|stories)"
+    r"|shar(?:e|ing)-?(?:bar|box|buttons?|icons?|label|links?|list|this|title|tools)|newsletter|outbrain|taboola|byline"
+    r"|social-?(?:bar|box|buttons?|icons?|links?|media|nav|networks?|share|sharing)|pagination|pager|paywall|copyright"
+    r"|credits?|prev-?next|next-?prev|read-?(?:also|more|next)|see-?also|comments?-?(?:count|link|policy|rules)"
+    r"|copy-right|read(?:ing)?-?time|(?:caption|image|img|media|photo|picture)[a-z-]*-(?:author|source))(?![a-z])"
+)
+_WORDS_AROUND: Final = re.compile(
+    r"(?<![a-z])(?:related|teasers?|shar(?:e|ing)|social|subscri(?:be|ption)|sponsor(?:ed)?|promo(?:s|box)?|trending"
+    r"|advert(?:s|isements?|orial)?|popular|most-?read|sidebar[a-z]*|footer|breadcrumbs?|bio|tags|cta"
+    r"|(?:no-?|hidden-)print|print-none|toolbar|rss|menu|nav(?:bar|igation)?|masthead|login|more-?articles|shop|disqus"
+    r"|feedback|vote|poll|ratings?)(?![a-z])"
+)
+# What such parts are called that say nothing of a page's subject, links or not.
+_NEVER_TEXT: Final = re.compile(
+    r"(?<![a-z])(?:newsletter-?(?:box|form|signup|teaser)?|donat(?:e|ion)-?(?:box|cta|form)|(?:article-)?donation-cta"
+    r"|sabox[a-z]*|(?:contributors?|mini|short|wpzoom)-bio|author-?(?:bio|box|container|description|text)|recent-?(?:posts|comments)|related-?posts?|print-button"
+    r"|post-ratings?|shariff[a-z]*|akismet[a-z-]*|ad-(?:container|heading|label|wrapper)|advertisements?"
+    r"|(?:add|new)-comment|comments?-?(?:add|disclosure|form|meta|new|policy|rules)|affiliate-?(?:disclaimer|disclosure)"
+    r"|(?:advertiser|editorial)-disclosure|subscription-cta|buybox|app-?stores?|licen[cs]e-?info|copyright|(?:next|prev)post"
+    r"|detail-themes)(?![a-z])"
+)
+# What leads to other articles and what visitors wrote, however long it is beside a short text, and called articles.
+_OTHER_ARTICLES: Final = re.compile(
+    r"(?<![a-z])(?:related-?(?:posts?|articles?|stories)|yarpp-related|similar-?(?:posts?|articles?|stories)"
+    r"|interesting-?articles|recommended-?(?:posts?|articles?|stories)|read-?next|next-?read|more-?(?:articles|stories)"
+    r"|(?:next|prev(?:ious)?)-?(?:posts?|story|article)-?(?:thumbnails)?)(?![a-z])"
+)
+_BY_VISITORS: Final = re.compile(
+    r"(?<![a-z])(?:comment-?list|comments-?(?:area|list|section|body)|(?:article|news)-comments)(?![a-z])"
+)
+# What WordPress calls the parts of a sidebar; a page builder lays out pages of them.
+_WIDGETS: Final = re.compile(
+    r"(?:^|\s)widget-(?:archive|block|calendar|categories|custom-html|links|meta|nav-menu|pages|recent-\w+|rss|search"
+    r"|tag-cloud|text)(?:\s|$)"
+)
+_PAGE_BUILDER: Final = re.compile(r"\b(?:so-panel|elementor)")
+_FOOTERS: Final = re.compile(
+    r"(?:^|\s)(?:[a-z]{1,2}-)?(?:dark-|main-|page-|site-)?(?:pre)?footer"
+    r"(?:-(?:area|block|bottom|container|content|inner|main|outer|top|widgets?|wrap))*(?:\s|$)"
+)
+#: Characters of sentences that are left then.
 _LEAST_BESIDE: Final = 300
+_SIDEBARS: Final = re.compile(r"(?:(?:left|main|primary|right|secondary|site)[-_]?)?(?:aside|sidebar)", re.IGNORECASE)
+_NEWS: Final = re.compile(
+    r"(?<![a-z])(?:articles?|blog|entry|entries|excerpts?|news|posts?|press|stor(?:y|ies)|teasers?)(?![a-z])"
+)
 _LONGEST_NEWS: Final = 800
+_TEASER: Final = re.compile(r"(?<![a-z])teasers?(?![a-z])")
 #: Of the words of a page, and of its sentences.
 _MOST_NEVER_TEXT: Final = 1 / 10
+_AUTHOR: Final = re.compile(
+    r"(?<![a-z])(?:author-?(?:about|bio|box|card|description|info|profile)|(?:about-?|post-?|article-?|entry-?)author)"
+    r"(?![a-z])"
+)
+_WORDS_MEET: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|_")
 _LONGEST_LABEL: Final = 80
 #: Times what is left of a part, and characters: more than the buttons have that share a page.
 _LEAST_LEFT_OUT: Final = 3
 _FEWEST_LEFT_OUT: Final = 60
+_VISITORS: Final = re.compile(
+    r"comment[-_]?(?:author|meta|metadata|reply|date|list)|commentmetadata|avatar|reply|vcard|says"
+)
+_COMMENTS: Final = re.compile(r"comments?|respond|disqus", re.IGNORECASE)
+_MARK_OF_SITE: Final = re.compile(
+    r"\u00a9|\(c\)|copyright|all rights reserved|cookie|newsletter|subscribe", re.IGNORECASE
+)
 _MOST_AROUND: Final = 1 / 3
 _LONGEST_BANNER: Final = 3000
 _MOST_LABEL_WORDS: Final = 3
@@ -146,7 +201,7 @@ def measured(page: Element) -> dict[int, Measure]:
         kind = element.get("type").lower()
         measure.ticks = int(element.tag == "select" or (element.tag == "input" and kind in ("checkbox", "radio")))
         measure.asks = int(element.tag == "input" and kind in _ASKING)
-        measure.visitors = int(element.tag in ("form", "textarea") or bool(VISITORS.search(element.get("class"))))
+        measure.visitors = int(element.tag in ("form", "textarea") or bool(_VISITORS.search(element.get("class"))))
         if element.tag == "a" and (href := element.get("href")) and not linked:
             linked = True
             measure.links = 1
@@ -220,52 +275,39 @@ def is_around(element: Element, measure: Measure, inside: bool, in_heading: bool
     named = f"{element.get('class')} {element.get('id')}"
     if tag in _WHOLE or not named.strip():
         return False
-    if length < _LONGEST_BANNER and (BANNER.search(named) or (length < 300 and SKIPPED.search(named))):
+    if length < _LONGEST_BANNER and (_BANNER.search(named) or (length < 300 and _SKIPPED.search(named))):
         return True
-    called = called_names(element)
+    called = _called(element)
     if tag not in HEADINGS and _is_beside_text(called, measure, whole):
         return True
     small = max(length / max(total, 1), measure.prose / max(whole.prose, 1)) < _MOST_NEVER_TEXT
     # A part that is called an article, or has a title, is not all that has.
     beside = small and measure.content < max(whole.content, 1) and tag not in HEADINGS and tag not in _IN_TABLES
-    if beside and NEVER_TEXT.search(called):
+    if beside and _NEVER_TEXT.search(called):
         return True
     if measure.content or length >= _MOST_AROUND * total:
         return False
-    if beside and measure.links > measure.inward and WIDGETS.search(called) and not PAGE_BUILDER.search(called):
+    if beside and _WIDGETS.search(called) and not _PAGE_BUILDER.search(called):
         return True
-    # The foot of an article may have its references.
-    if measure.headings and any(map(OWN_FOOT.fullmatch, called.split())):
-        return False
-    names = [each for each in (*named.split(), *called.split()) if NAMED_AROUND.fullmatch(each)]
-    if any(map(COMMENTS.search, names)):
+    names = [each for each in named.split() if _NAMED_AROUND.fullmatch(each)]
+    if any(map(_COMMENTS.search, names)):
         return measure.visitors > 0
     if names and _is_site(element, measure):
         return True
     # The part that has the text is not around it, whatever it is called.
     if tag in HEADINGS or tag in _IN_TABLES or measure.prose * 5 >= max(whole.prose, 1):
         return False
-    labelled = LABELS.search(called) is not None
+    labelled = _LABELS.search(called) is not None
     if labelled and length <= _LONGEST_LABEL and not measure.prose:
         return True
     if measure.links <= measure.inward:
         return False
     linked = measure.linked >= _LEAST_LINKED * length
     return (
-        ((labelled or FOOTERS.search(called) is not None) and _is_site(element, measure))
-        or (small and TEASER.search(called) is not None and _is_teaser(element, measure))
-        or (linked and WORDS_AROUND.search(called) is not None)
-        or AUTHOR.search(called) is not None
-    )
-
-
-def _is_teaser(element: Element, measure: Measure) -> bool:
-    """Whether what is called a teaser leads elsewhere: its heading is a link, it ends with one, or is an article."""
-    if measure.length > _LONGEST_NEWS or not measure.headings:
-        return False
-    last = [words for each in element.all("a") if (words := each.words())][-1:]
-    return bool(
-        measure.heading_linked or element.tag == "article" or (last and element.words().rstrip(" .").endswith(last[0]))
+        ((labelled or _FOOTERS.search(called) is not None) and _is_site(element, measure))
+        or (small and length <= _LONGEST_NEWS and measure.heading_linked > 0 and _TEASER.search(called) is not None)
+        or (linked and _WORDS_AROUND.search(called) is not None)
+        or _AUTHOR.search(called) is not None
     )
 
 
@@ -280,13 +322,12 @@ def _is_beside_text(called: str, measure: Measure, whole: Measure) -> bool:
     left = whole.prose - measure.prose
     if measure.links <= measure.inward or left < _LEAST_BESIDE:
         return False
-    # A laboratory writes comments, too.
-    if SURELY_BY_VISITORS.search(called) or (measure.visitors and BY_VISITORS.search(called)):
+    if _BY_VISITORS.search(called):
         return True
     if left < measure.prose:
         return False
-    is_sidebar = measure.content < max(whole.content, 1) and any(map(SIDEBARS.fullmatch, called.split()))
-    return OTHER_ARTICLES.search(called) is not None or (is_sidebar and measure.links >= _FEWEST_LINKS)
+    is_sidebar = measure.content < max(whole.content, 1) and any(map(_SIDEBARS.fullmatch, called.split()))
+    return _OTHER_ARTICLES.search(called) is not None or (is_sidebar and measure.links >= _FEWEST_LINKS)
 
 
 def _is_site(element: Element, measure: Measure) -> bool:
@@ -297,7 +338,7 @@ def _is_site(element: Element, measure: Measure) -> bool:
     if measure.length >= _LONGEST_BANNER:
         return False
     words = element.words()
-    return len(words.split()) <= _MOST_LABEL_WORDS or MARK_OF_SITE.search(words) is not None
+    return len(words.split()) <= _MOST_LABEL_WORDS or _MARK_OF_SITE.search(words) is not None
 
 
 _ELSEWHERE: Final = re.compile(
@@ -695,9 +736,14 @@ def _news_items(page: Element, measures: dict[int, Measure]) -> set[int]:
         stack += inner
         items = [each for each in inner if _has_linked_heading(each, measures, total)]
         if len(items) > 1:
-            listed = NEWS.search(called_names(parent)) is not None
-            found.update(id(each) for each in items if listed or NEWS.search(called_names(each)))
+            listed = _NEWS.search(_called(parent)) is not None
+            found.update(id(each) for each in items if listed or _NEWS.search(_called(each)))
     return found
+
+
+def _called(element: Element) -> str:
+    """Return the names of an element, in small letters with "-" between words."""
+    return _WORDS_MEET.sub("-", f"{element.get('class')} {element.get('id')}").lower()
 
 
 def _has_linked_heading(element: Element, measures: dict[int, Measure], total: int) -> bool:
