@@ -49,10 +49,8 @@ def test_published_figures_are_those_that_tables_put_beside(path: Path) -> None:
     assert set(beside) <= {told.row}
 
 
-def test_every_file_says_what_it_reproduces_and_is_listed_with_its_variants() -> None:
+def test_every_file_says_what_it_reproduces_and_is_on_the_page_of_models() -> None:
     page = (ROOT / "docs" / "explanation" / "models.md").read_text(encoding="utf-8")
     for file in FILES:
         assert file.read_text(encoding="utf-8").startswith("# "), file
-        found = experiments_in(file)
-        counted = "" if found == [file] else f"{len(found)} "
-        assert f"| `{file.name}` | {counted}|" in page, file
+        assert f"`{file.name}`" in page, file
