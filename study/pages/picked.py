@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,14 +22,12 @@ class Picked:
         rows: The record's field that holds the list.
         columns: Headings, and the fields of a row; " / " goes down into fields of fields.
         note: What a reader must know; may be empty.
-        optional: Fields that a row may lack; its cell is empty then.
     """
 
     title: str
     rows: str
     columns: Mapping[str, str]
     note: str = ""
-    optional: Collection[str] = ()
 
 
 PICKED: Mapping[str, tuple[Picked, ...]] = {
@@ -92,21 +90,6 @@ PICKED: Mapping[str, tuple[Picked, ...]] = {
             "Which words are lost, and why, is in the tables.",
         ),
     ),
-    "published": (
-        Picked(
-            "An index on a server, beside its folder",
-            "indexes",
-            {
-                "index": "index",
-                "first ten and scores as the folder's": "same_first_ten_and_scores",
-                "question, ms of a processor": "question_processor_ms",
-                "opening, ms of a processor": "opening_processor_ms",
-                "MB of private memory": "private_memory_mb",
-            },
-            "MedQuAD, 88 questions: 22 of each of four kinds.",
-            optional=("same_first_ten_and_scores",),
-        ),
-    ),
     "writing_together": (
         Picked(
             "Writing to PostgreSQL from files",
@@ -140,13 +123,7 @@ def _record_with(field: str, kind: str, records: Sequence[Mapping[str, Any]]) ->
 
 def picked_table(picked: Picked, record: Mapping[str, Any]) -> TextTable:
     """Build one table of a record's list."""
-    rows = tuple(
-        tuple(
-            "" if field in picked.optional and field not in row else plain(value_at(row, field))
-            for field in picked.columns.values()
-        )
-        for row in record[picked.rows]
-    )
+    rows = tuple(tuple(plain(value_at(row, field)) for field in picked.columns.values()) for row in record[picked.rows])
     note = f"{picked.note} {measured_on(record)}".strip()
     return TextTable(picked.title, tuple(picked.columns), rows, (note,))
 

@@ -25,7 +25,7 @@ from study.pages.picked import PICKED, picked_tables
 from study.pages.product_lines import LINES, product_table
 from study.pages.reading import Filed, Results, read_results
 from study.pages.seeds_table import seeds_tables
-from study.pages.serving import load_table, reliability_table, serving_tables
+from study.pages.serving import load_table, published_table, reliability_table, serving_tables
 from study.pages.spans_table import spans_table
 from study.pages.summary import summary
 from study.pages.target_table import target_table
@@ -42,6 +42,7 @@ _MAKERS: Mapping[str, Callable[[_Records], Sequence[TextTable]]] = {
     "general_ablation": lambda records: [ablation_table(records)],
     "serving": serving_tables,
     "http_load": lambda records: [load_table(records)],
+    "published": lambda records: [published_table(records)],
     "reliability": lambda records: [reliability_table(records)],
     "security": lambda records: [reliability_table(records)],
 }

@@ -91,6 +91,33 @@ def load_table(records: Sequence[Mapping[str, Any]]) -> TextTable:
     return TextTable("A served index, asked by several at once", ("", *heads), rows, (note,))
 
 
+_PUBLISHED: Mapping[str, str] = {
+    "index": "index",
+    "same_first_ten_and_scores": "as the folder, of 88",
+    "question_p50_ms": "question, median ms",
+    "question_p95_ms": "p95",
+    "question_processor_ms": "ms of a processor",
+    "opening_processor_ms": "opening, ms of a processor",
+    "private_memory_mb": "MB of memory",
+    "megabytes": "MB on disk",
+    "publishing_seconds": "publishing, s",
+}
+
+
+def published_table(records: Sequence[Mapping[str, Any]]) -> TextTable:
+    """Build a row a way that an index is kept in, for each size of it."""
+    rows = tuple(
+        (f"{record['sentences']:,}", *(plain(way.get(field)) for field in _PUBLISHED))
+        for record in records
+        for way in record["indexes"]
+    )
+    note = (
+        "*As the folder*: same first ten passages and scores. *Of a processor*: time of the searcher, "
+        f"not of the server. Measured: {'; '.join(map(day_and_processor, records))}."
+    )
+    return TextTable("An index on a server, beside its folder", ("sentences", *_PUBLISHED.values()), rows, (note,))
+
+
 def _extrapolated(size: Mapping[str, Any]) -> TextTable:
     """By the arithmetic of the largest size: a column a size, and the servers that it calls for."""
     heads, columns = [], []
