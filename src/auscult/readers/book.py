@@ -1,6 +1,6 @@
-"""Electronic books (.epub): a document a chapter, in the order of reading, each read as the page that it is.
+"""Reader of electronic books (.epub): one document per chapter, in reading order. Chapters are read as web pages.
 
-Pictures, styles and the book's own table of contents are left out. Specification: EPUB 3.3, Open Packaging Format 2.0.
+Pictures, styles and the table of contents are left out. Specification: EPUB 3.3, Open Packaging Format 2.0.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ class BookReader:
     suffixes: tuple[str, ...] = (".epub",)
 
     def recognises(self, file: SourceFile) -> bool:
-        """Whether it is an archive with what leads to a book's list of parts."""
+        """Whether the file is an archive with the member that names the package document of a book."""
         return _CONTAINER in names_in(file.content)
 
     def read(self, file: SourceFile) -> Iterator[DraftDocument]:
-        """The book's chapters.
+        """Yield the chapters of the book.
 
         Raises:
-            UnreadableError: It is broken, encrypted, made to harm, or has no words.
+            UnreadableError: The book is broken, encrypted or malicious, or it has no words.
         """
         package = Package(file.content, "an electronic book")
         place = _part(package, _CONTAINER).first("rootfile")
