@@ -43,7 +43,9 @@ class BookReader:
         place = _part(package, _CONTAINER).first("rootfile")
         root = _part(package, place.get("full-path") if place else "")
         folder = posixpath.dirname(place.get("full-path")) if place else ""
-        values = {name: [each.words() for each in root.all(name)] for name in ("title", "creator", "date", "language")}
+        values = {
+            name: [element.words() for element in root.all(name)] for name in ("title", "creator", "date", "language")
+        }
         described = {
             "book": values["title"][0] if values["title"] else "",
             "author": "; ".join(values["creator"]),
@@ -51,8 +53,8 @@ class BookReader:
             "language": values["language"][0] if values["language"] else "",
         }
         metadata = {name: value for name, value in described.items() if value}
-        items = {each.get("id"): each for each in root.all("item")}
-        locked = {unquote(each.get("URI")) for each in _encrypted(package)}
+        items = {element.get("id"): element for element in root.all("item")}
+        locked = {unquote(element.get("URI")) for element in _encrypted(package)}
         read = 0
         for reference in root.all("itemref"):
             item = items.get(reference.get("idref"))

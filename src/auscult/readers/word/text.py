@@ -107,7 +107,7 @@ def paragraph_text(paragraph: Any, styles: Styles | None = None) -> ParagraphTex
     content = parts.found
     first = styles.look_of_paragraph(paragraph) if styles else Look()
     look = first
-    waiting = [(each, first) for each in reversed(paragraph)]
+    waiting = [(node, first) for node in reversed(paragraph)]
     while waiting:
         element, look = waiting.pop()
         name = local(element)
@@ -115,7 +115,7 @@ def paragraph_text(paragraph: Any, styles: Styles | None = None) -> ParagraphTex
             content.boxes.append(element)
         elif name in _DELETED:
             content.left_out["tracked deletions"] += sum(
-                len((each.text or "").split()) for each in element.iter() if local(each) in ("t", "delText")
+                len((node.text or "").split()) for node in element.iter() if local(node) in ("t", "delText")
             )
         elif name in _LEFT_OUT or not name:
             pass
@@ -140,17 +140,17 @@ def paragraph_text(paragraph: Any, styles: Styles | None = None) -> ParagraphTex
             elif kind == "end":
                 parts.end_field(look)
         elif name == "AlternateContent":
-            waiting += [(each, look) for each in reversed(_shown_choice(element))]
+            waiting += [(node, look) for node in reversed(_shown_choice(element))]
         else:
             box = child(element, "sdtPr", "checkbox") if name == "sdt" else None
-            if box is not None and not any(local(each) in ("t", "sym") for each in element.iter()):
+            if box is not None and not any(local(node) in ("t", "sym") for node in element.iter()):
                 parts.add(TICKED if is_on(child(box, "checked")) else EMPTY, look)
             if name == "r":
                 properties = child(element, "rPr")
                 own = look_of(properties)
                 named = value(child(properties, "rStyle"))
                 look = own.over(styles.look(named).over(first) if styles and named else first)
-            waiting += [(each, look) for each in reversed(element)]
+            waiting += [(node, look) for node in reversed(element)]
     while parts.fields:
         parts.end_field(look)
     content.text = parts.joined()
