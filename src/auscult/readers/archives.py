@@ -1,4 +1,4 @@
-"""Members of archives: bytes with a name, never written anywhere, and no more of them than the limits allow."""
+"""Members of archives, read into memory within limits. Nothing is written to disk."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from auscult.files.reading import GZIP
 from auscult.readers.contract import UnreadableError
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-"""What files of office programs of before 2007 begin with, and Outlook's messages."""
+"""First bytes of office files from before 2007 and of Outlook messages (OLE containers)."""
 _ENCRYPTED = 0x1
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-#: Members that are unpacked to less than this are no bombs, whatever their ratio.
+#: Members with fewer unpacked bytes are no zip bombs, whatever their compression ratio is.
 _SMALL = 1_000_000
 _LEFT_OUT = ("__MACOSX", "Thumbs.db", "desktop.ini")
 _TARS = (".tar", ".tar.gz", ".tgz")
-# Files of office programs are zip archives too, which these members tell.
+# Zip archives with one of these members are office files.
 _OFFICE = frozenset({"[Content_Types].xml", "mimetype", "META-INF/container.xml"})
 
 
@@ -34,10 +34,10 @@ class Found:
     """A file, or a member of an archive.
 
     Attributes:
-        name: Its path below what was named, with "/".
-        root: The number of what was named.
-        content: Gives its bytes, or raises `UnreadableError`.
-        problem: Why it is not to be read, where that is known before.
+        name: Path below what the user named, with "/".
+        root: Number of the path that the user named.
+        content: Returns its bytes, or raises `UnreadableError`.
+        problem: Error because of which it cannot be read, if known in advance.
     """
 
     name: str
@@ -47,23 +47,23 @@ class Found:
 
 
 def is_shown(name: str) -> bool:
-    """Whether a file or folder is neither hidden nor what systems leave behind."""
+    """Whether a file or folder is not hidden and was not left by an operating system."""
     return not name.startswith((".", "~$")) and name not in _LEFT_OUT
 
 
 def plain(name: str) -> str:
-    """A name that files, terminals and databases can hold: no control characters, and no bytes that are no text."""
+    """Return a name without control characters and invalid bytes, for files, terminals and databases."""
     held = name.encode("utf-8", "replace").decode("utf-8")
     return "".join(each if each.isprintable() else "_" for each in held)
 
 
 @dataclass(slots=True)
 class _Unpacking:
-    """What the members of an archive share with those of the archives in it.
+    """State that an archive shares with the archives in it.
 
     Attributes:
-        left: Bytes that they may still have together.
-        inner: The archive in the archive that was opened last, by its name: never more than one is in memory.
+        left: Bytes that all members together may still have.
+        inner: Name of the inner archive that was opened last, and the open archive. Only one is in memory.
     """
 
     left: int
@@ -84,27 +84,27 @@ class _Unpacking:
 
 
 def unzipped(name: str, path: Path, root: int) -> list[Found]:
-    """What a zip archive holds, in the order of names; nothing for a file of an office program.
+    """Return the files in a zip archive, sorted by name; none for an office file.
 
     Args:
-        name: Of the archive.
-        path: Of it.
-        root: Handed on.
+        name: Name of the archive.
+        path: Path of the archive.
+        root: `Found.root` of the files.
     """
     try:
         archive = zipfile.ZipFile(path)
     except (OSError, zipfile.BadZipFile, ValueError, NotImplementedError):
-        # A broken file of an office program is its reader's to explain.
+        # The reader of an office file reports that it is broken.
         return [_broken_archive(name, root)] if name.lower().endswith(".zip") else []
     return list(_listed(name, archive, root, _Unpacking(limits().archive), lambda: archive, nested=False))
 
 
 def members_of(name: str, content: bytes) -> list[Found]:
-    """Yield the files of a zip or tar archive, or of one gzip file, in memory; nothing for any other file.
+    """Return the files in a zip, tar or gzip file in memory; none for any other file.
 
     Args:
-        name: Of it.
-        content: Its bytes.
+        name: Name of the file.
+        content: Bytes of the file.
     """
     if is_tar(name, content[:262]):
         unpacking = _Unpacking(limits().archive)
@@ -121,7 +121,7 @@ def members_of(name: str, content: bytes) -> list[Found]:
 
 
 def names_in(content: bytes) -> frozenset[str]:
-    """The names of a zip archive's members; none for anything else."""
+    """Return the names of a zip archive's members; none for any other file."""
     if not content.startswith(b"PK"):
         return frozenset()
     try:
@@ -131,7 +131,7 @@ def names_in(content: bytes) -> frozenset[str]:
 
 
 def media_type_in(content: bytes) -> str:
-    """What an OpenDocument file or a book says that it is, in its member "mimetype"; empty for anything else."""
+    """Return the media type in the member "mimetype" of an OpenDocument file or book; "" for any other file."""
     if "mimetype" not in names_in(content):
         return ""
     try:
@@ -142,7 +142,7 @@ def media_type_in(content: bytes) -> str:
 
 
 def streams_in(content: bytes) -> frozenset[str]:
-    """The names of what lies highest in a file of an office program of before 2007; none for anything else."""
+    """Return the names of the top entries of an OLE container; none for any other file."""
     if not content.startswith(OLE):
         return frozenset()
     import olefile
@@ -150,19 +150,19 @@ def streams_in(content: bytes) -> frozenset[str]:
     try:
         with olefile.OleFileIO(io.BytesIO(content)) as opened:
             return frozenset(each.name for each in opened.root.kids)
-    except Exception:  # It checks little of what it reads.
+    except Exception:  # The library raises errors of any type for broken files.
         return frozenset()
 
 
 class Package:
-    """A file that is a zip archive of parts, as office programs write them, in memory.
+    """A zip archive of parts, as office programs write them, in memory.
 
     Args:
-        content: Its bytes.
-        kind: It is, for errors: "an OpenDocument file".
+        content: Bytes of the archive.
+        kind: Kind of file, for errors ("an OpenDocument file").
 
     Raises:
-        UnreadableError: It is broken, or has too many parts.
+        UnreadableError: The archive is broken or has too many parts.
     """
 
     def __init__(self, content: bytes, kind: str) -> None:
@@ -181,10 +181,10 @@ class Package:
         return name in self._members
 
     def read(self, name: str) -> bytes:
-        """A part's bytes; empty where there is none of that name.
+        """Return the bytes of a part; empty if there is no part of that name.
 
         Raises:
-            UnreadableError: It is broken, encrypted, too large or a bomb.
+            UnreadableError: The part is broken, encrypted, too large or a zip bomb.
         """
         if name not in self._members:
             return b""
@@ -194,10 +194,10 @@ class Package:
         return _member(lambda: self._archive, member)
 
     def check(self) -> None:
-        """Look at what is said of all parts, for a library that unpacks them itself.
+        """Check the stated sizes of all parts before a library unpacks them.
 
         Raises:
-            UnreadableError: One is encrypted or a bomb, or together they are too large.
+            UnreadableError: A part is encrypted or a zip bomb, or the parts together are too large.
         """
         for name, member in self._members.items():
             if problem := _problem(member, PurePosixPath(name)):
@@ -208,7 +208,7 @@ class Package:
             raise UnreadableError("too large", expected, f"one of {size:,}", remedy)
 
     def broken(self, got: str) -> UnreadableError:
-        """The error of a package that is not whole."""
+        """Return the error for a broken package."""
         return UnreadableError("broken file", f"a whole file ({self._kind})", got, "fetch it again, or save it again")
 
 
@@ -234,7 +234,7 @@ def _listed(
 
 
 def _too_much(left: int, members: int) -> UnreadableError | None:
-    """What speaks against unpacking an archive, by the bytes that it may still have and the members that it has."""
+    """Return the error for an archive with too many bytes or members; None if it may be unpacked."""
     most = limits()
     if left < 0:
         remedy = f"leave it out, or raise the limit ({VARIABLE}='archive={most.archive * 10}')"
@@ -250,19 +250,19 @@ def is_tar(name: str, head: bytes) -> bool:
     """Whether a file is a tar archive, plain or gzip-compressed.
 
     Args:
-        name: Of it.
+        name: Name of the file.
         head: Its first 262 bytes.
     """
     return head[257:262] == b"ustar" or (head.startswith(GZIP) and name.lower().endswith(_TARS))
 
 
 def untarred(name: str, path: Path, root: int) -> Iterator[Found]:
-    """What a tar archive holds, in the order of names; of files of one name the last.
+    """Yield the files in a tar archive, sorted by name. Of files with one name, the last is used.
 
     Args:
-        name: Of the archive.
-        path: Of it.
-        root: Handed on.
+        name: Name of the archive.
+        path: Path of the archive.
+        root: `Found.root` of the files.
     """
 
     def opened() -> tarfile.TarFile:
@@ -305,7 +305,7 @@ def _tarred(
 
 @lru_cache(maxsize=1)
 def _opened_tar(path: Path, size: int, _: int) -> tarfile.TarFile:
-    """An archive of this size and time of change; only the one that was opened last is in memory."""
+    """Return an archive, cached by path, size and time of change. Only the last one stays in memory."""
     with path.open("rb") as probe:
         is_packed = probe.read(len(GZIP)) == GZIP
     return tarfile.open(fileobj=io.BytesIO(gunzipped(path, size)) if is_packed else path.open("rb"), mode="r:")
@@ -355,14 +355,14 @@ def _found(
 def _member_found(
     own: str, content: Callable[[], bytes], root: int, unpacking: _Unpacking, *, nested: bool
 ) -> Iterator[Found]:
-    """A member, or the members of an archive that it is.
+    """Yield a member, or the members of an archive that it contains.
 
     Args:
-        own: Its name.
-        content: Gives its bytes.
-        root: Handed on.
-        unpacking: Shared by all of the outer archive.
-        nested: Whether it is in an archive in an archive.
+        own: Name of the member.
+        content: Returns its bytes.
+        root: `Found.root` of the files.
+        unpacking: State of the outer archive.
+        nested: Whether it is in an archive inside an archive.
     """
     lower = own.lower()
     if not lower.endswith((".zip", *_TARS)):
@@ -385,7 +385,7 @@ def _member_found(
 
 
 def _problem(member: zipfile.ZipInfo, path: PurePosixPath) -> UnreadableError | None:
-    """What speaks against reading a member."""
+    """Return the error because of which a member must not be read; None if it may be read."""
     if path.is_absolute() or ".." in path.parts or member.filename[1:2] == ":":
         return _leads_out()
     if stat.S_ISLNK(member.external_attr >> 16):
@@ -403,14 +403,14 @@ def _problem(member: zipfile.ZipInfo, path: PurePosixPath) -> UnreadableError | 
 
 
 def check_ratio(size: int, packed: int) -> None:
-    """Refuse what was packed to harm.
+    """Refuse zip bombs.
 
     Args:
-        size: Of the content, in bytes.
-        packed: Of what it was packed to.
+        size: Unpacked size in bytes.
+        packed: Packed size in bytes.
 
     Raises:
-        UnreadableError: It is a bomb.
+        UnreadableError: The compression ratio is that of a zip bomb.
     """
     most = limits().ratio
     if size > _SMALL and size > most * max(packed, 1):
@@ -419,10 +419,10 @@ def check_ratio(size: int, packed: int) -> None:
 
 
 def within(content: bytes) -> bytes:
-    """Bytes of a file that are not too many.
+    """Return the bytes of a file unchanged if they are within the size limit.
 
     Raises:
-        UnreadableError: They are.
+        UnreadableError: The file is too large.
     """
     most = limits().source
     if len(content) > most:
@@ -432,18 +432,18 @@ def within(content: bytes) -> bytes:
 
 
 def gunzipped(source: Path | io.BytesIO, packed: int) -> bytes:
-    """What a gzip file holds.
+    """Unpack a gzip file.
 
     Args:
-        source: Its path, or its bytes.
-        packed: How many bytes it has.
+        source: Path or bytes of the file.
+        packed: Size of the file in bytes.
 
     Raises:
-        UnreadableError: It is broken, too large, or a bomb.
+        UnreadableError: The file is broken, too large, or a zip bomb.
     """
     try:
         with gzip.open(source) as opened:
-            # Of what was packed to harm no more is unpacked than tells that it was.
+            # A zip bomb is unpacked only until the ratio shows that it is one.
             content = opened.read(min(limits().source + 1, max(_SMALL, limits().ratio * packed) + 1))
     except (OSError, EOFError, zlib.error) as error:
         got = f"a damaged one ({type(error).__name__})"
@@ -458,7 +458,7 @@ def _gunzipped_member(content: Callable[[], bytes]) -> bytes:
 
 
 def _member(archive: Callable[[], zipfile.ZipFile], member: zipfile.ZipInfo) -> bytes:
-    """A member's bytes: no more than the archive says that it has."""
+    """Return the bytes of a member, at most as many as the archive states."""
     try:
         with archive().open(member) as opened:
             return within(opened.read(limits().source + 1))

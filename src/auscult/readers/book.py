@@ -1,6 +1,6 @@
-"""Electronic books (.epub): a document a chapter, in the order of reading, each read as the page that it is.
+"""Reader of electronic books (.epub): one document per chapter, in reading order. Chapters are read as web pages.
 
-Pictures, styles and the book's own table of contents are left out. Specification: EPUB 3.3, Open Packaging Format 2.0.
+Pictures, styles and the table of contents are left out. Specification: EPUB 3.3, Open Packaging Format 2.0.
 """
 
 from __future__ import annotations
@@ -30,20 +30,22 @@ class BookReader:
     suffixes: tuple[str, ...] = (".epub",)
 
     def recognises(self, file: SourceFile) -> bool:
-        """Whether it is an archive with what leads to a book's list of parts."""
+        """Whether the file is an archive with the member that names the package document of a book."""
         return _CONTAINER in names_in(file.content)
 
     def read(self, file: SourceFile) -> Iterator[DraftDocument]:
-        """The book's chapters.
+        """Yield the chapters of the book.
 
         Raises:
-            UnreadableError: It is broken, encrypted, made to harm, or has no words.
+            UnreadableError: The book is broken, encrypted or malicious, or it has no words.
         """
         package = Package(file.content, "an electronic book")
         place = _part(package, _CONTAINER).first("rootfile")
         root = _part(package, place.get("full-path") if place else "")
         folder = posixpath.dirname(place.get("full-path")) if place else ""
-        values = {name: [each.words() for each in root.all(name)] for name in ("title", "creator", "date", "language")}
+        values = {
+            name: [element.words() for element in root.all(name)] for name in ("title", "creator", "date", "language")
+        }
         described = {
             "book": values["title"][0] if values["title"] else "",
             "author": "; ".join(values["creator"]),
@@ -51,8 +53,8 @@ class BookReader:
             "language": values["language"][0] if values["language"] else "",
         }
         metadata = {name: value for name, value in described.items() if value}
-        items = {each.get("id"): each for each in root.all("item")}
-        locked = {unquote(each.get("URI")) for each in _encrypted(package)}
+        items = {element.get("id"): element for element in root.all("item")}
+        locked = {unquote(element.get("URI")) for element in _encrypted(package)}
         read = 0
         for reference in root.all("itemref"):
             item = items.get(reference.get("idref"))

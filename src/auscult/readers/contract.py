@@ -1,11 +1,11 @@
-"""What every reader of a format keeps to: bytes of a file in, drafts of documents with offsets into the file out.
+"""The interface of readers: bytes of a file in, drafts of documents with offsets into the file out.
 
-A reader is a class without state that names its format. It never opens a file, a network address or a process: it gets
-bytes, and whatever it meets in them (an external entity, a link, an image's address) stays words. It runs in a process
-of its own under limits of time and memory (`readers.process.worker`), because files come from anywhere.
+A reader is a class without state that names its format. It never opens a file, a network connection or a process. It
+gets bytes, and references in them (external entities, links, addresses of images) are only text. Since files come from
+anywhere, readers run in a separate process with limits on time and memory (`readers.process.worker`).
 
-A draft's text is what a person reads, and every section stands at an offset of it. `runs` or `words` say where in the
-file each piece of that text is (`documents.original`), so that a highlight goes back to the file.
+The text of a draft is what a person reads, and each section has an offset in it. `runs` or `words` map the text to
+positions in the file (`documents.original`), so that a passage can be highlighted in the original.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from auscult.errors import DataError
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file to be read.
+    """A file to read.
 
     Attributes:
-        name: Its path below what was named, with "/" ("wards/note-3.txt", "notes.zip/note-3.txt").
-        content: Its bytes, unpacked.
+        name: Path below what the user named, with "/" ("wards/note-3.txt", "notes.zip/note-3.txt").
+        content: Uncompressed bytes of the file.
     """
 
     name: str
@@ -36,40 +36,40 @@ class SourceFile:
 
     @property
     def head(self) -> bytes:
-        """The first bytes, which tell formats apart; no byte order mark among them."""
+        """The first bytes, from which formats are recognised, without a byte order mark."""
         return self.content[:4096].removeprefix(b"\xef\xbb\xbf")
 
     @property
     def suffix(self) -> str:
-        """The ending of its name in lower case, with the dot; empty where it has none."""
+        """The suffix of its name in lower case, with the dot; "" if it has none."""
         stem = self.name.rpartition("/")[2]
         return f".{stem.rpartition('.')[2].lower()}" if "." in stem.strip(".") else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftDocument:
-    """One document of a file, before sentences are looked for.
+    """One document of a file, before it is divided into sentences.
 
     Attributes:
-        text: What a person reads, untouched by whatever comes after; headings may stand in it.
-        sections: In order, each with its `start` in the text; no two overlap.
-        title: What it is about; empty where the file does not say.
-        key: Tells several documents of one file apart; empty where a file is one document.
-        heading_paths: Per section, the headings above its own, outermost first; empty where none has any.
-        media_type: Of what was read.
-        content: What was read, where that is a part of the file (an attachment, a member); None for the whole file.
-        encoding: That characters were decoded by; empty for sources of pages.
-        runs: Where the text's characters are in the decoded source, (runs,) of `documents.original.RUN`.
-        words: Where they are on pages, (words,) of `documents.original.WORD`.
-        pages: Widths and heights of the pages in points.
-        source: The publisher, where the file names one.
-        url: Where the original is, where the file says so; never fetched.
-        entity_ids: Codes of what it is about ("ICD10:M10", "UMLS:C0018099").
-        metadata: Further fields ("date", "author", "patient", "language", ...); dates as ISO 8601. `names` has the
-            names of patients and authors, one a line, where a clinical record gives them.
-        remarks: What a person should know of how it was read ("page 3 has no text layer").
-        to_rewrite: The name of the file, or of the enclosed file in `content`, where another program has to rewrite it
-            before it can be read, which the reading process may not run. Text and sections are empty then.
+        text: Text that a person reads. It may contain the headings.
+        sections: Sections in order, each with its `start` in the text. They do not overlap.
+        title: Title of the document; "" if the file has none.
+        key: Identifies one of several documents of a file; "" if the file is one document.
+        heading_paths: Per section, the headings above its own, outermost first; empty if no section has any.
+        media_type: Media type of the original.
+        content: The original, if it is a part of the file (an attachment, a member); None for the whole file.
+        encoding: Encoding of the original; "" for originals that have pages.
+        runs: Positions of the text in the decoded original, (runs,) of `documents.original.RUN`.
+        words: Positions of the text on pages, (words,) of `documents.original.WORD`.
+        pages: Widths and heights of the pages, in points.
+        source: Publisher; "" if the file names none.
+        url: Address of the original according to the file; it is never fetched.
+        entity_ids: Codes of what the document is about ("ICD10:M10", "UMLS:C0018099").
+        metadata: Further fields ("date", "author", "patient", "language", ...); dates are in ISO 8601. `names` has the
+            names of patients and authors in a clinical record, one per line.
+        remarks: Notes for the user on how it was read ("page 3 has no text layer").
+        to_rewrite: Name of the file, or of the enclosed file in `content`, if another program must rewrite it first.
+            The reading process may not run that program; text and sections are then empty.
     """
 
     text: str
@@ -92,13 +92,13 @@ class DraftDocument:
 
 
 class UnreadableError(DataError):
-    """A file is of a format that a reader knows, and cannot be read.
+    """Error for a file of a known format that cannot be read.
 
     Args:
-        kind: What is wrong in two or three words, what is counted ("scanned PDF", "broken PDF", "empty file").
-        expected: What would have been right.
-        got: What was found; whoever reports it adds the file's name.
-        remedy: What to do about it.
+        kind: The problem in two or three words, by which errors are counted ("scanned PDF", "empty file").
+        expected: What the reader expected.
+        got: What the file has instead, without the file's name.
+        remedy: What the user can do.
     """
 
     def __init__(self, kind: str, expected: str, got: str, remedy: str) -> None:
@@ -114,21 +114,21 @@ class Reader(Protocol):
     """Reads one format.
 
     Attributes:
-        name: Of the format, as people call it ("PDF").
-        suffixes: Endings of files' names that it is known by, with the dot, in lower case.
+        name: Usual name of the format ("PDF").
+        suffixes: Suffixes of its files, with the dot, in lower case.
     """
 
     name: str
     suffixes: tuple[str, ...]
 
     def recognises(self, file: SourceFile) -> bool:
-        """Whether a file is of this format: by what it begins with, and by its name only where that tells nothing."""
+        """Whether a file has this format. The first bytes decide; the name is used only if they are no evidence."""
         ...
 
     def read(self, file: SourceFile) -> Iterator[DraftDocument]:
-        """The file's documents.
+        """Yield the documents of a file.
 
         Raises:
-            UnreadableError: It cannot be read, or holds no words.
+            UnreadableError: The file cannot be read or has no words.
         """
         ...

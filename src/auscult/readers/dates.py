@@ -1,4 +1,4 @@
-"""Dates as files write them, in ISO 8601: as exact as they were written, and nothing guessed."""
+"""Convert dates in files to ISO 8601, with the precision of the file and without guesses."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _DAYS: Final = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
 def iso_date(written: str) -> str:
-    """A date that begins with its year: "2024-03-05", "2024-03" or "2024"; times of day are left out.
+    """Return a date that begins with its year as "2024-03-05", "2024-03" or "2024", without the time of day.
 
     Args:
         written: "2024-03-05T10:00:00Z", "2024/3/5", "20240305", "202403051000+0000", "2024-03", "2024".
 
     Returns:
-        Empty for anything else, and for days that no calendar has.
+        "" for anything else, and for days that do not exist.
     """
     text = written.strip()[:40]
     if match := _WRITTEN.match(text):
@@ -28,7 +28,7 @@ def iso_date(written: str) -> str:
 
 
 def iso_of(year: str, month: str = "", day: str = "") -> str:
-    """A date of its parts, as far as they are numbers of a calendar."""
+    """Return a date from its parts, without parts that are no valid numbers."""
     return _iso(year, month or None, day or None) if re.fullmatch(r"\d{4}", year.strip()) else ""
 
 

@@ -1,7 +1,6 @@
-"""Bytes of a text file to characters, and the name of what they were decoded by.
+"""Decode the bytes of a text file, and name the encoding.
 
-`content.decode(encoding, "replace")` gives the same characters again: whoever shows the source needs no more than the
-name.
+`content.decode(encoding, "replace")` gives the same characters, so the name is all that is needed to show the source.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import codecs
 import re
 from typing import Final
 
-# The longest first: UTF-32's begins as UTF-16's does. These codecs leave the mark out.
+# The longest first: the mark of UTF-32 begins with that of UTF-16. These codecs remove the mark.
 _MARKS: Final = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -18,27 +17,26 @@ _MARKS: Final = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-# Python has codecs that decode no text ("rot13") or more than text ("unicode_escape"): a file may not name these.
+# Codecs that are no encodings of text ("rot13", "unicode_escape"). A file may not name these.
 _TEXT: Final = re.compile(
     r"utf-?8|iso-?8859-?\d{1,2}|latin-?1|(us-)?ascii|windows-?\d{3,4}|cp\d{3,4}|koi8-[ru]|mac-?(intosh|roman)|"
     r"gbk|gb2312|gb18030|big5(-hkscs)?|euc-(jp|kr)|shift[-_]jis|iso-2022-(jp|kr)|tis-620"
 )
-# What says it is one of the first is read as the second, by every browser: a superset with curved quotes and dashes.
+# Browsers read the first encodings as the second ones, which are supersets with curved quotes and dashes.
 _MEANT: Final = {"latin-1": "cp1252", "iso8859-1": "cp1252", "ascii": "cp1252", "gb2312": "gb18030", "gbk": "gb18030"}
 FALLBACK: Final = "cp1252"
 
 
 def decoded(content: bytes, declared: str = "") -> tuple[str, str]:
-    """The characters of a file.
+    """Decode the bytes of a file.
 
     Args:
-        content: Its bytes.
-        declared: The encoding that the file says it has; empty where it says none. One that is no encoding of text,
-            or that the bytes are not in, is not believed.
+        content: Bytes of the file.
+        declared: Encoding that the file declares, or "". It is ignored if it is unknown or does not fit the bytes.
 
     Returns:
-        The characters, without a byte order mark, and what they were decoded by: what the mark says, else what was
-        declared, else UTF-8, else Windows-1252. Bytes that are no character are U+FFFD.
+        The characters, without a byte order mark, and the encoding: that of the mark, or else the declared one, UTF-8
+        or Windows-1252, in this order. Invalid bytes become U+FFFD.
     """
     for mark, encoding in _MARKS:
         if content.startswith(mark):

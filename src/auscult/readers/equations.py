@@ -95,15 +95,15 @@ def omml_text(element: Any, depth: int = 0) -> str:
         return element.text or ""
 
     def part(tag: str) -> str:
-        return "".join(omml_text(each, depth + 1) for each in element if _local(each) == tag)
+        return "".join(omml_text(child, depth + 1) for child in element if _local(child) == tag)
 
     def character(properties: str, tag: str, otherwise: str) -> str:
         """A property's character; an empty one is none."""
-        for each in element:
-            if _local(each) == properties:
-                for held in each:
-                    if _local(held) == tag:
-                        return next((str(value) for key, value in held.attrib.items() if key.endswith("}val")), "")
+        for child in element:
+            if _local(child) == properties:
+                for setting in child:
+                    if _local(setting) == tag:
+                        return next((str(value) for key, value in setting.attrib.items() if key.endswith("}val")), "")
         return otherwise
 
     match name:
@@ -122,11 +122,11 @@ def omml_text(element: Any, depth: int = 0) -> str:
         case "nary":
             limits = [(sign, limit) for sign, limit in (("_", part("sub")), ("^", part("sup"))) if limit]
             sign = character("naryPr", "chr", "\u222b")
-            bounds = "".join(each + "".join((*_wrapped(limit),)) for each, limit in limits)
+            bounds = "".join(script + "".join((*_wrapped(limit),)) for script, limit in limits)
             return f"{sign}{bounds} {part('e')}"
         case "d":
             inside = character("dPr", "sepChr", "|").join(
-                omml_text(each, depth + 1) for each in element if _local(each) == "e"
+                omml_text(child, depth + 1) for child in element if _local(child) == "e"
             )
             return f"{character('dPr', 'begChr', '(')}{inside}{character('dPr', 'endChr', ')')}"
         case "func":
@@ -135,11 +135,11 @@ def omml_text(element: Any, depth: int = 0) -> str:
         case "limLow" | "limUpp":
             return _joined([part("e"), part("lim")], lambda parts: _scripts(parts, "_" if name == "limLow" else "^"))
         case "m" | "eqArr":
-            rows = [omml_text(each, depth + 1) for each in element if _local(each) in ("mr", "e")]
+            rows = [omml_text(child, depth + 1) for child in element if _local(child) in ("mr", "e")]
             return "; ".join(rows)
         case "mr":
-            return ", ".join(omml_text(each, depth + 1) for each in element)
-    return "".join(omml_text(each, depth + 1) for each in element)
+            return ", ".join(omml_text(child, depth + 1) for child in element)
+    return "".join(omml_text(child, depth + 1) for child in element)
 
 
 def _joined(parts: list[str], signs_of: Callable[[list[str]], list[str]]) -> str:

@@ -1,11 +1,11 @@
-r"""A text as it is put together from a source: words, gaps, markers and headings in, a draft's text and runs out.
+r"""Builder of a draft's text and runs from words, gaps, markers and headings.
 
-White space of the source is one blank in the text. A single character of it is part of the run it stands in; more of
-them are a run of their own, of one character of the text and several of the source. Gaps between blocks ("\n\n"),
-between lines ("\n"), list markers and repeated column headings stand in no source and are in no run.
+White space of the source becomes one blank. A single white-space character is part of the run around it; several are a
+run of their own, with one character in the text. Gaps between blocks ("\n\n") and lines ("\n"), list markers and
+repeated column headings are not in the source and in no run.
 
-At the end the flow becomes a draft: one heading is the title, and sections stand between the others. Where it is a
-clinical note, its sections are those of notes (`with_note_headings`).
+At the end the flow becomes a draft: one heading is the title, and the others begin sections. A clinical note gets the
+sections of notes (`with_note_headings`).
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _WIDE: Final = re.compile(r"[ \t\n\r\f\v]{2,}")
 _ONE_BLANK: Final = str.maketrans(dict.fromkeys(WHITE, " "))
 LINE: Final = "\n"
 BLOCK: Final = "\n\n"
-# A heading that was never closed goes on for a page.
+# A longer heading was never closed and contains the text of a page.
 _LONGEST_HEADING: Final = 300
 _DEEPEST: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading and where it stands in the text; levels count from 1, the highest."""
+    """A heading and its range in the text. Level 1 is the highest."""
 
     level: int
     text: str
@@ -48,11 +48,11 @@ class Heading:
 
 
 class Flow:
-    """Takes words in the order in which they are read.
+    """Collects words in reading order.
 
     Attributes:
-        headings: Those so far.
-        left_out: Words that are left out on purpose, by why.
+        headings: Headings so far.
+        left_out: Number of words that were left out on purpose, by reason.
     """
 
     def __init__(self) -> None:
@@ -69,7 +69,7 @@ class Flow:
         self._heading: tuple[int, int] | None = None
 
     def add(self, piece: Piece) -> None:
-        """Words of the source, or of ours, with white space collapsed."""
+        """Add words, with white space collapsed."""
         text, start, end = piece
         if start == NOWHERE:
             if text == " ":
@@ -81,7 +81,7 @@ class Flow:
             return
         body = text.strip(WHITE)
         if not body or (self._begins and body.isspace()):
-            # A paragraph of a no-break space parts others, and is none.
+            # A paragraph with only a no-break space separates others and is none itself.
             self._white(start, end)
         elif len(text) != end - start:
             self._begin()
@@ -100,7 +100,7 @@ class Flow:
             self._white(start + last, end)
 
     def verbatim(self, piece: Piece) -> None:
-        """Words whose white space is kept, as in code."""
+        """Add words and keep their white space, as in code."""
         text, start, end = piece
         if self._begins and len(text) == end - start:
             kept = text.lstrip("\r\n")
@@ -110,19 +110,19 @@ class Flow:
             self._put(text, start, end)
 
     def block(self) -> None:
-        """The next words stand after an empty line."""
+        """Put an empty line before the next words."""
         self._part_from(BLOCK)
 
     def line(self) -> None:
-        """The next words stand on a line of their own."""
+        """Put a line break before the next words."""
         self._part_from(LINE)
 
     def broken(self) -> None:
-        """A line break that an author set; two of them are an empty line."""
+        """Add a line break of the author. Two of them become an empty line."""
         self._part_from(BLOCK if self._gap else LINE)
 
     def marker(self, text: str) -> None:
-        """The next words stand on a line of their own, behind a marker of ours; an empty one takes it back."""
+        """Put a line break and a list marker before the next words. An empty marker cancels this."""
         if self._join and text:
             self._join = False
             self._put(self._colon(), NOWHERE, NOWHERE)
@@ -130,15 +130,15 @@ class Flow:
         self._marker = text
 
     def join(self) -> None:
-        """The next words go on with the line behind a colon, whatever gap was asked for; a list stands below it."""
+        """Put a colon before the next words and ignore requested gaps; a list begins on a new line."""
         self._join = True
 
     def unjoin(self) -> None:
-        """No words came after `join`."""
+        """Cancel `join`, as no words came."""
         self._join = False
 
     def begin_heading(self, level: int) -> None:
-        """The next words are a heading, until `end_heading`."""
+        """Begin a heading with the next words, until `end_heading`."""
         self.end_heading()
         self._marker = ""
         self._join = False
@@ -146,7 +146,7 @@ class Flow:
         self._heading = (max(1, min(level, _DEEPEST)), len(self._parts))
 
     def end_heading(self) -> None:
-        """The heading ends, if one has begun."""
+        """End the heading, if one has begun."""
         if self._heading is None:
             return
         level, first = self._heading
@@ -160,28 +160,28 @@ class Flow:
 
     @property
     def length(self) -> int:
-        """Characters so far."""
+        """Number of characters so far."""
         return self._length
 
     @property
     def after_white(self) -> bool:
-        """Whether the last of them is white space, or there is none."""
+        """Whether the last character is white space, or there is none."""
         return self._last in WHITE
 
     @property
     def tail(self) -> str:
-        """The last characters, behind which the next words go on with nothing between; empty where something is."""
+        """The last characters, if the next words follow them directly; "" if a gap or marker comes between."""
         parted = self._gap or self._marker or self._join or self._blank
         return "" if parted else "".join(self._parts[-8:])[-8:]
 
     @property
     def text(self) -> str:
-        """All of it."""
+        """The text so far."""
         return "".join(self._parts)
 
     @property
     def runs(self) -> npt.NDArray[Any]:
-        """Where it stands in the source, (runs,) of `documents.original.RUN`."""
+        """Positions of the text in the source, (runs,) of `documents.original.RUN`."""
         return np.frombuffer(self._runs.tobytes(), RUN)
 
     def sections(
@@ -189,17 +189,17 @@ class Flow:
     ) -> tuple[list[Section], list[tuple[str, ...]]]:
         """Return the sections between headings, and per section the headings above its own.
 
-        A heading with no words below it is a section whose text is the heading itself: "NO KNOWN DRUG ALLERGIES" is
-        an answer. One with only sub-headings below it is none, as their paths repeat it.
+        A heading without words below it is a section whose text is the heading: "NO KNOWN DRUG ALLERGIES" is an
+        answer. A heading with only sub-headings below it is no section, since their paths contain it.
 
         Args:
-            title: The heading that is the document's title: its section has none, and others do not stand below it.
-            without: Tells headings that are no section where no words stand below them.
+            title: Heading that is the document's title. Its section has no heading, and it is in no path.
+            without: Returns whether a heading without words below it is no section.
         """
         text = self.text
         sections: list[Section] = []
         paths: list[tuple[str, ...]] = []
-        # Open headings, outermost first, each with the number of sections there were before it.
+        # Open headings, outermost first, each with the number of sections before it.
         above: list[tuple[Heading, int]] = []
 
         def add(heading: Heading, start: int, end: int) -> None:
@@ -242,7 +242,7 @@ class Flow:
             self._blank = (start, end)
 
     def _begin(self) -> None:
-        """Before words: the gap, the marker or the blank that stands between them and what is there."""
+        """Write the gap, marker or blank before the next words."""
         if self._join:
             self._put(f"{self._colon()} ", NOWHERE, NOWHERE)
             self._join = False
@@ -275,21 +275,21 @@ class Flow:
 
 
 def has_words(text: str) -> bool:
-    """Whether there is a letter or a digit."""
+    """Whether a text has a letter or a digit."""
     return any(map(str.isalnum, text))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What a source says of itself; empty where it says nothing.
+    """Facts that a source states about itself. Missing ones are empty.
 
     Attributes:
-        title: What it is about.
-        source: Its publisher.
-        url: Where the original is; never fetched.
+        title: Title.
+        source: Publisher.
+        url: Address of the original, which is never fetched.
         entity_ids: Codes of what it is about.
-        names: Of its patients and authors, as people write them.
-        metadata: Further fields; dates as ISO 8601.
+        names: Names of patients and authors, as people write them.
+        metadata: Further fields; dates are in ISO 8601.
     """
 
     title: str = ""
@@ -300,7 +300,7 @@ class Facts:
     metadata: Mapping[str, str] = field(default_factory=dict)
 
     def fields(self) -> dict[str, str]:
-        """The metadata with `names`, a name a line."""
+        """Return the metadata with `names`, one name per line."""
         names = "\n".join(dict.fromkeys(filter(None, (" ".join(each.split()) for each in self.names))))
         return {**self.metadata, **({"names": names} if names else {})}
 
@@ -315,24 +315,24 @@ def draft_of(
     without: Callable[[str], bool] | None = None,
     divided: bool = False,
 ) -> DraftDocument:
-    """The draft of what has flown.
+    """Return the draft of a finished flow.
 
-    Its title is a heading of the first level, but not the publisher's name: one that is part of the told title, or has
-    it as a part; else the only one, unless what is told goes first; else the first, where nothing is told. That
-    heading's section has no heading, and none stands below it. Where there is no such heading, the title is the told
-    one.
+    Its title is a heading of the first level other than the publisher's name. A heading that contains the title in
+    `facts`, or is contained in it, comes first. Otherwise it is the only such heading, unless `told_first`; or, if
+    `facts` has no title, the first one. The section of that heading has no heading, and it is in no path. Without such
+    a heading, the title is that of `facts`.
 
     Args:
         flow: All words.
-        facts: What the source says of itself.
-        media_type: Of the source.
-        encoding: That it was decoded by.
-        told_first: Whether the told title is the author's own (front matter), rather than a window's.
-        without: Tells headings that are no passage where no words stand below them. By default all are one.
-        divided: Whether its headings are known to be all.
+        facts: Facts of the source.
+        media_type: Media type of the source.
+        encoding: Encoding of the source.
+        told_first: Whether the title in `facts` is the author's (front matter) and not that of a window.
+        without: Returns whether a heading without words below it is no passage. Default: each is a passage.
+        divided: Whether the source marks all of its headings, so that the text is not searched for others.
 
     Raises:
-        UnreadableError: There are no words.
+        UnreadableError: The flow has no words.
     """
     text = flow.text
     if not has_words(text):
@@ -371,25 +371,25 @@ _FEWEST_OF_NOTE: Final = 4
 def with_note_headings(
     text: str, sections: Sequence[Section], paths: Sequence[tuple[str, ...]], title: str = ""
 ) -> tuple[list[Section], list[tuple[str, ...]]]:
-    """Return the sections of a document, by the headings of clinical notes where it is one.
+    """Return the sections of a document. If it is a clinical note, they begin at the headings of notes.
 
-    The same note has the same sections in every format. A document without headings of its own is divided as plain text
-    is, and so is one with a note's alone and two of them besides. Where it has others, and many more of a note's, its
-    sections are divided.
+    The same note has the same sections in every format. A document without headings of its own is divided as plain
+    text is, and so is one that has only headings of notes and at least two more in its text. If it has other headings
+    and many more of notes in its text, its sections are divided.
 
     Args:
         text: The whole text.
-        sections: Those between its own headings, each with its `start`.
+        sections: Sections between the document's own headings, each with its `start`.
         paths: Per section, the headings above its own.
-        title: Its heading that is the title, which has no section.
+        title: Heading that is the title and has no section.
     """
     noted = _noted(text)
-    named = [_PLAIN.sub(" ", each.heading).strip().casefold() for each in noted if each.heading]
+    named = [_PLAIN.sub(" ", section.heading).strip().casefold() for section in noted if section.heading]
     known = set(named)
     own = {
         _PLAIN.sub(" ", name).strip().casefold()
-        for each, path in zip(sections, paths, strict=True)
-        for name in (each.heading, *path)
+        for section, path in zip(sections, paths, strict=True)
+        for name in (section.heading, *path)
     }
     own.discard("")
     if len(known) < len(own) + (2 if own else 1):
@@ -419,9 +419,9 @@ def with_note_headings(
 
 
 def _noted(text: str) -> list[Section]:
-    """The sections of a note whose paragraphs may all be parted by empty lines, and which may have tables.
+    """Return the sections of a note that may have tables and empty lines between all paragraphs.
 
-    An item behind an empty line is no heading, and neither is the label of a column.
+    A list item after an empty line is no heading, and neither is the label of a column.
     """
     rows = [line.split(BETWEEN) for line in text.split("\n") if BETWEEN in line]
     labels = {cell.partition(":")[0] for row in rows for cell in row if ":" in cell}
@@ -438,7 +438,7 @@ def remarks_of(left_out: Mapping[str, int]) -> tuple[str, ...]:
 
 def _title(headings: Sequence[Heading], facts: Facts, told_first: bool) -> Heading | None:
     title, publisher = facts.title.casefold(), facts.source.casefold()
-    # Some sites have their name for a heading on every page.
+    # Some sites have their name as a heading on every page.
     first = [each for each in headings if each.level == 1 and not (title and each.text.casefold() == publisher)]
     for heading in first if title else ():
         named = heading.text.casefold()

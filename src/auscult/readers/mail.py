@@ -137,11 +137,11 @@ def _parts(part: Message) -> Iterator[Message]:
         if not inner:
             yield part
         elif part.get_content_subtype() == "alternative":
-            stack += sorted((each for each in inner if _kinds(each)), key=_kinds)[-1:]
+            stack += sorted((child for child in inner if _kinds(child)), key=_kinds)[-1:]
         elif part.get_content_subtype() == "related":
-            stack += [each for each in inner[:0:-1] if not _AROUND.fullmatch(each.get_content_type())] + inner[:1]
+            stack += [child for child in inner[:0:-1] if not _AROUND.fullmatch(child.get_content_type())] + inner[:1]
         else:
-            stack += [each for each in inner[::-1] if not each.get_content_type().endswith("-signature")]
+            stack += [child for child in inner[::-1] if not child.get_content_type().endswith("-signature")]
 
 
 def _inner(part: Message) -> list[Message]:
@@ -211,7 +211,9 @@ def _facts(message: Message) -> Facts:
     def of(name: str) -> str:
         return _decoded(next((str(value) for key, value in message.raw_items() if key.lower() == name), ""))
 
-    people = {name: [each for each in getaddresses([of(name)]) if any(each)] for name in ("from", "to", "cc")}
+    people = {
+        name: [addresses for addresses in getaddresses([of(name)]) if any(addresses)] for name in ("from", "to", "cc")
+    }
     metadata = {name: "; ".join(shown or address for shown, address in people[name]) for name in ("to", "cc")}
     metadata["author"] = "; ".join(shown or address for shown, address in people["from"])
     try:
@@ -220,7 +222,7 @@ def _facts(message: Message) -> Facts:
         metadata["date"] = ""
     return Facts(
         title=of("subject"),
-        names=[shown for each in people.values() for shown, _ in each],
+        names=[shown for addresses in people.values() for shown, _ in addresses],
         metadata={name: value for name, value in metadata.items() if value},
     )
 

@@ -158,9 +158,9 @@ class _Preparing:
                 node.children = [written(" ")]
             elif node.tag == "note":
                 node.dropped = NEVER_SHOWN
-                notes += [each for each in node.elements if each.tag == "note-body"]
+                notes += [element for element in node.elements if element.tag == "note-body"]
             elif node.tag == "tr":
-                node.children = [cell for each in node.elements for cell in [each] * _times(each)]
+                node.children = [cell for element in node.elements for cell in [element] * _times(element)]
                 for cell in node.elements if node.get("head") else ():
                     cell.tag = "th"
             elif node.tag in CELLS:
@@ -171,10 +171,11 @@ class _Preparing:
             elif node.tag == "page" and node.get("master-page-name"):
                 slides += 1
                 self._slide(node, slides)
-        levels = [int(each.get("level")) for each in root.all("heading")]
+        levels = [int(element.get("level")) for element in root.all("heading")]
         if not slides and 1 not in levels and levels.count(_HIGHEST) == 1 < len(levels):
             # The one heading above all others is the title.
-            next(each for each in root.all("heading") if each.get("level") == str(_HIGHEST)).attributes["level"] = "1"
+            highest = next(element for element in root.all("heading") if element.get("level") == str(_HIGHEST))
+            highest.attributes["level"] = "1"
         if notes:
             title = Element("heading", {"level": "2"})
             title.children = [written("Footnotes")]
@@ -190,11 +191,11 @@ class _Preparing:
     def _slide(self, page: Element, number: int) -> None:
         head = Element("heading", {"level": "2"})
         head.children = [written(f"Slide {number}")]
-        titles = [each for each in page.elements if each.get("class") == "title"]
+        titles = [child for child in page.elements if child.get("class") == "title"]
         for frame in titles:
             for paragraph in frame.all("p"):
                 _head(paragraph, _SLIDE_TITLE)
-        page.children = [head, *titles, *(each for each in page.children if each not in titles)]
+        page.children = [head, *titles, *(child for child in page.children if child not in titles)]
 
 
 def _head(element: Element, level: int) -> None:

@@ -1,9 +1,9 @@
-"""The readers, in the order in which they are asked whether they recognise a file.
+"""The readers, in the order in which they are tried.
 
-Readers of other packages are entry points of the group `auscult.readers`. They are asked after the readers of formats
-and before the reader of notes, which takes any text.
+Readers of other packages are entry points of the group `auscult.readers`. They are tried after the built-in readers of
+formats and before the reader of notes, which accepts any text.
 
-Files of kinds that are not read are told what they are, and what to do to have their words read.
+For files of unsupported kinds, the error names the kind and says how to make their words readable.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class _Kind(NamedTuple):
     remedy: str
 
 
-# Streams of files of office programs of before 2007, and what else is kept in such a container.
+# Streams of office files from before 2007, and of other files in such containers.
 _STREAMS: Final = (
     ("EncryptedPackage", _Kind("encrypted Office file", "one that needs a password", "save a copy without a password")),
     ("WordDocument", _Kind("old Word file", "an old Word file (.doc)", _SAVE_DOCX)),
@@ -66,7 +66,7 @@ _BEGINNINGS: Final = (
 
 
 def problem_of(file: SourceFile) -> UnreadableError | None:
-    """Why a file is of a kind that is not read, where what is in it says so; None for all others."""
+    """Return the error for a file whose content is of an unsupported kind; None for any other file."""
     kind = _kind_of(file.content)
     return (
         None
@@ -89,7 +89,7 @@ def _kind_of(content: bytes) -> _Kind | None:
         return _IMAGE if content[8:12] == b"WEBP" else _MEDIA
     if content[4:8] == b"ftyp":
         return _IMAGE if content[8:11] in (b"hei", b"mif", b"avi") else _MEDIA
-    # Two letters alone would take texts that begin with them for pictures.
+    # With only the two letters, texts that begin with them would count as pictures.
     return _IMAGE if content.startswith(b"BM") and content[6:10] == bytes(4) else None
 
 
@@ -112,16 +112,16 @@ READERS: Mapping[str, str] = MappingProxyType(
         "html": "auscult.readers.html.reader:HtmlReader",
         _ROWS: "auscult.readers.records.rows:RowReader",
         "markdown": "auscult.readers.markdown:MarkdownReader",
-        # Nearly everything is text: what no other reader recognises.
+        # The reader of notes comes last: it accepts nearly everything.
         _NOTE: "auscult.readers.notes:NoteReader",
     }
 )
-"""Each reader's module and class, imported when the first file is to be read. Those that tell their files by what they
-begin with stand before those that go by names."""
+"""Module and class of each reader, imported when the first file is read. Readers that recognise files by their first
+bytes come before those that use names."""
 
 
 def known_readers() -> dict[str, str]:
-    """Return module and class of every reader by name, those of other packages included.
+    """Return the module and class of every reader by name, including those of other packages.
 
     Raises:
         ConfigError: A package registers a reader under the name of a built-in one.
@@ -134,11 +134,11 @@ def known_readers() -> dict[str, str]:
 
 
 class Registry:
-    """The readers, each imported when it is first asked.
+    """The readers. Each is imported when it is first tried.
 
     Args:
-        columns: What columns of tables and fields of JSON lines mean.
-        readers: Module and class of each by name; by default all that are installed.
+        columns: Mapping of the columns of tables and fields of JSON lines.
+        readers: Module and class of each reader, by name. Default: all installed readers.
     """
 
     def __init__(self, columns: Columns | None = None, readers: Mapping[str, str] | None = None) -> None:
@@ -149,8 +149,8 @@ class Registry:
     def reader_of(self, file: SourceFile) -> Reader:
         """Return the first reader that recognises a file.
 
-        A file of a kind that is not read is shown to the readers of other packages alone; where none takes it, and
-        LibreOffice may, `OldOfficeReader` does.
+        For a file of an unsupported kind, only readers of other packages are tried, and then `OldOfficeReader` if
+        LibreOffice can rewrite the file.
 
         Raises:
             UnreadableError: The file is empty, or no reader recognises it.

@@ -1,4 +1,4 @@
-"""What became of the files that a user named: read, unchanged, or not read and why. Nobody has to guess."""
+"""Report on the files that a user named: read, unchanged, or not read and the reason."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from auscult.readers.contract import UnreadableError
 
-#: Files that are named on a terminal, of each kind of problem; the written report names all.
+#: Files per kind of problem that are named on a terminal. The written report names all.
 _NAMED = 20
 
 
@@ -18,11 +18,11 @@ class Problem:
     """A file that was not read.
 
     Attributes:
-        name: Its path below what was named.
-        kind: What is wrong, in two or three words.
-        expected: What would have been right.
-        got: What was found.
-        remedy: What to do about it.
+        name: Path below what the user named.
+        kind: The problem in two or three words.
+        expected: What the reader expected.
+        got: What the file has instead.
+        remedy: What the user can do.
     """
 
     name: str
@@ -33,29 +33,29 @@ class Problem:
 
     @classmethod
     def of(cls, name: str, error: UnreadableError) -> Problem:
-        """An error, with the file that it is about."""
+        """Return the problem of a file with an error."""
         return cls(name, error.kind, error.expected, error.got, error.remedy)
 
     def __str__(self) -> str:
-        """One line for a person."""
+        """Return one line for people."""
         told = f"expected {self.expected}, got {self.got}"
         return f"{self.name}: {self.kind} ({told}{f'; {self.remedy}' if self.remedy else ''})"
 
 
 @dataclass(slots=True)
 class Report:
-    """What was done, as it goes on.
+    """Counts and problems of reading, updated while files are read.
 
     Attributes:
-        total: Files that there are.
-        files: Files that were looked at so far.
-        unchanged: Of them, those that the index had, and that were not read again.
-        documents: Documents by format, of the files that were read.
-        duplicates: Per document that says what another says: its place, and the other's.
-        ignored: Files and folders that the user wants left out.
-        removed: Places of documents that were removed from the index before.
+        total: Number of files.
+        files: Files that were processed so far.
+        unchanged: Files among them that the index has already and that were not read again.
+        documents: Number of documents by format.
+        duplicates: For each document with the text of another one: its place and the other's.
+        ignored: Number of files and folders that the user left out.
+        removed: Places of documents that were removed from the index.
         problems: Files that were not read, in order.
-        remarks: What a person should know of how a file was read: its name, and the remark.
+        remarks: Name of a file, and a note for the user on how it was read.
     """
 
     total: int = 0
@@ -70,11 +70,11 @@ class Report:
 
     @property
     def kinds(self) -> Counter[str]:
-        """How many files were not read, by what is wrong with them."""
+        """Number of files that were not read, by kind of problem."""
         return Counter(problem.kind for problem in self.problems)
 
     def lines(self) -> Iterator[str]:
-        """What is told at the end, a line each."""
+        """Yield the lines of the report that is printed at the end."""
         yield self.summary()
         for kind, number in self.kinds.most_common():
             these = [problem for problem in self.problems if problem.kind == kind]
@@ -86,7 +86,7 @@ class Report:
             yield f"remark: {len(self.remarks) - _NAMED:,} more (--report FILE names all)"
 
     def summary(self) -> str:
-        """All counts in one line."""
+        """Return all counts in one line."""
         formats = ", ".join(f"{name} {number:,}" for name, number in sorted(self.documents.items()))
         parts = [f"files: {self.total:,}"]
         parts += [f"unchanged: {self.unchanged:,}"] if self.unchanged else []
@@ -98,7 +98,7 @@ class Report:
         return "; ".join(parts)
 
     def to_json(self) -> dict[str, Any]:
-        """All of it, as it is written to a file."""
+        """Return the complete report for a JSON file."""
         return {
             "files": self.total,
             "unchanged": self.unchanged,
@@ -109,13 +109,13 @@ class Report:
             "removed": self.removed,
             "not_read": [
                 {
-                    "file": each.name,
-                    "kind": each.kind,
-                    "expected": each.expected,
-                    "got": each.got,
-                    "remedy": each.remedy,
+                    "file": problem.name,
+                    "kind": problem.kind,
+                    "expected": problem.expected,
+                    "got": problem.got,
+                    "remedy": problem.remedy,
                 }
-                for each in self.problems
+                for problem in self.problems
             ],
             "remarks": [{"file": name, "remark": remark} for name, remark in self.remarks],
         }

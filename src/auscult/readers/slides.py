@@ -116,17 +116,17 @@ def _line(tag: str, text: str) -> Element:
 def _shapes(root: Element) -> list[Element]:
     """The parts of a slide as elements of HTML, its title first."""
     titles, others = list[Element](), list[Element]()
-    stack = [each for tree in root.all("spTree") for each in tree.elements][::-1]
+    stack = [node for tree in root.all("spTree") for node in tree.elements][::-1]
     while stack:
         shape = stack.pop()
         if shape.tag in ("grpSp", "AlternateContent", "Choice"):
             stack += shape.elements[::-1]
         elif shape.tag == "graphicFrame":
-            others += [_table(each) for each in shape.all("tbl")]
+            others += [_table(node) for node in shape.all("tbl")]
         elif shape.tag == "sp":
             place = shape.first("ph")
             kind = place.get("type") if place else "none"
-            if kind in _TITLES and (words := " ".join(each.words() for each in shape.all("p")).strip()):
+            if kind in _TITLES and (words := " ".join(node.words() for node in shape.all("p")).strip()):
                 titles.append(_line("h3", words))
             elif kind not in (*_TITLES, *_AROUND):
                 others += _paragraphs(shape, bullets=kind in _BULLETS and root.tag != "notes")
@@ -188,10 +188,10 @@ def _chart(root: Element) -> list[Element]:
         names |= {**values["xVal"], **values["cat"]}
         columns.append({"": " ".join(values["tx"].values()), **values["yVal"], **values["val"]})
     table = Element("table")
-    for place in ["", *(names or dict.fromkeys(key for each in columns for key in each if key))]:
+    for place in ["", *(names or dict.fromkeys(key for column in columns for key in column if key))]:
         row = Element("tr")
         tag = "td" if place else "th"
-        row.children = [_line(tag, names.get(place, "")), *(_line(tag, each.get(place, "")) for each in columns)]
+        row.children = [_line(tag, names.get(place, "")), *(_line(tag, column.get(place, "")) for column in columns)]
         table.children.append(row)
     return [*titles, table] if columns else titles
 

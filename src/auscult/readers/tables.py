@@ -1,12 +1,12 @@
-"""Tables as lines that can be read alone: a row a line, each of its cells behind the heading of its column.
+"""Tables as lines that can be read alone: one line per row, with the heading of its column before each cell.
 
     Drug        | Dose        →   Drug: Allopurinol | Dose: 100 mg
     Allopurinol | 100 mg
 
-A row is found, shown and cited without the rest of its table, and is worth little without its header. What a cell is
-made of is the caller's: strings, or pieces that know where in a file they stand.
+A search returns a row without the rest of its table, and a row is of little use without its header. The parts of cells
+may be of any type: strings, or pieces with offsets in a file.
 
-Tables of marked-up text: which of them hold data, where their header is, and cells that span rows and columns.
+For tables of marked-up text, this module also recognises tables of data, headers, and cells that span rows or columns.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Part = TypeVar("Part")
 
 BETWEEN: Final = " | "
 _BEHIND_LABEL: Final = ": "
-# A header is repeated with each row, so that a long one would make a table many times as long as it is.
+# A header is repeated with each row, so a long one would make the text many times longer than the table.
 _LONGEST_LABEL: Final = 80
 
 
@@ -31,19 +31,18 @@ def readable_rows(
     rows: Sequence[Sequence[Sequence[Part] | None]],
     written: Callable[[str], Part],
 ) -> list[list[Part]]:
-    """One line of pieces a row, without line breaks between them.
+    """Return one line of pieces per row, without line breaks.
 
     Args:
-        header: The columns' headings, from the left; None, or empty ones, where there are none. One longer than 80
-            characters is no label: the header is then a line of its own, and is not repeated.
-        rows: Each row's cells, each cell's pieces in order. A row may be longer or shorter than the header; a cell
-            without pieces is left out with its label. None is a column that the cell to its left reaches into: such a
-            cell is labelled with the words that the headings of its columns begin with, and with none where it is the
-            whole row.
-        written: Makes a piece of what stands in no cell: labels, ": " and " | ".
+        header: Headings of the columns, from the left; None or "" if there are none. If one is longer than 80
+            characters, the header becomes a line of its own and is not repeated.
+        rows: Cells of each row, as pieces in order. A row may be longer or shorter than the header. A cell without
+            pieces is left out with its label. None marks a column into which the cell to its left extends. Such a cell
+            gets the first words that the headings of its columns share as label; a cell of a whole row gets none.
+        written: Returns a piece for text that is in no cell: labels, ": " and " | ".
 
     Returns:
-        The lines; none for a row without pieces. Where a column with a heading has no pieces, the header is the first
+        The lines; none for a row without pieces. If a column with a heading has no pieces, the header is the first
         line, so that its heading is not lost.
     """
     labels = [" ".join(label.split()) for label in header or ()]
@@ -55,31 +54,31 @@ def readable_rows(
 
 
 def readable_lines(header: Sequence[str] | None, rows: Sequence[Sequence[str]]) -> list[str]:
-    """`readable_rows` of strings: the lines' texts, white space in cells one blank."""
+    """Return the lines of `readable_rows` for strings, with white space in cells collapsed."""
     cells = [[[text] if (text := " ".join(cell.split())) else [] for cell in row] for row in rows]
     return ["".join(line) for line in readable_rows(header, cells, str)]
 
 
 def parting(before: str, after: str, gap: str) -> str:
-    """What stands between two lines of a cell that become one.
+    """Return the separator of two lines of a cell that become one.
 
     Args:
-        before: The words before, or the last of them.
-        after: Those behind.
-        gap: What parts them: `flow.BLOCK` for paragraphs and items, `flow.LINE` for a line break, else the answer.
+        before: Words before the separator, or the last of them.
+        after: Words after it.
+        gap: `flow.BLOCK` for paragraphs and items, `flow.LINE` for a line break. Any other gap is returned unchanged.
     """
     before, after = before.rstrip(), after.lstrip()
     if gap not in ("\n", "\n\n"):
         return gap
     if before[-1:] in ".,;:!?/(|-\u2013\u2014" or after[:1] in "(":
         return " "
-    # Authors break lines for looks, too: only what begins as a line of its own is one.
+    # Authors also break lines for looks. Only words that look like the beginning of a line are separated.
     begins = after[:1].isupper() and len(before.split()) > 1
     return "; " if gap == "\n\n" or begins else " "
 
 
 def merged_header(rows: Sequence[Sequence[str]]) -> list[str]:
-    """One heading a column of a header of several rows: "Dose" above "adults" is "Dose adults"."""
+    """Return one heading per column of a header of several rows: "Dose" above "adults" becomes "Dose adults"."""
     width = max(map(len, rows), default=0)
     columns = [[row[column] for row in rows if column < len(row)] for column in range(width)]
     return [" ".join(dict.fromkeys(filter(None, map(str.strip, column)))) for column in columns]
@@ -103,19 +102,19 @@ def _line(labels: Sequence[str], row: Sequence[Sequence[Part] | None], written: 
 
 
 def _all_filled(labels: Sequence[str], rows: Sequence[Sequence[Sequence[Part] | None]]) -> bool:
-    """Whether each column with a label has a cell with words, or one that reaches into it from the left."""
+    """Whether each column with a label has a cell with words, or one that extends into it from the left."""
     filled = {column for row in rows for column, cell in enumerate(row) if cell or cell is None}
     return all(column in filled for column, label in enumerate(labels) if label)
 
 
 def _shared(labels: Sequence[str]) -> str:
-    """The words that all labels begin with."""
+    """Return the first words that all labels share."""
     words = zip(*(label.split() for label in labels), strict=False)
     return " ".join(each[0] for each in takewhile(lambda each: len(set(each)) == 1, words))
 
 
 def repeated(text: str) -> list[Piece]:
-    """What a cell that spans rows says in those below its first: short cells are repeated, long ones are not."""
+    """Return the text of a cell that spans rows for the rows below its first: a short one is repeated."""
     return [written(text)] if 0 < len(text) <= _LONGEST_REPEATED else []
 
 
@@ -130,10 +129,10 @@ _LONGEST_CELL: Final = 1000
 
 
 def has_header_row(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether a table's first row is a header, where nothing says so: it alone has no numbers.
+    """Whether the first row of a table without marked headers is one: only this row has no numbers.
 
     Args:
-        rows: The texts of their cells.
+        rows: Texts of the cells of each row.
     """
     first, *others = rows
     if len(first) < 2 or not all(0 < len(text) <= _LONGEST_LABEL for text in first):
@@ -158,11 +157,11 @@ class _Row:
 
 
 def is_data(table: Element, role: Callable[[Element], Role]) -> bool:
-    """Whether a table holds data; else it lays out a page: it has one column, or tables, headings or pages of text.
+    """Whether a table contains data. A table for layout has one column, or tables, headings or very long text in cells.
 
     Args:
-        table: Its element.
-        role: The part that an element plays.
+        table: Element of the table.
+        role: Returns the role of an element.
     """
     if table.get("role") in ("presentation", "none"):
         return False
@@ -183,12 +182,12 @@ def is_data(table: Element, role: Callable[[Element], Role]) -> bool:
 
 
 def readable_table(table: Element, role: Callable[[Element], Role], pieces: Pieces) -> list[list[Piece]]:
-    """Lines of a table of data: its caption, then a line a row, the header's words with each.
+    """Return the lines of a table of data: its caption, then one line per row, with the words of the header.
 
     Args:
-        table: `is_data`.
-        role: The part that an element plays.
-        pieces: The words of an element on one line; whether it is a label.
+        table: A table for which `is_data` is true.
+        role: Returns the role of an element.
+        pieces: Returns the words of an element on one line; its second argument is whether that is a label.
     """
     captions = [line for each in table.elements if each.tag in _CAPTIONS and (line := pieces(each, True))]
     rows = _rows(table, role, pieces)
@@ -205,7 +204,7 @@ def readable_table(table: Element, role: Callable[[Element], Role], pieces: Piec
 
 
 def _rows(table: Element, role: Callable[[Element], Role], pieces: Pieces) -> list[_Row]:
-    """All rows, with what reaches into them from above."""
+    """Return all rows, with cells that extend into them from above."""
     out = (Role.DROPPED, Role.STRUCK)
     rows: list[_Row] = []
     below: dict[int, tuple[int, list[Piece] | None]] = {}
@@ -221,7 +220,7 @@ def _rows(table: Element, role: Callable[[Element], Role], pieces: Pieces) -> li
         below = {column: (left - 1, cell) for column, (left, cell) in waiting.items() if left > 1}
         for cell in cells:
             _from_above(row, waiting)
-            # A cell that is left out keeps its place, so that those beside it keep their labels.
+            # A left-out cell keeps its column, so that the cells beside it keep their labels.
             words = [] if role(cell) in out else pieces(cell, header or cell.tag == "th")
             column, rowspan = len(row.cells), _span(cell, "rowspan", _TALLEST)
             reached: list[Piece] | None = [written(_text(words))] if header else None
@@ -240,7 +239,7 @@ def _from_above(row: _Row, waiting: dict[int, tuple[int, list[Piece] | None]]) -
 
 
 def _with_row_heading(cells: Cells) -> Cells:
-    """The first cell as the label of the second."""
+    """Return cells with the first one as the label of the second."""
     if len(cells) < 2 or not cells[0] or not cells[1]:
         return cells
     colon = [] if _text(cells[0]).endswith((":", "?")) else [written(":")]

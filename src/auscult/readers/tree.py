@@ -1,4 +1,4 @@
-"""Marked-up text as a tree: elements, the parts they play, and text that knows where in the source it stands."""
+"""Trees of marked-up text: elements, their roles, and pieces of text with offsets in the source."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from typing import Final, NamedTuple
 
 
 class Role(Enum):
-    """The part that an element plays in a text.
+    """The role of an element in a text.
 
-    INLINE goes on with the line. ITEM and NUMBERED stand in lists, which are BLOCKs, on lines of their own behind a
-    marker. A DEFINITION goes on behind its TERM. BREAK ends a line. VERBATIM keeps its white space. A TABLE becomes
-    lines that can be read alone, or, where it only lays out a page, blocks. DROPPED is not read. STRUCK is not
-    read either, and its words are counted.
+    INLINE continues the line. An ITEM is on a line of its own, with a marker. A DEFINITION follows its TERM on the same
+    line. BREAK ends a line. VERBATIM keeps its white space. A TABLE becomes lines that can be read alone, or blocks if
+    it is only for layout. DROPPED is not read. STRUCK is not read either, but its words are counted.
     """
 
     INLINE = auto()
@@ -34,14 +33,14 @@ class Role(Enum):
 
 NOWHERE: Final = -1
 NEVER_SHOWN: Final = "never shown"
-"""Why scripts, titles of windows and the like are left out, which nobody takes for text."""
+"""Value of `Element.dropped` for scripts, window titles and the like, which no reader of a page sees."""
 
 
 class Piece(NamedTuple):
-    """Characters of a text, and the range of the decoded source that they are.
+    """Characters of a text, and their range in the decoded source.
 
-    Where the lengths are equal, so are the characters; else the piece is whole (`&` for `&amp;`). A piece that stands
-    in no source ("- " of a list item) starts at `NOWHERE`.
+    If the lengths are equal, so are the characters. Otherwise the piece cannot be divided (`&` for `&amp;`). A piece
+    that is not in the source ("- " of a list item) starts at `NOWHERE`.
     """
 
     text: str
@@ -50,7 +49,7 @@ class Piece(NamedTuple):
 
 
 def written(text: str) -> Piece:
-    """A piece of ours, which stands in no source."""
+    """Return a piece that is not in the source."""
     return Piece(text, NOWHERE, NOWHERE)
 
 
@@ -58,10 +57,10 @@ class Element:
     """An element of a tree.
 
     Attributes:
-        tag: Its name, without a namespace.
-        attributes: Those that readers look at, by name without namespace.
-        children: In order.
-        dropped: Why it is left out of the text ("hidden"); empty where it is not.
+        tag: Name without a namespace.
+        attributes: Attributes that readers use, by name without namespace.
+        children: Elements and pieces of text, in order.
+        dropped: Reason for which it is left out of the text ("hidden"); "" if it is not left out.
     """
 
     __slots__ = ("attributes", "children", "dropped", "tag")
@@ -73,37 +72,37 @@ class Element:
         self.dropped = ""
 
     def get(self, name: str) -> str:
-        """An attribute; empty where there is none."""
+        """Return an attribute; "" if there is none."""
         return self.attributes.get(name, "")
 
     @property
     def elements(self) -> list[Element]:
-        """Its children that are elements."""
+        """Children that are elements."""
         return [child for child in self.children if isinstance(child, Element)]
 
     def child(self, *path: str) -> Element | None:
-        """What a path of tags leads to, always the first of its name; None where it leads nowhere."""
+        """Return the element at a path of tags, the first of each name; None if there is none."""
         found: Element | None = self
         for tag in path:
             found = next((each for each in found.elements if each.tag == tag), None) if found else None
         return found
 
     def all(self, *tags: str) -> Iterator[Element]:
-        """Every element of these names below it, in order."""
+        """Yield every descendant with one of these tags, in order."""
         for node in descend(self):
             if isinstance(node, Element) and node.tag in tags:
                 yield node
 
     def first(self, *tags: str) -> Element | None:
-        """The first of `all`."""
+        """Return the first element of `all`; None if there is none."""
         return next(self.all(*tags), None)
 
     def words(self) -> str:
-        """All text below it, white space one blank."""
+        """Return all text in it, with white space collapsed."""
         return " ".join("".join(node.text for node in descend(self) if isinstance(node, Piece)).split())
 
     def beginning(self, most: int) -> str:
-        """The beginning of `words`: all of it, or more characters than that."""
+        """Return the beginning of `words`: all of it, or more than `most` characters."""
         text = ""
         for node in islice(descend(self), most):
             text += node.text if isinstance(node, Piece) else ""
@@ -112,16 +111,16 @@ class Element:
         return " ".join(text.split())
 
     def words_apart(self) -> str:
-        """The text of its children with blanks between them, as of the parts of a name; its own where it has none."""
+        """Return the texts of its children with blanks between them, as for parts of a name, or else its own text."""
         return " ".join(filter(None, (child.words() for child in self.elements))) or self.words()
 
 
 def descend(root: Element, into: Callable[[Element], bool] = lambda _: True) -> Iterator[Element | Piece]:
-    """All below an element in the order of the source, however deep.
+    """Yield all descendants of an element in the order of the source, without a limit of depth.
 
     Args:
-        root: Is not handed out itself.
-        into: Whether to go into an element, which is handed out either way.
+        root: The element, which is not yielded itself.
+        into: Returns whether to yield the content of an element; the element itself is yielded in any case.
     """
     stack: list[Element | Piece] = root.children[::-1]
     while stack:

@@ -1,6 +1,6 @@
-"""A tree of any vocabulary as text: blocks, lists, definitions, tables and headings, each in one way for all formats.
+"""Write a tree of any vocabulary as text: blocks, lists, definitions, tables and headings, alike in all formats.
 
-A format says what part each of its elements plays; from there on HTML, JATS and CDA are read by the same code.
+A format defines the role of each of its elements. Everything else is shared by HTML, JATS, CDA and others.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from auscult.readers.tables import is_data, parting, readable_table
 from auscult.readers.tree import NEVER_SHOWN, Element, Piece, Role, descend, written
 
 _DEEPEST_INDENT: Final = 6
-# 10<sup>9</sup> is no 109: a raised number behind a number is parted from it.
+# 10<sup>9</sup> is not 109: a raised number after a number is separated from it.
 _RAISED: Final = "sup"
 # Units of areas, volumes and rates have up to three letters.
 _BEFORE_RAISED: Final = re.compile(r"(?:[\d)\].,;:]|[^\W\d_]{4})$")
@@ -22,12 +22,12 @@ _POWER: Final = written("^")
 
 
 class Typesetter:
-    """Sets elements into a flow.
+    """Writes elements into a flow.
 
     Args:
-        flow: Where the words go.
-        role: The part that an element plays.
-        level: Of a heading; 1 is the highest.
+        flow: Takes the words.
+        role: Returns the role of an element.
+        level: Returns the level of a heading; 1 is the highest.
     """
 
     def __init__(self, flow: Flow, role: Callable[[Element], Role], level: Callable[[Element], int]) -> None:
@@ -41,7 +41,7 @@ class Typesetter:
         self._before_term = 0
 
     def set(self, root: Element) -> None:
-        """All that stands in an element, in order."""
+        """Write the content of an element, in order."""
         for node in descend(root, lambda each: not self._left_out(each)):
             if isinstance(node, Element) and (why := self._left_out(node)) and why != NEVER_SHOWN:
                 self._flow.left_out[why] += len(node.words().split())
@@ -73,7 +73,7 @@ class Typesetter:
             self._flow.add(piece)
 
     def _enter(self, element: Element, role: Role) -> bool:
-        """Prepare the flow for an element; False where there is nothing to go into."""
+        """Prepare the flow for an element. Return whether its content follows."""
         flow = self._flow
         if role in (Role.DROPPED, Role.STRUCK):
             return False
@@ -127,7 +127,7 @@ class Typesetter:
         self._term = role is Role.TERM and self._flow.length > self._before_term
 
     def _part(self) -> None:
-        """Part blocks: by an empty line, in lists by a line's end."""
+        """Separate blocks: by an empty line, in lists by a line break."""
         if self._lists:
             self._flow.line()
         else:
@@ -144,22 +144,22 @@ class Typesetter:
         return f"{indent}{count + 1}. "
 
     def heading(self, element: Element, level: int) -> None:
-        """The words of an element as a heading."""
+        """Write the words of an element as a heading."""
         self._flow.begin_heading(level)
         for piece in self.pieces(element, label=True):
             self._flow.add(piece)
         self._flow.end_heading()
 
     def pieces(self, element: Element, *, label: bool = False) -> list[Piece]:
-        """The words of an element on one line, its paragraphs and items parted as `tables.parting` says.
+        """Return the words of an element on one line. `tables.parting` separates its paragraphs and items.
 
         Args:
-            element: A cell, or any other.
-            label: Whether it is a heading or a label, which is parted by blanks alone.
+            element: A cell or any other element.
+            label: Whether it is a heading or a label, in which only blanks separate words.
         """
         pieces: list[Piece] = []
         gap = ""
-        # The role of an element stands where it ends.
+        # A role on the stack marks the end of its element.
         waiting: list[Element | Piece | Role] = [*reversed(element.children)]
         while waiting:
             node = waiting.pop()
@@ -192,7 +192,7 @@ def _start(numbered: Element) -> int:
 
 
 def _wider(gap: str, role: Role) -> str:
-    """What stands between words with an element of a role between them."""
+    """Return the wider of a gap and the gap that an element of a role needs."""
     wanted = "\n" if role is Role.BREAK else ": " if role is Role.DEFINITION else "\n\n"
     return wanted if gap in ("", "\n") else gap
 
@@ -214,13 +214,13 @@ def _first(element: Element) -> str:
 
 
 def raises(before: str, raised: str) -> bool:
-    """Whether raised characters are parted by "^" from what stands before them.
+    """Whether raised characters need "^" before them.
 
-    So are numbers behind a number ("10^9"), and the marks of notes behind a word or a sentence ("again^12"); those of
-    units ("m2") and all that is no number are not.
+    Numbers after a number do ("10^9"), and so do marks of notes after a word or a sentence ("again^12"). Numbers of
+    units ("m2") do not, and neither does anything else.
 
     Args:
-        before: The words before them, up to there.
-        raised: They, or their beginning.
+        before: Words up to the raised characters.
+        raised: The raised characters, or their beginning.
     """
     return raised.lstrip().lstrip("-\u2212\u2013+")[:1].isdigit() and _BEFORE_RAISED.search(before) is not None

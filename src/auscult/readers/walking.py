@@ -1,8 +1,7 @@
-"""The files below what a user named: folders, single files, patterns, and the members of zip and tar archives.
+"""Find the files that a user named: in folders, single files, patterns, and members of zip and tar archives.
 
-The order is that of names. Hidden files are left out, and so is what other systems put into archives. Nothing is read
-outside what was named: a link that leads out of a named folder is told, and a member of an archive is bytes with a
-name, which is never written anywhere.
+Files are sorted by name. Hidden files and files that operating systems put into archives are left out. Nothing outside
+the named folders is read: a link that leads out of one is reported. Members of archives are never written to disk.
 """
 
 from __future__ import annotations
@@ -23,42 +22,42 @@ from auscult.readers.ignoring import Ignoring
 
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _PATTERN = frozenset("*?[")
-#: Bytes that tell archives apart.
+#: Number of first bytes by which archives are recognised.
 _HEAD = 262
 
 
 def is_pattern(named: str) -> bool:
-    """Whether what a user named is a pattern of names, and no file or folder."""
+    """Whether a name is a pattern, and not an existing file or folder."""
     return bool(_PATTERN & set(named)) and not os.path.lexists(named)
 
 
 def place_of(named: str) -> Path:
-    """The file or folder that was named; of a pattern the folder that its names count from."""
+    """Return the named file or folder; for a pattern, the folder to which its names are relative."""
     return _base(named) if is_pattern(named) else Path(named)
 
 
 def name_of(named: str) -> str:
-    """What it is called."""
+    """Return the name of the named file or folder; for a pattern, that of its folder."""
     return place_of(named).resolve().name
 
 
 def walk(
     named: str, root: int = 0, without: Collection[Path] = (), ignoring: Ignoring | None = None
 ) -> Iterator[Found]:
-    """The files below one path, in the order of their names.
+    """Yield the files below one path, sorted by name.
 
     Args:
-        named: A folder, a file, or a pattern of names ("notes/**/*.txt").
-        root: Handed on.
-        without: Resolved paths of folders that are passed over.
-        ignoring: Which files are left out; by default those of ignore files. A file that is named itself is not.
+        named: A folder, a file, or a pattern ("notes/**/*.txt").
+        root: `Found.root` of the files.
+        without: Resolved paths of folders to skip.
+        ignoring: Decides which files are left out. Default: those that ignore files name. A named file is always read.
 
     Raises:
-        CorpusMissingError: There is nothing of that name.
-        ConfigError: An ignore file has no patterns.
+        CorpusMissingError: Nothing has that name.
+        ConfigError: An ignore file has an invalid pattern.
     """
     place = place_of(named)
-    # Unlike a path's own method it says no where a name is none at all.
+    # Unlike Path.is_dir, this returns False for an invalid name.
     folder = place.resolve() if os.path.isdir(place) else None  # noqa: PTH112
     ignoring = ignoring or Ignoring(place)
     for name, path in _paths(named, without, ignoring):
@@ -68,7 +67,7 @@ def walk(
 
 
 def _paths(named: str, without: Collection[Path], ignoring: Ignoring) -> Iterator[tuple[str, Path]]:
-    """Names and paths of files."""
+    """Yield the names and paths of files."""
     if is_pattern(named):
         base = _base(named)
         matches = sorted(glob.glob(named, recursive=True))  # noqa: PTH207
@@ -98,7 +97,7 @@ def _paths(named: str, without: Collection[Path], ignoring: Ignoring) -> Iterato
 
 
 def _base(pattern: str) -> Path:
-    """The folder that a pattern's names count from: what stands before its first part with a sign."""
+    """Return the folder to which names of a pattern are relative: the parts before the first wildcard."""
     parts = Path(pattern).parts
     fixed = next(n for n, part in enumerate(parts) if _PATTERN & set(part))
     return Path(*parts[:fixed])
@@ -107,13 +106,13 @@ def _base(pattern: str) -> Path:
 def _below(
     path: Path, without: Collection[Path], ignoring: Ignoring, outer: PurePosixPath
 ) -> Iterator[tuple[str, Path]]:
-    """Files below a folder by their names in it, hidden ones left out; a file itself has the empty name.
+    """Yield the files below a folder with their names in it, without hidden ones. A file itself has the name "".
 
     Args:
         path: The folder.
-        without: Folders that are passed over.
-        ignoring: Which files are left out.
-        outer: The folder's name for it.
+        without: Folders to skip.
+        ignoring: Decides which files are left out.
+        outer: Name of the folder for `ignoring`.
     """
     if not path.is_dir():
         if path.resolve() not in without:
@@ -136,7 +135,7 @@ def _below(
             and (inside / name).resolve() not in without
             and not ignoring((named_so / name).as_posix(), is_folder=True)
         ]
-        # What a link to a folder leads to is looked at by whoever opens it, as a link to a file is.
+        # The target of a link is checked when it is opened, for folders as for files.
         linked = [name for name in folders if (inside / name).is_symlink()]
         files_below += [
             inside / name
@@ -148,7 +147,7 @@ def _below(
 
 
 def _unpacked(name: str, path: Path, root: int, folder: Path | None, through: bool) -> Iterator[Found]:
-    """A file, or what an archive holds."""
+    """Yield a file, or the files in an archive."""
     name = plain(name)
     try:
         head = _head(path, folder, through)
@@ -156,7 +155,7 @@ def _unpacked(name: str, path: Path, root: int, folder: Path | None, through: bo
         yield Found(name, root, partial(_raise, problem), problem)
         return
     if head is None:
-        # A link to a folder of the same folder: its files come under their own names.
+        # A link to a folder inside the same folder: its files are found under their own names.
         return
     if head.startswith(_ZIP):
         yield from unzipped(name, path, root) or [Found(name, root, partial(_whole, path))]
@@ -169,13 +168,13 @@ def _unpacked(name: str, path: Path, root: int, folder: Path | None, through: bo
 
 
 def _head(path: Path, folder: Path | None, through: bool) -> bytes | None:
-    """What a file begins with; None for a folder.
+    """Return the first bytes of a file; None for a folder.
 
     Raises:
-        UnreadableError: It is none of a folder, or cannot be read.
+        UnreadableError: The file is outside the folder or cannot be read.
     """
     try:
-        # Below a folder only the last part of a path may be a link; a pattern leads through links, too.
+        # Below a folder, only the last part of a path may be a link. A pattern may also lead through links.
         may_leave = folder is not None and (through or path.is_symlink())
         if folder is not None and may_leave and not path.resolve().is_relative_to(folder):
             got = "a link that leads out of it"
@@ -192,10 +191,10 @@ def _head(path: Path, folder: Path | None, through: bool) -> bytes | None:
 
 
 def _whole(path: Path) -> bytes:
-    """A file's bytes.
+    """Return the bytes of a file.
 
     Raises:
-        UnreadableError: It is too large, or cannot be read.
+        UnreadableError: The file is too large or cannot be read.
     """
     try:
         with path.open("rb") as opened:

@@ -1,1 +1,1 @@
-"""HTML and XHTML: a tree of elements, without what stands around the content, set as text."""
+"""Reader of HTML and XHTML: parse a page, remove everything around its content, write the rest as text."""

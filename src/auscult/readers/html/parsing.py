@@ -1,9 +1,9 @@
-"""HTML as a tree whose pieces of text know where in the source they stand; any input, in time linear in its length.
+"""Parser of HTML: a tree whose pieces of text have offsets in the source, for any input, in linear time.
 
-Parsers that build a document as a browser does (html5lib, Lexbor) forget offsets; the standard library's tokenizer is
-quadratic on some input and tells lines of tags, not of the characters that an entity stands for. So this reads tags by
-the rules of the HTML standard's tokenizer, and nests them by its rules of what closes what, without the repair of
-misnested formatting, which moves no text.
+Parsers that work as browsers do (html5lib, Lexbor) do not keep offsets. The tokenizer of the standard library is
+quadratic on some input and has positions of tags only, not of character references. This parser follows the HTML
+standard's tokenizer, and its rules for which tags close which elements. It does not repair misnested formatting, which
+moves no text.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ _PARTS_OF_TABLES: Final = known.CELLS | known.ROW_GROUPS | {"tr"}
 _CELLS_AND_TABLES: Final = known.CELLS | {"table"}
 _FILLED_IN: Final = frozenset({"", "text", "number", "date", "datetime-local", "month", "time", "week", "range"})
 _LETTER: Final = re.compile(r"[a-zA-Z]")
-#: As in browsers: what is nested deeper stands side by side, so that no reader's work grows with the square of a depth.
+#: As in browsers, deeper elements become siblings. Otherwise the time of a reader might grow with the depth squared.
 _DEEPEST: Final = 512
 
 
 def parse_html(source: str) -> Element:
-    """The tree of a page or of a part of one.
+    """Parse a page or a part of one.
 
     Args:
-        source: Decoded characters of it, whatever they are.
+        source: Its decoded characters. Any text is accepted.
 
     Returns:
-        An element without a name that holds all others; tags and attributes in lower case, of the attributes those of
-        `html_elements.KEPT_ATTRIBUTES`.
+        The root: an element with the tag "" that contains all others. Tags and names of attributes are in lower case.
+        Only attributes in `standard.KEPT_ATTRIBUTES` are kept.
     """
     return _Parser(source).parse()
 
@@ -49,7 +49,7 @@ class _Parser:
         self._end = len(source)
         self._root = Element("")
         self._open = [self._root]
-        # At which depths elements of a name are open, so that no tag ever searches for its partner.
+        # Depths of the open elements of each tag, so that an end tag finds its start tag without a search.
         self._depths: dict[str, list[int]] = defaultdict(list)
         self._containers: list[int] = []
         self._missing: set[str] = set()
@@ -84,13 +84,13 @@ class _Parser:
             self._open[-1].children.extend(pieces(self._source, start, end))
 
     def _find(self, sought: str, place: int) -> int:
-        """Where something stands next; the end where it does not, which is looked for once."""
+        """Return the next position of `sought`; the end of the source if there is none, without a second search."""
         if sought in self._missing:
             return self._end
-        found = self._source.find(sought, place)
-        if found < 0:
+        position = self._source.find(sought, place)
+        if position < 0:
             self._missing.add(sought)
-        return found if found >= 0 else self._end
+        return position if position >= 0 else self._end
 
     def _declaration(self, place: int) -> int:
         source = self._source
@@ -99,7 +99,7 @@ class _Parser:
                 return source.index(">", place) + 1
             return self._find("-->", place + 3) + 3
         if source.startswith("![CDATA[", place):
-            # XHTML's; in HTML it is a comment, whose words nobody meant to hide.
+            # Text in XHTML. In HTML it is a comment, but nobody meant to hide its words.
             end = self._find("]]>", place + 8)
             if end > place + 8:
                 self._open[-1].children.append(Piece(source[place + 8 : end], place + 8, end))
@@ -113,7 +113,7 @@ class _Parser:
         tag = named.group().lower()
         end, _, _, _ = self._attributes(named.end())
         if tag == "br":
-            # HTML reads "</br>" as "<br>"; in XML it ends one.
+            # HTML reads "</br>" as "<br>"; in XML it is an end tag.
             if not self._is_xml:
                 self._append(Element("br"))
         else:
@@ -124,17 +124,17 @@ class _Parser:
         named = _NAME.match(self._source, place)
         tag = named.group().lower() if named else ""
         begin = place - 1
-        place, attributes, closed, shown = self._attributes(named.end() if named else place)
+        place, attributes, closed, ranges = self._attributes(named.end() if named else place)
         element = Element(tag, attributes)
         if tag in ("img", "input"):
-            element.children.extend(self._shown(element, begin, place, shown))
+            element.children.extend(self._shown(element, begin, place, ranges))
         if tag not in known.IN_HEAD and self._open[-1].tag == "head":
             self._close("head")
         if tag in known.CLOSES:
             self._close_implied(*known.CLOSES[tag])
         self._cut(_DEEPEST)
         self._append(element)
-        # "<div/>" is "<div>" to a browser, but not where the page says that it is XML.
+        # A browser reads "<div/>" as "<div>", except in pages declared as XML.
         if closed and (self._is_xml or tag not in known.CONTAINERS | known.RAW):
             return place
         if tag in known.RAW:
@@ -146,31 +146,38 @@ class _Parser:
             self._open.append(element)
         return place
 
-    def _shown(self, element: Element, begin: int, end: int, shown: dict[str, tuple[int, int]]) -> list[Piece]:
-        """What a picture or a control shows: its words in place of it, a box, or what was filled in."""
+    def _shown(self, element: Element, begin: int, end: int, ranges: dict[str, tuple[int, int]]) -> list[Piece]:
+        """Return the text that an image or input shows: its alternative text, a box, or its value.
+
+        Args:
+            element: The `<img>` or `<input>`.
+            begin: Start of its tag in the source.
+            end: End of its tag.
+            ranges: Positions of its `alt` and `value` in the source.
+        """
         kind = element.get("type").strip().lower()
         if element.tag == "input" and kind in ("checkbox", "radio"):
             box = TICKED if "checked" in element.attributes else EMPTY
             return [written(" "), Piece(box, begin, min(end, self._end)), written(" ")]
         name = "alt" if element.tag == "img" else "value"
-        if name not in shown or (name == "value" and kind not in _FILLED_IN):
+        if name not in ranges or (name == "value" and kind not in _FILLED_IN):
             return []
-        found = [*pieces(self._source, *shown[name])]
-        return [] if is_file_name("".join(each.text for each in found)) else found
+        words = [*pieces(self._source, *ranges[name])]
+        return [] if is_file_name("".join(piece.text for piece in words)) else words
 
     def _raw(self, element: Element, place: int) -> int:
-        """The text of an element that holds no others; where to go on."""
+        """Add the text of an element that contains no others, from `place`. Return the position after its end tag."""
         closing = f"</{element.tag}"
         end, after = self._end, self._end
         if closing not in self._missing:
-            found = re.compile(re.escape(closing) + r"(?=[\s/>])", re.IGNORECASE).search(self._source, place)
-            if found is not None:
-                end, after = found.start(), self._find(">", found.end()) + 1
+            match = re.compile(re.escape(closing) + r"(?=[\s/>])", re.IGNORECASE).search(self._source, place)
+            if match is not None:
+                end, after = match.start(), self._find(">", match.end()) + 1
             else:
                 self._missing.add(closing)
         if element.tag in known.WITH_REFERENCES:
             if closing in self._missing:
-                # Never closed: a browser shows an empty page. Its words up to the next tag are what was meant.
+                # Never closed: a browser shows an empty page. The author meant the words up to the next tag.
                 end = after = self._find("<", place)
             element.children.extend(pieces(self._source, place, end))
         return after
@@ -184,14 +191,19 @@ class _Parser:
         return max((depths[-1] for tag in tags if (depths := self._depths.get(tag))), default=0)
 
     def _close_implied(self, closes: frozenset[str], within: frozenset[str]) -> None:
-        """Close what a start tag closes."""
+        """Close the elements that a start tag implicitly closes.
+
+        Args:
+            closes: Tags of elements that it closes.
+            within: Tags that stop this: elements outside of them stay open.
+        """
         depths = [open_[-1] for tag in closes if (open_ := self._depths.get(tag))]
         if depths:
             barrier = self._deepest(within)
             self._cut(min((depth for depth in depths if depth > barrier), default=len(self._open)))
 
     def _close(self, tag: str) -> None:
-        """Close what an end tag closes, if anything."""
+        """Close the elements that an end tag closes, if any."""
         depths = self._depths.get(tag)
         if tag in known.HEADINGS and not depths:
             depth = self._deepest(known.HEADINGS)
@@ -204,7 +216,7 @@ class _Parser:
         elif tag in _PARTS_OF_TABLES:
             barrier = self._deepest(_TABLE)
         elif tag in known.FORMATTING:
-            # Text after it belongs to the block in between, which stays open.
+            # The text after it belongs to the block inside of it, which stays open.
             barrier = self._deepest(known.CONTAINERS)
         else:
             barrier = self._deepest(_CELLS_AND_TABLES)
@@ -212,7 +224,7 @@ class _Parser:
             self._cut(depth)
 
     def _cut(self, depth: int) -> None:
-        """Close all from a depth on."""
+        """Close all elements from a depth on."""
         while len(self._open) > depth:
             tag = self._open.pop().tag
             self._depths[tag].pop()
@@ -220,15 +232,20 @@ class _Parser:
                 self._containers.pop()
 
     def _attributes(self, place: int) -> tuple[int, dict[str, str], bool, dict[str, tuple[int, int]]]:
-        """The attributes of a tag: its end, those that are kept, whether it closes itself, where words of it are."""
+        """Parse the attributes of a tag from `place`.
+
+        Returns:
+            The position after the tag, the kept attributes, whether it ends with "/>", and the ranges of the values of
+            `alt` and `value` in the source.
+        """
         source = self._source
-        kept: dict[str, str] = {}
-        shown: dict[str, tuple[int, int]] = {}
+        attributes: dict[str, str] = {}
+        ranges: dict[str, tuple[int, int]] = {}
         while place < self._end:
             match = _ATTRIBUTE.match(source, place)
             if match is None or match.group(1) is None:
                 end = match.end() if match else place
-                return end + 1, kept, source[max(end - 1, place) : end] == "/", shown
+                return end + 1, attributes, source[max(end - 1, place) : end] == "/", ranges
             place = match.end()
             start = end = place
             if match.group(2):
@@ -241,8 +258,8 @@ class _Parser:
                     start, end = place, unquoted.end() if unquoted else place
                     place = end
             name = match.group(1).lower()
-            if name in known.KEPT_ATTRIBUTES and name not in kept:
-                kept[name] = unescaped(source[start:end])
+            if name in known.KEPT_ATTRIBUTES and name not in attributes:
+                attributes[name] = unescaped(source[start:end])
                 if name in ("alt", "value"):
-                    shown[name] = start, end
-        return self._end, kept, False, shown
+                    ranges[name] = start, end
+        return self._end, attributes, False, ranges

@@ -1,6 +1,6 @@
-"""What pages say around their text, whole lines of it: share, comment, read on, who took the picture.
+"""Whole lines that pages have around their text: invitations to share, comment or read on, and picture credits.
 
-Only lines that say nothing of any subject are here. "Comments", "More information" and "Source: WHO" are not.
+They are never about the subject of a page. "Comments", "More information" and "Source: WHO" are not among them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import re
 from typing import Final
 
 LONGEST: Final = 80
-"""Characters of such a line."""
+"""Characters of such a line, at most."""
 _SHARE: Final = r"""
     (?:be\ sociable,?\ |like\ it\?\ )?share(?:\ (?:this|it|on))?(?:\ (?:article|page|post|story))?
     | sharing\ is\ caring | (?:\S+\ ){0,6}(?:inhalt|artikel|beitrag|seite|jetzt)(?:\ \S+){0,3}\ teilen(?:/\S+)?
@@ -53,5 +53,5 @@ _LINE: Final = re.compile(
 
 
 def stands_around(line: str) -> bool:
-    """Return whether a line of at most `LONGEST` characters says nothing of a page's subject."""
+    """Whether a line is one of these phrases and has at most `LONGEST` characters."""
     return len(line) <= LONGEST and _LINE.fullmatch(line) is not None

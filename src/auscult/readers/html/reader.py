@@ -1,8 +1,8 @@
-"""Web pages: their text as people read it, every character with its place in the page's source.
+"""Reader of web pages: their text as people read it, each character with its position in the source.
 
-Headings begin sections; lists, definitions and tables keep their shape (`readers.tables`); links are their labels and
-are never followed; navigation, banners, forms and hidden parts are left out (`readers.html.cleaning`). What the head of
-a page says of it becomes its facts: title, publisher, address, language, date, authors.
+Headings begin sections. Lists, definitions and tables keep their shape (`readers.tables`). Of a link only the label is
+read; it is never followed. Navigation, banners, forms and hidden parts are removed (`readers.html.cleaning`). Title,
+publisher, address, language, date and authors are read from the head of a page.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ from auscult.readers.decoding import decoded
 from auscult.readers.equations import write_mathml
 from auscult.readers.flow import Facts, Flow, draft_of, has_words
 from auscult.readers.html import standard as known
-from auscult.readers.html.cleaning import Care, clean, heads_links
+from auscult.readers.html.cleaning import Care, clean
+from auscult.readers.html.links import heads_links
 from auscult.readers.html.parsing import parse_html
 from auscult.readers.signs import is_sign_font, shown
 from auscult.readers.tables import is_data
 from auscult.readers.tree import Element, Piece, Role, descend, written
 from auscult.readers.typesetting import Typesetter
 
-# The first that is there: what was changed last is what counts.
+# In order of preference: the date of the last change comes before that of publication.
 _DATES: Final = (
     "article:modified_time", "og:updated_time", "dcterms.modified", "dc.date.modified", "last-modified", "datemodified",
     "dcterms.date", "dc.date", "date", "article:published_time", "dcterms.issued", "dcterms.created",
@@ -38,42 +39,42 @@ _LONGEST_FACT: Final = 500
 
 
 def facts_of(page: Element) -> Facts:
-    """Read a page's head: its title without the site's name, the site, the canonical address, language, date, authors.
+    """Read the title (without the site's name), site, canonical address, language, date and authors of a page.
 
-    Where the head has no date, the first `<time>` is it.
+    If the head has no date, that of the first `<time>` element with a date is used.
     """
-    told: dict[str, list[str]] = {}
+    properties: dict[str, list[str]] = {}
     for meta in page.all("meta"):
         name = (meta.get("property") or meta.get("name")).strip().lower()
         if name and (content := " ".join(meta.get("content").split())[:_LONGEST_FACT]):
-            told.setdefault(name, []).append(content)
-    source = next((told[name][0] for name in _SITES if name in told), "")
+            properties.setdefault(name, []).append(content)
+    source = next((properties[name][0] for name in _SITES if name in properties), "")
     titled = page.first("title")
     metadata: dict[str, str] = {}
     root = page.first("html")
     if language := (root.get("lang") or root.get("xml:lang")).strip() if root else "":
         metadata["language"] = language[:35]
-    dates = [each for name in _DATES for each in told.get(name, ())] or [
-        each.get("datetime") for each in page.all("time")
+    dates = [value for name in _DATES for value in properties.get(name, ())] or [
+        element.get("datetime") for element in page.all("time")
     ]
     if date := next(filter(None, map(iso_date, dates)), ""):
         metadata["date"] = date
-    if authors := next((told[name] for name in _AUTHORS if name in told), []):
+    if authors := next((properties[name] for name in _AUTHORS if name in properties), []):
         metadata["author"] = "; ".join(dict.fromkeys(authors))
     title, site = without_site(titled.words() if titled else "", source)
     return Facts(
-        title=title or told.get("og:title", [""])[0],
+        title=title or properties.get("og:title", [""])[0],
         source=source or site,
-        url=_canonical(page) or told.get("og:url", [""])[0],
+        url=_canonical(page) or properties.get("og:url", [""])[0],
         metadata=metadata,
     )
 
 
 def without_site(title: str, site: str) -> tuple[str, str]:
-    """A page's title without the name of the site beside it, and that name; empty where there is none.
+    """Divide the title of a page into the title itself and the name of its site, "" if it has none.
 
-    "Gout - Symptoms - NHS" is "Gout - Symptoms" where the site is called so, or where its name is not known: up to six
-    words at the end that begin with a capital are taken for it.
+    "Gout - Symptoms - NHS" becomes "Gout - Symptoms" and "NHS" if `site` is "NHS". If `site` is empty, up to six words
+    at the end are taken as the site's name if they begin with a capital.
     """
     separators = list(_SEPARATOR.finditer(title))
     if not separators:
@@ -122,37 +123,36 @@ _LONGEST_BOLD: Final = 100
 
 
 class HtmlReader:
-    """Reads HTML and XHTML, whole pages and parts of them, however broken."""
+    """Reads HTML and XHTML: whole pages and parts of pages, valid or not."""
 
     name = "HTML"
     suffixes = (".html", ".htm", ".xhtml", ".xht")
 
     def recognises(self, file: SourceFile) -> bool:
-        """Whether it begins as a page does, or is called as one and begins with a tag."""
+        """Whether the file begins as a page does, or has a suffix of pages and is no PDF, ZIP or RTF file."""
         head = file.head
         if _BEGINNING.match(head) or _XHTML.match(head):
             return True
         return file.suffix in self.suffixes and not head.startswith((b"%PDF", b"PK", b"{\\rtf"))
 
     def read(self, file: SourceFile) -> Iterator[DraftDocument]:
-        """The page.
+        """Yield the page as one document.
 
         Raises:
-            UnreadableError: It has no words.
+            UnreadableError: The page has no words.
         """
         yield read_page(file.content)
 
 
 def read_page(content: bytes, care: Care = Care.LINKS) -> DraftDocument:
-    """A page, or a part of one.
+    """Read a page, or a part of one.
 
     Args:
-        content: Its bytes.
-        care: How much of what is not its text is left out: of the narrative of a record, what is not seen. The headings
-            of a record are all that it has.
+        content: Bytes of the page.
+        care: Rules for what is left out. Narratives of health records use a lower value than web pages.
 
     Raises:
-        UnreadableError: It has no words.
+        UnreadableError: The page has no words.
     """
     source, encoding = decoded(content, declared_encoding(content[:4096]))
     page = parse_html(source)
@@ -164,13 +164,13 @@ def read_page(content: bytes, care: Care = Care.LINKS) -> DraftDocument:
     mark_bold_headings(page)
     flow = Flow()
     Typesetter(flow, role_of, level_of).set(page)
-    # Where lists of links are left out, "Related conditions" is left with nothing below it.
+    # With its list of links left out, a heading such as "Related conditions" has no text.
     without = heads_links if care >= Care.LINKS else None
     return draft_of(flow, facts, media_type="text/html", encoding=encoding, without=without, divided=care < Care.LINKS)
 
 
 def declared_encoding(head: bytes) -> str:
-    """What the first bytes of a page say its encoding is; empty where they say nothing."""
+    """Return the encoding that the first bytes of a page declare; "" if they declare none."""
     if declared := _DECLARED.match(head.lstrip()):
         return declared[1].decode("ascii", "replace")
     for meta in parse_html(head.decode("latin-1")).all("meta"):
@@ -182,7 +182,7 @@ def declared_encoding(head: bytes) -> str:
 
 
 def role_of(element: Element) -> Role:
-    """The part that an element of HTML plays."""
+    """Return the role of an element of HTML."""
     if element.tag in _STRUCK or (element.attributes and _is_struck(element)):
         return Role.STRUCK
     role = _ROLES.get(element.tag, Role.INLINE)
@@ -196,7 +196,7 @@ def _is_struck(element: Element) -> bool:
 
 
 def write_looks(page: Element) -> None:
-    """Write what styles show: the signs of fonts (boxes that are ticked or not), raised letters, fields apart."""
+    """Put into the tree what styles show: signs of symbol fonts (ticked boxes), raised letters, gaps around fields."""
     last = ""
     waiting = [(child, page, place, "") for place, child in reversed([*enumerate(page.children)])]
     while waiting:
@@ -217,17 +217,21 @@ def write_looks(page: Element) -> None:
 
 
 def mark_bold_headings(page: Element) -> None:
-    """Mark the bold lines of a page as headings, where it has no others but its title."""
-    nodes = [*descend(page, lambda each: not each.dropped)]
-    elements = [each for each in nodes if isinstance(each, Element) and not each.dropped]
-    headings = [each for each in elements if role_of(each) is Role.HEADING and has_words(each.beginning(_LONGEST_BOLD))]
-    if len(headings) > 1 or any(level_of(each) > 1 for each in headings):
+    """Mark the bold lines of a page as headings if it has no headings besides its title."""
+    nodes = [*descend(page, lambda node: not node.dropped)]
+    elements = [node for node in nodes if isinstance(node, Element) and not node.dropped]
+    headings = [
+        element
+        for element in elements
+        if role_of(element) is Role.HEADING and has_words(element.beginning(_LONGEST_BOLD))
+    ]
+    if len(headings) > 1 or any(level_of(heading) > 1 for heading in headings):
         return
     cells = {
-        id(each)
+        id(block)
         for table in elements
         if table.tag == "table" and is_data(table, role_of)
-        for each in table.all("p", "div")
+        for block in table.all("p", "div")
     }
     for element in [page, *elements]:
         if element.tag not in ("", "p", "div", "center", "section", "body") or id(element) in cells:
@@ -249,16 +253,21 @@ def mark_bold_headings(page: Element) -> None:
 
 
 def _weight(element: Element, *, bold: bool) -> bool:
-    """Whether letters of an element are bold, in one whose letters are or are not."""
-    if told := _WEIGHT.search(element.get("style")) if element.attributes else None:
-        return told[1].lower().startswith("bold") or told[1][0] in "6789"
+    """Whether the letters of an element are bold; `bold`: whether those of its parent are."""
+    if weight := _WEIGHT.search(element.get("style")) if element.attributes else None:
+        return weight[1].lower().startswith("bold") or weight[1][0] in "6789"
     return bold or element.tag in ("b", "strong")
 
 
 def _is_bold_line(line: list[Element | Piece], heavy: bool) -> bool:
-    """Whether all words of a line are bold, and it is short and ends as headings do."""
+    """Whether a line is short, all of its words are bold, and it ends without ".", "," and ";".
+
+    Args:
+        line: Inline elements and pieces of text.
+        heavy: Whether letters of their parent are bold.
+    """
     words = ""
-    waiting: list[tuple[Element | Piece, bool]] = [(each, heavy) for each in reversed(line)]
+    waiting: list[tuple[Element | Piece, bool]] = [(child, heavy) for child in reversed(line)]
     while waiting:
         node, bold = waiting.pop()
         if isinstance(node, Piece):
@@ -269,14 +278,14 @@ def _is_bold_line(line: list[Element | Piece], heavy: bool) -> bool:
             return False
         elif not node.dropped:
             inner = _weight(node, bold=bold)
-            waiting += [(each, inner) for each in reversed(node.children)]
+            waiting += [(child, inner) for child in reversed(node.children)]
     words = words.strip()
     return has_words(words) and len(words) <= _LONGEST_BOLD and words[-1] not in ".,;"
 
 
 def level_of(element: Element) -> int:
-    """The level of a heading."""
-    told = element.get("aria-level")
-    if told in ("1", "2", "3", "4", "5", "6"):
-        return int(told)
+    """Return the level of a heading, from 1 to 6."""
+    stated = element.get("aria-level")
+    if stated in ("1", "2", "3", "4", "5", "6"):
+        return int(stated)
     return int(element.tag[1]) if element.tag in known.HEADINGS else 2

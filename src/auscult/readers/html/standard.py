@@ -1,4 +1,4 @@
-"""What the HTML standard says of elements, as far as text and nesting go, and of character references (`&amp;`)."""
+"""Rules of the HTML standard for the nesting of elements and for character references (`&amp;`)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ VOID: Final = frozenset({
     "meta", "param", "source", "track", "wbr",
 })
 RAW: Final = frozenset({"script", "style", "xmp", "iframe", "noembed", "noframes", "title", "textarea"})
-"""Holds no elements; the last two hold character references."""
+"""Elements that contain only text; the last two may contain character references."""
 WITH_REFERENCES: Final = frozenset({"title", "textarea"})
 HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 LISTS: Final = frozenset({"ul", "menu", "dir"})
@@ -35,7 +35,7 @@ FORMATTING: Final = frozenset({
 IN_HEAD: Final = frozenset({
     "base", "basefont", "bgsound", "link", "meta", "noscript", "script", "style", "template", "title",
 })
-"""Whatever else comes ends the head of a page, closed or not."""
+"""Elements of the head of a page. Any other element ends the head, even without an end tag."""
 KEPT_ATTRIBUTES: Final = frozenset({
     "alt", "aria-controls", "aria-expanded", "aria-haspopup", "aria-hidden", "aria-labelledby", "aria-level", "charset",
     "checked", "class", "colspan", "content", "data-bs-target", "data-bs-toggle", "data-target",
@@ -57,7 +57,7 @@ CLOSES: Final[dict[str, tuple[frozenset[str], frozenset[str]]]] = {
     "optgroup": (frozenset({"option", "optgroup"}), frozenset({"select"})),
     "a": (frozenset({"a"}), CONTAINERS),
 }
-"""A tag closes the open elements of the first kind, as far as none of the second stands between."""
+"""By start tag: the open elements that it closes, and the elements that protect those outside of them."""
 
 
 _REFERENCE: Final = re.compile(r"&(?:#([0-9]++|[xX][0-9a-fA-F]++);?|([a-zA-Z][a-zA-Z0-9]{0,31}+);?)")
@@ -65,43 +65,43 @@ _LONGEST_NUMBER: Final = 10
 
 
 def pieces(source: str, start: int, end: int) -> Iterator[Piece]:
-    """The text of a range of the source, a piece a reference and one for each stretch without any.
+    """Yield the text of a range of the source: a piece for each reference and for the text between references.
 
     Args:
         source: Decoded characters.
-        start: Of the range.
+        start: Start of the range.
         end: One past its last character.
     """
     place = start
     search = start
-    while (found := source.find("&", search, end)) >= 0:
-        search = found + 1
-        if (resolved := _resolved(source, found, end)) is None:
+    while (ampersand := source.find("&", search, end)) >= 0:
+        search = ampersand + 1
+        if (resolved := _resolved(source, ampersand, end)) is None:
             continue
         text, stop = resolved
-        if found > place:
-            yield Piece(source[place:found], place, found)
+        if ampersand > place:
+            yield Piece(source[place:ampersand], place, ampersand)
         if text:
-            yield Piece(text, found, stop)
+            yield Piece(text, ampersand, stop)
         place = search = stop
     if end > place:
         yield Piece(source[place:end], place, end)
 
 
 def unescaped(text: str) -> str:
-    """A text with its references resolved."""
+    """Return a text with its references resolved."""
     return "".join(piece.text for piece in pieces(text, 0, len(text))) if "&" in text else text
 
 
 def _resolved(source: str, place: int, end: int) -> tuple[str, int] | None:
-    """What a reference stands for, and where it ends; None where an ampersand is only that."""
+    """Return the text of a reference and its end; None for an ampersand that begins no reference."""
     match = _REFERENCE.match(source, place, end)
     if match is None:
         return None
     number, name = match.groups()
     if number is not None:
         digits = number[1:] if number[0] in "xX" else number
-        # Longer than any character's number: Python refuses to read numbers of thousands of digits.
+        # Longer than any code point. Python refuses to parse numbers of thousands of digits.
         if len(digits.lstrip("0")) > _LONGEST_NUMBER:
             return "\ufffd", match.end()
         sign = number[0] if number[0] in "xX" else ""
@@ -109,7 +109,7 @@ def _resolved(source: str, place: int, end: int) -> tuple[str, int] | None:
     whole = source[place + 1 : match.end()]
     if whole in html5:
         return html5[whole], match.end()
-    # Old ones need no semicolon, and a letter may follow: "&ampx" is "&x".
+    # Old references need no semicolon, and a letter may follow: "&ampx" is "&x".
     for length in range(len(name), 1, -1):
         if name[:length] in html5:
             return html5[name[:length]], place + 1 + length

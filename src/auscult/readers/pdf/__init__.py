@@ -1,1 +1,1 @@
-"""PDF: the text layer in the order of reading, with a box for each word; pages as pictures."""
+"""PDF and image files: text in reading order with a box for each word, and pictures of pages."""

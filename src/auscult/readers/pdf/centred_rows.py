@@ -1,8 +1,8 @@
-"""Rows of a table whose cells are centred: a cell of one line stands beside the middle of one of two or three.
+"""Rows of a table whose cells are vertically centred: a cell of one line is beside the middle of one of two or three.
 
-Lines of such a row lie between each other, nearer than lines of one cell do. Which lines are a row is told by where
-its cells stand: each is as far from the row's top as from its bottom. Of all ways to part the lines into such rows the
-one is taken that cuts fewest phrases, joins fewest that begin anew, and leaves fewest rows without a first cell.
+The lines of such a row are closer together than the lines of one cell. Lines can be a row if all of its cells have the
+same middle. Of all ways to divide the lines into such rows, the best one has the lowest cost: it cuts the fewest
+phrases, joins the fewest separate ones, and leaves the fewest rows without a first cell.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from auscult.readers.pdf.table_lines import (
 )
 
 _MOST_LINES: Final = 12
-"""Of a row; lines at half steps are two."""
-# Of the step between two lines of a cell.
+"""Lines of a row, counting each height at which a piece is."""
+# In steps between two lines of a cell.
 _BETWEEN: Final = 0.8
 _SAME_CELL: Final = 1.2
-# Of the letters' size.
+# In sizes of the letters.
 _CENTRED: Final = 0.25
-# What counts against a row: that its first cell is missing, that it cuts a phrase, that it joins two.
+# Costs of a row: no first cell, a phrase that it cuts, two phrases that it joins, a first cell for several rows.
 _WITHOUT_FIRST, _CUT, _JOINED, _SPANNED = 4, 2, 1, 1
 
 
 def centred_rows(lines: Sequence[Line], width: int) -> list[Row]:
-    """Return the rows of a table; nothing where no line stands between those of a cell, or they cannot be so.
+    """Return the rows of a table with centred cells; an empty list if its cells are not centred.
 
-    A short cell that stands beside the middle of several rows of values belongs to each of them, and is repeated.
+    A first cell beside the middle of several rows of values belongs to each of them, and is repeated.
 
     Args:
-        lines: From top to bottom.
+        lines: Lines of the table, from top to bottom.
         width: The number of columns.
     """
     columns = [[each for line in lines for each in line if each[0] == column] for column in range(width)]
@@ -56,24 +56,24 @@ def centred_rows(lines: Sequence[Line], width: int) -> list[Row]:
 
 
 class _Rows:
-    """Ways to part lines into rows."""
+    """Search for the best way to divide lines into rows."""
 
     def __init__(self, lines: Sequence[Line], width: int, step: float, near: Sequence[bool]) -> None:
-        """Take a table's lines.
+        """Prepare the search.
 
         Args:
-            lines: From top to bottom.
+            lines: Lines of the table, from top to bottom.
             width: The number of columns.
-            step: Points between two lines of a cell.
-            near: By pair of lines that follow each other, whether they are nearer than that.
+            step: Distance between two lines of a cell, in points.
+            near: For each pair of adjacent lines, whether they are closer than lines of a cell.
         """
         self._lines, self._width, self._step, self._near = lines, width, step, near
         self._size = letter_size(lines)
         self._edges = right_edges(lines, width)
 
     def best(self) -> list[Row]:
-        """Return the rows of the way that least speaks against; nothing where there is none."""
-        # By number of lines: what speaks against the best rows of so many, and where the last of them begins.
+        """Return the rows of lowest cost; an empty list if the lines cannot be divided."""
+        # By number of lines: the lowest cost of rows of that many lines, and where the last row begins.
         known: list[tuple[float, int] | None] = [(0.0, 0)]
         for end in range(1, len(self._lines) + 1):
             ways = [
@@ -81,20 +81,20 @@ class _Rows:
                 for start in range(max(0, end - _MOST_LINES), end)
                 if (before := known[start]) is not None and (against := self._against(start, end)) is not None
             ]
-            # Of two ways that are as good, the one with more rows.
+            # Of two ways with equal cost, prefer the one with more rows.
             known.append(min(ways, key=lambda way: (way[0], -way[1]), default=None))
-        found: list[Row] = []
+        rows: list[Row] = []
         end = len(self._lines)
         while end:
             last = known[end]
             if last is None:
                 return []
-            found[:0] = self._rows(last[1], end)
+            rows[:0] = self._rows(last[1], end)
             end = last[1]
-        return found
+        return rows
 
     def _against(self, start: int, end: int) -> float | None:
-        """Return what speaks against some lines as a row; None where they are none."""
+        """Return the cost of the lines from `start` to `end` as a row; None if they cannot be one."""
         cuts = [place for place in (start - 1, end - 1) if 0 <= place < len(self._near)]
         if any(self._near[place] for place in cuts):
             return None
@@ -113,11 +113,11 @@ class _Rows:
         return without + _JOINED * sum(self._begins(*pair) for pair in inner) + _CUT * self._cut(cells, end)
 
     def _cut(self, cells: Sequence[Sequence[Placed]], end: int) -> int:
-        """Return the number of phrases of a row's cells that go on below it.
+        """Return the number of a row's cells whose phrases go on below it.
 
         Args:
-            cells: Of the row.
-            end: Behind its last line.
+            cells: Cells of the row.
+            end: One past its last line.
         """
         below = {each[0]: each for line in reversed(self._lines[end : end + 2]) for each in line}
         ends = ((cell[-1], below[cell[-1][0]]) for cell in cells if cell[-1][0] in below)
@@ -129,7 +129,7 @@ class _Rows:
         )
 
     def _begins(self, one: Placed, two: Placed) -> bool:
-        """Whether a piece begins anew below another of its column: that is finished, and there was place for more."""
+        """Whether a piece begins a new phrase below another of its column, which is finished and had space for more."""
         above, below = one[1], two[1]
         if above.bold != below.bold:
             return True
@@ -138,13 +138,13 @@ class _Rows:
         return not has_no_place(above, below, self._edges[one[0]])
 
     def _cells(self, start: int, end: int) -> list[list[Placed]]:
-        """Return the pieces of some lines by column, from the left; of columns that have any."""
+        """Return the pieces of the lines from `start` to `end` by column, without empty columns."""
         pieces = [*chain.from_iterable(self._lines[start:end])]
         cells = [[each for each in pieces if each[0] == column] for column in range(self._width)]
         return [cell for cell in cells if cell]
 
     def _is_spanned(self, start: int, end: int, cells: Sequence[Sequence[Placed]]) -> bool:
-        """Whether lines are rows of values beside a first cell that is one for all of them."""
+        """Whether lines are rows of values that share one first cell."""
         first, others = cells[0], cells[1:]
         if first[0][0] > 0 or not others or not _is_one_cell(first, _SAME_CELL * self._step):
             return False

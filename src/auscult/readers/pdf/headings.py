@@ -1,9 +1,9 @@
-"""Which blocks of a PDF are headings, and of which level: by the size and weight of their letters, and by its outline.
+"""Headings of a PDF and their levels, from the size and weight of letters and from the outline.
 
-The size of most letters is the body's. What is short, and larger or bolder than the body, is a heading; the larger it
-is, the higher it stands. In the body's letters a heading is a short line in capitals, or one of several whose numbers
-count through the document with text below each. Where the outline names a block, it is a heading, however it looks. A
-slanted line is none: it is a watermark or a stamp.
+The most frequent size is that of the body. A short block in larger or bolder letters is a heading; larger letters mean
+a higher level. In letters of the body, two kinds of lines are headings: short lines in capitals, and lines whose
+numbers count through the document with text below each. A block that the outline names is a heading, whatever it looks
+like. A slanted line is never one: it is a watermark or a stamp.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ Rank = tuple[float, bool, int, bool]
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """What most letters of a document look like."""
+    """Size (points) and weight of most letters of a document."""
 
     size: float
     bold: bool
 
 
 def body_style(blocks: Sequence[Block]) -> Style:
-    """The size of most letters, and whether most of that size are bold."""
+    """Return the most frequent size of letters, and whether most letters of that size are bold."""
     counted: dict[tuple[float, bool], int] = {}
     for block in blocks:
         for word in block.words:
@@ -59,19 +59,19 @@ def body_style(blocks: Sequence[Block]) -> Style:
 
 
 def joined_headings(blocks: Sequence[Block], body: Style) -> list[Block]:
-    """Blocks in which the lines of a large heading, broken by hand, are one block."""
-    found: list[Block] = []
+    """Join the blocks of a large heading whose lines were broken by hand."""
+    joined: list[Block] = []
     for block in blocks:
-        before = found[-1] if found else None
+        before = joined[-1] if joined else None
         if before is not None and _one_heading(before, block, body):
             before.lines.extend(block.lines)
         else:
-            found.append(block)
-    return found
+            joined.append(block)
+    return joined
 
 
 def levels(blocks: Sequence[Block], body: Style, outline: Sequence[Bookmark]) -> list[int | None]:
-    """Per block, the level of the heading that it is, 0 for the highest; None for what is none."""
+    """Return the heading level of each block: 0 for the highest, None for a block that is no heading."""
     named = _outlined(blocks, outline)
     plain = _counted(blocks) | _in_capitals(blocks, body)
     styled = [
@@ -82,55 +82,59 @@ def levels(blocks: Sequence[Block], body: Style, outline: Sequence[Bookmark]) ->
     ranked = sorted({rank for rank, looks in zip(ranks, styled, strict=True) if looks}, reverse=True)
     by_style = _by_style(ranks, named) if 2 * len(named) >= sum(styled) else {}
     below = 1 + max(named.values(), default=-1) if by_style else 0
-    found: list[int | None] = []
+    heading_levels: list[int | None] = []
     for place, (rank, looks) in enumerate(zip(ranks, styled, strict=True)):
         if by_style and place in named:
-            found.append(named[place])
+            heading_levels.append(named[place])
         elif looks:
-            found.append(by_style[rank] if rank in by_style else below + ranked.index(rank))
+            heading_levels.append(by_style[rank] if rank in by_style else below + ranked.index(rank))
         else:
-            found.append(below + len(ranked) if place in named else None)
-    return found
+            heading_levels.append(below + len(ranked) if place in named else None)
+    return heading_levels
 
 
 def _by_style(ranks: Sequence[Rank], named: Mapping[int, int]) -> dict[Rank, int]:
-    """The level that the outline gives most headings of a size and weight."""
+    """Return, by rank, the level that the outline gives most headings of that rank."""
     counted: dict[Rank, Counter[int]] = {}
     for place, level in named.items():
         counted.setdefault(ranks[place], Counter())[level] += 1
     return {rank: most.most_common(1)[0][0] for rank, most in counted.items()}
 
 
-def title_of(blocks: Sequence[Block], found: Sequence[int | None], body: Style, told: str) -> tuple[str, int | None]:
-    """The document's title, and which block of its first page shows it, where one does.
+def title_of(
+    blocks: Sequence[Block], heading_levels: Sequence[int | None], body: Style, metadata_title: str
+) -> tuple[str, int | None]:
+    """Return the document's title, and the index of the block that shows it; None if no block does.
 
     Args:
-        blocks: Of the document.
-        found: Their levels as headings.
-        body: What most letters look like.
-        told: The title that the file's metadata names.
+        blocks: Blocks of the document.
+        heading_levels: Result of `levels` for them.
+        body: Style of most letters.
+        metadata_title: Title in the file's metadata; "" if there is none.
     """
     first = [
         place
-        for place, (block, level) in enumerate(zip(blocks, found, strict=True))
+        for place, (block, level) in enumerate(zip(blocks, heading_levels, strict=True))
         if level is not None and block.words[0].page == blocks[0].words[0].page
     ]
     largest = max(first, key=lambda place: (_rounded(blocks[place].size), -place), default=None)
-    told = "" if _DULL_TITLE.fullmatch(told) or not 3 <= len(told) <= 300 else told
+    metadata_title = (
+        "" if _DULL_TITLE.fullmatch(metadata_title) or not 3 <= len(metadata_title) <= 300 else metadata_title
+    )
     for place in first:
-        if told and _plain(_shown(blocks[place])) == _plain(told):
-            return told, place
+        if metadata_title and _plain(_shown(blocks[place])) == _plain(metadata_title):
+            return metadata_title, place
     if largest is not None and blocks[largest].size >= _TITLE_LARGER * body.size:
         rivals = sum(
             level is not None and _rank(blocks[place], body) == _rank(blocks[largest], body)
-            for place, level in enumerate(found)
+            for place, level in enumerate(heading_levels)
         )
-        if rivals == 1 or not told:
-            shown = _shown(blocks[largest])
-            # What the file's own title does not say stays a heading: it would be in no passage.
-            said = {*_plain(shown).split()} <= {*_plain(told or shown).split()}
-            return told or shown, largest if rivals == 1 and said else None
-    return told, None
+        if rivals == 1 or not metadata_title:
+            printed = _shown(blocks[largest])
+            # A printed title with words that the metadata lacks stays a heading, so that a passage has them.
+            is_covered = {*_plain(printed).split()} <= {*_plain(metadata_title or printed).split()}
+            return metadata_title or printed, largest if rivals == 1 and is_covered else None
+    return metadata_title, None
 
 
 def _one_heading(before: Block, block: Block, body: Style) -> bool:
@@ -157,27 +161,27 @@ def _looks(block: Block, body: Style) -> bool:
 
 
 def _numbers(block: Block) -> list[tuple[int, ...]]:
-    """The number that a block begins with: 4 for "4.", 4 and 8 for "4.8"; for "I." both one and the ninth letter."""
+    """Return the possible numbers of a block: (4, 8) for "4.8"; for "I." (1,), as Roman, and (9,), as a letter."""
     first = block.lines[0].words[0].text if block.lines and len(block.lines[0].words) > 1 else ""
     if match := _NUMBER.fullmatch(first):
         return [tuple(map(int, match[1].split(".")))]
     letters = first.strip("().").upper()
     if first[-1:] not in (".", ")") or not letters:
         return []
-    found: list[tuple[int, ...]] = [(_ROMAN.index(letters) + 1,)] if letters in _ROMAN else []
+    numbers: list[tuple[int, ...]] = [(_ROMAN.index(letters) + 1,)] if letters in _ROMAN else []
     if len(letters) == 1 and "A" <= letters <= "Z":
-        found.append((ord(letters) - ord("A") + 1,))
-    return found
+        numbers.append((ord(letters) - ord("A") + 1,))
+    return numbers
 
 
 def _follows(number: tuple[int, ...], last: tuple[int, ...]) -> bool:
-    """Whether a number is the next one: 5, 4.9 and 4.8.1 are behind 4.8."""
+    """Whether a number may come next: 5, 4.9 and 4.8.1 follow 4.8."""
     after = [(*last, 1), *((*last[:depth], last[depth] + 1) for depth in range(len(last)))]
     return number in after
 
 
 def _in_list(blocks: Sequence[Block], place: int) -> bool:
-    """Whether a numbered block stands in a list of its like, with nothing between them: no heading then."""
+    """Whether the block before or after a numbered block has the adjacent number: then it is a list item."""
     block = blocks[place]
     if not block.marked:
         return False
@@ -194,9 +198,9 @@ def _in_list(blocks: Sequence[Block], place: int) -> bool:
 
 
 def _counted(blocks: Sequence[Block]) -> set[int]:
-    """Which blocks are numbered lines, at least three, that count through the document with text below each."""
-    found: set[int] = set()
-    # Open counts, the innermost last: places, the last number, and whether each may be a heading with text below it.
+    """Return the indexes of numbered lines, at least three, that count through the document with text below each."""
+    numbered: set[int] = set()
+    # Open counts, the innermost last: indexes of blocks, the last number, and whether all may be headings.
     counts: list[tuple[list[int], tuple[int, ...], bool]] = []
     for place, block in enumerate(blocks):
         text = _shown(block)
@@ -213,20 +217,20 @@ def _counted(blocks: Sequence[Block]) -> set[int]:
             parted = parted and short and any(len(blocks[each].words) > 3 for each in range(places[-1] + 1, place))
             counts[at:] = [([*places, place], number, parted)]
             if parted and len(places) >= 2:
-                found.update(counts[at][0])
+                numbered.update(counts[at][0])
         elif any(number in ((1,), (1, 1)) for number in _numbers(block)):
             counts.append(([place], (1,) if (1,) in _numbers(block) else (1, 1), short))
-    return found
+    return numbered
 
 
 def _alike(one: Block, other: Block) -> bool:
-    """Whether two numbered blocks look like items of one count."""
+    """Whether two numbered blocks have the same style and nearly the same indent."""
     near = abs(one.lines[0].left - other.lines[0].left) <= one.size
     return one.bold == other.bold and _rounded(one.size) == _rounded(other.size) and near
 
 
 def _in_capitals(blocks: Sequence[Block], body: Style) -> set[int]:
-    """Which blocks are short lines in capitals above a text that is in none."""
+    """Return the indexes of short lines in capitals above text in small letters."""
     upper = [bool(block.lines) and _is_upper(_shown(block)) for block in blocks]
     lengths = [sum(len(word.text) for word in block.words) for block in blocks]
     if sum(length for length, in_capitals in zip(lengths, upper, strict=True) if in_capitals) > _MOST_IN_CAPITALS * sum(
@@ -248,12 +252,12 @@ def _in_capitals(blocks: Sequence[Block], body: Style) -> set[int]:
 
 
 def _is_upper(text: str) -> bool:
-    """Whether a text is words in capitals, rather than an abbreviation or a code."""
+    """Whether a text is written in capitals and is no abbreviation or code."""
     return text.isupper() and re.search(r"[^\W\d_]{4}", text) is not None and not re.search(r"\d{3}", text)
 
 
 def _rank(block: Block, body: Style) -> Rank:
-    """What orders headings: the size, the weight; in letters of the body the number's depth and whether in capitals."""
+    """Return the sort key of a heading: size and weight; in body letters also depth of its number and capitals."""
     size = _rounded(block.size)
     if size >= _LARGER * body.size or not block.lines:
         return size, block.bold, 0, False
@@ -266,17 +270,17 @@ def _rounded(size: float) -> float:
 
 
 def _outlined(blocks: Sequence[Block], outline: Sequence[Bookmark]) -> Mapping[int, int]:
-    """Which blocks the outline names: place to level."""
+    """Return the levels of blocks that the outline names, by index of the block."""
     places: dict[tuple[int, str], list[int]] = {}
     for place, block in enumerate(blocks):
         if block.lines and not block.slanted and len(block.lines) <= _MOST_LINES:
             places.setdefault((block.words[0].page, _plain(_shown(block))), []).append(place)
-    found: dict[int, int] = {}
+    level_at: dict[int, int] = {}
     for mark in outline:
         here = places.get((mark.page, _plain(mark.title)))
         if here and _plain(mark.title):
-            found[here.pop(0)] = mark.level
-    return found
+            level_at[here.pop(0)] = mark.level
+    return level_at
 
 
 def _shown(block: Block) -> str:

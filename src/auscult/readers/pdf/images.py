@@ -1,4 +1,4 @@
-"""Files that are pictures of pages (PNG, JPEG, TIFF): their words, recognised as in scanned PDFs (`scans`)."""
+"""Image files of pages (PNG, JPEG, TIFF). Their words are recognised as on scanned pages of a PDF (`scans`)."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from auscult.readers.pdf.scans import Scans, is_installed, longer_scans
 
 
 class ImageReader:
-    """Reads pictures of pages."""
+    """Reads image files of pages."""
 
     name = "image"
     suffixes: tuple[str, ...] = (".png", ".jpg", ".jpeg", ".tif", ".tiff")
 
     def recognises(self, file: SourceFile) -> bool:
-        """Whether it begins as a picture of these formats does."""
+        """Whether the file begins as an image of these formats does."""
         return bool(picture_type(file.content))
 
     def read(self, file: SourceFile) -> Iterator[DraftDocument]:
-        """The file's one document.
+        """Yield the one document of the file.
 
         Raises:
-            UnreadableError: It is damaged, has no words, or nothing is installed that recognises them.
+            UnreadableError: The file is damaged or has no words, or no engine that recognises them is installed.
         """
         if not is_installed():
             remedy = "install auscult[scans], or recognise its text first, for instance with: ocrmypdf FILE FILE.pdf"

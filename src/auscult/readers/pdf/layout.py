@@ -1,9 +1,8 @@
-"""The order in which a PDF page is read, and what is left out: running headers and footers, and page numbers.
+"""Reading order of a PDF page, and removal of running headers, footers, page numbers and line numbers.
 
-Columns are read one after the other, a table row by row. A gutter is a strip that few pieces of lines cross. What
-crosses it (a title, a wide picture's legend) parts the page into zones. A zone with text on both sides of the gutter is
-two columns where one side was drawn whole before the other, or where both are filled with lines as prose is. Otherwise
-it is rows of a table.
+Columns are read one after the other, tables row by row. A gutter is a vertical strip that few pieces of lines cross.
+Pieces that cross it, such as a title, divide the page into zones. A zone with text on both sides of the gutter is two
+columns if one side was drawn before the other, or if both sides are full of prose. Otherwise it is a table.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ from typing import Final
 from auscult.readers.pdf.words import Piece, rows_of
 
 _NARROWEST_GUTTER: Final = 5.0
-"""Points; and as many as the letters' size, where that is more."""
+"""Points. For large letters a gutter must be wider: 0.7 of their size."""
 _MOST_CROSSING: Final = 0.34
-"""The share of a page's lines that may cross a gutter."""
+"""Share of a page's lines that may cross a gutter."""
 _FEWEST_LINES: Final = 3
 _PROSE_LINES: Final = 8
 _PROSE_FILL: Final = 0.75
@@ -31,11 +30,11 @@ _BIN: Final = 2.0
 
 
 def regions(pieces: Sequence[Piece], depth: int = 0) -> list[list[Piece]]:
-    """Pieces in the order of reading: stretches that are read from top to bottom and, at one height, left to right."""
+    """Divide pieces into regions in reading order. A region is read from top to bottom, each row from left to right."""
     gutter = _gutter(pieces) if depth < _DEEPEST and len(pieces) >= 2 * _FEWEST_LINES else None
     if gutter is None:
         return [list(pieces)] if pieces else []
-    found: list[list[Piece]] = []
+    ordered: list[list[Piece]] = []
     goes_on = False
     for crossing, zone in _zones(pieces, gutter):
         left = [piece for piece in zone if _middle(piece) < gutter]
@@ -43,14 +42,14 @@ def regions(pieces: Sequence[Piece], depth: int = 0) -> list[list[Piece]]:
         if not crossing and _columns(left, right):
             leftwards = 2 * sum(piece.leftwards for piece in zone) > len(zone)
             first, second = (right, left) if leftwards else (left, right)
-            found += [*regions(first, depth + 1), *regions(second, depth + 1)]
+            ordered += [*regions(first, depth + 1), *regions(second, depth + 1)]
             goes_on = False
         elif goes_on:
-            found[-1].extend(zone)
+            ordered[-1].extend(zone)
         else:
-            found.append(zone)
+            ordered.append(zone)
             goes_on = True
-    return found
+    return ordered
 
 
 def _middle(piece: Piece) -> float:
@@ -58,7 +57,7 @@ def _middle(piece: Piece) -> float:
 
 
 def _gutter(pieces: Sequence[Piece]) -> float | None:
-    """The middle of the strip that parts pieces into left and right, where there is one."""
+    """Return the middle of the gutter between pieces, in points; None if there is no gutter."""
     left, right = min(piece.left for piece in pieces), max(piece.right for piece in pieces)
     bins = int(min((right - left) / _BIN, 10_000)) + 1
     steps = [0] * (bins + 1)
@@ -81,7 +80,7 @@ def _gutter(pieces: Sequence[Piece]) -> float | None:
         if width < max(_NARROWEST_GUTTER, 0.7 * size):
             continue
         if (
-            min(sum(each.right <= middle for each in pieces), sum(each.left >= middle for each in pieces))
+            min(sum(piece.right <= middle for piece in pieces), sum(piece.left >= middle for piece in pieces))
             < _FEWEST_LINES
         ):
             continue
@@ -91,7 +90,7 @@ def _gutter(pieces: Sequence[Piece]) -> float | None:
 
 
 def _thinnest(places: Sequence[int], covering: Sequence[int], more: int) -> tuple[int, int]:
-    """The longest stretch that hardly more pieces cross than the place with the fewest."""
+    """Return the first and last bin of the longest run that at most `more` pieces above the minimum cross."""
     least = min(covering[place] for place in places) + more
     stretches = [[*run] for few, run in groupby(places, key=lambda place: covering[place] <= least) if few]
     longest = max(stretches, key=len)
@@ -99,7 +98,7 @@ def _thinnest(places: Sequence[int], covering: Sequence[int], more: int) -> tupl
 
 
 def _zones(pieces: Sequence[Piece], gutter: float) -> list[tuple[bool, list[Piece]]]:
-    """Pieces from top to bottom, in stretches that cross the gutter and that do not."""
+    """Divide pieces, from top to bottom, into zones that cross the gutter (True) and zones that do not."""
     parted: list[tuple[bool, list[Piece]]] = []
     for row in rows_of(pieces):
         crosses = any(piece.left < gutter < piece.right for piece in row)
@@ -111,23 +110,23 @@ def _zones(pieces: Sequence[Piece], gutter: float) -> list[tuple[bool, list[Piec
 
 
 def _columns(left: Sequence[Piece], right: Sequence[Piece]) -> bool:
-    """Whether two sides of a gutter are read one after the other."""
+    """Whether two sides of a gutter are columns, read one after the other."""
     if len(left) < 2 or len(right) < 2:
         return False
-    if min(max(each.bottom for each in side) for side in (left, right)) <= max(
-        min(each.top for each in side) for side in (left, right)
+    if min(max(piece.bottom for piece in side) for side in (left, right)) <= max(
+        min(piece.top for piece in side) for side in (left, right)
     ):
         return False
     drawn = sorted([(piece.words[0].order, 0) for piece in left] + [(piece.words[0].order, 1) for piece in right])
     changes = sum(one[1] != other[1] for one, other in pairwise(drawn))
     if changes <= max(1, min(len(left), len(right)) // 10):
         return True
-    # Drawn line by line across all columns, as old programs do: told from a table by lines of many words.
+    # Old programs draw columns line by line, as tables are drawn. Columns differ by lines of many words.
     return changes >= 1.6 * min(len(left), len(right)) and _is_prose(left) and _is_prose(right)
 
 
 def _is_prose(side: Sequence[Piece], depth: int = 0) -> bool:
-    """Whether lines of words fill a column, or the columns that a side is of."""
+    """Whether lines of many words fill a side of a gutter, or each of the columns inside it."""
     if len(side) < _PROSE_LINES or median(len(piece.words) for piece in side) < _PROSE_WORDS:
         return False
     width = max(piece.right for piece in side) - min(piece.left for piece in side)
@@ -142,9 +141,9 @@ def _is_prose(side: Sequence[Piece], depth: int = 0) -> bool:
 
 
 _EDGE: Final = 0.1
-"""The share of a page's height, at its top and at its bottom, in which they stand."""
+"""Share of a page's height, at the top and at the bottom, in which headers and footers are."""
 _MARGIN: Final = 0.18
-"""The share of its width, at either side, in which numbers of pages and lines stand beside the text."""
+"""Share of a page's width, at either side, in which page and line numbers are beside the text."""
 _MOST_ROWS: Final = 3
 _NUMBER: Final = re.compile(r"\d+|^[ivxlc]+$")
 _PAGE_NUMBER: Final = re.compile(
@@ -162,12 +161,12 @@ _SENTENCE: Final = re.compile(r"[.!?;,:]['\"”’)\]]*$")
 _NOTE_MARKS: Final = "*†‡§"
 _FEWEST_NUMBERS: Final = 5
 Key = tuple[str | int, ...]
-"""What is one and the same thing on several pages."""
+"""Identifies one header, footer or number on several pages."""
 
 
 @dataclass(frozen=True, slots=True)
 class PagePieces:
-    """Pieces of lines of a page, with its size as they see it."""
+    """Pieces of a page's lines of one direction; width and height of the page when these lines are level."""
 
     width: float
     height: float
@@ -175,11 +174,11 @@ class PagePieces:
 
 
 def without_furniture(pages: Sequence[PagePieces]) -> tuple[list[list[Piece]], list[Piece]]:
-    """Each page's pieces without running headers and footers and page numbers; and the pieces that are left out.
+    """Remove running headers, footers, page numbers and line numbers. Return the pieces per page, and those removed.
 
-    Left out is only what is surely no content: a page number, and a line at one height at the edge of most pages that
-    is set apart from the text by its size or a wide gap. A sentence is kept, and so is a line that looks like the
-    text or its headings. Of small lines of many words the first stays.
+    A line is removed only if it is surely no content: it is a page number, or it repeats at one height at the edge of
+    most pages and differs from the text by its size or by a wide gap. Sentences stay, and so do lines that look like
+    the text or its headings. The first copy of a repeated line of many words stays, too.
     """
     usual = _usual_style(pages)
     edges = [[*_at_edges(page, number)] for number, page in enumerate(pages)]
@@ -189,7 +188,7 @@ def without_furniture(pages: Sequence[PagePieces]) -> tuple[list[list[Piece]], l
             for key in line.keys:
                 seen.setdefault(key, set()).add(number)
     enough = 2 if len(pages) <= _FEW_PAGES else 3
-    # A header changes with the chapter, but its place does not.
+    # The words of a header change with the chapter; its height does not.
     zones: dict[Key, set[int]] = {}
     for number, lines in enumerate(edges):
         for line in lines:
@@ -199,7 +198,7 @@ def without_furniture(pages: Sequence[PagePieces]) -> tuple[list[list[Piece]], l
     styles, counting = _inner_styles(pages, edges), _margin_numbers(pages)
     kept: list[list[Piece]] = []
     dropped: list[Piece] = []
-    shown: set[Key] = set()
+    earlier: set[Key] = set()
     for page, lines in zip(pages, edges, strict=True):
         out = {id(piece) for piece in _titles(page)} | counting
         repeated = [
@@ -211,7 +210,7 @@ def without_furniture(pages: Sequence[PagePieces]) -> tuple[list[list[Piece]], l
         numbers = [line for line in lines if line.is_page] + [line for line in repeated if line.is_number]
         out.update(id(line.piece) for line in numbers)
         beside = {line.row for line in numbers}
-        # A name that repeats beside a value that does not is a table's.
+        # A repeated name beside a value that differs belongs to a table.
         known = {id(line.piece) for line in (*repeated, *numbers)}
         mixed = {line.row for line in lines if id(line.piece) not in known}
         for line in repeated:
@@ -219,9 +218,9 @@ def without_furniture(pages: Sequence[PagePieces]) -> tuple[list[list[Piece]], l
                 continue
             same = max(line.keys, key=lambda key: len(seen[key]))
             sure = _is_furniture(line, usual, styles, filled, beside_number=line.row in beside)
-            if sure and (same in shown or not _says_something(line.piece)):
+            if sure and (same in earlier or not _says_something(line.piece)):
                 out.add(id(line.piece))
-            shown.add(same)
+            earlier.add(same)
         kept.append([piece for piece in page.pieces if id(piece) not in out])
         dropped += [piece for piece in page.pieces if id(piece) in out]
     return kept, dropped
@@ -232,12 +231,12 @@ class _EdgeLine:
     """A piece at a page's edge.
 
     Attributes:
-        keys: What it is the same as on other pages: its words, its numbers as they are or counting with the pages.
-        zone: The edge and the height at which it stands.
-        gap: Between it and the text, in its size.
-        row: The edge, and how many rows stand further out.
-        is_number: Whether it is a number and nothing else.
-        is_page: Whether it is a page number by its form.
+        keys: Equal to those of the same line on other pages. A number that counts with the pages is made relative.
+        zone: The edge, and the height of the line in steps of 4 points.
+        gap: Distance between the rows at the edge and the text, in sizes of the font.
+        row: The edge, and the number of rows further out.
+        is_number: Whether it is only a number.
+        is_page: Whether it has the form of a page number.
     """
 
     piece: Piece
@@ -255,12 +254,12 @@ def _at_edges(page: PagePieces, number: int) -> Iterator[_EdgeLine]:
         outermost = _outermost(edge, ordered, page.height)
         inner = ordered[len(outermost)] if len(outermost) < len(ordered) else None
         for place, row in enumerate(outermost):
-            # What ends a page's edge is as far from the text as its innermost row.
+            # All rows at an edge have the gap of the innermost one.
             gap = _gap(outermost[-1], inner) / max(outermost[-1][0].size, 1.0) if inner else float(_MOST_ROWS)
             for piece in row:
                 text = " ".join(piece.text.lower().split())
                 height = piece.bottom if edge == "top" else page.height - piece.bottom
-                keys = tuple((edge, each, round(piece.size)) for each in _readings(text, number))
+                keys = tuple((edge, reading, round(piece.size)) for reading in _readings(text, number))
                 has_form = _PAGE_NUMBER.fullmatch(text) is not None
                 is_page = has_form and not place and (len(row) == 1 or text[0].isalpha())
                 is_number = has_form or _NUMBER.fullmatch(text) is not None
@@ -268,7 +267,7 @@ def _at_edges(page: PagePieces, number: int) -> Iterator[_EdgeLine]:
 
 
 def _readings(text: str, number: int) -> Iterator[str]:
-    """A text as it is, and with one of its numbers as how far it is ahead of the page's."""
+    """Yield a text, unless it is a number, and variants with one number replaced by its difference to the page's."""
     if not _NUMBER.fullmatch(text):
         yield text
     for match in [*_NUMBER.finditer(text)][:4]:
@@ -283,7 +282,7 @@ def _roman(text: str) -> int:
 
 
 def _usual_style(pages: Sequence[PagePieces]) -> tuple[float, bool]:
-    """The size of most words, and whether most of that size are bold."""
+    """Return the most frequent size of words, and whether most words of that size are bold."""
     counted = Counter((piece.size, piece.bold) for page in pages for piece in page.pieces for _ in piece.words)
     sizes = Counter[float]()
     for (size, _), number in counted.items():
@@ -293,18 +292,18 @@ def _usual_style(pages: Sequence[PagePieces]) -> tuple[float, bool]:
 
 
 def _inner_styles(pages: Sequence[PagePieces], edges: Sequence[Sequence[_EdgeLine]]) -> set[tuple[float, bool]]:
-    """The sizes and weights of what does not stand at the edges of pages."""
-    found: set[tuple[float, bool]] = set()
+    """Return the sizes and weights of pieces that are not at the edges of pages."""
+    styles: set[tuple[float, bool]] = set()
     for page, lines in zip(pages, edges, strict=True):
         outer = {id(line.piece) for line in lines}
-        found.update((piece.size, piece.bold) for piece in page.pieces if id(piece) not in outer)
-    return found
+        styles.update((piece.size, piece.bold) for piece in page.pieces if id(piece) not in outer)
+    return styles
 
 
 def _is_furniture(
     line: _EdgeLine, usual: tuple[float, bool], styles: set[tuple[float, bool]], pages: int, *, beside_number: bool
 ) -> bool:
-    """Whether a line that repeats at the edge of most pages is surely no part of the text."""
+    """Whether a line that repeats at the edge of most pages is surely not part of the text."""
     piece = line.piece
     if piece.text[0] in _NOTE_MARKS:
         return False
@@ -327,10 +326,10 @@ def _says_something(piece: Piece) -> bool:
 
 
 def _margin_numbers(pages: Sequence[PagePieces]) -> set[int]:
-    """Which pieces are numbers in the margins that count: with the pages, or a page's lines from top to bottom."""
+    """Return the ids of numbers in the margins that count the pages, or the lines of a page."""
     ahead: dict[int, list[tuple[int, Piece]]] = {}
     numbered: list[tuple[int, list[Piece]]] = []
-    found: set[int] = set()
+    counters: set[int] = set()
     for number, page in enumerate(pages):
         beside = [
             piece
@@ -345,11 +344,11 @@ def _margin_numbers(pages: Sequence[PagePieces]) -> set[int]:
             if _counts_lines(lines := [*column]):
                 numbered.append((number, lines))
     if len({number for number, _ in numbered}) >= max(2, _MOST_PAGES * len(pages)):
-        found.update(id(piece) for _, lines in numbered for piece in lines)
+        counters.update(id(piece) for _, lines in numbered for piece in lines)
     for counting in ahead.values():
         if len({number for number, _ in counting}) >= max(3, _MOST_PAGES * len(pages)):
-            found.update(id(piece) for _, piece in counting)
-    return found
+            counters.update(id(piece) for _, piece in counting)
+    return counters
 
 
 def _column_of(piece: Piece) -> int:
@@ -357,7 +356,7 @@ def _column_of(piece: Piece) -> int:
 
 
 def _counts_lines(column: Sequence[Piece]) -> bool:
-    """Whether numbers go up by one or by five, from top to bottom and at one distance, as numbers of lines do."""
+    """Whether a column of numbers is line numbers: evenly spaced, each one or five more than the number above."""
     if len(column) < _FEWEST_NUMBERS:
         return False
     steps = {int(after.text) - int(before.text) for before, after in pairwise(column)}
@@ -366,7 +365,7 @@ def _counts_lines(column: Sequence[Piece]) -> bool:
 
 
 def _titles(page: PagePieces) -> Iterator[Piece]:
-    """What stands at the top in small letters, and in larger ones below: a header that repeats a title."""
+    """Yield pieces at the top that the page repeats in larger letters: a running header with a title."""
     larger: dict[str, float] = {}
     for piece in page.pieces:
         larger[piece.text] = max(larger.get(piece.text, 0.0), piece.size)
@@ -375,7 +374,7 @@ def _titles(page: PagePieces) -> Iterator[Piece]:
 
 
 def _outermost(edge: str, rows: Sequence[list[Piece]], height: float) -> Sequence[list[Piece]]:
-    """The rows at an edge that a gap parts from the rest of the page."""
+    """Return the rows at an edge, the outermost first, that a gap separates from the rest of the page."""
     taken = 0
     for place, row in enumerate(rows[:_MOST_ROWS]):
         middle = sum(piece.top + piece.bottom for piece in row) / (2 * len(row))

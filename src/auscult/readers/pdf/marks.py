@@ -1,4 +1,4 @@
-"""Form fields and struck-out places of a PDF page: what stands in no text layer, or no longer holds."""
+"""Form fields and strike-out annotations of a PDF page, which its text layer does not contain."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 Box = tuple[float, float, float, float]
-"""Left, bottom, right and top, in the PDF's own space."""
+"""Left, bottom, right and top in PDF coordinates (points, y upwards)."""
 
 _MOST: Final = 5_000
 _HIDDEN: Final = 2
@@ -16,12 +16,12 @@ _PASSWORD: Final = 1 << 13
 
 @dataclass(slots=True)
 class Marks:
-    """Fields and struck-out places of a page.
+    """Form fields and struck-out areas of a page.
 
     Attributes:
-        ticks: Check boxes and radio buttons, with whether each is ticked.
-        values: Text fields and choices, with what is filled in.
-        struck: Places that an annotation strikes out.
+        ticks: Check boxes and radio buttons, and whether each is ticked.
+        values: Text fields and choice fields, and the value of each.
+        struck: Areas that a strike-out annotation covers.
     """
 
     ticks: list[tuple[Box, bool]] = field(default_factory=list)
@@ -29,12 +29,12 @@ class Marks:
     struck: list[Box] = field(default_factory=list)
 
     def collect(self, raw: Any, page: Any, forms: Any) -> None:
-        """Read a page's annotations.
+        """Add the fields and strike-outs of a page.
 
         Args:
-            raw: The library's functions.
-            page: An open page of it.
-            forms: The document's forms; None where it has none.
+            raw: The `pypdfium2.raw` module.
+            page: An open page.
+            forms: The document's form environment; None if it has no forms.
         """
         for place in range(min(raw.FPDFPage_GetAnnotCount(page), _MOST)):
             mark = raw.FPDFPage_GetAnnot(page, place)
@@ -69,7 +69,7 @@ class Marks:
 
 
 def _value(raw: Any, forms: Any, mark: Any) -> str:
-    """What is filled in: the labels of what is chosen, or the value."""
+    """Return the value of a field: the labels of the selected options, or the text."""
     chosen = [
         _text(raw.FPDFAnnot_GetOptionLabel, forms, mark, option)
         for option in range(min(raw.FPDFAnnot_GetOptionCount(forms, mark), _MOST))
@@ -79,10 +79,10 @@ def _value(raw: Any, forms: Any, mark: Any) -> str:
 
 
 def _text(get: Any, *of: Any) -> str:
-    """A text of the library's, which is UTF-16 with a zero at its end."""
+    """Call a PDFium function that writes zero-terminated UTF-16 into a buffer; return the text."""
     size = get(*of, None, 0)
     if size < 2:
         return ""
-    held = (ctypes.c_ushort * (size // 2 + 1))()
-    get(*of, held, size)
-    return bytes(held)[:size].decode("utf-16-le", "ignore").rstrip("\0")
+    buffer = (ctypes.c_ushort * (size // 2 + 1))()
+    get(*of, buffer, size)
+    return bytes(buffer)[:size].decode("utf-16-le", "ignore").rstrip("\0")

@@ -1,7 +1,7 @@
-"""Draws one page of a PDF or a file of pictures: read from standard input, written to standard output as PNG.
+"""Draw one page of a PDF or an image file: read the file from standard input, write PNG to standard output.
 
-`page_images` runs it as a file of its own. It loads the file beside it that opens what was read without the rest of
-Auscult, which would take most of the time that a page takes.
+`page_images` runs this file as a program. It loads only the module beside it that opens the file (`pdfium` or
+`pictures`): importing the rest of Auscult would take longer than drawing the page.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-TOLD = 3
-"""What it exits with where it wrote an error instead."""
+ERROR_WRITTEN = 3
+"""Exit status if standard output holds an error, as JSON, instead of a picture."""
 MOST_PIXELS = 8_000_000
-"""Of a picture: an A4 page at nearly four pixels a point. A larger page is drawn smaller."""
+"""Limit of a picture: an A4 page at nearly four pixels per point. A larger page is drawn at a smaller scale."""
 
 
 def png(width: int, height: int, rows: Sequence[bytes]) -> bytes:
-    """Rows of pixels (red, green, blue) as a PNG."""
+    """Encode rows of pixels (red, green, blue; one byte each) as PNG."""
     head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    # A zero before each row: it is stored as it is.
+    # A PNG row begins with its filter type; 0 means that the row is not filtered.
     body = zlib.compress(b"".join(b"\0" + row for row in rows), 6)
     chunks = ((b"IHDR", head), (b"IDAT", body), (b"IEND", b""))
     return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(kind, data) for kind, data in chunks)
@@ -36,35 +36,42 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
 
 
 def main(page: int, scale: float, seconds: int, memory: int) -> None:
-    """Limit this process, read a PDF or pictures and write a page, or an error."""
+    """Limit this process, then write the page of the file on standard input, or an error.
+
+    Args:
+        page: Index of the page, from 0.
+        scale: Pixels per point.
+        seconds: Limit of processor time.
+        memory: Bytes of address space that the process may add.
+    """
     content = sys.stdin.buffer.read()
     opened = _opener(content)
     _limit(seconds, memory)
     try:
         with opened(content) as pdf:
             if not 0 <= page < len(pdf):
-                _tell("", f"a page from 0 to {len(pdf) - 1}", f"page {page}", "choose another")
+                _exit_with_error("", f"a page from 0 to {len(pdf) - 1}", f"page {page}", "choose another")
             picture = png(*pdf.draw(page, scale, MOST_PIXELS))
     except Exception as error:
         if not hasattr(error, "remedy"):
             raise
-        _tell(getattr(error, "kind", ""), error.expected, error.got, error.remedy)  # type: ignore[attr-defined]
+        _exit_with_error(getattr(error, "kind", ""), error.expected, error.got, error.remedy)  # type: ignore[attr-defined]
     else:
         sys.stdout.buffer.write(picture)
 
 
-def _tell(*told: str) -> None:
-    sys.stdout.buffer.write(json.dumps(told).encode())
+def _exit_with_error(*fields: str) -> None:
+    sys.stdout.buffer.write(json.dumps(fields).encode())
     sys.stdout.flush()
-    os._exit(TOLD)
+    os._exit(ERROR_WRITTEN)
 
 
 def _opener(content: bytes) -> Callable[[bytes], Any]:
-    """Return what opens a file for its pages to be drawn."""
+    """Return the function that opens a file so that its pages can be drawn."""
     pictures = _beside("pictures")
     if pictures.picture_type(content):
         return cast(Callable[[bytes], Any], pictures.opened_pictures)
-    # Loaded before there are limits.
+    # Imported before the limits apply: the import alone needs memory.
     importlib.import_module("pypdfium2")
     return cast(Callable[[bytes], Any], _beside("pdfium").opened)
 
@@ -82,8 +89,8 @@ def _limit(seconds: int, memory: int) -> None:
     import resource
 
     if sys.platform.startswith("linux"):
-        taken = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (taken + memory,) * 2)
+        in_use = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (in_use + memory,) * 2)
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))

@@ -1,8 +1,8 @@
-"""Pages of a PDF, or of a file of scanned pages, as pictures, for people who look at where an answer stands.
+"""Pictures of the pages of a PDF or image file, so that people can see an answer in its place.
 
-A file may be made to harm, and PDFium is a large program in C++: a server has pages drawn by `PageRenderer`, in a
-process of their own that has limits of time and memory, opens no file and dies after one page. Nothing is written to
-disk; a few pictures are kept in memory.
+A file may be malicious, and PDFium is a large C++ program. A server therefore uses `PageRenderer`, which draws each
+page in a new process with limits on time and memory. That process opens no file and ends after one page. Nothing is
+written to disk; recent pictures are cached in memory.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Final
 
 from auscult.errors import DataError
 from auscult.readers.contract import UnreadableError
-from auscult.readers.pdf.page_drawing import MOST_PIXELS, TOLD, png
+from auscult.readers.pdf.page_drawing import ERROR_WRITTEN, MOST_PIXELS, png
 from auscult.readers.pdf.pdfium import opened
 from auscult.readers.pdf.pictures import opened_pictures, picture_type
 
@@ -30,15 +30,15 @@ _PROGRAM: Final = str(Path(__file__).with_name("page_drawing.py"))
 
 
 def page_png(content: bytes, page: int, scale: float) -> bytes:
-    """A page as PNG, drawn in this process; other threads that draw or read a PDF wait.
+    """Draw a page as PNG in this process. Other threads that draw or read a PDF wait.
 
     Args:
-        content: A PDF, or a file of pictures (PNG, JPEG, TIFF).
-        page: From 0.
-        scale: Pixels a point, above 0 and at most 8. A picture of more than 8 million pixels is drawn smaller.
+        content: A PDF or an image file (PNG, JPEG, TIFF).
+        page: Index of the page, from 0.
+        scale: Pixels per point, above 0 and at most 8. It is reduced for pictures of more than 8 million pixels.
 
     Raises:
-        DataError: There is no such page, or the scale is out of range.
+        DataError: The page does not exist, or the scale is out of range.
         UnreadableError: The file is broken or encrypted.
     """
     _check_scale(scale)
@@ -50,13 +50,13 @@ def page_png(content: bytes, page: int, scale: float) -> bytes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenderLimits:
-    """What drawing one page may take.
+    """Limits of a `PageRenderer`.
 
     Attributes:
-        seconds: Of time, and as many of a processor's.
-        memory: Bytes of address space, beyond what the process has when it begins.
-        at_once: Processes at the same time; others wait for as long as a page may take.
-        kept: Bytes of pictures that are kept.
+        seconds: Elapsed time per page; also processor time per page, rounded up.
+        memory: Bytes of address space that a drawing process may add.
+        at_once: Drawing processes at the same time. Further requests wait for at most `seconds`.
+        kept: Size of the cache of pictures, in bytes.
     """
 
     seconds: float = 10.0
@@ -66,10 +66,10 @@ class RenderLimits:
 
 
 class PageRenderer:
-    """Draws pages in processes of their own; safe to use from several threads."""
+    """Draws each page in a new process and caches the pictures. Threads may share one."""
 
     def __init__(self, limits: RenderLimits | None = None) -> None:
-        """Start nothing yet."""
+        """Create a renderer with an empty cache; no process is started yet."""
         self._limits = limits or RenderLimits()
         self._slots = threading.BoundedSemaphore(self._limits.at_once)
         self._lock = threading.Lock()
@@ -77,11 +77,11 @@ class PageRenderer:
         self._size = 0
 
     def render(self, content: bytes, page: int, scale: float) -> bytes:
-        """As `page_png`; the same page at the same scale is drawn once as long as it is kept.
+        """Return a page as PNG, from the cache or drawn. The arguments are those of `page_png`.
 
         Raises:
-            DataError: There is no such page, the scale is out of range, or too many pages are being drawn.
-            UnreadableError: The file is broken or encrypted, or takes more time or memory than a page may.
+            DataError: The page does not exist, the scale is out of range, or too many pages are being drawn.
+            UnreadableError: The file is broken or encrypted, or drawing exceeded the time or memory limit.
         """
         _check_scale(scale)
         key = hashlib.sha256(content).digest(), page, scale
@@ -113,22 +113,22 @@ def _check_scale(scale: float) -> None:
 
 
 def _drawn_apart(content: bytes, page: int, scale: float, limits: RenderLimits) -> bytes:
-    asked = [str(page), str(float(scale)), str(math.ceil(limits.seconds)), str(limits.memory)]
-    # It imports what this process does, and gets none of its secrets.
-    command = [sys.executable, "-B", "-P", _PROGRAM, *asked]
+    arguments = [str(page), str(float(scale)), str(math.ceil(limits.seconds)), str(limits.memory)]
+    # The new process imports from the same folders. It does not inherit environment variables, which may be secret.
+    command = [sys.executable, "-B", "-P", _PROGRAM, *arguments]
     places = os.pathsep.join(os.path.abspath(place) for place in sys.path if place)  # noqa: PTH100
     clean = {"PATH": os.defpath, "PYTHONPATH": places, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     try:
-        done = subprocess.run(  # noqa: S603 - this interpreter, and numbers
+        process = subprocess.run(  # noqa: S603 - this interpreter, and numbers
             command, input=content, capture_output=True, timeout=limits.seconds, check=False, env=clean, cwd=os.sep
         )
     except subprocess.TimeoutExpired:
         raise _too_much("more time than one may") from None
-    if done.returncode == 0 and done.stdout.startswith(b"\x89PNG"):
-        return done.stdout
-    if done.returncode == TOLD:
-        kind, *told = map(str, json.loads(done.stdout))
-        raise UnreadableError(kind, *told) if kind else DataError(*told)
+    if process.returncode == 0 and process.stdout.startswith(b"\x89PNG"):
+        return process.stdout
+    if process.returncode == ERROR_WRITTEN:
+        kind, *details = map(str, json.loads(process.stdout))
+        raise UnreadableError(kind, *details) if kind else DataError(*details)
     raise _too_much("more memory than one may, or damaged what draws it")
 
 

@@ -1,4 +1,4 @@
-"""Paragraphs and list items of a PDF, rebuilt from where lines and pieces of lines stand."""
+"""Paragraphs, list items and tables of a PDF, rebuilt from the positions of lines."""
 
 from __future__ import annotations
 
@@ -22,35 +22,35 @@ _LINE: Final = 0.8
 
 
 def without_markers_apart(row: list[Piece]) -> list[Piece]:
-    """A row whose list marker or section number is no cell of its own, though a wide gap follows it."""
+    """Join a list marker or section number with the text after it, so that it is no cell of a table."""
     while len(row) > 1 and len(row[0].words) == 1 and _heads(row[0].words[0]):
         row = [piece_of((*row[0].words, *row[1].words)), *row[2:]]
     return [piece_of(word for piece in row for word in piece.words)] if _stretched(row) else row
 
 
 def without_lines_between(row: list[Piece]) -> list[list[Piece]]:
-    """Return a row; or rows, where pieces of it stand above each other, beside one that stands between them."""
+    """Divide a row into rows if pieces of it are above each other, beside one at a height between them."""
     if not any(_above_each_other(one, other) for one, other in pairwise(row)):
         return [row]
-    found: list[list[Piece]] = []
-    for piece in sorted(row, key=lambda each: each.top + each.bottom):
-        before = found[-1][-1] if found else None
+    rows: list[list[Piece]] = []
+    for piece in sorted(row, key=lambda piece: piece.top + piece.bottom):
+        before = rows[-1][-1] if rows else None
         if before is not None and abs(piece.top + piece.bottom - before.top - before.bottom) <= 2 * _ALIKE * piece.size:
-            found[-1].append(piece)
+            rows[-1].append(piece)
         else:
-            found.append([piece])
-    return [sorted(part, key=lambda each: each.left) for part in found]
+            rows.append([piece])
+    return [sorted(part, key=lambda piece: piece.left) for part in rows]
 
 
 def _above_each_other(one: Piece, other: Piece) -> bool:
-    """Whether one of two pieces stands a line above the other."""
+    """Whether one of two pieces is a line above the other."""
     across = min(one.right, other.right) - max(one.left, other.left)
     apart = abs(one.top + one.bottom - other.top - other.bottom) / 2
     return 2 * across > min(one.right - one.left, other.right - other.left) and apart >= _LINE * one.size
 
 
 def _stretched(row: Sequence[Piece]) -> bool:
-    """Whether gaps are wide, and all alike, because a line was stretched to its column's width."""
+    """Whether a line was stretched to its column's width: all gaps between words are wide and nearly equal."""
     if len(row) < 3 or any(len(piece.words) > 1 for piece in row[1:]):
         return False
     gaps = [after.left - before.right for before, after in pairwise(row)]
@@ -58,12 +58,12 @@ def _stretched(row: Sequence[Piece]) -> bool:
 
 
 def marks(word: Word) -> bool:
-    """Whether a word is the marker of a list's item: "•", "2.", "b)"."""
+    """Whether a word is the marker of a list item: "•", "2.", "b)"."""
     return _MARKER.match(word.text) is not None
 
 
 def _heads(word: Word) -> bool:
-    """Whether a word stands before what it marks or numbers: "•", "2.1", "A."; a number alone only in bold."""
+    """Whether a word marks or numbers the text after it: "•", "2.1.", "A."; without punctuation only if it is bold."""
     sign = len(word.text) == 1 and not word.text.isalnum() and word.text not in "-–—"
     numbered = _NUMBERED.fullmatch(word.text) is not None
     return sign or marks(word) or (numbered and (word.bold or word.text[-1] in ".)]"))
@@ -81,10 +81,10 @@ class Block:
     """A paragraph, a list item, or a table.
 
     Attributes:
-        lines: Of a paragraph or an item, from top to bottom.
-        rows: Of a table: cells of pieces.
-        marked: Begins with a list's marker.
-        slanted: A line that is slanted over the page: a watermark, a stamp.
+        lines: Lines of a paragraph or list item, from top to bottom; empty for a table.
+        rows: Rows of a table: cells of pieces.
+        marked: Whether it begins with a list marker.
+        slanted: Whether it is a slanted line: a watermark or a stamp.
     """
 
     lines: list[Piece] = field(default_factory=list)
@@ -94,54 +94,54 @@ class Block:
 
     @property
     def words(self) -> list[Word]:
-        """All of its words, in order."""
+        """All words, in order."""
         pieces = self.lines or [piece for row in self.rows for cell in row for piece in cell]
         return [word for piece in pieces for word in piece.words]
 
     @property
     def size(self) -> float:
-        """Of most of its letters."""
+        """Size of most letters, in half points."""
         return usual_size(self.words)
 
     @property
     def bold(self) -> bool:
-        """Whether all of it is."""
+        """Whether all words are bold."""
         return all(word.bold for word in self.words)
 
 
 def blocks_of(region: Sequence[Piece], rules: Sequence[Rule] = ()) -> list[Block]:
-    """What a stretch of a page holds, from top to bottom.
+    """Return the blocks of a region of a page, from top to bottom.
 
     Args:
-        region: The stretch.
-        rules: Level lines of the page.
+        region: Pieces of its lines.
+        rules: Horizontal lines drawn on the page.
     """
-    found: list[Block] = []
+    blocks: list[Block] = []
     lines: list[Piece] = []
     level = [part for row in rows_of(region) for part in without_lines_between(row)]
     for is_table, rows in stretches([without_markers_apart(row) for row in level]):
         if is_table:
-            found += _paragraphs(lines)
+            blocks += _paragraphs(lines)
             lines = []
-            found.append(Block(rows=cells_of(rows, rules)))
+            blocks.append(Block(rows=cells_of(rows, rules)))
         else:
             lines += [piece_of(word for piece in row for word in piece.words) for row in rows]
-    return found + _paragraphs(lines)
+    return blocks + _paragraphs(lines)
 
 
 def continued(blocks: Sequence[Block]) -> list[Block]:
-    """Blocks of a whole document: a paragraph that a column's or a page's end cut is one again."""
-    found: list[Block] = []
+    """Join paragraphs of a document that the end of a column or page divided."""
+    joined: list[Block] = []
     before: Block | None = None
     for block in blocks:
         if block.slanted:
-            found.append(block)
+            joined.append(block)
         elif before is not None and _continues(before, block):
             before.lines.extend(block.lines)
         else:
             before = block
-            found.append(block)
-    return found
+            joined.append(block)
+    return joined
 
 
 def _continues(block: Block, following: Block) -> bool:
@@ -157,18 +157,18 @@ def _continues(block: Block, following: Block) -> bool:
 
 
 def _paragraphs(lines: Sequence[Piece]) -> list[Block]:
-    """Lines from top to bottom as paragraphs and list items."""
+    """Group lines, from top to bottom, into paragraphs and list items."""
     if not lines:
         return []
     right = _right_edges(lines)
     within = _inner_gap(lines, right)
-    found = [_begun(lines[0])]
+    paragraphs = [_begun(lines[0])]
     for before, line in pairwise(lines):
-        if _breaks(found[-1], before, line, right[round(before.size)], within):
-            found.append(_begun(line))
+        if _breaks(paragraphs[-1], before, line, right[round(before.size)], within):
+            paragraphs.append(_begun(line))
         else:
-            found[-1].lines.append(line)
-    return found
+            paragraphs[-1].lines.append(line)
+    return paragraphs
 
 
 def _begun(line: Piece) -> Block:
@@ -176,7 +176,7 @@ def _begun(line: Piece) -> Block:
 
 
 def _right_edges(lines: Sequence[Piece]) -> dict[int, float]:
-    """How far lines of a size reach."""
+    """Return the right edge of lines, by size of the font."""
     edges: dict[int, float] = {}
     for line in lines:
         edges[round(line.size)] = max(edges.get(round(line.size), 0.0), line.right)
@@ -184,7 +184,7 @@ def _right_edges(lines: Sequence[Piece]) -> dict[int, float]:
 
 
 def _inner_gap(lines: Sequence[Piece], right: dict[int, float]) -> float | None:
-    """The usual gap between two lines of a paragraph, in sizes of the font."""
+    """Return the median gap between two lines of a paragraph, in sizes of the font; None if no two lines are one."""
     gaps = [
         (line.top - before.bottom) / max(before.size, 1.0)
         for before, line in pairwise(lines)
@@ -214,7 +214,7 @@ def _breaks(block: Block, before: Piece, line: Piece, right: float, within: floa
 
 
 def _sentence_goes_on(before: Piece, line: Piece, right: float) -> bool:
-    """Whether a line that has some place left ends within a word or a sentence."""
+    """Whether a sentence or a divided word goes on in the next line, though the line before has some space left."""
     last, small = before.words[-1].text, line.words[0].text[:1].islower()
     if small and len(last) > 2 and last[-1] in "-\u2010\u00ad":
         return True
@@ -223,7 +223,7 @@ def _sentence_goes_on(before: Piece, line: Piece, right: float) -> bool:
 
 
 def _runs_on(before: Piece, line: Piece, right: float) -> bool:
-    """Whether a sentence of which some words are bold goes over a line's end: the lines are of one paragraph."""
+    """Whether a sentence goes on in the next line, so that a change of weight begins no paragraph."""
     return (
         has_no_place(before, line, right)
         and not _ENDED.search(before.words[-1].text)

@@ -1,8 +1,8 @@
-"""PDFium, the library behind PDF pages: opening, what stands where on a page, drawing a page.
+"""PDFium: open a PDF, read the content of its pages, draw them.
 
-Nothing else here imports it. PDFium keeps state of its own and is not thread-safe: whoever opens a PDF holds the one
-lock until it is closed, so that threads of a process take turns. `page_drawing` loads this file without the rest of
-Auscult: what it imports, it imports when it is needed.
+Only this module imports pypdfium2. PDFium has global state and is not thread-safe, so one lock is held from opening a
+PDF until it is closed, and threads take turns. `page_drawing` loads this file without the rest of Auscult; other
+modules are therefore imported inside functions.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 _LOCK: Final = threading.RLock()
 _PASSWORD, _SECURITY = 4, 5
 _MOST_BOOKMARKS: Final = 5_000
-#: Points from the origin that no page reaches.
+#: Points from the origin, further than any page extends.
 _BEYOND_PAGES: Final = 1e6
 _BROKEN: Final = "open it in a viewer: if that fails too, get the file again; if not, save a copy from there"
 
 
 class Bookmark(NamedTuple):
-    """A line of the outline; `page` counts from 0 and is -1 where it names none."""
+    """An entry of the outline. `page` counts from 0; it is -1 if the entry names no page."""
 
     title: str
     level: int
@@ -35,22 +35,22 @@ class Bookmark(NamedTuple):
 
 
 class Pdf:
-    """An open PDF; only `opened` makes one."""
+    """An open PDF. Use `opened` to create one."""
 
     def __init__(self, document: Any) -> None:
         self._document = document
         self._has_form = document.get_formtype() != 0
         if self._has_form:
-            # This build of PDFium runs no scripts of a form's.
+            # This build of PDFium does not run scripts in forms.
             document.init_forms()
 
     def __len__(self) -> int:
-        """How many pages it has."""
+        """Return the number of pages."""
         return len(self._document)
 
     def metadata(self) -> dict[str, str]:
-        """What it says of itself: "Title", "Author", "CreationDate", "ModDate", where given."""
-        found: dict[str, str] = {}
+        """Return "Title", "Author", "CreationDate" and "ModDate" of the file's metadata, without empty ones."""
+        values: dict[str, str] = {}
         for key in ("Title", "Author", "CreationDate", "ModDate"):
             try:
                 value = self._document.get_metadata_value(key)
@@ -58,26 +58,26 @@ class Pdf:
                 continue
             cleaned = " ".join(_visible(value).split())
             if cleaned:
-                found[key] = cleaned
-        return found
+                values[key] = cleaned
+        return values
 
     def outline(self) -> list[Bookmark]:
-        """Its bookmarks, in order, at most five thousand."""
-        found: list[Bookmark] = []
+        """Return the bookmarks in order, at most 5,000."""
+        bookmarks: list[Bookmark] = []
         for mark in self._document.get_toc():
             target = mark.get_dest()
             page = target.get_index() if target else None
             title = " ".join(_visible(_decoded_title(mark)).split())
-            found.append(Bookmark(title, mark.level, -1 if page is None else page))
-            if len(found) == _MOST_BOOKMARKS:
+            bookmarks.append(Bookmark(title, mark.level, -1 if page is None else page))
+            if len(bookmarks) == _MOST_BOOKMARKS:
                 break
-        return found
+        return bookmarks
 
     def page(self, number: int) -> PageContent:
-        """What page `number`, from 0, holds.
+        """Return the content of page `number`, from 0.
 
         Raises:
-            UnreadableError: It is damaged.
+            UnreadableError: The page is damaged.
         """
         from pypdfium2 import raw
 
@@ -93,10 +93,10 @@ class Pdf:
                 text.close()
 
     def layer(self, number: int) -> str:
-        """Return the text layer of page `number`, from 0, as PDFium writes it.
+        """Return the text of page `number`, from 0, as PDFium extracts it.
 
         Raises:
-            UnreadableError: It is damaged.
+            UnreadableError: The page is damaged.
         """
         with self._page(number) as page:
             text = page.get_textpage()
@@ -106,15 +106,15 @@ class Pdf:
                 text.close()
 
     def draw(self, number: int, scale: float, most_pixels: int) -> tuple[int, int, list[bytes]]:
-        """Page `number`, from 0, as width, height and rows of pixels: red, green and blue, a byte each.
+        """Draw a page. Return its width, height and rows of pixels: red, green and blue, one byte each.
 
         Args:
-            number: Of the page.
-            scale: Pixels a point; less, where the picture would have more than `most_pixels`.
-            most_pixels: That the picture may have.
+            number: Index of the page, from 0.
+            scale: Pixels per point. It is reduced if the picture would exceed `most_pixels`.
+            most_pixels: Limit of width times height.
 
         Raises:
-            UnreadableError: It is damaged.
+            UnreadableError: The page is damaged.
         """
         with self._page(number) as page:
             wide, high = max(page.get_width(), 1.0), max(page.get_height(), 1.0)
@@ -122,8 +122,8 @@ class Pdf:
                 raise _broken(f"a page {number + 1} without a size")
             fitting = min(scale, math.sqrt(most_pixels / (wide * high)), 4 * math.sqrt(most_pixels) / max(wide, high))
             bitmap = page.render(scale=fitting, rev_byteorder=True, draw_annots=True)
-            held, width = memoryview(bitmap.buffer), bitmap.width
-            rows = [bytes(held[at * bitmap.stride : at * bitmap.stride + 3 * width]) for at in range(bitmap.height)]
+            pixels, width = memoryview(bitmap.buffer), bitmap.width
+            rows = [bytes(pixels[at * bitmap.stride : at * bitmap.stride + 3 * width]) for at in range(bitmap.height)]
             return width, bitmap.height, rows
 
     @contextmanager
@@ -136,7 +136,7 @@ class Pdf:
             if marks is not None:
                 marks.collect(raw, page, self._document.formenv)
             if self._has_form:
-                # What was filled in becomes part of the page, in memory.
+                # Make filled-in values part of the page content; only in memory.
                 with suppress(PdfiumError):
                     page.flatten()
                 page.close()
@@ -153,13 +153,10 @@ class Pdf:
 
 @contextmanager
 def opened(content: bytes) -> Iterator[Pdf]:
-    """Open a PDF; other threads wait meanwhile.
-
-    Args:
-        content: Its bytes.
+    """Open the PDF of some bytes. Other threads that open one wait until it is closed.
 
     Raises:
-        UnreadableError: It is broken, or needs a password.
+        UnreadableError: The file is broken or needs a password.
     """
     import pypdfium2
 
@@ -178,12 +175,12 @@ def opened(content: bytes) -> Iterator[Pdf]:
 
 
 def _show_something(page: Any) -> None:
-    """Let a page show all of its media box where its crop box lies beside that, as viewers do.
+    """Show the whole media box of a page whose crop box lies outside of it, as viewers do.
 
-    Such a page has no size, and could neither be drawn nor have words on it.
+    Otherwise the page has no area: it could not be drawn, and no word would be on it.
     """
     if not all(page.get_size()):
-        # PDFium cuts a crop box to the media box, which it names only where the page does not inherit it.
+        # PDFium clips a crop box to the media box. The media box itself cannot be read if the page inherits it.
         page.set_cropbox(-_BEYOND_PAGES, -_BEYOND_PAGES, _BEYOND_PAGES, _BEYOND_PAGES)
 
 

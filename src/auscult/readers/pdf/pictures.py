@@ -1,7 +1,7 @@
-"""Pictures of pages (PNG, JPEG, TIFF with one page or several): opened and drawn as the pages of a PDF are.
+"""Image files of pages (PNG, JPEG, TIFF), with the same methods as `pdfium.Pdf`.
 
-Nothing else here imports Pillow, which comes with the engine that recognises scans. `page_drawing` loads this file
-without the rest of Auscult: what it imports, it imports when it is needed.
+Only this module imports Pillow, which is installed with the engine that recognises scans. `page_drawing` loads this
+file without the rest of Auscult; other modules are therefore imported inside functions.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ _BEGINNINGS: Final = (
     (b"II*\x00", "image/tiff"),
     (b"MM\x00*", "image/tiff"),
 )
-#: Of a picture: A3 at 600 dots an inch has 70 million. Decoded it takes three bytes a dot.
+#: Limit of a picture: A3 at 600 dots per inch has 70 million. A decoded dot takes three bytes.
 _MOST_DOTS: Final = 80_000_000
-#: Dots of a picture's longer side; a smaller one is an icon rather than a page.
+#: Dots of a picture's longer side. A smaller picture is an icon and no page.
 _FEWEST_DOTS: Final = 300
-#: Points. Outside of these the resolution that a file states is a default of a program: the page is taken for A4.
+#: Points. If the longer side is outside of these limits, the stated resolution is wrong; the page is taken as A4.
 _SHORTEST, _LONGEST, _A4 = 216.0, 1728.0, 842.0
 _ORIENTATION, _SUBFILE = 0x0112, 254
-#: From this one on, orientations swap width and height.
+#: Exif orientations from this value on swap width and height.
 _SWAPPED: Final = 5
 
 
 def picture_type(content: bytes) -> str:
-    """Return the media type of a picture that is read; empty for anything else."""
+    """Return the media type of a supported image; "" for any other file."""
     return next((kind for beginning, kind in _BEGINNINGS if content.startswith(beginning)), "")
 
 
@@ -46,45 +46,45 @@ class _Page(NamedTuple):
 
 
 class Pictures:
-    """An open file of pictures; only `opened_pictures` makes one."""
+    """An open image file. Use `opened_pictures` to create one."""
 
     def __init__(self, image: Any, pages: list[_Page]) -> None:
         self._image = image
         self._pages = pages
 
     def __len__(self) -> int:
-        """How many pages it has."""
+        """Return the number of pages."""
         return len(self._pages)
 
     def metadata(self) -> dict[str, str]:
-        """Return nothing: what a camera or scanner says of a picture is not about the text."""
+        """Return no metadata: that of a camera or scanner does not describe the text."""
         return {}
 
     def outline(self) -> list[Any]:
-        """Return nothing: a picture has no bookmarks."""
+        """Return no bookmarks: image files have none."""
         return []
 
     def page(self, number: int) -> PageContent:
-        """Return what page `number`, from 0, holds: a picture, where it is large enough for one."""
+        """Return the content of page `number`, from 0: a scan, or nothing if the picture is too small for one."""
         from auscult.readers.pdf.words import PageContent
 
         page = self._pages[number]
         return PageContent(page.width, page.height, (), max(page.dots) >= _FEWEST_DOTS, False, 0, (), "")
 
     def dots(self, number: int) -> tuple[int, int]:
-        """Return width and height of page `number`, from 0, in dots."""
+        """Return the width and height of page `number`, from 0, in dots."""
         return self._pages[number].dots
 
     def draw(self, number: int, scale: float, most_pixels: int) -> tuple[int, int, list[bytes]]:
-        """Page `number`, from 0, as width, height and rows of pixels: red, green and blue, a byte each.
+        """Draw a page. Return its width, height and rows of pixels: red, green and blue, one byte each.
 
         Args:
-            number: Of the page.
-            scale: Pixels a point; less, where the picture would have more than `most_pixels`.
-            most_pixels: That the picture may have.
+            number: Index of the page, from 0.
+            scale: Pixels per point. It is reduced if the picture would exceed `most_pixels`.
+            most_pixels: Limit of width times height.
 
         Raises:
-            UnreadableError: It is damaged.
+            UnreadableError: The picture is damaged.
         """
         from PIL import ImageOps
 
@@ -100,13 +100,10 @@ class Pictures:
 
 @contextmanager
 def opened_pictures(content: bytes) -> Iterator[Pictures]:
-    """Open a file of pictures.
-
-    Args:
-        content: Its bytes.
+    """Open the image file of some bytes.
 
     Raises:
-        UnreadableError: It is damaged, a picture of it is too large, or Pillow is not installed.
+        UnreadableError: The file is damaged, a picture in it is too large, or Pillow is not installed.
     """
     try:
         from PIL import Image
@@ -115,7 +112,7 @@ def opened_pictures(content: bytes) -> Iterator[Pictures]:
 
     with _checked():
         image = Image.open(io.BytesIO(content), formats=("PNG", "JPEG", "TIFF"))
-        # Further pictures of a JPEG or PNG file are previews, or an animation.
+        # Further frames of a JPEG or PNG file are previews or an animation.
         frames = getattr(image, "n_frames", 1) if image.format == "TIFF" else 1
         pages = [page for frame in range(frames) if (page := _page(image, frame)) is not None]
     with image:
@@ -123,7 +120,7 @@ def opened_pictures(content: bytes) -> Iterator[Pictures]:
 
 
 def _page(image: Any, frame: int) -> _Page | None:
-    """Return a page; None for a preview of another."""
+    """Return the page of a frame; None for a preview of another page."""
     image.seek(frame)
     if image.format == "TIFF" and frame and image.tag_v2.get(_SUBFILE, 0) & 1:
         return None
@@ -131,7 +128,7 @@ def _page(image: Any, frame: int) -> _Page | None:
     if wide * high > _MOST_DOTS:
         raise _unreadable(f"a picture of at most {_MOST_DOTS:,} dots", f"one of {wide * high:,}", "save it smaller")
     across, down = (float(each) for each in image.info.get("dpi", (0, 0)))
-    # A TIFF file is turned when it is opened.
+    # Pillow turns a TIFF file when it opens it.
     if image.format != "TIFF" and image.getexif().get(_ORIENTATION, 1) >= _SWAPPED:
         wide, high, across, down = high, wide, down, across
     width, height = (72 * side / per if per > 0 else 0.0 for side, per in ((wide, across), (high, down)))
@@ -141,11 +138,11 @@ def _page(image: Any, frame: int) -> _Page | None:
 
 
 def _on_white(image: Any) -> Any:
-    """Return a picture in red, green and blue, a byte each, what is transparent as white."""
+    """Convert a picture to RGB. Transparent dots become white."""
     from PIL import Image
 
     if image.mode.startswith("I;16"):
-        # Pillow cuts 16 bits off at the brightest of 8.
+        # Pillow clips 16-bit values at 255 instead of scaling them.
         image = image.convert("I").point(lambda value: value / 256).convert("L")
     if not image.has_transparency_data:
         return image.convert("RGB")
@@ -155,7 +152,7 @@ def _on_white(image: Any) -> Any:
 
 @contextmanager
 def _checked() -> Iterator[None]:
-    """Refuse a damaged picture, for which Pillow has no one error."""
+    """Turn errors of Pillow into UnreadableError: a damaged picture raises errors of many types."""
     try:
         yield
     except MemoryError:

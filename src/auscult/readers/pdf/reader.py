@@ -1,10 +1,10 @@
-"""PDF: the text layer in the order of reading, with a box for each word, and sections by headings.
+"""Reader of PDF files: the text layer in reading order, with a box for each word, divided into sections.
 
-The text is rebuilt from where words stand on the page: columns, paragraphs, lists and tables; headings by the size and
-weight of letters and by the outline. Words parted at a line's end are joined, compounds keep their hyphen. Running
-headers, footers and page numbers are left out and counted. A scanned page is recognised where an engine for that is
-installed (`scans`), else named; a document of such pages alone is refused. What is filled into forms is read; comments
-are not.
+Columns, paragraphs, lists and tables are rebuilt from the positions of words; headings come from the size and weight of
+letters and from the outline. Words divided at the end of a line are joined; compounds keep their hyphen. Running
+headers, footers and page numbers are removed and counted in a remark. Scanned pages are recognised if an engine is
+installed (`scans`); otherwise a remark names them. A document without any words is refused. Values of form fields are
+read; comments are not.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ from auscult.readers.tables import readable_rows
 
 _SOFT: Final = "\u00ad"
 _ENDS_PARTED: Final = re.compile(rf"[^\W_][-\u2010{_SOFT}]$")
-# Chinese and Japanese, with their signs: no blanks stand between words.
+# Chinese and Japanese letters and punctuation: these scripts have no blanks between words.
 _WITHOUT_BLANKS: Final = re.compile(r"[\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uff60]")
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
-# No word of its own, though a list of words may have it, and so never a half of a compound.
+# Prefixes and suffixes. A list of words may contain them, but they are no halves of a compound with a hyphen.
 _BEGINNINGS: Final = re.compile(
     r"(?:ab|ad|an|auto|be|bi|con|de|dis?|en|ex|extra|hyd?ro|hyper|hypo|im|in|infra|inter|intra|ir|iso|macro|mal|micro|"
     r"mini|mis|mono|multi|neo|out|over|par|para|per|peri|poly|pre|pro|pseudo|psycho|re|su[bpr]|super|trans|tri|ultra|un|"
@@ -50,23 +50,23 @@ _BEGINNINGS: Final = re.compile(
 _ENDINGS: Final = re.compile(
     r"(?:ness|ally|ably|abil\w+|able|ible|ions?|ings?|ment\w*|less|ful|ship|ate|ic|al|um|us|ly)$"
 )
-# "pre- and postnatal", "Haut- und Haarpflege": the hyphen stands for what comes later.
+# "pre- and postnatal", "Haut- und Haarpflege": the hyphen replaces the end of a word.
 _ELIDED: Final = frozenset(("and", "or", "to", "und", "oder", "bzw", "bis", "sowie", "et", "ou", "y", "e", "o"))
 _SEPARATOR: Final = "\n\n"
 
 Token = tuple[str, Word | None]
-"""A piece of text, and the word on a page that it shows; None for what stands on none."""
+"""A piece of text and its word on a page; None for text that no page shows, such as blanks and labels."""
 
 
 class Text:
-    """A text that grows, and where its words stand."""
+    """Builder of a document's text, which records the position of each word on its page."""
 
     def __init__(self, known: frozenset[str], compounds: frozenset[str]) -> None:
-        """Begin an empty one.
+        """Create an empty text.
 
         Args:
-            known: Words of the document that are written in one, in lower case.
-            compounds: Its words with a hyphen in them, in lower case.
+            known: Words of the document without a hyphen, in lower case.
+            compounds: Words of the document with a hyphen, in lower case.
         """
         self._known, self._compounds = known, compounds
         self._parts: list[str] = []
@@ -74,7 +74,7 @@ class Text:
         self.length = 0
 
     def add(self, block: Block, *, close: bool = False) -> tuple[int, int]:
-        """Append a block; its range. `close`: to the one before, as list items stand."""
+        """Append a block and return its range. `close`: separate it by one line break only, as list items are."""
         if self.length:
             self._write("\n" if close else _SEPARATOR, None)
         start = self.length
@@ -87,12 +87,12 @@ class Text:
 
     @property
     def text(self) -> str:
-        """All of it."""
+        """The text so far."""
         return "".join(self._parts)
 
     @property
     def words(self) -> npt.NDArray[Any]:
-        """Where its words stand, (words,) of `documents.original.WORD`."""
+        """Positions of the words, (words,) of `documents.original.WORD`."""
         return np.array(self._rows, WORD)
 
     def _write(self, piece: str, word: Word | None) -> None:
@@ -111,22 +111,22 @@ class Text:
         return tokens
 
     def _at_end(self, last: Word, first: Word | None) -> list[Token]:
-        """A line's last word, and what stands between it and the next line."""
-        shown = _shown(last)
+        """Return the last word of a line, without its hyphen if the next line completes it, and the blank after it."""
+        text = _shown(last)
         if first is None:
-            return [(shown, last)]
+            return [(text, last)]
         if _WITHOUT_BLANKS.match(last.text[-1]) and _WITHOUT_BLANKS.match(first.text[0]):
-            return [(shown, last)]
+            return [(text, last)]
         letters = _LETTERS.match(first.text.lower())
         elided = first.text.lower().strip(".,;") in _ELIDED
         if not _ENDS_PARTED.search(last.text) or not first.text[:1].isalnum() or elided:
-            return [(shown, last), (" ", None)]
+            return [(text, last), (" ", None)]
         parted = letters is not None and first.text[:1].islower() and last.text[-2:-1].isalpha()
         joined = parted and last.text[-1] != _SOFT and self._one_word(last.text, first.text)
-        return [(shown[:-1] if joined else shown, last)]
+        return [(text[:-1] if joined else text, last)]
 
     def _one_word(self, last: str, first: str) -> bool:
-        """Whether two halves are one word: it is written so elsewhere, or they are not both words of their own."""
+        """Whether two parts are one word: it is known, or one of the parts is no word by itself."""
         head, tail = _LETTERS.findall(last.lower())[-1], _LETTERS.findall(first.lower())[0]
         if f"{head}-{tail}" in self._compounds or len(head) == 1:
             return False
@@ -146,13 +146,13 @@ class Text:
 
 @cache
 def _english_words() -> frozenset[str]:
-    """The words that the shipped model knows, in lower case: the frequent ones of English."""
+    """Return frequent English words, in lower case: the vocabulary of the shipped model."""
     file = resources.files("auscult") / "encoders" / "pretrained" / "fast" / "tokenizer.json"
     return frozenset(word for word in parse_json(file.read_bytes())["model"]["vocab"] if word.isalpha())
 
 
 def text_for(blocks: Sequence[Block]) -> Text:
-    """An empty text that knows a document's words."""
+    """Return an empty text that knows the words of a document's blocks."""
     known: set[str] = set()
     compounds: set[str] = set()
     for block in blocks:
@@ -178,7 +178,10 @@ def _cell(cell: Sequence[Any]) -> list[Token]:
 
 
 def _header(block: Block) -> list[str] | None:
-    """A table's first row, where it looks like a header: alone in bold, or alone without numbers above numbers."""
+    """Return the texts of a table's first row if it is a header; None otherwise.
+
+    A header is the only row in bold, or it has no digits and a column below it begins with numbers in every row.
+    """
     if len(block.rows) < 2 or not all(block.rows[0]):
         return None
     first, others = block.rows[0], block.rows[1:]
@@ -206,14 +209,14 @@ class PdfReader:
     suffixes: tuple[str, ...] = (".pdf",)
 
     def recognises(self, file: SourceFile) -> bool:
-        """Whether it begins as a PDF does, which may stand behind a few bytes of something else."""
+        """Whether the PDF signature is in the first 1,024 bytes; other bytes may precede it."""
         return b"%PDF-" in file.head[:_PREAMBLE]
 
     def read(self, file: SourceFile) -> Iterator[DraftDocument]:
-        """The file's one document.
+        """Yield the one document of the file.
 
         Raises:
-            UnreadableError: It is broken, encrypted, or has no text layer.
+            UnreadableError: The file is broken or encrypted, or it has no words.
         """
         with opened(file.content) as pdf:
             yield page_draft(pdf, _without_text)
@@ -229,15 +232,15 @@ def page_draft(
 
     Args:
         pdf: The open file.
-        without_text: Makes the error for one without words, of what was recognised, the pages' sizes, the pages
-            without text and those with unknown letters.
+        without_text: Returns the error for a file without words. Its arguments are the recognised scans, the sizes of
+            the pages, the pages without text (and what they have instead), and the pages with unknown letters.
 
     Raises:
-        UnreadableError: It is damaged, or has no words.
+        UnreadableError: The file is damaged or has no words.
     """
-    told, outline = pdf.metadata(), pdf.outline()
+    properties, outline = pdf.metadata(), pdf.outline()
     sizes: list[tuple[float, float]] = []
-    ways: list[PagePieces] = []
+    page_pieces: list[PagePieces] = []
     drawn: list[tuple[int, Sequence[Rule]]] = []
     bare: list[tuple[int, str]] = []
     unmapped: list[int] = []
@@ -248,7 +251,7 @@ def page_draft(
         content = pdf.page(number)
         sizes.append((content.width, content.height))
         lines = lines_of(content, number)
-        written = any(letter.isalnum() for each in lines.values() for piece in each for letter in piece.text)
+        written = any(letter.isalnum() for pieces in lines.values() for piece in pieces for letter in piece.text)
         if not written and content.images and (recognised := scans.words(number, content.width)):
             lines = {0: pieces_of(recognised)}
         elif not written and (what := _bare(content)):
@@ -259,10 +262,10 @@ def page_draft(
             struck.append(number)
         if unseen := outside_texts(content):
             outside[number] = len(unseen)
-        # Lines that run another way are as if on a page of their own.
-        ways += [PagePieces(*page_size(content, turn), each) for turn, each in lines.items()]
+        # Lines of another direction are handled as a separate page.
+        page_pieces += [PagePieces(*page_size(content, turn), pieces) for turn, pieces in lines.items()]
         drawn += [(turn, () if turn else content.rules) for turn in lines]
-    kept, furniture = without_furniture(ways)
+    kept, furniture = without_furniture(page_pieces)
     blocks = [
         block for page, (turn, rules) in zip(kept, drawn, strict=True) for block in _blocks_of_page(page, turn, rules)
     ]
@@ -275,7 +278,7 @@ def page_draft(
         remarks.append(f"{_listed(struck)}: struck-out words are left out")
     if not any(letter.isalnum() for block in blocks for word in block.words for letter in word.text):
         raise without_text(scans, sizes, bare, unmapped)
-    draft = _assembled(continued(blocks), told, outline, sizes, remarks)
+    draft = _assembled(continued(blocks), properties, outline, sizes, remarks)
     if not scans.confidence:
         return draft
     confidence = f"{fmean(scans.confidence.values()):.2f}"
@@ -283,7 +286,7 @@ def page_draft(
 
 
 def _blocks_of_page(pieces: Sequence[Piece], turn: int, rules: Sequence[Rule]) -> Iterator[Block]:
-    """Yield the blocks that lines of one direction make; each slanted line is one."""
+    """Yield the blocks of lines of one direction. Each slanted line is a block."""
     if turn == SLANTED:
         yield from (Block(lines=[piece], slanted=True) for piece in pieces)
         return
@@ -292,29 +295,29 @@ def _blocks_of_page(pieces: Sequence[Piece], turn: int, rules: Sequence[Rule]) -
 
 
 def page_size(content: PageContent, turn: int) -> tuple[float, float]:
-    """A page's width and height to who reads its lines level."""
+    """Return the width and height of a page that is turned so that lines of a direction are level."""
     return (content.height, content.width) if turn in (1, 3) else (content.width, content.height)
 
 
 def _assembled(
     blocks: Sequence[Block],
-    told: dict[str, str],
+    properties: dict[str, str],
     outline: Sequence[Bookmark],
     sizes: Sequence[tuple[float, float]],
     remarks: Sequence[str],
 ) -> DraftDocument:
     body = body_style(blocks)
     blocks = joined_headings(blocks, body)
-    found = levels(blocks, body, outline)
-    title, shown_at = title_of(blocks, found, body, told.get("Title", ""))
+    heading_levels = levels(blocks, body, outline)
+    title, shown_at = title_of(blocks, heading_levels, body, properties.get("Title", ""))
     text = text_for(blocks)
-    shown = _sections(blocks, found, shown_at, text)
-    sections, paths = with_note_headings(text.text, *shown, title if shown_at is not None else "")
+    parts = _sections(blocks, heading_levels, shown_at, text)
+    sections, paths = with_note_headings(text.text, *parts, title if shown_at is not None else "")
     metadata = {"pages": str(len(sizes))}
-    if date := _date(told.get("CreationDate", "")) or _date(told.get("ModDate", "")):
+    if date := _date(properties.get("CreationDate", "")) or _date(properties.get("ModDate", "")):
         metadata["date"] = date
-    if told.get("Author", "anonymous").strip("()") != "anonymous":
-        metadata["author"] = told["Author"]
+    if properties.get("Author", "anonymous").strip("()") != "anonymous":
+        metadata["author"] = properties["Author"]
     return DraftDocument(
         text=text.text,
         sections=sections,
@@ -329,15 +332,15 @@ def _assembled(
 
 
 def _sections(
-    blocks: Sequence[Block], found: Sequence[int | None], title_at: int | None, text: Text
+    blocks: Sequence[Block], heading_levels: Sequence[int | None], title_at: int | None, text: Text
 ) -> tuple[list[Section], list[tuple[str, ...]]]:
-    """Write the blocks into the text; the sections between headings, and the headings above each one's own."""
+    """Append the blocks to the text. Return the sections, and per section the headings above its own."""
     spans: list[tuple[str, tuple[str, ...], int, int]] = []
     above: list[tuple[int, str]] = []
     heading, path = "", tuple[str, ...]()
     own: tuple[int, int] | None = None
     start = end = -1
-    for place, (block, level) in enumerate(zip(blocks, found, strict=True)):
+    for place, (block, level) in enumerate(zip(blocks, heading_levels, strict=True)):
         follows = place > 0 and block.marked and blocks[place - 1].marked
         begin, stop = text.add(block, close=follows)
         if level is None:
@@ -351,11 +354,11 @@ def _sections(
             continue
         while above and above[-1][0] >= level:
             above.pop()
-        heading, path = " ".join(word.text for word in block.words), tuple(each for _, each in above)
+        heading, path = " ".join(word.text for word in block.words), tuple(title for _, title in above)
         above.append((level, heading))
         own = begin, stop
     spans += _closed(heading, path, start, end, own)
-    if not spans:  # Nothing but a title.
+    if not spans:  # The document is only a title.
         spans.append(("", (), 0, text.length))
     whole = text.text
     return [Section(head, whole[a:b], start=a) for head, _, a, b in spans], [path for _, path, _, _ in spans]
@@ -364,7 +367,15 @@ def _sections(
 def _closed(
     heading: str, path: tuple[str, ...], start: int, end: int, own: tuple[int, int] | None
 ) -> list[tuple[str, tuple[str, ...], int, int]]:
-    """A section that ends; one of a heading alone, with no other below it, is the heading."""
+    """Return the section that ends; if it has no text and no heading below it, its own heading is its text.
+
+    Args:
+        heading: Heading of the section.
+        path: Headings above it.
+        start: Start of its text; -1 if it has none.
+        end: End of its text.
+        own: Range of its heading; None if the heading may not be its text.
+    """
     if start >= 0:
         return [(heading, path, start, end)]
     return [(heading, path, *own)] if own is not None else []
@@ -377,7 +388,7 @@ def _bare(content: PageContent) -> str:
 
 
 def _remarks(bare: Sequence[tuple[int, str]], unmapped: Sequence[int], furniture: Sequence[Piece]) -> list[str]:
-    said = []
+    remarks = []
     if furniture:
         lines = Counter(piece.text for piece in furniture if any(letter.isalpha() for letter in piece.text))
         count = len(furniture) - lines.total()
@@ -386,32 +397,32 @@ def _remarks(bare: Sequence[tuple[int, str]], unmapped: Sequence[int], furniture
             several = "s" if lines.total() > 1 else ""
             such = lines.most_common(1)[0][0][:80]
             parts.append(f"{lines.total():,} header or footer line{several}, such as {such!r}")
-        said.append(f"left out: {' and '.join(parts)}")
+        remarks.append(f"left out: {' and '.join(parts)}")
     for what in ("a scan", "drawings only"):
         if numbers := [number for number, kind in bare if kind == what]:
             has = "has" if len(numbers) == 1 else "have"
-            said.append(f"{_listed(numbers)} {has} no text layer: {what}")
+            remarks.append(f"{_listed(numbers)} {has} no text layer: {what}")
     if unmapped:
-        said.append(f"{_listed(unmapped)}: a font does not say which letters it shows; they are left out")
-    return said
+        remarks.append(f"{_listed(unmapped)}: a font does not say which letters it shows; they are left out")
+    return remarks
 
 
 def _recognised(scans: Scans) -> list[str]:
-    said = []
+    remarks = []
     if scans.confidence:
         sure = fmean(scans.confidence.values())
-        said.append(f"{_listed([*scans.confidence])}: recognised from a scan (confidence {sure:.0%}), not copied")
+        remarks.append(f"{_listed([*scans.confidence])}: recognised from a scan (confidence {sure:.0%}), not copied")
     if scans.late:
-        said.append(f"{_listed(scans.late)}: no time was left to recognise the scan; {longer_scans()}")
-    return said
+        remarks.append(f"{_listed(scans.late)}: no time was left to recognise the scan; {longer_scans()}")
+    return remarks
 
 
 def _listed(numbers: Sequence[int]) -> str:
-    """Pages, counted from 1, as people name them: "page 3", "pages 2-4, 9"."""
+    """Return indexes of pages as people write them, counted from 1: "page 3", "pages 2-4, 9"."""
     runs = []
     for _, run in groupby(enumerate(numbers), lambda each: each[1] - each[0]):
-        held = [number + 1 for _, number in run]
-        runs.append(str(held[0]) if len(held) == 1 else f"{held[0]}-{held[-1]}")
+        pages = [number + 1 for _, number in run]
+        runs.append(str(pages[0]) if len(pages) == 1 else f"{pages[0]}-{pages[-1]}")
     return f"{'page' if len(numbers) == 1 else 'pages'} {', '.join(runs)}"
 
 
@@ -433,9 +444,9 @@ def _without_text(
     return UnreadableError("empty PDF", "a PDF with text", f"{number} with nothing on", "leave it out")
 
 
-def _date(told: str) -> str:
-    """A PDF's date as ISO 8601, as far as it is given; empty for none."""
-    match = _DATE.match(told)
+def _date(text: str) -> str:
+    """Return the date of a PDF as ISO 8601, with month and day if it has them; "" if it is no date."""
+    match = _DATE.match(text)
     if match is None or not "1900" <= match[1] <= "2100":
         return ""
     month, day = match[2] or "", match[3] or ""

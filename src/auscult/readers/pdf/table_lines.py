@@ -1,4 +1,4 @@
-"""Lines of a table in a PDF: pieces of text with their columns, and what two lines say of each other."""
+"""Lines of a table in a PDF: pieces of text with their columns, and comparisons of two lines."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Placed = tuple[int, Piece]
 Line = Sequence[Placed]
 """Pieces at one height, from left to right, each with its column."""
 Row = list[list[Piece]]
-"""A cell a column, from the left."""
+"""One cell per column, from the left."""
 
 
 def height(placed: Placed) -> float:
@@ -41,7 +41,7 @@ def letter_size(lines: Sequence[Line]) -> float:
 
 
 def right_edges(lines: Sequence[Line], width: int) -> list[float]:
-    """Return how far each of `width` columns reaches, in points."""
+    """Return the right edge of each of `width` columns, in points."""
     edges = [0.0] * width
     for column, piece in chain.from_iterable(lines):
         edges[column] = max(edges[column], piece.right)
@@ -62,31 +62,31 @@ def extend(row: Row, line: Line) -> None:
 
 
 def pairs(above: Line, below: Line) -> list[tuple[int, Piece, Piece]]:
-    """Return pieces of two lines that stand in one column, with the column."""
+    """Return the column, the piece above and the piece below for each column that both lines have."""
     return [(column, one, other) for column, one in above for at, other in below if at == column]
 
 
 def are_two_values(one: Piece, other: Piece) -> bool:
-    """Whether a column's pieces of two lines are a number each."""
+    """Whether two pieces of a column are two numbers, and not one that is wrapped."""
     return all(_NUMBER.match(piece.text) for piece in (one, other)) and is_finished(one)
 
 
 def is_finished(piece: Piece) -> bool:
-    """Whether a phrase may end with a piece."""
+    """Whether a phrase may end with a piece: it ends with no word such as "and", and no comma or hyphen."""
     return not _UNFINISHED.search(piece.text)
 
 
 def is_value(piece: Piece) -> bool:
-    """Whether a piece is a number, with a unit or a sign at most."""
+    """Whether a piece is a number, perhaps with a sign or a unit."""
     return len(piece.words) <= _LONGEST_VALUE and _NUMBER.match(piece.text) is not None
 
 
 def overlap(placed: Line) -> bool:
-    """Whether pieces reach into a column to their right: a heading over columns, or a line stretched to its width."""
+    """Whether a piece extends into a column to its right: a heading over columns, or a stretched line."""
     return any(column < at and piece.right > other.left for column, piece in placed for at, other in placed)
 
 
 def has_no_place(before: Piece, line: Piece, right: float) -> bool:
-    """Whether the next line's first word had no place on the line before, which may reach to `right`."""
+    """Whether the first word of a line does not fit at the end of the line before, which may extend to `right`."""
     first = line.words[0]
     return before.right + 0.3 * before.size + first.right - first.left > right - 0.3 * before.size

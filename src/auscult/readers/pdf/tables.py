@@ -1,8 +1,8 @@
-"""Tables of a PDF: which lines make one, its columns, and which of its lines are one row.
+"""Tables of a PDF: the lines of each table, its columns, and which lines are one row.
 
-A row's cells may wrap over several lines. What says so, the surest first: ruling lines between rows, cells that are
-drawn one after the other, smaller steps between the lines of a row than between rows, and lines that go on with words
-for which the line above had no place. Where nothing says so, a line is a row.
+The cells of a row may wrap over several lines. The evidence for this, the surest first: ruling lines between rows;
+cells that are drawn one after the other; smaller steps within a row than between rows; lines whose first word did not
+fit on the line above. Without evidence, each line is a row.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ _STEPS_APART: Final = 0.2
 _LOOK_BACK: Final = 12
 _ACROSS: Final = 0.8
 _BETWEEN: Final = 0.8
-"""Of a line's height: pieces whose middles are nearer stand on no two lines of one cell."""
+"""In heights of a line: pieces whose middles are closer are not two lines of one cell."""
 _FEWEST_BANDS: Final = 3
 _MOST_LINES_OF_BAND: Final = 4
 _MOST_LINES_OF_CELL: Final = 8
 
 
 def stretches(rows: Sequence[list[Piece]]) -> Iterator[tuple[bool, list[list[Piece]]]]:
-    """Rows in turn, in stretches that are a table and that are not."""
+    """Divide rows into runs: yield True with the rows of a table, False with other rows."""
     at = 0
     plain: list[list[Piece]] = []
     while at < len(rows):
@@ -66,7 +66,7 @@ def stretches(rows: Sequence[list[Piece]]) -> Iterator[tuple[bool, list[list[Pie
 
 
 def _table_end(rows: Sequence[list[Piece]], at: int) -> int:
-    """Where a table that begins at a row ends; 0 where none begins."""
+    """Return the index after the last row of a table that begins at row `at`; 0 if none begins there."""
     if len(rows[at]) < 2 and not (at + 1 < len(rows) and len(rows[at + 1]) > 1 and _is_beside(rows[at], rows[at + 1])):
         return 0
     end, full = at + 1, 1
@@ -87,22 +87,22 @@ def _table_end(rows: Sequence[list[Piece]], at: int) -> int:
 
 
 def _is_beside(row: Sequence[Piece], near: Sequence[Piece]) -> bool:
-    """Whether a row is one piece half a line above or below others, and beside them: in a cell that is centred."""
+    """Whether a row is one piece beside others, half a line above or below them, as in a centred cell."""
     piece = row[0]
     return len(row) == 1 and all(
-        abs(piece.top + piece.bottom - each.top - each.bottom) < 2 * _BETWEEN * (piece.bottom - piece.top)
-        and (each.right <= piece.left or piece.right <= each.left)
-        for each in near
+        abs(piece.top + piece.bottom - other.top - other.bottom) < 2 * _BETWEEN * (piece.bottom - piece.top)
+        and (other.right <= piece.left or piece.right <= other.left)
+        for other in near
     )
 
 
 def _in_columns(row: Sequence[Piece], above: Sequence[list[Piece]], below: Sequence[list[Piece]]) -> bool:
-    """Whether each piece of a row stands in a column of those above, and the row is no line of prose.
+    """Whether the pieces of a row, except one, align with columns of the rows above, and it is no line of prose.
 
     Args:
         row: The row.
         above: Rows above it.
-        below: The row below it, where there is one.
+        below: The row below it; empty for the last one.
     """
     if len(row) == 1 and not (_inner(row, above) or any(_is_beside(row, near) for near in below)):
         return False
@@ -112,14 +112,14 @@ def _in_columns(row: Sequence[Piece], above: Sequence[list[Piece]], below: Seque
 
 
 def _inner(row: Sequence[Piece], above: Sequence[list[Piece]]) -> bool:
-    """Whether a row's one piece goes on within a cell: it is no wider than its column."""
+    """Whether the only piece of a row continues a cell: it is no wider than the column."""
     piece = row[0]
     nearest = next((other for other in reversed(above) if len(other) > 1), [])
-    crossed = sum(piece.left < each.right and piece.right > each.left for each in nearest)
-    # A line of prose or a heading behind the table begins where its first column does.
-    is_first = all(each.left >= piece.left - piece.size for other in above for each in other)
-    known = nearest if is_first else [each for other in above for each in other]
-    return crossed <= 1 and any(abs(piece.left - each.left) <= piece.size for each in known)
+    crossed = sum(piece.left < neighbour.right and piece.right > neighbour.left for neighbour in nearest)
+    # A line of prose or a heading after the table begins where the first column does.
+    is_first = all(neighbour.left >= piece.left - piece.size for other in above for neighbour in other)
+    known = nearest if is_first else [neighbour for other in above for neighbour in other]
+    return crossed <= 1 and any(abs(piece.left - neighbour.left) <= piece.size for neighbour in known)
 
 
 def _aligned(piece: Piece, other: Piece, size: float) -> bool:
@@ -132,10 +132,10 @@ def cells_of(rows: Sequence[list[Piece]], rules: Sequence[Rule] = ()) -> list[Ro
     """Return a table's rows as cells.
 
     Args:
-        rows: Its lines.
-        rules: Level lines of its page.
+        rows: Lines of the table.
+        rules: Horizontal lines drawn on its page.
     """
-    # The row with most pieces says where columns begin.
+    # The columns begin where the pieces of the fullest row do.
     columns = [piece.left for piece in max(rows, key=len)]
     lines = [[(_column(columns, piece), piece) for piece in row] for row in rows]
     if centred := centred_rows(lines, len(columns)):
@@ -151,7 +151,7 @@ def cells_of(rows: Sequence[list[Piece]], rules: Sequence[Rule] = ()) -> list[Ro
 
 
 def _by_rule(placed: Sequence[Line], width: int, rules: Sequence[Rule]) -> list[Row]:
-    """A row between two drawn lines; nothing where lines part groups of rows, or the header only."""
+    """Return the rows between drawn lines; an empty list if those separate only groups of rows or the header."""
     pieces = [piece for row in placed for _, piece in row]
     left, right = min(piece.left for piece in pieces), max(piece.right for piece in pieces)
     heights: dict[int, float] = {}
@@ -165,19 +165,19 @@ def _by_rule(placed: Sequence[Line], width: int, rules: Sequence[Rule]) -> list[
     if len(bands) < _FEWEST_BANDS or median(map(len, bands.values())) > _MOST_LINES_OF_BAND:
         return []
     edges = right_edges(placed, width)
-    found: list[Row] = []
+    rows: list[Row] = []
     for band in bands.values():
         wrapped = len(band) <= _MOST_LINES_OF_CELL and all(_goes_on(*pair, edges) for pair in pairwise(band))
         for place, row in enumerate(band):
             if not place or not wrapped:
-                found.append([[] for _ in range(width)])
+                rows.append([[] for _ in range(width)])
             for column, piece in row:
-                found[-1][column].append(piece)
-    return found
+                rows[-1][column].append(piece)
+    return rows
 
 
 def _goes_on(row: Line, below: Line, edges: Sequence[float]) -> bool:
-    """Whether a line goes on with the cells above: in one a word had no place, and in none stand two numbers."""
+    """Whether a line continues the cells above: a word of one did not fit there, and no cell has two numbers."""
     shared = pairs(row, below)
     if any(one.text[0].isdigit() and other.text[0].isdigit() for _, one, other in shared):
         return False
@@ -189,27 +189,27 @@ def _column(columns: Sequence[float], piece: Piece) -> int:
 
 
 def _drawn_by_row(placed: Sequence[Line], width: int) -> list[Row]:
-    """Cells in the order in which they are drawn: a row begins where the column is none further right.
+    """Return the rows that the order of drawing suggests: a new row begins when the column does not advance.
 
-    Nothing where such rows would overlap on the page: the table was drawn in another order.
+    The list is empty if such rows overlap on the page; the table was then drawn in another order.
     """
     drawn = sorted((each for row in placed for each in row), key=lambda each: each[1].words[0].order)
-    found: list[Row] = []
+    rows: list[Row] = []
     before = width
     for column, piece in drawn:
-        cell = found[-1][column] if found else []
+        cell = rows[-1][column] if rows else []
         below = not cell or piece.top >= cell[-1].bottom - _GAP * piece.size
         if column < before or not below or (column == before and cell and _leaves(cell[-1], piece)):
-            found.append([[] for _ in range(width)])
-        found[-1][column].append(piece)
+            rows.append([[] for _ in range(width)])
+        rows[-1][column].append(piece)
         before = column
-    tops = [min(piece.top + piece.size / 2 for cell in row for piece in cell) for row in found]
-    bottoms = [max(piece.bottom - piece.size / 2 for cell in row for piece in cell) for row in found]
-    return found if all(bottom <= top for bottom, top in zip(bottoms, tops[1:], strict=False)) else []
+    tops = [min(piece.top + piece.size / 2 for cell in row for piece in cell) for row in rows]
+    bottoms = [max(piece.bottom - piece.size / 2 for cell in row for piece in cell) for row in rows]
+    return rows if all(bottom <= top for bottom, top in zip(bottoms, tops[1:], strict=False)) else []
 
 
 def _drawn_by_cell(lines: Sequence[Line]) -> bool:
-    """Whether a cell's lines are drawn before the next cell to its right, which begins higher up."""
+    """Whether all lines of a cell are drawn before the cell to its right, which begins higher."""
     drawn = sorted(chain.from_iterable(lines), key=lambda each: each[1].words[0].order)
     return any(
         one[0] < other[0] and other[1].bottom < one[1].bottom - _GAP * one[1].size for one, other in pairwise(drawn)
@@ -217,12 +217,13 @@ def _drawn_by_cell(lines: Sequence[Line]) -> bool:
 
 
 def _by_steps(lines: Sequence[Line], width: int, *, by_line: bool) -> list[Row]:
-    """Return rows of lines that stand nearer to each other than rows do; nothing where steps do not tell.
+    """Return rows of lines that are closer together than rows are; an empty list if the steps are no evidence.
 
     Args:
-        lines: Of the table.
-        width: Its number of columns.
-        by_line: Whether near lines that are no row are one each; else what has no first cell goes on.
+        lines: Lines of the table.
+        width: The number of columns.
+        by_line: Whether close lines that are no row become one row each. Otherwise a line without a first cell
+            continues the row above.
     """
     steps = [middle(below) - middle(above) for above, below in pairwise(lines)]
     widest = _widest_inner_step(steps, letter_size(lines))
@@ -236,20 +237,20 @@ def _by_steps(lines: Sequence[Line], width: int, *, by_line: bool) -> list[Row]:
             groups.append([line])
     edges = right_edges(lines, width)
     wrapped = [len(group) > 1 and _is_one_row(group, edges) for group in groups]
-    # Groups of rows are parted by wider steps, too.
+    # Wider steps also separate groups of rows.
     if 2 * sum(len(group) > 1 for group in groups) > 3 * sum(wrapped):
         return []
-    found: list[Row] = []
+    rows: list[Row] = []
     for group, is_row in zip(groups, wrapped, strict=True):
         if is_row:
-            found.append(row_of([*chain.from_iterable(group)], width))
+            rows.append(row_of([*chain.from_iterable(group)], width))
         else:
-            found += [row_of(line, width) for line in group] if by_line else _by_first_cell(group, width)
-    return found
+            rows += [row_of(line, width) for line in group] if by_line else _by_first_cell(group, width)
+    return rows
 
 
 def _widest_inner_step(steps: Sequence[float], size: float) -> float | None:
-    """Return the widest step between lines of a row, in points; None where steps are not of two kinds."""
+    """Return the widest step between lines of a row, in points; None if the steps are not of two sizes."""
     ordered = sorted(steps)
     jumps = [
         (after - before, before)
@@ -260,14 +261,14 @@ def _widest_inner_step(steps: Sequence[float], size: float) -> float | None:
 
 
 def _is_one_row(group: Sequence[Line], edges: Sequence[float]) -> bool:
-    """Whether each line of a group goes on with cells of the one above."""
+    """Whether each line of a group continues cells of the line above."""
     values = [column for line in group for column, piece in line if is_value(piece)]
     if len(group) > _MOST_LINES_OF_CELL or len(values) > len(set(values)):
         return False
     if overlap([*chain.from_iterable(group)]):
         return False
     filled = len({column for line in group for column, _ in line})
-    # A table may be in small letters throughout.
+    # Small letters are no evidence in a table that has only small letters.
     capital = not group[0][0][1].text[0].islower()
     return all(
         (min(len(above), len(below)) < filled or (capital and _begins_small(below)))
@@ -282,7 +283,7 @@ def _begins_small(line: Line) -> bool:
 
 
 def _goes_on_near(above: Line, below: Line, edges: Sequence[float]) -> bool:
-    """Whether a line may go on with cells of the one above, to which it stands near."""
+    """Whether a line may continue cells of the line above, to which it is close."""
     shared = pairs(above, below)
     if any(are_two_values(one, other) for _, one, other in shared):
         return False
@@ -292,35 +293,35 @@ def _goes_on_near(above: Line, below: Line, edges: Sequence[float]) -> bool:
 
 
 def _by_first_cell(lines: Sequence[Line], width: int) -> list[Row]:
-    """Return a row a line; one without a first cell goes on with the row above."""
-    found = [row_of(lines[0], width)]
+    """Return one row per line. A line without a first cell continues the row above."""
+    rows = [row_of(lines[0], width)]
     for line in lines[1:]:
         if line[0][0] > 0:
-            extend(found[-1], line)
+            extend(rows[-1], line)
         else:
-            found.append(row_of(line, width))
-    return found
+            rows.append(row_of(line, width))
+    return rows
 
 
 def _by_words(rows: Sequence[Row], edges: Sequence[float]) -> list[Row]:
-    """Return rows, joined where the later one can only be read with the one above.
+    """Join rows with the row above if their words can only be its continuation.
 
     Args:
         rows: From top to bottom.
-        edges: How far each column reaches.
+        edges: Right edge of each column, in points.
     """
-    found = [*rows[:1]]
+    joined = [*rows[:1]]
     for row in rows[1:]:
         line = [(column, piece) for column, cell in enumerate(row) for piece in cell]
-        if _continues(found[-1], line, edges):
-            extend(found[-1], line)
+        if _continues(joined[-1], line, edges):
+            extend(joined[-1], line)
         else:
-            found.append(row)
-    return found
+            joined.append(row)
+    return joined
 
 
 def _continues(row: Row, line: Line, edges: Sequence[float]) -> bool:
-    """Whether words go on with those of the row above, in the only way in which they can be read."""
+    """Whether the words of a line can only be a continuation of the row above."""
     step = min(map(height, line)) - max(height((0, piece)) for cell in row for piece in cell)
     if step > _WIDEST_STEP * line[0][1].size or not all(row[column] for column, _ in line):
         return False
@@ -338,5 +339,5 @@ def _continues(row: Row, line: Line, edges: Sequence[float]) -> bool:
 
 
 def _leaves(above: Piece, piece: Piece) -> bool:
-    """Whether a gap parts a line from the cell above it."""
+    """Whether a gap separates a line from the cell above it."""
     return piece.top - above.bottom > _GAP * piece.size

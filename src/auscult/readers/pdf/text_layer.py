@@ -1,7 +1,7 @@
-"""Check a PDF's document against the file's text layer: which words are in no passage, page by page, and why.
+"""Check the document of a PDF against the file's text layer: the words that are in no passage, and the reasons.
 
-The layer is PDFium's own text of each page, which the reader of documents does not use: it takes single characters.
-It is read by a reader of its own, in the process that reads files.
+The text layer here is the text that PDFium extracts from each page. `PdfReader` does not use it: it reads single
+characters. `TextLayerReader` reads the layer in the process that reads files.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from auscult.readers.pdf.reader import page_size
 from auscult.readers.pdf.words import drawn_texts, lines_of, outside_texts
 
 UNKNOWN: Final = "no reason known"
-"""The reason of words that should be in a passage."""
+"""Reason of words that should be in a passage."""
 _OTHERWISE: Final = "joined or divided otherwise"
-# Accents that are drawn apart from their letters, those of Japanese among them.
+# Accents that are separate characters, including Japanese ones.
 _ACCENTS: Final = re.compile(
     "[\u00ad\u00a8\u00af\u00b4`\u00b8\u02c6\u02c7\u02ca\u02cb\u02d8-\u02dd\u0300-\u036f\u3099-\u309c]"
 )
-# Letters of two words that do not stand beside each other by chance.
+# Fewest letters of two adjacent words that are unlikely to occur elsewhere by chance.
 _SHORTEST_PAIR: Final = 6
 _WORD: Final = re.compile(r"[^\W_]+")
 
 
 class LostWord(NamedTuple):
-    """A word of the text layer that is in no passage; pages count from 1."""
+    """A word of the text layer that is in no passage. `page` counts from 1."""
 
     word: str
     page: int
@@ -41,13 +41,13 @@ class LostWord(NamedTuple):
 
 
 class TextLayerReader:
-    """Reads each page's text layer as a draft; its metadata has the words that were left out, by reason."""
+    """Reads each page's text layer as a draft. Its metadata has the words that were left out, by reason."""
 
     name = "text layer of a PDF"
     suffixes: tuple[str, ...] = (".pdf",)
 
     def recognises(self, file: SourceFile) -> bool:
-        """Return True: it is only given PDFs."""
+        """Return True: this reader gets only PDFs."""
         return True
 
     def read(self, file: SourceFile) -> Iterator[DraftDocument]:
@@ -56,17 +56,17 @@ class TextLayerReader:
         Raises:
             UnreadableError: The file is broken or encrypted.
         """
-        ways: list[PagePieces] = []
+        page_pieces: list[PagePieces] = []
         layers: list[str] = []
         reasons: list[dict[str, str]] = []
         with opened(file.content) as pdf:
             for number in range(len(pdf)):
-                # Opening a page of a form makes its annotations drawings, so that what is struck out is read first.
+                # `Pdf.page` reads strike-out annotations before it flattens the page.
                 content = pdf.page(number)
                 layers.append(_clean(pdf.layer(number)))
                 lines = lines_of(content, number)
-                # What stands outside of what is shown and what is drawn twice is in no word.
-                written = Counter(word.text for each in lines.values() for piece in each for word in piece.words)
+                # Text outside of the page and text that is drawn twice are in no word of `lines`.
+                written = Counter(word.text for pieces in lines.values() for piece in pieces for word in piece.words)
                 outside = outside_texts(content)
                 twice = Counter(drawn_texts(content)) - written - Counter(outside)
                 reasons.append(
@@ -78,8 +78,8 @@ class TextLayerReader:
                 )
                 if content.unmapped:
                     reasons[-1]["letters that a font does not name"] = str(content.unmapped)
-                ways += [PagePieces(*page_size(content, turn), each) for turn, each in lines.items()]
-        for piece in without_furniture(ways)[1]:
+                page_pieces += [PagePieces(*page_size(content, turn), pieces) for turn, pieces in lines.items()]
+        for piece in without_furniture(page_pieces)[1]:
             of_page = reasons[piece.words[0].page]
             of_page["header, footer or number"] = f"{of_page.get('header, footer or number', '')} {piece.text}"
         for number, layer in enumerate(layers):
@@ -99,42 +99,44 @@ def lost_words(
 
     Args:
         text: The document's text.
-        passages: Where its passages stand in it, half-open.
-        headings: Its title, and headings of passages.
-        words: Where its words stand, (words,) of `documents.original.WORD`.
-        pages: The layer.
+        passages: Ranges of its passages in the text, half-open.
+        headings: The title of the document, and the headings of its passages.
+        words: Positions of its words, (words,) of `documents.original.WORD`.
+        pages: The text layer, one draft per page.
 
     Returns:
-        The number of words of the layer, and those that are in no passage or heading.
+        The number of words of the layer, and the words that are in no passage or heading.
     """
     inside = bytearray(len(text))
     for start, end in passages:
         inside[start:end] = b"\1" * (end - start)
-    shown = {word for heading in headings for word in _words(heading)}
-    kept: dict[int, list[str]] = {}
+    heading_words = {word for heading in headings for word in _words(heading)}
+    in_passages: dict[int, list[str]] = {}
     between = bytearray(inside)
     for start, end, page in words[["start", "end", "page"]].tolist():
         between[start:end] = bytes(end - start)
-        found = _words(text[start:end])
-        kept.setdefault(page, []).extend(found if any(inside[start:end]) else [w for w in found if w in shown])
-    # Cells of a table's header stand before each row's cells, and have no place of their own.
-    labels = {*_words("".join(each if here else " " for each, here in zip(text, between, strict=True)))}
+        tokens = _words(text[start:end])
+        in_passages.setdefault(page, []).extend(
+            tokens if any(inside[start:end]) else [w for w in tokens if w in heading_words]
+        )
+    # The cells of a table's header are repeated in each row of the text, without a position on the page.
+    labels = {*_words("".join(letter if here else " " for letter, here in zip(text, between, strict=True)))}
     total = 0
     lost: list[LostWord] = []
     for page, layer in enumerate(pages):
         of_layer = _words(layer.text)
         total += len(of_layer)
-        missing = Counter(of_layer) - Counter(kept.get(page, ()))
+        missing = Counter(of_layer) - Counter(in_passages.get(page, ()))
         if not missing:
             continue
-        explained = {reason: Counter(_words(told)) for reason, told in layer.metadata.items() if "font" not in reason}
+        explained = {reason: Counter(_words(value)) for reason, value in layer.metadata.items() if "font" not in reason}
         unnamed = int(layer.metadata.get("letters that a font does not name", 0))
-        together = "".join(kept.get(page, ()))
-        squeezed = {reason: "".join(_words(told)) for reason, told in layer.metadata.items() if reason in explained}
+        together = "".join(in_passages.get(page, ()))
+        squeezed = {reason: "".join(_words(value)) for reason, value in layer.metadata.items() if reason in explained}
         for place, word in enumerate(of_layer):
             if not missing[word] or word in labels:
                 continue
-            reason = next((each for each, left in explained.items() if left[word]), "")
+            reason = next((cause for cause, left in explained.items() if left[word]), "")
             near = "".join(of_layer[max(0, place - 1) : place + 2])
             pairs = [
                 pair
@@ -143,11 +145,11 @@ def lost_words(
             ]
             if reason:
                 explained[reason][word] -= 1
-            elif divided := [each for each, told in squeezed.items() if any(pair in told for pair in pairs)]:
-                # The layer divides what was left out into other words, and one beside it was left out, too.
+            elif divided := [cause for cause, value in squeezed.items() if any(pair in value for pair in pairs)]:
+                # The layer divides the left-out text into other words; this word and one beside it are in that text.
                 reason = divided[0]
             elif near in together:
-                # "10^9" for "109", letters that are spaced, a word that stands in two pieces.
+                # "10^9" for "109", spaced letters, or a word in two pieces.
                 reason = _OTHERWISE
             elif len(word) <= unnamed:
                 unnamed -= len(word)
@@ -158,7 +160,7 @@ def lost_words(
 
 
 def _clean(layer: str) -> str:
-    """The layer without halves of surrogate pairs; the sign of a line's hyphen is one."""
+    """Remove surrogates from a layer, and replace PDFium's marks for hyphens at the end of lines by "-"."""
     return "".join("-" if each in "\2\ufffe" else each for each in layer if not "\ud800" <= each <= "\udfff")
 
 

@@ -1,4 +1,4 @@
-"""Characters and words of a PDF page: where they stand, what they look like, and the pieces of lines they make."""
+"""Characters and words of a PDF page: their positions and looks, and the pieces of lines that they form."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ _FORCED_BOLD: Final = 1 << 18
 _BOLD_WEIGHT: Final = 650
 _BOLD_NAMES: Final = ("bold", "black", "heavy", "demi")
 SLANTED: Final = 4
-"""What stands for the quarter turns of a line that is slanted."""
+"""Value of `turn`, the number of quarter turns, for a slanted line."""
 _LEVEL: Final = 5
-"""Degrees by which a level line may rise or fall, as on a page that was put askew on a scanner."""
+"""Degrees by which a level line may rise or fall, as on a page that was scanned askew."""
 
 
 class Glyph(NamedTuple):
-    """A character that a page shows, its box in points from the upper left of what the page shows.
+    """A character on a page; its box is in points from the upper left of the visible page.
 
     Attributes:
-        size: Of the font, as drawn, in points.
-        turn: Quarter turns clockwise that its line runs by: 0 as people read, 1 downwards; 4 where it is slanted.
-        base: How far from the top its line stands, where it runs level.
-        span: Of a slanted line, x and y of the point where the character begins on it, and of that where it ends.
+        size: Size of the font as drawn, in points.
+        turn: Direction of its line in quarter turns clockwise: 0 for level, 1 for downwards; `SLANTED` otherwise.
+        base: Distance of its base line from the top, if the line is level.
+        span: On a slanted line: x and y of the points where the character begins and ends. None otherwise.
     """
 
     text: str
@@ -48,7 +48,7 @@ class Glyph(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """A level line on a page; `thin` where it is drawn as one, and is no edge of a box."""
+    """A horizontal line on a page. `thin` is False for an edge of a box."""
 
     left: float
     right: float
@@ -58,15 +58,15 @@ class Rule(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PageContent:
-    """What a page holds.
+    """The content of a page.
 
     Attributes:
-        glyphs: In the order in which they are drawn; white space is " " with no box of its own.
-        images: Whether pictures are on it.
-        drawings: Whether anything else is on it.
-        unmapped: Characters whose font does not say what they are.
-        rules: Level lines that are drawn, and edges of boxes.
-        struck: Words that are struck out, and left out.
+        glyphs: Characters in drawing order. White space is " " without a box.
+        images: Whether the page has pictures.
+        drawings: Whether the page has drawings: paths, shadings or form objects.
+        unmapped: Number of characters that the font does not map to letters.
+        rules: Horizontal lines and edges of boxes.
+        struck: Struck-out words; they are not in `glyphs`.
     """
 
     width: float
@@ -80,13 +80,13 @@ class PageContent:
 
 
 def page_content(raw: Any, page: Any, text: Any, marks: Marks) -> PageContent:
-    """What a page holds.
+    """Return the content of a page.
 
     Args:
-        raw: The library's functions.
-        page: An open page of it.
-        text: That page's text.
-        marks: Its form fields and struck-out places.
+        raw: The `pypdfium2.raw` module.
+        page: An open page.
+        text: Its open text page.
+        marks: Its form fields and struck-out areas.
     """
     width, height = page.get_size()
     images = drawings = False
@@ -103,15 +103,17 @@ def page_content(raw: Any, page: Any, text: Any, marks: Marks) -> PageContent:
     glyphs = _with_fields(glyphs, marks, place_on_page)
     struck = _struck(glyphs, [rule for rule in rules if rule.thin], [place_on_page(*box) for box in marks.struck])
     if 2 * len(struck) > sum(glyph.text != " " for glyph in glyphs):
-        # A page that is struck out as a whole is better found than lost.
+        # If most of a page is struck out, its words are kept.
         struck = set()
     kept = tuple(_SPACE if place in struck else glyph for place, glyph in enumerate(glyphs))
-    told = "".join(glyph.text if place in struck else " " for place, glyph in enumerate(glyphs)) if struck else ""
-    return PageContent(width, height, kept, images, drawings, unmapped, tuple(rules), " ".join(told.split()))
+    struck_text = (
+        "".join(glyph.text if place in struck else " " for place, glyph in enumerate(glyphs)) if struck else ""
+    )
+    return PageContent(width, height, kept, images, drawings, unmapped, tuple(rules), " ".join(struck_text.split()))
 
 
 def _with_fields(glyphs: list[Glyph], marks: Marks, place_on_page: Any) -> list[Glyph]:
-    """Characters with signs for ticked and empty boxes, and with the values of fields that show none."""
+    """Add signs for ticked and empty boxes, and the values of fields that show no text."""
     for box, ticked in marks.ticks:
         left, top, right, bottom = place_on_page(*box)
         glyphs = [glyph for glyph in glyphs if glyph.text == " " or not _within(glyph, left, top, right, bottom)]
@@ -120,8 +122,8 @@ def _with_fields(glyphs: list[Glyph], marks: Marks, place_on_page: Any) -> list[
         glyphs += [_SPACE, sign, _SPACE]
     for box, value in marks.values:
         left, top, right, bottom = place_on_page(*box)
-        shown = any(_within(glyph, left, top, right, bottom) for glyph in glyphs if glyph.text != " ")
-        lines = [] if shown else [line for line in value.splitlines() if line.strip()]
+        has_text = any(_within(glyph, left, top, right, bottom) for glyph in glyphs if glyph.text != " ")
+        lines = [] if has_text else [line for line in value.splitlines() if line.strip()]
         high = (bottom - top) / max(len(lines), 1)
         size = max(min(0.8 * high, _LARGEST_FIELD), 1.0)
         for number, line in enumerate(lines):
@@ -142,7 +144,10 @@ def _within(glyph: Glyph, left: float, top: float, right: float, bottom: float) 
 
 
 def _struck(glyphs: Sequence[Glyph], rules: Sequence[Rule], boxes: Sequence[tuple[float, ...]]) -> set[int]:
-    """Which characters are of struck-out words: by an annotation, or by a line that begins and ends with them."""
+    """Return the indexes of characters of struck-out words.
+
+    A word is struck out by an annotation, or by a drawn line that begins and ends with one or more words.
+    """
     if not rules and not boxes:
         return set()
     words: list[list[int]] = []
@@ -159,7 +164,7 @@ def _struck(glyphs: Sequence[Glyph], rules: Sequence[Rule], boxes: Sequence[tupl
         for height in range(round(first.base - 0.45 * first.size), round(first.base - 0.12 * first.size) + 1):
             if height in at_height:
                 at_height[height].append(number)
-    found: set[int] = set()
+    struck_out: set[int] = set()
     for rule in rules:
         crossed = [words[number] for number in at_height[round(rule.height)]]
         crossed = [word for word in crossed if _crosses(rule, glyphs[word[0]], glyphs[word[-1]])]
@@ -169,16 +174,16 @@ def _struck(glyphs: Sequence[Glyph], rules: Sequence[Rule], boxes: Sequence[tupl
         near = 0.4 * glyphs[places[0]].size
         begins = abs(min(glyphs[place].left for place in places) - rule.left) <= near
         if begins and abs(max(glyphs[place].right for place in places) - rule.right) <= near:
-            found.update(places)
+            struck_out.update(places)
     for word in words if boxes else ():
         hit = [place for place in word if any(_within(glyphs[place], *box) for box in boxes)]
         if 2 * len(hit) > len(word):
-            found.update(word)
-    return found
+            struck_out.update(word)
+    return struck_out
 
 
 def _crosses(rule: Rule, first: Glyph, last: Glyph) -> bool:
-    """Whether a line crosses most of a word that begins and ends with two characters, in its lower half."""
+    """Whether a line crosses most of the word from `first` to `last`, in its lower half."""
     across = min(rule.right, last.right) - max(rule.left, first.left)
     through = first.base - 0.45 * first.size <= rule.height <= first.base - 0.12 * first.size
     return through and 2 * across > last.right - first.left
@@ -190,11 +195,11 @@ _THICKEST: Final = 2.5
 
 
 def _rules(raw: Any, path: Any, place_on_page: Any) -> Iterator[Rule]:
-    """The upper and the lower edge of a line or box."""
+    """Yield a path as a rule if it is a horizontal line, or the upper and lower edge of its box."""
     corners = [ctypes.c_float() for _ in range(4)]
-    if not raw.FPDFPageObj_GetBounds(path, *corners) or not all(math.isfinite(each.value) for each in corners):
+    if not raw.FPDFPageObj_GetBounds(path, *corners) or not all(math.isfinite(corner.value) for corner in corners):
         return
-    left, top, right, bottom = place_on_page(*(each.value for each in corners))
+    left, top, right, bottom = place_on_page(*(corner.value for corner in corners))
     if right - left >= _SHORTEST_RULE:
         thin = bottom - top <= _THICKEST
         yield Rule(left, right, top, thin)
@@ -203,15 +208,15 @@ def _rules(raw: Any, path: Any, place_on_page: Any) -> Iterator[Rule]:
 
 
 def _glyphs(raw: Any, page: Any, text: Any) -> tuple[list[Glyph], int]:
-    """The characters of a page, and how many have no meaning."""
+    """Return the characters of a page, and the number of those that cannot be mapped to letters."""
     handle = text.raw
     turned, place_on_page = page.get_rotation() // 90, _placing(page)
     fonts: dict[int, _Font] = {}
     box, along, above = raw.FS_RECTF(), ctypes.c_double(), ctypes.c_double()
-    found: list[Glyph] = []
+    glyphs: list[Glyph] = []
     unmapped, high = 0, 0
     known: dict[tuple[int, str], str] = {}
-    # Letters that their fonts do not name, by font: whether they are right shows in the words that they make.
+    # Indexes of characters with a doubtful mapping, by font. Whether they are right shows in the words they form.
     doubtful: dict[str, list[int]] = {}
     for index in range(text.count_chars()):
         code = raw.FPDFText_GetUnicode(handle, index)
@@ -232,7 +237,7 @@ def _glyphs(raw: Any, page: Any, text: Any) -> tuple[list[Glyph], int]:
         if unsure and code in _TEX_LIGATURES:
             letter = _TEX_LIGATURES[code]
         if letter == " ":
-            found.append(_MADE_BLANK if raw.FPDFText_IsGenerated(handle, index) == 1 else _SPACE)
+            glyphs.append(_MADE_BLANK if raw.FPDFText_IsGenerated(handle, index) == 1 else _SPACE)
             continue
         if not letter:
             unmapped += 1
@@ -246,18 +251,19 @@ def _glyphs(raw: Any, page: Any, text: Any) -> tuple[list[Glyph], int]:
         left, top, right, bottom = place_on_page(*corners)
         start, base = place_on_page(along.value, above.value, along.value, above.value)[:2]
         if unsure:
-            doubtful.setdefault(font.name, []).append(len(found))
+            doubtful.setdefault(font.name, []).append(len(glyphs))
         glyph = Glyph(letter, left, top, right, bottom, font.size, font.bold, font.turn, base)
-        found.append(glyph._replace(span=_span(glyph, start, font.angle)) if font.turn == SLANTED else glyph)
-    wrong = _unbelievable(found, doubtful)
-    return [glyph for place, glyph in enumerate(found) if place not in wrong], unmapped + len(wrong)
+        glyphs.append(glyph._replace(span=_span(glyph, start, font.angle)) if font.turn == SLANTED else glyph)
+    wrong = _unbelievable(glyphs, doubtful)
+    return [glyph for place, glyph in enumerate(glyphs) if place not in wrong], unmapped + len(wrong)
 
 
 _SPACE: Final = Glyph(" ", 0, 0, 0, 0, 0, False, 0, 0)
 _MADE_BLANK: Final = _SPACE._replace(bold=True)
-"""A blank that PDFium puts where letters are drawn apart, or at another height."""
+"""A blank that PDFium inserts where letters are drawn apart or at another height."""
 _TEX_LIGATURES: Final = {11: "ff", 12: "fi", 13: "fl", 14: "ffi", 15: "ffl"}
-# Of English, French, Spanish and German texts, the most frequent 148: nine in ten of theirs, two in ten by chance.
+# The 148 most frequent pairs of letters in English, French, Spanish and German: 90 % of the pairs in such texts, 20 %
+# of random pairs.
 _PAIRS: Final = frozenset(
     re.findall(
         "..",
@@ -272,10 +278,10 @@ _FEWEST_PAIRS: Final = 3
 
 
 def _unbelievable(glyphs: Sequence[Glyph], doubtful: Mapping[str, Sequence[int]]) -> set[int]:
-    """Which letters are surely or likely other ones than they are said to be: they make no words.
+    """Return the indexes of doubtful letters that are probably wrong, because they form no words.
 
-    Pairs of letters that follow each other are nearly all frequent ones where the letters are right; other letters than
-    Latin ones are all of one script. A font with few letters is judged by those of all such fonts of its page.
+    If the letters are right, most adjacent pairs are frequent ones, or nearly all letters are of one script that is
+    not Latin. A font with few letters is judged by the letters of all such fonts of its page.
     """
     wrong: set[int] = set()
     together = sorted(place for places in doubtful.values() for place in places)
@@ -290,13 +296,13 @@ def _unbelievable(glyphs: Sequence[Glyph], doubtful: Mapping[str, Sequence[int]]
 
 
 def _pairs(glyphs: Sequence[Glyph], places: Sequence[int]) -> list[str]:
-    """Pairs of plain letters that follow each other."""
+    """Return adjacent pairs of ASCII letters, in lower case."""
     pairs = ((glyphs[one].text + glyphs[other].text).lower() for one, other in pairwise(places) if other == one + 1)
     return [pair[:2] for pair in pairs if pair.isalpha() and pair.isascii()]
 
 
 def _of_one_script(text: str) -> bool:
-    """Whether nearly all letters are of one script that is not Latin; Japanese has three."""
+    """Whether nearly all letters are of one script that is not Latin. The three scripts of Japanese count as one."""
     scripts = Counter(name(letter, "").split(" ")[0] for letter in text if letter.isalpha())
     kana = scripts["HIRAGANA"] + scripts["KATAKANA"]
     most = max((number for script, number in scripts.items() if script not in ("LATIN", "CJK", "")), default=0)
@@ -307,7 +313,7 @@ _SIGN_FONTS: Final = ("wingdings 2", "wingdings 3", "wingdings", "webdings", "sy
 
 
 def _letter(code: int, font: str) -> str:
-    """What a code of PDFium's stands for: " " for white space, nothing for what cannot be shown."""
+    """Return the letter of a code from PDFium: " " for white space, "" for a code that cannot be shown."""
     if code == 2:  # A hyphen at the end of a line.
         return "-"
     if code < 32 or code in (0x7F, 0xFFFE, 0xFFFF) or code > 0x10FFFF:
@@ -317,7 +323,7 @@ def _letter(code: int, font: str) -> str:
     if private or (family.endswith("dings") and code < 0x100):
         if shown := sign(family, 0xF000 | code & 0xFF):
             return shown
-        # Signs of other fonts of this kind are bullets, nearly always.
+        # Other signs in the private range are nearly always bullets.
         if private:
             return "•"
     letter = chr(code)
@@ -327,12 +333,13 @@ def _letter(code: int, font: str) -> str:
 
 
 class _Font(NamedTuple):
-    """What a piece of text is set in.
+    """The font and direction of a piece of text.
 
     Attributes:
-        size: As drawn, in points.
-        angle: Degrees clockwise that its line runs by.
-        turn: The same in quarter turns; 4 where it is slanted.
+        size: Size as drawn, in points.
+        angle: Direction of its line, in degrees clockwise.
+        turn: The same in quarter turns; `SLANTED` if the line is slanted.
+        name: Name of the font, in lower case.
     """
 
     size: float
@@ -343,19 +350,19 @@ class _Font(NamedTuple):
 
 
 def _font(raw: Any, handle: Any, index: int, turned: int) -> _Font:
-    """What the piece of text that a character belongs to is set in."""
-    matrix, flags, told = raw.FS_MATRIX(), ctypes.c_int(), ctypes.create_string_buffer(256)
+    """Return the font of the piece of text that character `index` belongs to."""
+    matrix, flags, name_buffer = raw.FS_MATRIX(), ctypes.c_int(), ctypes.create_string_buffer(256)
     stated = raw.FPDFText_GetFontSize(handle, index)
-    # A negative size turns letters by half a turn, as its matrix then does once more.
+    # A negative size turns letters by half a turn; the matrix then turns them back.
     size, half = abs(stated), 180 if stated < 0 else 0
     angle = 90.0 * turned
     if raw.FPDFText_GetMatrix(handle, index, matrix):
         size *= math.hypot(matrix.c, matrix.d)
-        # Angles count against the clock in a PDF, whose pages turn with it.
+        # Angles in a PDF are counterclockwise; the rotation of a page is clockwise.
         angle += math.degrees(math.atan2(-matrix.b, matrix.a)) + half
-    raw.FPDFText_GetFontInfo(handle, index, told, 256, flags)
+    raw.FPDFText_GetFontInfo(handle, index, name_buffer, 256, flags)
     heavy = raw.FPDFText_GetFontWeight(handle, index) >= _BOLD_WEIGHT or bool(flags.value & _FORCED_BOLD)
-    named = told.value.decode("latin-1").lower()
+    named = name_buffer.value.decode("latin-1").lower()
     bold = heavy or any(each in named for each in _BOLD_NAMES)
     return _Font(size if math.isfinite(size) else 0.0, bold, angle, _quarter(angle), named)
 
@@ -366,15 +373,15 @@ def _quarter(angle: float) -> int:
 
 
 def _span(glyph: Glyph, start: float, angle: float) -> tuple[float, float, float, float]:
-    """Return where a slanted character begins and ends on its line; its box is wider and higher than itself.
+    """Return x and y of the points where a slanted character begins and ends on its line; its box is larger.
 
     Args:
         glyph: The character.
-        start: How far from the left it begins on its line.
-        angle: Degrees clockwise that its line runs by.
+        start: Distance of its beginning from the left, in points.
+        angle: Direction of its line, in degrees clockwise.
     """
     cosine, sine = math.cos(math.radians(angle)), math.sin(math.radians(angle))
-    # The box reaches ahead of the start by the width and by what is above or below the line, behind it by the latter.
+    # Ahead of the start, the box has the character's width and its height above or below the line; behind, the latter.
     ahead = glyph.right - start if cosine > 0 else start - glyph.left
     behind = glyph.base - glyph.top if sine > 0 else glyph.bottom - glyph.base
     width = max((ahead - behind * abs(sine / cosine)) / abs(cosine), 0.01 * glyph.size)
@@ -382,7 +389,7 @@ def _span(glyph: Glyph, start: float, angle: float) -> tuple[float, float, float
 
 
 def _placing(page: Any) -> Any:
-    """What takes a box of the PDF's own space (left, bottom, right, top) to the page as shown."""
+    """Return a function from a box in PDF coordinates (left, bottom, right, top) to one on the visible page."""
     left, bottom, right, top = page.get_bbox()
     turned = page.get_rotation()
     if turned == 90:
@@ -395,7 +402,7 @@ def _placing(page: Any) -> Any:
 
 
 _LIGATURES: Final = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"})
-# In widths of the font's size: a gap inside a word, and one that parts two pieces of a line (columns, cells).
+# In sizes of the font: the widest gap inside a word, and inside a piece of a line (columns and cells are pieces).
 _LETTER_GAP: Final = 0.4
 _PIECE_GAP: Final = 1.0
 _SHARED_HEIGHT: Final = 0.5
@@ -413,11 +420,11 @@ class Word:
     """A word on a page.
 
     Attributes:
-        box: Left, top, right and bottom on the page as shown, in points.
-        left: With top, right and bottom: where it is to somebody who turns the page so that its line runs level.
-        size: Of its largest letter, in half points.
-        order: Its number among the words as they are drawn; of a line that runs to the left, as they are read.
-        leftwards: Whether its letters are read from right to left.
+        box: Left, top, right and bottom on the visible page, in points.
+        left: Left edge after the page is turned so that its line is level; likewise `top`, `right` and `bottom`.
+        size: Size of its largest letter, rounded to half points.
+        order: Its number in drawing order. For a line from right to left this is the reading order.
+        leftwards: Whether it has letters that are read from right to left.
     """
 
     text: str
@@ -435,11 +442,11 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Words side by side on one line, with no wide gap between them.
+    """Adjacent words of one line, without a wide gap between them.
 
     Attributes:
-        size: Of most of its letters.
-        bold: Whether all of its words are.
+        size: Size of most of its letters, in points.
+        bold: Whether all of its words are bold.
         leftwards: Whether most of its words are read from right to left.
     """
 
@@ -454,15 +461,15 @@ class Piece:
 
     @property
     def text(self) -> str:
-        """Its words, with blanks."""
+        """The words, separated by blanks."""
         return " ".join(word.text for word in self.words)
 
 
 def piece_of(words: Iterable[Word]) -> Piece:
-    """The piece that words make, in the order in which they are read."""
-    held = [*words]
-    leftwards = 2 * sum(word.leftwards for word in held) > len(held)
-    return _piece(sorted(held, key=lambda word: word.order if leftwards else word.left), leftwards=leftwards)
+    """Return the piece that some words form, in reading order."""
+    members = [*words]
+    leftwards = 2 * sum(word.leftwards for word in members) > len(members)
+    return _piece(sorted(members, key=lambda word: word.order if leftwards else word.left), leftwards=leftwards)
 
 
 def _piece(ordered: Sequence[Word], *, leftwards: bool = False) -> Piece:
@@ -479,7 +486,7 @@ def _piece(ordered: Sequence[Word], *, leftwards: bool = False) -> Piece:
 
 
 def usual_size(words: Iterable[Word]) -> float:
-    """Of most letters, in half points."""
+    """Return the size of most letters, in points."""
     counted: dict[float, int] = {}
     for word in words:
         counted[word.size] = counted.get(word.size, 0) + len(word.text)
@@ -487,9 +494,9 @@ def usual_size(words: Iterable[Word]) -> float:
 
 
 def lines_of(content: PageContent, page: int) -> dict[int, list[Piece]]:
-    """Return the pieces of a page's lines by the quarter turns of the lines, level ones first; slanted ones are whole.
+    """Return the pieces of a page's lines by the `turn` of the lines, level ones first. A slanted line is one piece.
 
-    What stands outside of what the page shows is left out, and what is drawn a second time, as for a shadow.
+    Words outside of the visible page are left out, and so are words that are drawn twice, as for a shadow.
     """
     words: dict[int, list[Word]] = {}
     slanted: list[list[Word]] = []
@@ -511,19 +518,19 @@ def lines_of(content: PageContent, page: int) -> dict[int, list[Piece]]:
 
 
 def _on_slanted_line(end: Glyph, glyph: Glyph) -> bool:
-    """Whether a slanted line whose last character is `end` goes on with a word that begins with another."""
+    """Whether a word that begins with `glyph` continues the slanted line whose last character is `end`."""
     along, across = _moved(end, glyph)
     size = max(end.size, glyph.size, 1.0)
     return -0.5 * size <= along <= _PIECE_GAP * size and abs(across) <= 0.5 * size
 
 
 def drawn_texts(content: PageContent) -> Iterator[str]:
-    """Yield the text of everything drawn on a page, with what `lines_of` leaves out."""
+    """Yield all words drawn on a page, including those that `lines_of` leaves out."""
     yield from map(_written, _runs(content.glyphs))
 
 
 def outside_texts(content: PageContent) -> list[str]:
-    """Return the words that stand outside of what the page shows, which `lines_of` leaves out."""
+    """Return the words outside of the visible page, which `lines_of` leaves out."""
     if all(glyph.text == " " or _is_shown(_box([glyph]), content) for glyph in content.glyphs):
         return []
     outside = (_written(glyphs) for glyphs in _runs(content.glyphs) if not _is_shown(_box(glyphs), content))
@@ -531,47 +538,47 @@ def outside_texts(content: PageContent) -> list[str]:
 
 
 def pieces_of(words: Sequence[Word]) -> list[Piece]:
-    """The pieces of lines that a page's words make; without the dots that lead to a page's number."""
-    found: list[list[Word]] = []
+    """Group a page's words into pieces of lines, without dots that lead to a page number."""
+    groups: list[list[Word]] = []
     for word in _without_leaders(words):
-        if found and _goes_on(found[-1][-1], word):
-            found[-1].append(word)
+        if groups and _goes_on(groups[-1][-1], word):
+            groups[-1].append(word)
         else:
-            found.append([word])
-    return _joined([piece_of(each) for each in found])
+            groups.append([word])
+    return _joined([piece_of(group) for group in groups])
 
 
 def rows_of(pieces: Iterable[Piece]) -> list[list[Piece]]:
-    """Pieces at one height, from left to right; rows from top to bottom."""
+    """Group pieces into rows of one height. Rows are from top to bottom, their pieces from left to right."""
     rows: list[list[Piece]] = []
-    for piece in sorted(pieces, key=lambda each: (each.top + each.bottom, each.left)):
+    for piece in sorted(pieces, key=lambda piece: (piece.top + piece.bottom, piece.left)):
         if rows and any(_level(piece, other) for other in reversed(rows[-1])):
             rows[-1].append(piece)
         else:
             rows.append([piece])
-    return [sorted(row, key=lambda each: each.left) for row in rows]
+    return [sorted(row, key=lambda piece: piece.left) for row in rows]
 
 
 def _runs(glyphs: Sequence[Glyph]) -> Iterator[list[Glyph]]:
-    """Characters that follow each other with no blank, gap or jump; letters that are spaced for emphasis are one."""
+    """Yield the characters of each word: they have no blank, gap or jump between them, or are spaced for emphasis."""
     runs: list[list[Glyph]] = []
-    begins, made = True, False
+    begins, after_blank = True, False
     for glyph in glyphs:
         if glyph.text == " ":
-            # Between a number and its exponent there is no blank, whatever their heights.
+            # PDFium may insert a blank between a number and its exponent; only a real blank always ends a word.
             begins = begins or glyph is _SPACE
-            made = True
+            after_blank = True
             continue
         before = runs[-1][-1] if runs else None
         jumps = before is None or begins or not _next(before, glyph)
-        if not jumps and made and before is not None:
+        if not jumps and after_blank and before is not None:
             exponent = glyph if _is_raised(before, glyph) else before if _is_raised(glyph, before) else None
             jumps = exponent is None or exponent.text.isalpha() or _moved(before, glyph)[0] > _CLOSE
         if jumps:
             runs.append([glyph])
         else:
             runs[-1].append(glyph)
-        begins = made = False
+        begins = after_blank = False
     at = 0
     while at < len(runs):
         end = at + 1
@@ -582,7 +589,7 @@ def _runs(glyphs: Sequence[Glyph]) -> Iterator[list[Glyph]]:
 
 
 def _spaced(run: Sequence[Glyph], following: Sequence[Glyph]) -> bool:
-    """Whether two runs are single letters of one line, with a gap between them that may be of spaced letters."""
+    """Whether two runs are single letters of one line, with a gap that letters spaced for emphasis may have."""
     one, other = run[0], following[0]
     if len(run) > 1 or len(following) > 1 or not (one.text.isalpha() and other.text.isalpha()):
         return False
@@ -591,7 +598,7 @@ def _spaced(run: Sequence[Glyph], following: Sequence[Glyph]) -> bool:
 
 
 def _closed_up(runs: Sequence[list[Glyph]]) -> list[list[Glyph]]:
-    """Single letters as the words that they are spaced from; as they are where they are no words."""
+    """Join spaced letters into words. If they form no words, return them unchanged."""
     gaps = [after[0].left - before[0].right for before, after in pairwise(runs)]
     usual = median_low(gaps)
     words = [[*runs[0]]]
@@ -616,13 +623,13 @@ def _next(one: Glyph, other: Glyph) -> bool:
     size = max(one.size, other.size, 1.0)
     if one.turn == 0 and along < 0 and _leftwards(one.text) and _leftwards(other.text):
         along = one.left - other.right
-    # The letters of a ligature share its box, and so go back by all of its width.
+    # The letters of a ligature share its box, so the next one begins a whole width further back.
     wide = max(one.right - one.left, one.bottom - one.top) if along < 0 else 0.0
     return -max(0.5 * size, min(wide, 2 * size)) <= along <= _LETTER_GAP * size and abs(across) <= 0.7 * size
 
 
 def _moved(one: Glyph, other: Glyph) -> tuple[float, float]:
-    """The gap between two characters along their line, and how far it jumps across."""
+    """Return the gap between two characters along their line, and the distance across it, in points."""
     if one.span is not None and other.span is not None:
         return _moved_aslant(one.span, other.span)
     if one.turn in (1, 3):
@@ -633,7 +640,7 @@ def _moved(one: Glyph, other: Glyph) -> tuple[float, float]:
 
 
 def _moved_aslant(one: tuple[float, ...], other: tuple[float, ...]) -> tuple[float, float]:
-    """The gap between two slanted characters along the first one's line, and how far it jumps across."""
+    """Return the gap between two slanted characters along the first one's line, and the distance across it."""
     (x, y), (ahead, down) = (one[2] - one[0], one[3] - one[1]), (other[0] - one[2], other[1] - one[3])
     length = math.hypot(x, y)
     return (ahead * x + down * y) / length, (down * x - ahead * y) / length
@@ -666,13 +673,13 @@ def _box(glyphs: Sequence[Glyph]) -> tuple[float, float, float, float]:
 
 
 def _is_shown(box: tuple[float, float, float, float], content: PageContent) -> bool:
-    """Whether the middle of a box is on the page as shown."""
+    """Whether the middle of a box is on the visible page."""
     left, top, right, bottom = box
     return 0 <= left + right <= 2 * content.width and 0 <= top + bottom <= 2 * content.height
 
 
 def _written(glyphs: Sequence[Glyph]) -> str:
-    """A word's text: accents on their letters, and "^" before what is raised behind a number or a word."""
+    """Return the text of a word, with accents joined to their letters and "^" before raised numbers ("10^9")."""
     parts: list[str] = []
     base: Glyph | None = None
     raised = False
@@ -702,7 +709,7 @@ def _is_raised(base: Glyph, glyph: Glyph) -> bool:
 
 
 def _parts_raised(before: str, raised: str) -> bool:
-    """Whether a raised number would be read as a part of what it stands behind; a unit's, as in m2, is."""
+    """Whether a raised number needs "^" before it. That of a short unit, as in "m2", does not."""
     if not re.match(r"[-+\u2212\u2013]?\d", raised):
         return False
     letters = re.search(r"[^\W\d_]*$", before)
@@ -718,7 +725,7 @@ _SHORTEST_NOTED: Final = 3
 
 
 def _composed(one: Glyph, other: Glyph) -> str:
-    """The letter that an accent and a letter make that are drawn over each other; nothing where they do not."""
+    """Return the letter that an accent and a letter drawn over each other form; "" if they form none."""
     for accent, letter in ((one, other), (other, one)):
         mark = _ACCENTS.get(accent.text)
         if mark is None or not letter.text.isalpha():
@@ -733,19 +740,19 @@ def _composed(one: Glyph, other: Glyph) -> str:
 
 
 def _leftwards(letter: str) -> bool:
-    """Whether a letter is of a script that is read from right to left."""
+    """Whether a letter is of a script written from right to left."""
     return letter > "\u0590" and bidirectional(letter[0]) in ("R", "AL")
 
 
 def _without_leaders(words: Sequence[Word]) -> Iterator[Word]:
     for dots, run in groupby(words, key=lambda word: not word.text.strip(".·…")):
-        held = [*run]
-        if not dots or sum(len(word.text) for word in held) < _LEADER:
-            yield from held
+        members = [*run]
+        if not dots or sum(len(word.text) for word in members) < _LEADER:
+            yield from members
 
 
 def _drawn_twice(word: Word, drawn: set[tuple[str, int, int]]) -> bool:
-    """Whether a word was drawn before at nearly the same place; it is drawn then."""
+    """Whether a word is in `drawn` at nearly the same position; add it."""
     left, top = (int(place / _SAME_PLACE) for place in word.box[:2])
     near = any((word.text, left + x, top + y) in drawn for x in (-1, 0, 1) for y in (-1, 0, 1))
     drawn.add((word.text, left, top))
@@ -766,18 +773,18 @@ def _level(one: Word | Piece, other: Word | Piece) -> bool:
 
 
 def _joined(pieces: list[Piece]) -> list[Piece]:
-    """Pieces that are drawn apart, and stand side by side, as one."""
-    found: list[list[Piece]] = []
+    """Join pieces that are side by side but were drawn at different times."""
+    groups: list[list[Piece]] = []
     for row in rows_of(pieces):
         for piece in row:
-            before = found[-1][-1] if found else None
+            before = groups[-1][-1] if groups else None
             if before is not None and _level(before, piece) and _beside(before, piece):
-                found[-1].append(piece)
+                groups[-1].append(piece)
             else:
-                found.append([piece])
+                groups.append([piece])
     return [
         together[0] if len(together) == 1 else piece_of(word for piece in together for word in piece.words)
-        for together in found
+        for together in groups
     ]
 
 

@@ -1,4 +1,4 @@
-"""Many files through processes that read them, several at a time, their drafts in the files' order."""
+"""Read many files in several processes at a time. The drafts come in the order of the files."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from auscult.readers.records.rows import Columns
 from auscult.readers.registry import problem_of
 
 _MOST = 4
-#: Files that are read ahead of the one whose drafts are taken, for each process.
+#: Files per process that are read ahead of the one whose drafts are taken next.
 _AHEAD = 4
 
 
 @dataclass(frozen=True, slots=True)
 class FileRead:
-    """What became of a file.
+    """The result of reading a file.
 
     Attributes:
         found: The file.
-        digest: SHA-256 of its bytes; empty where there are none to be had.
-        drafts: Its documents, each with its format's name; empty where it was not read.
-        problem: Why it was not.
-        unchanged: It need not be read.
+        digest: SHA-256 of its bytes; "" if it has no readable bytes.
+        drafts: Its documents, each with the name of its format; empty if it was not read.
+        problem: Error, if it was not read.
+        unchanged: Whether it need not be read.
     """
 
     found: Found
@@ -45,39 +45,39 @@ class FileRead:
 
 
 class Reading:
-    """Reads files in processes of their own.
+    """Reads files in separate processes.
 
     Args:
-        columns: What columns of tables mean.
-        readers: Module and class of each reader by name; by default all that are installed.
-        processes: How many; a core each, and no more than a few, where not given.
+        columns: Mapping of the columns of tables.
+        readers: Module and class of each reader, by name. Default: all installed readers.
+        processes: Number of processes. Default: one per core, up to a small number.
     """
 
     def __init__(
         self, columns: Columns | None = None, readers: Mapping[str, str] | None = None, processes: int = 0
     ) -> None:
-        # Together they may take what this machine has.
+        # The memory of the machine limits the number of processes.
         fit = max(1, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // limits().reading)
         number = processes or min(_MOST, os.cpu_count() or 1, fit)
-        # The one that was used last is taken first: few files start few processes.
+        # Last in, first out: few files start few processes.
         self._free: LifoQueue[ReadingProcess] = LifoQueue()
         self._all = [ReadingProcess(columns, readers) for _ in range(number)]
         for process in self._all:
             self._free.put(process)
         self._turn = Condition()
-        # Characters of drafts that wait to be taken, and the number of the file whose drafts are taken next.
+        # Characters of waiting drafts, and the number of the file whose drafts are taken next.
         self._held = self._next = 0
         self._stopped = False
 
     def read(
         self, files: Iterable[Found], known: Callable[[Found, str], bool], *, keep: bool = False
     ) -> Iterator[FileRead]:
-        """The files, read.
+        """Yield the result of each file.
 
         Args:
-            files: In order.
-            known: Whether a file, of a digest, need not be read.
-            keep: Let the processes wait for more files, until `close`.
+            files: The files, in order.
+            known: Returns whether a file with a digest need not be read.
+            keep: Whether the processes wait for more files, until `close`.
         """
         under_way: deque[Future[FileRead]] = deque()
         self._held, self._stopped = 0, False
@@ -117,7 +117,7 @@ class Reading:
         return read
 
     def _one(self, number: int, file: Found, known: Callable[[Found, str], bool]) -> FileRead:
-        # Files are read ahead as long as what waits is small; the one that is taken next never waits.
+        # Files are read ahead while few characters wait. The file that is taken next is always read.
         with self._turn:
             self._turn.wait_for(lambda: self._stopped or self._held <= limits().document or number == self._next)
         read = self._read(file, known)
@@ -134,7 +134,7 @@ class Reading:
                 return FileRead(place, digest, [], unchanged=True)
             process = self._free.get()
             try:
-                # What a file was packed by is no part of its format.
+                # Compression is not part of a file's format.
                 file = SourceFile(place.name.removesuffix(".gz"), content)
                 return FileRead(place, digest, _with_rewritten([*process.read(file)], file, process))
             finally:
@@ -146,12 +146,12 @@ class Reading:
 def _with_rewritten(
     drafts: list[tuple[str, DraftDocument]], file: SourceFile, process: ReadingProcess
 ) -> list[tuple[str, DraftDocument]]:
-    """Put what LibreOffice made of files that are to be rewritten in the place of their drafts.
+    """Replace drafts that LibreOffice must rewrite by the documents of the rewritten files.
 
     Args:
-        drafts: Of a file, each with its format's name.
-        file: That file.
-        process: Reads what was made.
+        drafts: Drafts of a file, each with the name of its format.
+        file: The file.
+        process: Process that reads the rewritten files.
 
     Raises:
         UnreadableError: The file itself cannot be rewritten and read, or it encloses nothing that can.
@@ -176,14 +176,14 @@ def _with_rewritten(
             if len(drafts) == 1:
                 raise
     if remarks and kept:
-        # A message's own text comes last.
+        # The text of a message comes after its attachments.
         name, last = kept[-1]
         kept[-1] = name, replace(last, remarks=[*last.remarks, *remarks])
     return kept
 
 
 def _in_place_of(draft: DraftDocument, made: DraftDocument) -> DraftDocument:
-    """Return what was made of a file, with what the file that encloses it says of it."""
+    """Return the document of a rewritten file, with the facts of the file that encloses it."""
     key = "#".join(filter(None, (draft.key, made.key)))
     return replace(
         made,
@@ -199,5 +199,5 @@ def _in_place_of(draft: DraftDocument, made: DraftDocument) -> DraftDocument:
 
 
 def _size(read: FileRead) -> int:
-    """Characters of a file's drafts."""
+    """Return the number of characters in a file's drafts."""
     return sum(len(draft.text) for _, draft in read.drafts)

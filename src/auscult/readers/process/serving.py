@@ -1,8 +1,8 @@
-"""The process that reads files: bytes come in by a pipe, drafts go out by another; run by `process.worker`.
+"""The process that reads files, started by `process.worker`. Bytes come through one pipe, drafts go through another.
 
-Files come from anywhere, and a fault in a parser of theirs may be used to harm. So this process opens no network
-address and starts no program, writes no file, takes no more memory than it was given and ends itself when a file takes
-too long; what it says is read as data (`readers.process.wire`).
+Files come from anywhere, and a malicious one may exploit a bug in a parser. This process therefore opens no network
+connection, starts no program and writes no file. Its memory is limited, and it ends itself if a file takes too long.
+Its answers are only data (`readers.process.wire`).
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from auscult.readers.records.rows import Columns
 from auscult.readers.registry import Registry
 
 DRAFT, END, REFUSED = b"D", b"E", b"R"
-"""What an answer begins with: a draft, the end of a file's drafts, or the reason why there are none (or no more)."""
+"""Kinds of answers: a draft, the end of a file's drafts, or the error because of which there are no more."""
 SIZE = 8
 _FORBIDDEN = ("socket.", "subprocess.", "os.system", "os.exec", "os.fork", "os.posix_spawn", "os.spawn")
-# How much longer than it may a file is read before the process ends itself, should nobody have ended it.
+# Seconds after the time limit of a file until the process ends itself, if nobody has ended it.
 _GRACE = 5
 
 
 def main() -> None:
-    """Answer until nobody asks any more."""
-    # Whatever a parser prints stays out of the answers.
+    """Answer requests until standard input is closed."""
+    # Keep what parsers print out of the answers.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     questions = sys.stdin.buffer
@@ -45,7 +45,7 @@ def main() -> None:
         file = SourceFile(json.loads(head)["name"], _read(questions) or b"")
         faulthandler.dump_traceback_later(settings["seconds"] + _GRACE, exit=True)
         for kind, content in _drafts(registry, file):
-            # While an answer waits to be taken, no time counts; whoever asked counts all that reading takes.
+            # The timer stops while an answer waits to be taken. The other process measures the time of reading.
             faulthandler.cancel_dump_traceback_later()
             _answer(answers, kind, content)
             faulthandler.dump_traceback_later(settings["seconds"] + _GRACE, exit=True)
@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def _drafts(registry: Registry, file: SourceFile) -> Iterator[tuple[bytes, bytes]]:
-    """A file's answers."""
+    """Yield the answers for a file."""
     try:
         reader = registry.reader_of(file)
         for draft in reader.read(file):
@@ -67,7 +67,7 @@ def _drafts(registry: Registry, file: SourceFile) -> Iterator[tuple[bytes, bytes
     except RecursionError:
         yield REFUSED, _refusal("nested too deeply", "a file that is nested less", "too many levels", "leave it out")
     except Exception as error:
-        # Its message may hold words of the file: only its kind is told.
+        # The message of the error may contain words of the file, so only its type is sent.
         got = f"a fault of the reader ({type(error).__name__})"
         yield REFUSED, _refusal("reader failed", "a file that can be read", got, "leave it out, and report it")
     else:
@@ -75,9 +75,9 @@ def _drafts(registry: Registry, file: SourceFile) -> Iterator[tuple[bytes, bytes
 
 
 def _confine(memory: int) -> None:
-    """Give up what reading needs none of."""
+    """Give up permissions that reading does not need, and limit memory."""
     for limit, value in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_CORE, 0)):
-        # Some systems know no such limit.
+        # Some systems do not have this limit.
         with suppress(ValueError, OSError):
             resource.setrlimit(limit, (value, value))
     sys.addaudithook(_forbid)
@@ -89,7 +89,7 @@ def _forbid(event: str, arguments: Any) -> None:
 
 
 def _read(stream: BufferedReader | BinaryIO) -> bytes | None:
-    """The next part; None at the end."""
+    """Return the next part; None at the end."""
     size = stream.read(SIZE)
     return stream.read(int.from_bytes(size, "little")) if len(size) == SIZE else None
 

@@ -1,7 +1,7 @@
-"""Drafts as bytes: on their way out of the process that reads, and where they wait on the disk.
+"""Drafts as bytes, to send them from the reading process and to keep them on disk until they are stored.
 
-They are JSON and arrays, so that nothing in them is ever run. They wait in a file without a name: nobody else opens it,
-and it is gone with the process.
+The bytes are JSON and arrays, so that nothing in them is ever executed. The file on disk has no name: no other process
+can open it, and it disappears when the process ends.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ _SAID = ("text", "title", "key", "media_type", "encoding", "source", "url", "to_
 
 
 def packed(*parts: bytes) -> bytes:
-    """Byte strings behind each other, each with its length before it."""
+    """Join byte strings, each preceded by its length."""
     return b"".join(len(part).to_bytes(_SIZE, "little") + part for part in parts)
 
 
 def unpacked(content: bytes) -> list[bytes]:
-    """What `packed` joined.
+    """Split the result of `packed`.
 
     Raises:
-        DataError: It is something else.
+        DataError: The bytes are not such a result.
     """
     parts, at = [], 0
     while at < len(content):
@@ -46,7 +46,7 @@ def unpacked(content: bytes) -> list[bytes]:
 
 
 def draft_to_bytes(draft: DraftDocument) -> bytes:
-    """A draft, as `draft_from_bytes` reads it."""
+    """Serialize a draft for `draft_from_bytes`."""
     fields = {name: getattr(draft, name) for name in _SAID} | {
         "sections": [[s.heading, len(s.text), s.passage_id, s.aspect, s.start, list(s.above)] for s in draft.sections],
         "paths": [list(path) for path in draft.heading_paths],
@@ -56,16 +56,16 @@ def draft_to_bytes(draft: DraftDocument) -> bytes:
         "remarks": list(draft.remarks),
         "has_content": draft.content is not None,
     }
-    # Not by escapes, of which two that are half a surrogate pair each would come back as one character.
+    # Without escapes: two escaped surrogates would be parsed as one character.
     head = json.dumps(fields, ensure_ascii=False).encode("utf-8", "surrogatepass")
     return packed(head, draft.content or b"", draft.runs.astype(RUN).tobytes(), draft.words.astype(WORD).tobytes())
 
 
 def draft_from_bytes(content: bytes) -> DraftDocument:
-    """What `draft_to_bytes` wrote, whose every section stands where it says in the text.
+    """Parse the result of `draft_to_bytes`, and check that each section is at its offset in the text.
 
     Raises:
-        DataError: It is something else.
+        DataError: The bytes are not such a result.
     """
     try:
         head, original, runs, words = unpacked(content)
@@ -88,7 +88,7 @@ def draft_from_bytes(content: bytes) -> DraftDocument:
 
 
 def _sections(text: str, told: Sequence[Sequence[Any]]) -> list[Section]:
-    """Sections, in order and none over another."""
+    """Parse sections, and check that they are in order and do not overlap."""
     sections, reached = [], 0
     for each in told:
         section = _section(text, *each)
@@ -100,7 +100,7 @@ def _sections(text: str, told: Sequence[Sequence[Any]]) -> list[Section]:
 
 
 def _inside(rows: npt.NDArray[Any], text: str) -> npt.NDArray[Any]:
-    """Ranges that are ranges of the text."""
+    """Check that ranges are inside the text, and return them."""
     if len(rows) and (int(rows["end"].max()) > len(text) or bool((rows["start"] > rows["end"]).any())):
         raise ValueError(len(text))
     return rows
@@ -130,22 +130,22 @@ def _broken(got: str) -> DataError:
 
 
 class Place(NamedTuple):
-    """Where a draft waits: its first byte, and how many there are."""
+    """Position of a draft in a spool: its first byte, and the number of bytes."""
 
     start: int
     size: int
 
 
 class Spool:
-    """Drafts, each taken back as often as it is asked for."""
+    """Keeps drafts on disk. Each may be read several times."""
 
     def __init__(self) -> None:
-        # Closed by whoever opened this.
+        # Closed with the spool.
         self._file = tempfile.TemporaryFile(prefix="auscult-")  # noqa: SIM115
         self._end = 0
 
     def put(self, draft: DraftDocument) -> Place:
-        """Let a draft wait.
+        """Store a draft.
 
         Raises:
             OSError: The disk is full.
@@ -158,7 +158,7 @@ class Spool:
         return place
 
     def get(self, place: Place) -> DraftDocument:
-        """The draft that waits somewhere."""
+        """Read the draft at a position."""
         self._file.seek(place.start)
         return draft_from_bytes(self._file.read(place.size))
 

@@ -1,7 +1,7 @@
-"""Reading in a process of its own, under limits of time, memory and size; what goes wrong there is one file's problem.
+"""Read files in a separate process with limits on time, memory and size. A crash there concerns only one file.
 
-A process is used for many files, one after the other, and replaced now and then, and after a file that it did not come
-back from. Small notes cost a fraction of a millisecond each. Questions and answers pass by pipes that never block.
+A process reads many files, one after the other. It is replaced after a number of files, and after a file that it did
+not survive. A small note takes a fraction of a millisecond. Requests and answers use pipes that never block.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CHUNK = 1 << 16
 
 
 class GoneError(Exception):
-    """The process ended, or said what it should not."""
+    """The process ended, or its answer was invalid."""
 
 
 class SlowError(Exception):
@@ -40,13 +40,13 @@ class SlowError(Exception):
 def exchange(
     process: subprocess.Popen[bytes], question: bytes, most: int, seconds: float
 ) -> Iterator[tuple[bytes, bytes]]:
-    """Ask, and give the answers as they come, up to the last.
+    """Send a request, and yield the answers as they arrive.
 
     Args:
-        process: That answers; its pipes do not block.
-        question: As it reads it.
-        most: Bytes of an answer.
-        seconds: That it may take; time that passes between one answer's being taken and the next does not count.
+        process: The process that answers; its pipes do not block.
+        question: Bytes of the request.
+        most: Size limit of an answer, in bytes.
+        seconds: Time limit. The time that the caller takes between two answers does not count.
     """
     if process.stdin is None or process.stdout is None:
         raise RuntimeError("a process without pipes")
@@ -81,12 +81,12 @@ def _send(descriptor: int, left: memoryview) -> memoryview:
     except BlockingIOError:
         return left
     except BrokenPipeError:
-        # Why, its answers' end tells.
+        # The end of its answers shows the reason.
         return memoryview(b"")
 
 
 def _receive(descriptor: int, received: bytearray) -> bool:
-    """Take what has come; whether more may."""
+    """Append the available bytes to `received`. Return whether more may follow."""
     try:
         come = os.read(descriptor, 16 * CHUNK)
     except BlockingIOError:
@@ -96,7 +96,7 @@ def _receive(descriptor: int, received: bytearray) -> bool:
 
 
 def _answer(received: bytearray, most: int) -> tuple[bytes, bytes] | None:
-    """The first answer of what has come, taken out of it; None where it is not whole."""
+    """Remove the first answer from the received bytes and return it; None if it is incomplete."""
     if len(received) <= SIZE:
         return None
     kind = bytes(received[:1])
@@ -114,7 +114,7 @@ def _answer(received: bytearray, most: int) -> tuple[bytes, bytes] | None:
 
 
 def _ending(process: subprocess.Popen[bytes]) -> str:
-    """How a process ended, in words."""
+    """Describe how a process ended."""
     code = process.wait()
     if code >= 0:
         return f"one at which the reader ended (exit code {code})"
@@ -124,27 +124,23 @@ def _ending(process: subprocess.Popen[bytes]) -> str:
 
 
 def too_much(most: int) -> UnreadableError:
-    """The error of a file of which more is made than may be.
-
-    Args:
-        most: Bytes that may be.
-    """
+    """Return the error for a file that expands beyond the limit of `most` bytes."""
     remedy = f"leave it out, or raise the limit ({VARIABLE}='drafts={most * 10}')"
     return UnreadableError("too large", f"a file of which at most {most:,} bytes are made", "more", remedy)
 
 
-#: Files that a process reads before it is replaced: what a parser leaks stays small.
+#: Files that a process reads before it is replaced, so that leaks of parsers stay small.
 _TURN = 2_000
-#: Seconds that a process may take to begin.
+#: Seconds that a process may take to start.
 _START = 60
 
 
 class ReadingProcess:
-    """Reads files, each in at most so much time and memory.
+    """Reads files in a separate process, each within the limits of time and memory.
 
     Args:
-        columns: What columns of tables mean.
-        readers: Module and class of each reader by name; by default all that are installed.
+        columns: Mapping of the columns of tables.
+        readers: Module and class of each reader, by name. Default: all installed readers.
     """
 
     def __init__(self, columns: Columns | None = None, readers: Mapping[str, str] | None = None) -> None:
@@ -154,10 +150,10 @@ class ReadingProcess:
         self._read = 0
 
     def read(self, file: SourceFile) -> Iterator[tuple[str, DraftDocument]]:
-        """A file's documents, each with the format's name.
+        """Yield the documents of a file, each with the name of its format.
 
         Raises:
-            UnreadableError: It cannot be read, or not within the limits.
+            UnreadableError: The file cannot be read, or exceeds the limits.
         """
         most = limits()
         if self._read >= _TURN:
@@ -194,17 +190,17 @@ class ReadingProcess:
             self.close()
             raise UnreadableError("reader failed", error.expected, error.got, error.remedy) from None
         except BaseException:
-            # Half an answer may be under way.
+            # A part of an answer may still be in the pipe.
             self.close()
             raise
 
     def kill(self) -> None:
-        """End the process under whoever waits for its answer, which will be that it has ended."""
+        """End the process at once. A caller that waits for an answer gets an error."""
         if (process := self._process) is not None:
             process.kill()
 
     def close(self) -> None:
-        """End the process; the next file begins another."""
+        """End the process. The next file starts another."""
         process, self._process, self._read = self._process, None, 0
         if process is None:
             return
@@ -234,7 +230,7 @@ class ReadingProcess:
             stderr=subprocess.DEVNULL,
             env=_environment(),
             cwd=os.sep,
-            # An interrupt is for the command: it ends this process itself.
+            # Ctrl-C is for the command, which then ends this process.
             start_new_session=True,
         )
         for stream in (process.stdin, process.stdout):
@@ -268,9 +264,9 @@ def _refused(content: bytes) -> UnreadableError:
 
 
 def _environment() -> dict[str, str]:
-    """What the process is told of ours: where code is, and no secrets."""
+    """Return the environment of the process: where to find code, and no secrets."""
     kept = ("PATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", VARIABLE)
     found = {name: os.environ[name] for name in kept if name in os.environ}
     found["PYTHONPATH"] = os.pathsep.join(os.path.abspath(place) for place in sys.path if place)  # noqa: PTH100
-    # One thread is enough for what arrays there are.
+    # The arrays are small: one thread is enough.
     return found | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}

@@ -1,1 +1,1 @@
-"""Records of fields: FHIR, XML (CDA, JATS), tables and JSON lines."""
+"""Readers of structured records: FHIR, HL7 v2, XML (CDA, JATS), tables and JSON lines."""

@@ -1,6 +1,6 @@
-"""Files inside of clinical records: decoded from base64, and read by the reader of their type.
+"""Files inside clinical records: decoded from base64 and read by the reader of their type.
 
-One that is only named by an address is not fetched, whatever the address is.
+A file of which the record has only an address is never fetched.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ _KINDS: Final = "text, HTML, Markdown, PDF, XML, DOCX or another format that is 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attachment:
-    """A file as a record holds it.
+    """A file inside a record.
 
     Attributes:
-        media_type: As the record says; parameters may follow.
-        data: In base64; empty where only an address is given.
-        url: Where it would be; never fetched.
-        title: As the record calls it.
+        media_type: Media type that the record states, perhaps with parameters.
+        data: Content in base64; "" if the record has only an address.
+        url: Address of the file, which is never fetched.
+        title: Title that the record gives it.
     """
 
     media_type: str
@@ -55,15 +55,15 @@ class Attachment:
 
 
 def read_attachment(attachment: Attachment, facts: Facts, name: str) -> Iterator[DraftDocument]:
-    """The drafts of an attachment, with its bytes, and with what the record says of it.
+    """Yield the drafts of an attachment, with its bytes and the facts of the record.
 
     Args:
         attachment: The file.
-        facts: What the record says; where it says nothing, what the file says of itself holds.
-        name: Of the file that the record stands in.
+        facts: Facts of the record. Empty ones are taken from the attachment itself.
+        name: Name of the file that contains the record.
 
     Raises:
-        UnreadableError: It is not there, of a type that is not read, or cannot be read.
+        UnreadableError: The attachment has no data or an unsupported type, or it cannot be read.
     """
     content = _content(attachment)
     reader, file = _reader_of(attachment.media_type, name.rpartition(".")[0] or name, content)
@@ -100,10 +100,10 @@ def _readers() -> Registry:
 
 
 def _reader_of(media_type: str, name: str, content: bytes) -> tuple[Reader, SourceFile]:
-    """The reader of an attachment, and the attachment as a file of its type.
+    """Return the reader of an attachment, and the attachment as a file of its type.
 
-    Where its type is none of the usual ones, its reader is the one that recognises it. Any bytes of letters are text,
-    which is believed only of those that no other type is told of.
+    For an unusual media type, the reader that recognises the content is used. Almost any content may be plain text, so
+    it is read as text only if the record states no other type.
     """
     kind = media_type.partition(";")[0].strip().lower()
     if kind in _TYPES:

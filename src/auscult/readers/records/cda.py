@@ -1,8 +1,7 @@
-"""Clinical documents of HL7 (CDA, C-CDA): the narrative that a clinician signed, by sections.
+"""Reader of clinical documents of HL7 (CDA, C-CDA): the narrative that a clinician signed, by sections.
 
-The structured entries below each section say the same in codes and are not read, but for their words where a section
-has no narrative. Of the patient the record number and
-the name are kept, as metadata; address and birth date are left where they are.
+The structured entries of a section repeat its narrative in codes. They are read only for a section without a narrative.
+The record number and name of the patient become metadata; address and birth date are not read.
 """
 
 from __future__ import annotations
@@ -29,15 +28,15 @@ _ROLES: Final = {
 
 
 def read_cda(root: Element, encoding: str, name: str) -> Iterator[DraftDocument]:
-    """The document; that of its attachment where its body is one.
+    """Yield the document, or the documents of the attachment that is its body.
 
     Args:
-        root: `ClinicalDocument`.
-        encoding: That the file was decoded by.
-        name: Of the file.
+        root: The element `ClinicalDocument`.
+        encoding: Encoding of the file.
+        name: Name of the file.
 
     Raises:
-        UnreadableError: It has no words.
+        UnreadableError: The document has no words.
     """
     facts = _facts(root)
     body = root.child("component", "nonXMLBody", "text")
@@ -71,7 +70,7 @@ def read_cda(root: Element, encoding: str, name: str) -> Iterator[DraftDocument]
 
 
 def _text_of_entries(section: Element) -> Element:
-    """What the entries of a section say in words, for want of a narrative."""
+    """Return the words in the entries of a section that has no narrative."""
     text = Element("text")
     for entry in section.elements:
         for each in entry.all("text", "originalText") if entry.tag == "entry" else ():
@@ -83,7 +82,7 @@ def _text_of_entries(section: Element) -> Element:
 
 
 def _sections(root: Element) -> Iterator[tuple[Element, int]]:
-    """All sections in order, each with its depth from 1."""
+    """Yield all sections in order, each with its depth, from 1."""
     body = root.child("component", "structuredBody")
     stack = [(body, 0)] if body else []
     while stack:
@@ -143,5 +142,5 @@ def _code(element: Element, attribute: str) -> str:
 
 
 def is_cda(root: Element) -> bool:
-    """Whether a file is a clinical document."""
+    """Whether the root element is that of a clinical document."""
     return root.tag == "ClinicalDocument"

@@ -1,10 +1,10 @@
-"""FHIR of any version as JSON: what its resources say in words, in bundles, alone or one a line.
+"""Reader of FHIR as JSON, of any version: the words of resources in bundles, alone, or one per line.
 
-A resource with a narrative, sections, attachments or answers is a document. Those with fields alone or a line or two
-(a patient's conditions, medicines, values) are one document a patient, a line each. Attachments are read by the reader
-of their type, from the data in the file; what is only named by an address is not fetched, and told. People, places,
-bills and definitions are counted, and not read. What a lenient parser of JSON lets pass in silence (a key twice, NaN,
-nesting without end) is refused.
+A resource with a narrative, sections, attachments or answers is a document. Resources with only fields or a line or two
+(conditions, medicines and values of a patient) become one document per patient, with a line for each. Attachments in
+the file are read by the reader of their type. An attachment of which the file has only an address is not fetched; a
+remark names it. People, places, bills and definitions are counted and not read. JSON with repeated keys, NaN or very
+deep nesting is refused; lenient parsers accept it without a message.
 """
 
 from __future__ import annotations
@@ -31,13 +31,10 @@ _REMEDY: Final = "export the file again"
 
 
 def strict_json(text: str) -> Any:
-    """The value that a text is.
-
-    Args:
-        text: JSON.
+    """Parse JSON strictly.
 
     Raises:
-        UnreadableError: It is no JSON, an object has a key twice, or it is nested more than 200 deep.
+        UnreadableError: The text is not JSON, an object has a key twice, or the nesting is deeper than 200.
     """
     try:
         value = json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
@@ -46,7 +43,7 @@ def strict_json(text: str) -> Any:
     except RecursionError as error:
         raise _too_deep() from error
     except ValueError as error:
-        # A number of thousands of digits.
+        # Python refuses to parse numbers of thousands of digits.
         raise _broken("a number that is too long") from error
     if nested_more_than(_DEEPEST, value):
         raise _too_deep()
@@ -56,7 +53,7 @@ def strict_json(text: str) -> Any:
 def _object(pairs: list[tuple[str, Any]]) -> Mapping[str, Any]:
     fields = dict(pairs)
     if len(fields) != len(pairs):
-        # Which one is not told: what a broken file has for a key may be a patient's.
+        # The error does not name the key: in a broken file it may be data of a patient.
         raise UnreadableError("key twice", "JSON whose keys stand once", "a key twice in one object", _REMEDY)
     return fields
 
@@ -74,15 +71,15 @@ def _too_deep() -> UnreadableError:
 
 
 Problems = list[tuple[str, UnreadableError]]
-"""What could not be read: where it stands, and why."""
+"""Parts of a file that could not be read: the place and the error."""
 
 
 def resources_of(objects: Iterable[tuple[str, dict[str, Any]]], problems: Problems) -> Iterator[Resource]:
-    """Every resource of a file but bundles, in order, numbered from 1.
+    """Yield the resources of a file in order, numbered from 1. Bundles are replaced by their resources.
 
     Args:
-        objects: Of the file, and where each stands.
-        problems: Gets a line for each object that is no resource.
+        objects: Objects of the file, each with its place.
+        problems: Gets an entry for each object that is no resource.
     """
     number = 0
     for where, value in objects:
@@ -104,15 +101,15 @@ def resources_of(objects: Iterable[tuple[str, dict[str, Any]]], problems: Proble
 
 
 def _objects(text: str, lines: bool, problems: Problems) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The objects of a file, and where each stands.
+    """Yield the objects of a file, each with its place.
 
     Args:
-        text: Of the file.
-        lines: Whether it is called a file of lines. One that is not may still be: its first line is an object.
-        problems: Gets each line that is no object.
+        text: Text of the file.
+        lines: Whether the file has a suffix of JSON lines. Without it, a file whose first line is an object has lines.
+        problems: Gets an entry for each line that is no object.
 
     Raises:
-        UnreadableError: It is neither JSON nor lines of JSON.
+        UnreadableError: The file is neither JSON nor JSON lines.
     """
     if not lines:
         try:
@@ -170,7 +167,7 @@ _MOST_TOLD: Final = 20
 
 
 def is_fhir(content: bytes) -> bool:
-    """Whether JSON is of FHIR: its first object says what type of resource it is, which some writers put last."""
+    """Whether the first object of a JSON file has a FHIR resource type, which may be its last field."""
     if _RESOURCE.match(content[:_HEAD]):
         return True
     if not _RESOURCE.match(content):
@@ -189,16 +186,16 @@ class FhirReader:
     suffixes = (".fhir", ".ndjson")
 
     def recognises(self, file: SourceFile) -> bool:
-        """Whether its first object says what type of resource it is, or a file that is called as JSON has one."""
+        """Whether the beginning of the file has a resource type in its first object, or a JSON file has one later."""
         return _RESOURCE.match(file.head) is not None or (file.suffix in _JSON and is_fhir(file.content))
 
     def read(self, file: SourceFile) -> Iterator[DraftDocument]:
-        """The documents, with `ResourceType/id` as their keys; a patient's record is that of the patient and "record".
+        """Yield the documents. Their keys are `ResourceType/id`; the record of a patient adds "record" to that.
 
-        What could not be read is told in the remarks of the first.
+        Remarks of the first document name everything that could not be read.
 
         Raises:
-            UnreadableError: It is no JSON, or no text in it could be read.
+            UnreadableError: The file is not JSON, or no text in it could be read.
         """
         text, _ = decoded(file.content)
         problems: Problems = []
@@ -208,15 +205,15 @@ class FhirReader:
 def read_resources(
     objects: Iterable[tuple[str, dict[str, Any]]], name: str, problems: Problems
 ) -> Iterator[DraftDocument]:
-    """The documents of resources and bundles.
+    """Yield the documents of resources and bundles.
 
     Args:
-        objects: Of the file, and where each stands.
-        name: Of the file.
-        problems: What could not be read of it, which is told in the remarks of the first document.
+        objects: Objects of the file, each with its place.
+        name: Name of the file.
+        problems: Parts that could not be read. The remarks of the first document name them.
 
     Raises:
-        UnreadableError: No text in them could be read.
+        UnreadableError: No text in the objects could be read.
     """
     reading = _Reading(objects, name, problems)
     drafts = reading.drafts()
@@ -227,7 +224,7 @@ def read_resources(
 
 
 class _Reading:
-    """One file as it is read: what became documents, and what did not, and why."""
+    """The reading of one file: its documents, and what could not be read."""
 
     def __init__(self, objects: Iterable[tuple[str, dict[str, Any]]], name: str, problems: Problems) -> None:
         self._name = name
@@ -235,7 +232,7 @@ class _Reading:
         self._others: Counter[str] = Counter()
         self._same: list[str] = []
         self._resources = list(resources_of(objects, problems))
-        self._told: set[int] = set()
+        self._included: set[int] = set()
         self._named: set[int] = set()
         self._by_name: dict[str, Resource] = {}
         for resource in self._resources:
@@ -244,20 +241,20 @@ class _Reading:
         self._people = {name: each.person() for name, each in self._by_name.items() if each.kind in PEOPLE}
 
     def drafts(self) -> list[DraftDocument]:
-        """All documents, in the order of their resources; records last."""
-        made: dict[int, list[tuple[str, DraftDocument]]] = {}
+        """Return all documents in the order of their resources, records of patients last."""
+        drafts_by_number: dict[int, list[tuple[str, DraftDocument]]] = {}
         rest: list[Resource] = []
-        # Those whose pages tell others come first.
+        # Resources whose pages include others come first.
         for resource in sorted(self._resources, key=lambda each: each.kind not in TEXTS):
             if resource.kind in _NOT_READ:
                 if resource.kind != "Binary":
                     self._others[resource.kind] += 1
             elif resource.in_error:
                 self._miss(resource.key, "entered in error", "a resource that stands", "one that was entered in error")
-            elif resource.number not in self._told:
+            elif resource.number not in self._included:
                 before = len(self._problems)
                 drafts = list(self._of(resource))
-                made[resource.number] = [
+                drafts_by_number[resource.number] = [
                     (resource.key if number == 1 else f"{resource.key}/{number}", draft)
                     for number, draft in enumerate(drafts, start=1)
                 ]
@@ -267,16 +264,21 @@ class _Reading:
                         self._miss(resource.key, "empty file", "a resource with text", "none")
                 elif is_silent or not resource.is_text:
                     rest.append(resource)
-        keyed = [each for resource in self._resources for each in made.get(resource.number, ())]
+        keyed = [
+            keyed_draft for resource in self._resources for keyed_draft in drafts_by_number.get(resource.number, ())
+        ]
         keys: Counter[str] = Counter()
         named = []
-        for key, draft in [*keyed, *self._records(rest, {number for number, drafts in made.items() if drafts})]:
+        for key, draft in [
+            *keyed,
+            *self._records(rest, {number for number, drafts in drafts_by_number.items() if drafts}),
+        ]:
             keys[key] += 1
             named.append(replace(draft, key=key if keys[key] == 1 else f"{key}~{keys[key]}"))
         return named
 
     def remarks(self) -> list[str]:
-        """What was not read."""
+        """Return remarks on everything that was not read."""
         remarks = [f"{where} was not read: {problem}" for where, problem in self._problems]
         remarks += [f"an attachment of {key} was left out: another one says the same" for key in self._same]
         if len(remarks) > _MOST_TOLD:
@@ -285,14 +287,14 @@ class _Reading:
         return [*remarks, f"resources that are not read as texts: {others}"] if others else remarks
 
     def first_problem(self) -> UnreadableError:
-        """Why there is no document."""
+        """Return the error for a file without documents."""
         if self._problems:
             return self._problems[0][1]
         kinds = ", ".join(kind for kind, _ in self._others.most_common(_MOST_TOLD))
         return UnreadableError("no text", "resources with text", f"only {kinds}" if kinds else "none", "leave it out")
 
     def _find(self, reference: str, holder: Resource) -> Resource | None:
-        """The resource that a reference is to: in the one that has it, or in the file, whatever server it names."""
+        """Return the resource that a reference names, inside `holder` or in the file; the server does not matter."""
         if reference.startswith("#"):
             inner = (each for each in holder.each("contained") if each.text("id") == reference[1:])
             return next((Resource(each.values, number=-id(each.values)) for each in inner), None)
@@ -303,7 +305,7 @@ class _Reading:
         return found
 
     def _of(self, resource: Resource) -> Iterator[DraftDocument]:
-        """The documents of a resource: its page, and its attachments; none where it only has fields."""
+        """Yield the documents of a resource: its page and its attachments; none if it has only fields."""
         attachments = list(attachments_in(resource.values))
         is_page = resource.kind != "DocumentReference" and resource.is_text
         if not (is_page or attachments):
@@ -317,15 +319,15 @@ class _Reading:
                 yield from self._of_page(page, titled)
             except UnreadableError as problem:
                 self._problems.append((resource.key, problem))
-            self._told |= page.told
+            self._included |= page.included
         read: list[tuple[DraftDocument, Counter[str]]] = []
-        for held in attachments:
+        for attachment in attachments:
             try:
-                drafts = list(read_attachment(attachment_of(held, self._by_name), facts, self._name))
+                drafts = list(read_attachment(attachment_of(attachment, self._by_name), facts, self._name))
             except UnreadableError as problem:
                 self._problems.append((f"an attachment of {resource.key}", problem))
                 continue
-            # One text in several formats is one document; an addendum is another.
+            # An attachment that repeats the words of another, in another format, is left out. An addendum is not.
             for draft in drafts:
                 words = Counter(re.findall(r"\w+", draft.text.casefold()))
                 if any(words <= others for _, others in read):
@@ -335,14 +337,14 @@ class _Reading:
         yield from (draft for draft, _ in read)
 
     def _records(self, resources: list[Resource], read: set[int]) -> Iterator[tuple[str, DraftDocument]]:
-        """Keys and documents of resources that have fields alone: a document for all of a patient.
+        """Yield the key and document of each patient's record, made of resources that have only fields.
 
         Args:
             resources: The resources.
-            read: Numbers of those of which an attachment was read.
+            read: Numbers of resources of which an attachment was read.
         """
         by_patient: dict[str, list[tuple[Resource, str]]] = {}
-        # All statements come first: what is named in one of them is no record of its own.
+        # Write all statements first: a resource that one of them names needs no line of its own.
         for resource, statement in [(each, each.statement(self._find)) for each in resources]:
             if not statement:
                 self._others[resource.kind] += resource.number not in read

@@ -1,11 +1,11 @@
-"""Thin models of FHIR resources, and what they say in words as a page.
+"""Thin models of FHIR resources, and pages in HTML of their words.
 
-Fields are looked up by path and are empty where they are missing or of another type than FHIR's. Exports have both, and
-a field that is not there is no reason to lose the text beside it.
+Fields are looked up by path. A field that is missing or has the wrong type is empty: exports have both, and the text in
+other fields is still useful.
 
-A highlight has to go back to what a person can read, which a bundle's JSON is not. So a resource is made a page (its
-title, its sections' titles, their XHTML as it stands there, and lines of what is told in fields), which the document is
-read from and which is kept.
+A passage must be shown in a form that people can read, and the JSON of a bundle is not. A resource is therefore turned
+into a page: its title, the titles and XHTML of its sections, and lines for its fields. The document is read from this
+page, and the page is kept as its original.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from auscult.readers.records.fhir_words import (
 )
 
 _ID: Final = re.compile(r"[A-Za-z0-9.-]{1,64}")
-# Prefixes of codes by their system, as in `Document.entity_ids`.
+# Prefixes in `Document.entity_ids`, by the system of a code.
 _SYSTEMS: Final = {
     "http://snomed.info/sct": "SNOMED",
     "http://hl7.org/fhir/sid/icd-10": "ICD10",
@@ -42,7 +42,7 @@ _SYSTEMS: Final = {
     "http://www.nlm.nih.gov/research/umls": "UMLS",
 }
 _LONGEST: Final = 500
-# The first that is there: when it was so, before when it was written down.
+# In order of preference: the time that a resource is about comes before the time it was recorded.
 _DATES: Final = (
     "date", "effectiveDateTime", "performedDateTime", "occurrenceDateTime", "onsetDateTime", "authored", "authoredOn",
     "issued", "recordedDate", "assertedDate", "created", "sent",
@@ -55,20 +55,20 @@ _PERIODS: Final = (
     ("period",),
 )
 Find = Callable[[str, "Resource"], "Resource | None"]
-"""Finds the resource that a reference in another is to; None where the file does not have it."""
-# Kinds whose pages tell others, or whose attachments are the text.
+"""Returns the resource that a reference in another resource names; None if it is not in the file."""
+# Kinds whose pages include other resources, or whose attachments are the text.
 TEXTS: Final = ("Composition", "DiagnosticReport", "DocumentReference")
 PEOPLE: Final = ("Patient", "Practitioner", "RelatedPerson")
-"""Resources of people, whose names the documents about them or by them keep."""
+"""Kinds of people. Documents about or by them have their names as metadata."""
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Who a record is about or by.
+    """The patient or author of a record.
 
     Attributes:
-        name: The official name, else the first; empty where there is none.
-        record_number: Of a patient, the number that other systems know them by; empty where there is none.
+        name: Official name, or else the first one; "" if there is none.
+        record_number: Number of a patient's record, which other systems use, too; "" if there is none.
     """
 
     name: str
@@ -76,7 +76,7 @@ class Person:
 
 
 NOBODY: Final = Person("")
-"""Stands for whom the file does not describe."""
+"""A person whom the file does not describe."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +86,11 @@ class Fields:
     values: Mapping[str, Any]
 
     def text(self, *path: str) -> str:
-        """A string; of a list on the way, the first that is one. Empty where there is none."""
+        """Return the first string at a path; lists on the way are searched. "" if there is none."""
         return next(self.texts(*path), "")
 
     def texts(self, *path: str) -> Iterator[str]:
-        """All strings that a path leads to, with white space stripped."""
+        """Yield all strings at a path, without white space at their ends."""
         *above, last = path
         for holder in self.each(*above) if above else (self,):
             for value in _listed(holder.values.get(last)):
@@ -98,7 +98,7 @@ class Fields:
                     yield value.strip()
 
     def each(self, *path: str) -> Iterator[Fields]:
-        """All objects that a path leads to."""
+        """Yield all objects at a path."""
         first, *rest = path
         for value in _listed(self.values.get(first)):
             if isinstance(value, dict):
@@ -110,8 +110,8 @@ class Resource(Fields):
     """A resource.
 
     Attributes:
-        number: Its place in the file, from 1.
-        full_url: As its bundle names it.
+        number: Position in the file, from 1.
+        full_url: Address that its bundle gives it.
     """
 
     number: int = 1
@@ -119,13 +119,13 @@ class Resource(Fields):
 
     @property
     def kind(self) -> str:
-        """Its type; empty for what is none."""
+        """Resource type; "" for an object that is no resource."""
         kind = self.text("resourceType")
         return kind if re.fullmatch(r"[A-Za-z]{1,64}", kind) else ""
 
     @property
     def key(self) -> str:
-        """Type and id ("Composition/123"); of one without an id, what its bundle calls it, or its place."""
+        """Type and id ("Composition/123"). Without an id: its address in the bundle, or its position."""
         own = self.text("id")
         if not _ID.fullmatch(own):
             own = self.full_url.rpartition("/")[2].removeprefix("urn:uuid:")
@@ -133,50 +133,50 @@ class Resource(Fields):
 
     @property
     def in_error(self) -> bool:
-        """Whether its author took it back."""
+        """Whether it was entered in error."""
         states = (("status",), ("docStatus",), ("verificationStatus",), ("verificationStatus", "coding", "code"))
         return any("entered-in-error" in self.texts(*path) for path in states)
 
     @property
     def patient(self) -> str:
-        """Who it is about, as a reference or a number; empty where it does not say."""
+        """Reference to its patient, or the patient's number; "" if it has neither."""
         paths = (("subject", "reference"), ("patient", "reference"), ("subject", "identifier", "value"))
         return next(filter(None, (self.text(*path) for path in paths)), "")
 
     @property
     def date(self) -> str:
-        """When it was so, else when it was written; empty where it does not say."""
+        """Time that it is about, or else the time it was recorded; "" if it has neither."""
         paths = (*((field,) for field in _DATES), *((*field, "start") for field in _PERIODS))
         return next(filter(None, (iso_date(self.text(*path)) for path in paths)), "")
 
     @property
     def is_text(self) -> bool:
-        """Whether it is a document of its own: with sections, a narrative of some length, results or answers."""
+        """Whether it becomes a document: it has sections, a narrative of some length, results or answers."""
         told = any(self.values.get(name) for name in ("section", "item", "conclusion", "result"))
         return told or len(_plain(_narrative(self)).split()) > _SHORT or (self.kind in TEXTS and bool(_narrative(self)))
 
     def statement(self, find: Find) -> str:
-        """What it says, as a line; empty where it does not say what it is of."""
+        """Return its fields as one line; "" if none of them says what it is about."""
         return statement_of(self.values, _look(find, self), " ".join(_plain(_narrative(self)).split()))
 
     def concept(self, name: str) -> str:
-        """What a coded field says in words."""
+        """Return the words of a coded field."""
         return self.text(name, "text") or self.text(name, "coding", "display")
 
     def codes(self, name: str) -> tuple[str, ...]:
-        """The codes of a coded field, of systems that have a prefix."""
+        """Return the codes of a coded field whose systems have a prefix."""
         codings = list(self.each(name, "coding"))
         named = [f"{_SYSTEMS.get(coding.text('system'), '')}:{coding.text('code')}" for coding in codings]
         return normalise_identifiers([each for each in named if not each.startswith(":") and not each.endswith(":")])
 
     def person(self) -> Person:
-        """Who this is; of a patient, a practitioner or a relative."""
+        """Return the person that a resource of a patient, practitioner or relative describes."""
         names = sorted(self.each("name"), key=lambda name: name.text("use") != "official")
         written = (
             name.text("text") or " ".join((*name.texts("prefix"), *name.texts("given"), *name.texts("family")))
             for name in names
         )
-        # Of the numbers of a passport, an insurance or a licence none is a record's.
+        # Numbers of passports, insurances and licences are not record numbers.
         numbers = (
             each.text("value")
             for each in self.each("identifier")
@@ -188,11 +188,11 @@ class Resource(Fields):
         )
 
     def facts(self, people: Mapping[str, Person]) -> Facts:
-        """What it says of itself.
+        """Return its facts: title, metadata and codes.
 
         Args:
-            people: Patients and practitioners of the same file, by what references call them. A patient of a record
-                number is called by that, as messages and letters call them, and not by a server's reference.
+            people: Patients and practitioners of the same file, by reference. The metadata has a patient's record
+                number, if there is one, and not the reference: messages and letters use that number, too.
         """
         subject = people.get(self.patient, NOBODY)
         title = self.text("title") or self.text("description") if self.kind != "DiagnosticReport" else ""
@@ -220,11 +220,11 @@ class Resource(Fields):
 
 
 def attachment_of(holder: Fields, binaries: Mapping[str, Resource]) -> Attachment:
-    """An attachment; one whose address is a `Binary` of the same file has its data.
+    """Return an attachment. If its address is a `Binary` in the same file, it gets the data of that.
 
     Args:
-        holder: The attachment's fields.
-        binaries: The file's resources by each name that they have.
+        holder: Fields of the attachment.
+        binaries: Resources of the file by key and by address.
     """
     url, data, media_type = holder.text("url"), holder.text("data"), holder.text("contentType")
     binary = binaries.get(url)
@@ -237,7 +237,7 @@ _ATTACHMENTS: Final = re.compile(r"presentedForm|\w*[aA]ttachment")
 
 
 def attachments_in(value: Any, name: str = "") -> Iterator[Fields]:
-    """All attachments of a resource, wherever they stand, but those of resources inside it and of extensions."""
+    """Yield all attachments in the fields of a resource, except in contained resources and extensions."""
     for inner_value in _listed(value):
         if isinstance(inner_value, dict):
             if name and ("contentType" in inner_value or _ATTACHMENTS.fullmatch(name)):
@@ -255,32 +255,32 @@ def _listed(value: Any) -> list[Any]:
 _DEEPEST: Final = 30
 _LOWEST: Final = 6
 _MOST_LINES: Final = 20
-#: Words of a narrative that is a line of its patient's record, as programs make them of fields.
+#: Words of a narrative, up to which it is only a line of the patient's record. Programs write such ones from fields.
 _SHORT: Final = 40
 _TAG: Final = re.compile(r"<[^<>]*+>")
 
 
 class Page:
-    """A page of what a resource says in words.
+    """A page in HTML with the words of a resource.
 
     Args:
-        title: Of the page.
-        find: Finds the resource that a reference in another is to.
+        title: Title of the page.
+        find: Returns the resource that a reference names.
     """
 
     def __init__(self, title: str, find: Find) -> None:
-        self.told: set[int] = set()
-        """Numbers of other resources that the page tells, too."""
+        self.included: set[int] = set()
+        """Numbers of other resources that the page includes."""
         self._title = title
         self._find = find
         self._parts: list[str] = []
-        # Words of the page's texts, one blank between them, so that what is said already is not said again.
+        # Words of the page, separated by single blanks, to check whether the page has a text already.
         self._said = [apart(title)]
         self._has_text = False
 
     def content(self) -> bytes:
-        """The page in UTF-8; empty where it says nothing."""
-        # Titles alone, as of sections that are given in codes, are no text.
+        """The page in UTF-8; empty if it has no text."""
+        # Titles alone are no text. Sections with codes only have them.
         if not self._has_text:
             return b""
         named = escape(self._title, quote=False)
@@ -288,14 +288,14 @@ class Page:
         heading = f"<h1>{named}</h1>\n" if self._title else ""
         body = "".join(self._parts)
         page = f'<html xmlns="http://www.w3.org/1999/xhtml">{head}\n<body>\n{heading}{body}</body></html>\n'
-        # JSON may escape half a character; a page has none.
+        # JSON may escape an unpaired surrogate, which UTF-8 cannot encode.
         return page.encode("utf-8", "replace")
 
     def add(self, resource: Resource) -> None:
-        """Add a resource that is a document of its own.
+        """Add a resource that becomes a document.
 
-        Its sections are read, or else its narrative; the questions of a form; a report's conclusion and results; and
-        what people wrote in other fields.
+        The page gets its sections, or else its narrative; the questions and answers of a form; the conclusion and
+        results of a report; and texts that people wrote in other fields.
 
         Raises:
             UnreadableError: Sections are nested more than 30 deep.
@@ -315,10 +315,10 @@ class Page:
                 self._parts.insert(before, "<h2>Results</h2>\n")
 
     def add_records(self, resources: Sequence[tuple[Resource, str]]) -> None:
-        """Add resources that say little but in fields by their kinds; a single one by its narrative.
+        """Add resources with little text but fields, grouped by kind. A single one is added with its narrative.
 
         Args:
-            resources: Each with its statement.
+            resources: The resources, each with its statement.
         """
         if len(resources) == 1 and _narrative(resources[0][0]):
             self.add(resources[0][0])
@@ -329,7 +329,7 @@ class Page:
         for kind, members in by_kind.items():
             by_year: dict[str, list[str]] = {}
             for resource, statement in members:
-                # A section of hundreds of lines answers nothing.
+                # A section of hundreds of lines is of no use as an answer.
                 year = resource.date[:4] if len(members) > _MOST_LINES else ""
                 by_year.setdefault(year, []).append(statement)
             self._parts.append(f"<h2>{plain_of(kind)}</h2>\n")
@@ -337,7 +337,7 @@ class Page:
                 self._lines(year, lines, level=3)
 
     def _section(self, section: Fields, holder: Resource, depth: int) -> None:
-        """Add the title and the text of a section and of those inside it; without a text, that of its entries."""
+        """Add the title and text of a section and its inner sections. Without a text, its entries are added."""
         if depth > _DEEPEST:
             raise UnreadableError(
                 "deep nesting", f"sections nested at most {_DEEPEST} deep", "deeper ones", "leave the resource out"
@@ -355,24 +355,29 @@ class Page:
             self._section(each, holder, depth + 1)
 
     def _members(self, references: Iterable[Fields], holder: Resource) -> list[Resource]:
-        """The resources that references are to, each followed by those that it groups; each once."""
+        """Return the resources that references name, each followed by the resources it groups, without repeats."""
         members: dict[int, Resource] = {}
-        waiting = [(each, holder) for each in references][::-1]
+        waiting = [(reference, holder) for reference in references][::-1]
         while waiting:
             reference, above = waiting.pop()
-            each = self._find(reference.text("reference"), above)
-            if each is not None and not each.in_error and each.kind not in PEOPLE and each.number not in members:
-                members[each.number] = each
-                inner = [member for name in ("result", "hasMember") for member in each.each(name)]
-                waiting += [(member, each) for member in reversed(inner)]
+            member = self._find(reference.text("reference"), above)
+            if (
+                member is not None
+                and not member.in_error
+                and member.kind not in PEOPLE
+                and member.number not in members
+            ):
+                members[member.number] = member
+                inner = [grouped for name in ("result", "hasMember") for grouped in member.each(name)]
+                waiting += [(grouped, member) for grouped in reversed(inner)]
         return list(members.values())
 
     def _entries(self, resources: Iterable[Resource]) -> None:
-        """Add resources that are told in another one: what the page does not say yet."""
+        """Add resources that another one includes, without texts that the page has already."""
         for resource in resources:
-            if resource.number in self.told:
+            if resource.number in self.included:
                 continue
-            self.told.add(resource.number)
+            self.included.add(resource.number)
             look = _look(self._find, resource)
             if narrative := _narrative(resource):
                 if not self._says(_plain(narrative)):
@@ -392,7 +397,7 @@ class Page:
         self._lines(heading, (f"{label}: {words}" for label, words in said if not self._says(words)))
 
     def _says(self, text: str) -> bool:
-        """Whether these words stand on the page one after the other."""
+        """Whether the page has these words one after the other."""
         self._said = ["".join(self._said)]
         return apart(text) in self._said[0]
 
@@ -426,6 +431,6 @@ def _plain(page: str) -> str:
 
 
 def _narrative(holder: Fields) -> str:
-    """The XHTML of what a resource or a section says, if it has words."""
+    """Return the narrative of a resource or section as XHTML; "" if it has no words."""
     div = holder.text("text", "div")
     return div if has_words(_plain(div)) else ""

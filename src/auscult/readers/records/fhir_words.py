@@ -1,6 +1,6 @@
-"""What FHIR resources say in words, of any type and version: each field by the form of its value.
+"""Words of FHIR resources of any type and version. Each field is put into words by the form of its value.
 
-Fields that are for programs (identifiers, addresses, extensions) and people, who are in the metadata, are left out.
+Fields for programs (identifiers, addresses, extensions) are left out, and so are people, who are in the metadata.
 """
 
 from __future__ import annotations
@@ -36,27 +36,27 @@ _TIMES: Final = {"s": "second", "min": "minute", "h": "hour", "d": "day", "wk": 
 _DEEPEST: Final = 12
 
 Look = Callable[[str], Mapping[str, Any] | None]
-"""The fields of the resource that a reference is to; None for one that is not in the file."""
+"""Returns the fields of the resource that a reference names; None if it is not in the file."""
 
 
 def plain_of(name: str) -> str:
-    """Return the words of a name in camel case: "bodySite" is "Body site"."""
+    """Return the words of a name in camel case: "bodySite" becomes "Body site"."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).capitalize()
 
 
 def name_of(fields: Mapping[str, Any], look: Look) -> tuple[str, str]:
-    """Return the field that says what a resource is about, and its words; both empty where no field does."""
+    """Return the name and words of the field that says what a resource is about; both "" if there is none."""
     found = ((key, words_of(fields[key], look)) for key in _NAMES if key in fields)
     return next((each for each in found if each[1]), ("", ""))
 
 
 def statement_of(fields: Mapping[str, Any], look: Look, narrative: str = "") -> str:
-    """Return a resource as a line: "Potassium: 6.9 mmol/L; status: final"; empty where nothing says what it is of.
+    """Return a resource as a line: "Potassium: 6.9 mmol/L; status: final"; "" if no field says what it is about.
 
     Args:
-        fields: Of the resource.
-        look: Finds what references are to.
-        narrative: What it says in words itself; the fields then say what that leaves out.
+        fields: Fields of the resource.
+        look: Returns the resource that a reference names.
+        narrative: Words of its narrative. Only fields that add to it are then appended.
     """
     key, name = name_of(fields, look)
     labelled = list(_labelled(fields, look, without=key))
@@ -69,19 +69,19 @@ def statement_of(fields: Mapping[str, Any], look: Look, narrative: str = "") -> 
             (*([statement] if apart(name) not in known or apart(value) not in known else ()), narrative)
         )
     rest = [f"{label.lower()}: {words}" for label, words, _ in labelled if label != "Value"]
-    # Without a name codes alone say nothing.
+    # Codes without a name have no meaning for a reader.
     return (
         "; ".join(filter(None, (statement, *rest))) if statement or any(is_free for _, _, is_free in labelled) else ""
     )
 
 
 def apart(text: str) -> str:
-    """Return the words of a text with one blank before and behind each, so that what stands in it can be found."""
+    """Return the words of a text with a blank before and after each, to search for whole words."""
     return "".join(f" {word}" for word in re.findall(r"\w+", text.casefold())) + " "
 
 
 def sentences_of(fields: Mapping[str, Any], look: Look) -> Iterator[tuple[str, str]]:
-    """Yield the label and the words of what was written for people, and of values; not of codes, dates and states."""
+    """Yield the label and words of fields that people wrote and of values, not of codes, dates and states."""
     key, _ = name_of(fields, look)
     for label, words, is_free in _labelled(fields, look, without=key):
         if is_free or label == "Value":
@@ -89,7 +89,7 @@ def sentences_of(fields: Mapping[str, Any], look: Look) -> Iterator[tuple[str, s
 
 
 def answers_of(items: Any, look: Look, depth: int = 0) -> Iterator[str]:
-    """Yield the questions of a form, each with its answers on one line."""
+    """Yield a line per question of a form, with its answers."""
     for item in items if isinstance(items, list) else [items]:
         if not isinstance(item, dict) or depth > _DEEPEST:
             continue
@@ -106,7 +106,7 @@ def answers_of(items: Any, look: Look, depth: int = 0) -> Iterator[str]:
 def _labelled(
     fields: Mapping[str, Any], look: Look, without: str = "", depth: int = 0
 ) -> Iterator[tuple[str, str, bool]]:
-    """Label and words of each field, and whether a person wrote them; names of things have no label below the top."""
+    """Yield the label and words of each field, and whether a person wrote them. Inner names of things have no label."""
     for key, value in fields.items():
         if key in _NOT_WORDS or key == without or key.startswith("_"):
             continue
@@ -121,7 +121,7 @@ def _labelled(
 
 
 def _is_written(value: Any) -> bool:
-    """Whether a person wrote some of a value: words with blanks that no code goes with."""
+    """Whether a person wrote a part of a value: it has several words and no code beside them."""
     if isinstance(value, str):
         return " " in value.strip()
     if isinstance(value, list):
@@ -134,12 +134,12 @@ def _is_written(value: Any) -> bool:
 
 
 def words_of(value: Any, look: Look, depth: int = 0) -> str:
-    """Return what a value says; empty for one that says nothing.
+    """Return the words of a value; "" if it has none.
 
     Args:
-        value: Of any type of FHIR.
-        look: Finds what references are to, so that their names can be given.
-        depth: Of the value in others.
+        value: A value of any type of FHIR.
+        look: Returns the resource that a reference names; its name is used.
+        depth: Nesting depth of the value.
     """
     if isinstance(value, bool):
         return "yes" if value else "no"
@@ -186,7 +186,7 @@ def _words_of_object(value: Mapping[str, Any], look: Look, depth: int) -> str:
     if "display" in keys:
         return inner("display")
     if "code" in keys and keys <= {"code", "system", "version", "userSelected"}:
-        # A code without its name says something only where it is a word.
+        # A code without a name is of use only if it is a word.
         return inner("code") if re.fullmatch(r"[a-z]{3,}(-[a-z]+)*", str(value["code"])) else ""
     if any(key.startswith("value") for key in keys) and (line := statement_of(value, look)):
         return line

@@ -1,6 +1,6 @@
-"""FHIR as XML, as the objects that its JSON has: an element is a field, and its attribute `value` what it says.
+"""FHIR as XML, converted to the objects of its JSON: an element is a field, and its attribute `value` the value.
 
-XML does not say which fields are lists, numbers or truth values. Nobody who reads the objects asks.
+XML does not show which fields are lists, numbers or booleans. The code that reads the objects does not need to know.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ _DEEPEST: Final = 200
 
 
 def is_fhir_xml(root: Element) -> bool:
-    """Whether an XML file is a resource of FHIR."""
+    """Whether the root element of an XML file is a FHIR resource."""
     return _FHIR in root.attributes.values()
 
 
 def object_of(resource: Element, depth: int = 0) -> dict[str, Any]:
-    """Return the fields of a resource or of an element of it.
+    """Return the fields of a resource or of an element in it.
 
     Args:
         resource: The element.
-        depth: Of the element in others.
+        depth: Nesting depth of the element.
 
     Raises:
-        UnreadableError: It is nested more than 200 deep.
+        UnreadableError: The nesting is deeper than 200.
     """
     if depth > _DEEPEST:
         raise UnreadableError("deep nesting", f"XML nested at most {_DEEPEST} deep", "deeper nesting", "leave it out")
@@ -59,7 +59,7 @@ def _is_resource(element: Element) -> bool:
 
 
 def _written(top: Element) -> str:
-    """Return an element with all in it as XHTML, however deep."""
+    """Return an element and its content as XHTML, without a limit of depth."""
     parts: list[str] = []
     stack: list[Any] = [top]
     while stack:

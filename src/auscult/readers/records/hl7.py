@@ -1,10 +1,10 @@
-r"""HL7 v2: the reports in messages (ORU, MDM and others), one document a message.
+r"""Reader of HL7 v2: the reports in messages (ORU, MDM and others), one document per message.
 
-Segments end in carriage returns, and, where people saved the file, in any line end. A report is what its OBX segments
-say: texts as they stand there, line by line, and results as "Potassium: 6.9 mmol/L; reference range: 3.5-5.1". NTE
-segments are comments. Each OBR is a section, and so is each heading of a text. Allergies (AL1, IAM) and medicines (RXE,
-RXA, with the route of RXR) are sections of lines with named fields: "Allergen: Penicillin; severity: severe". Enclosed
-files are read by the reader of their type. Escape sequences are resolved (`\.br\` ends a line, `\T\` is an ampersand).
+Segments end with carriage returns; in files that people saved, with any line end. The OBX segments are the report:
+texts line by line, and results as "Potassium: 6.9 mmol/L; reference range: 3.5-5.1". NTE segments are comments. Each
+OBR begins a section, and so does each heading of a text. Allergies (AL1, IAM) and medicines (RXE, RXA, with the route
+of RXR) are sections of lines with named fields: "Allergen: Penicillin; severity: severe". Enclosed files are read by
+the reader of their type. Escape sequences are resolved (`\.br\` ends a line, `\T\` is an ampersand).
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _SEGMENT: Final = re.compile(r"[A-Z][A-Z0-9]{2}(?=[^\w\s]|\Z)")
 _LINE: Final = re.compile(r"[^\r\n\x0b\x1c]+")
 _CHARSETS: Final = {"8859/1": "cp1252", "8859/2": "iso8859-2", "8859/9": "iso8859-9", "8859/15": "iso8859-15"}
 _SIGNS: Final = "^~\\&"
-# A line that is no segment: a line end stands in a field, which the standard forbids.
+# A line that is no segment continues a field. The standard forbids line ends in fields, but files have them.
 _REST: Final = "rest"
 _WORDLIKE: Final = re.compile(r"[^\W\d_]{2}")
-# Names of things for programs.
+# Segments and fields for programs.
 _NO_RESULTS: Final = ("HD", "EI")
 # D: deleted, W: it was of another patient, X: there is none.
 _TAKEN_BACK: Final = ("D", "W", "X")
@@ -58,7 +58,7 @@ _MEANINGS: Final = {
     "severity": {"SV": "severe", "MO": "moderate", "MI": "mild", "U": "unknown"},
     "status": {"CP": "complete", "RE": "refused", "NA": "not administered", "PA": "partially administered"},
 }  # fmt: skip
-# Where a segment says that it was deleted.
+# The field of a segment that says whether it was deleted.
 _ACTIONS: Final = {"IAM": 6, "RXA": 21}
 _LINE_BREAKS: Final = (".br", ".sp", ".ce")
 _KINDS: Final = {"rtf": "text/rtf", "html": "text/html", "plain": "text/plain", "xml": "text/xml"}
@@ -67,43 +67,43 @@ _MOST_TOLD: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class _Message:
-    r"""The segments of a message, each with its fields as they stand in the source; the first is the segment's name.
+    r"""The segments of a message, each as a list of fields with offsets in the source. The first is its name.
 
     Attributes:
-        signs: That part components, repetitions, escape sequences and parts of components: usually `^~\&`.
+        signs: Separators of components and repetitions, escape character, separator of subcomponents; usually `^~\&`.
     """
 
     signs: str
     segments: list[list[Piece]]
 
     def field(self, segment: list[Piece] | str, number: int) -> str:
-        """A field of a segment, or of the first segment of a name; empty where there is none."""
+        """Return a field of a segment, or of the first segment with a name; "" if there is none."""
         if isinstance(segment, str):
             segment = next((each for each in self.segments if each[0].text == segment), [])
         return segment[number].text if number < len(segment) else ""
 
     def part(self, value: str, number: int) -> str:
-        """A component of a field's first repetition, counted from 1, in words."""
+        """Return a component of a field's first repetition as plain text. Components count from 1."""
         parts = value.partition(self.signs[1])[0].split(self.signs[0])
         return self.plain(parts[number - 1]) if number <= len(parts) else ""
 
     def plain(self, value: str) -> str:
-        """A value on one line, its parts parted by blanks."""
+        """Return a value on one line, its components separated by blanks."""
         said = "".join(piece.text if piece else " " for piece in self.pieces(Piece(value, 0, len(value))))
         return " ".join(said.replace(self.signs[0], " ").replace(self.signs[3], " ").split())
 
     def coded(self, value: str) -> str:
-        """What a coded field says in words; of a code alone, the code where it has letters ("CREATININE")."""
+        """Return the words of a coded field; without words, its code if that has letters ("CREATININE")."""
         code = self.part(value, 1)
         return self.part(value, 2) or self.part(value, 5) or (code if _WORDLIKE.search(code) else "")
 
     def person(self, value: str, family: int) -> str:
-        """A name, whose family name is the given component; of parts of a family name the first is all of it."""
+        """Return the name of a person. `family`: number of the component with the family name."""
         value = self.signs[0].join(part.partition(self.signs[3])[0] for part in value.split(self.signs[0]))
         return " ".join(filter(None, (self.part(value, family + number) for number in (1, 2, 0))))
 
     def pieces(self, field: Piece) -> Iterator[Piece | None]:
-        """The pieces of a text, escape sequences resolved; None for the end of a line."""
+        """Yield the pieces of a text with escape sequences resolved; None for the end of a line."""
         at = 0
         escape, repetition = re.escape(self.signs[2]), re.escape(self.signs[1])
         for match in re.finditer(rf"{escape}([^{escape}\r\n]{{0,200}}){escape}|{repetition}", field.text):
@@ -114,7 +114,7 @@ class _Message:
         yield Piece(field.text[at:], field.start + at, field.end)
 
     def _said(self, code: str | None) -> str | None:
-        """What an escape sequence stands for; None for the end of a line, which a repetition is, too."""
+        """Return the text of an escape sequence; None for the end of a line, which repetitions also have."""
         if code is None or code.lower().startswith(_LINE_BREAKS) or code in ("X0D", "X0A", "X0D0A"):
             return None
         if re.fullmatch(r"X(?:[0-9A-Fa-f]{2})+", code):
@@ -129,13 +129,13 @@ class Hl7Reader:
     suffixes = (".hl7",)
 
     def recognises(self, file: SourceFile) -> bool:
-        """Whether it begins with the header of a message, or of a batch of them."""
+        """Whether the file begins with the header of a message or batch."""
         return _BEGIN.match(file.head.decode("latin-1")) is not None
 
     def read(self, file: SourceFile) -> Iterator[DraftDocument]:
-        """A document a message, with its control number as its key where there are several.
+        """Yield one document per message. If there are several, their keys are the control numbers.
 
-        What was not read is told in the remarks of the first.
+        Remarks of the first document name everything that was not read.
 
         Raises:
             UnreadableError: No message has a report.
@@ -148,11 +148,11 @@ class Hl7Reader:
         for messages, message in enumerate(_messages(text), start=1):
             key = message.plain(message.field("MSH", 9)) or str(messages)
             documents, problems = _read(message, encoding, file.name)
-            remarks += [f"message {messages}: {each}" for each in problems]
-            problem = problem or next((each for each in problems if isinstance(each, UnreadableError)), None)
+            remarks += [f"message {messages}: {reason}" for reason in problems]
+            problem = problem or next((reason for reason in problems if isinstance(reason, UnreadableError)), None)
             silent += not (documents or problems)
             drafts += [
-                (key if number == 1 else f"{key}/{number}", each) for number, each in enumerate(documents, start=1)
+                (key if number == 1 else f"{key}/{number}", draft) for number, draft in enumerate(documents, start=1)
             ]
         if not drafts:
             raise problem or UnreadableError("no text", "messages with reports", "none", "leave it out")
@@ -167,7 +167,7 @@ class Hl7Reader:
 
 
 def _charset(head: bytes) -> str:
-    """The encoding that the header names; empty for those that are told by their bytes."""
+    """Return the encoding that the header names; "" for encodings that are detected from the bytes."""
     found = re.search(rb"MSH([^\r\n])[^\r\n]*", head)
     fields = found[0].split(found[1]) if found else []
     return _CHARSETS.get(fields[17].decode("latin-1").partition("~")[0].strip(), "") if len(fields) > 17 else ""
@@ -196,7 +196,7 @@ def _messages(text: str) -> Iterator[_Message]:
 
 
 def _read(message: _Message, encoding: str, name: str) -> tuple[list[DraftDocument], list[UnreadableError | str]]:
-    """The report of a message and the files in it, and what was not read."""
+    """Return the drafts of a message (its report and enclosed files), and errors or remarks on what was not read."""
     flow, facts, problems = Flow(), _facts(message), list[UnreadableError | str]()
     drafts: list[DraftDocument] = []
     attached: list[Attachment] = []
@@ -259,7 +259,7 @@ def _heading(flow: Flow, title: str, level: int) -> None:
 
 
 def _lines(flow: Flow, message: _Message, field: Piece) -> None:
-    """Add the lines of a text; an empty one parts paragraphs."""
+    """Add the lines of a text. An empty line ends a paragraph."""
     flow.line() if field.text.strip() else flow.block()
     for piece in message.pieces(field):
         if piece is None:
@@ -274,7 +274,7 @@ def _result(flow: Flow, message: _Message, segment: list[Piece], called: str) ->
     if form in ("CE", "CWE", "CNE", "CF"):
         value = message.coded(field.text) or message.part(field.text, 1)
     else:
-        # A structured number is parted: ">^200".
+        # A structured number has components: ">^200".
         value = message.plain(field.text.replace(message.signs[0], "") if form == "SN" else field.text)
     if not has_words(value):
         return
@@ -289,13 +289,13 @@ def _result(flow: Flow, message: _Message, segment: list[Piece], called: str) ->
 
 
 def _placed(field: Piece, value: str) -> Piece:
-    """A value with its place in the source, where it stands there as it is."""
+    """Return a value with its offsets in the source if the field contains it unchanged."""
     at = field.text.find(value)
     return Piece(value, field.start + at, field.start + at + len(value)) if at >= 0 else written(value)
 
 
 def _listed(message: _Message, segment: list[Piece], fields: dict[int, str]) -> list[Piece]:
-    """The fields of an entry with their names: "Medicine: Amoxicillin; amount: 500; unit: mg"."""
+    """Return the fields of an entry with their names: "Medicine: Amoxicillin; amount: 500; unit: mg"."""
     line: list[Piece] = []
     for number, name in fields.items():
         field = segment[number] if number < len(segment) else Piece("", 0, 0)
@@ -305,24 +305,24 @@ def _listed(message: _Message, segment: list[Piece], fields: dict[int, str]) -> 
             said = message.coded(each) or code
             values.append(iso_date(said) if name in _DATES else _MEANINGS.get(name, {}).get(said, said))
         value = ", ".join(filter(None, values))
-        # Two quotation marks are an empty value, and 999 is an amount that is not known.
+        # In HL7, two quotation marks are an empty value, and 999 is an unknown amount.
         if value not in ("", '""') and not (name == "amount" and value == "999"):
             line += [written(f"; {name}: " if line else f"{name}: "), _placed(field, value)]
     return line
 
 
 def _media_type(parts: list[str]) -> str:
-    """The media type of an enclosed file: of "^application^pdf", or in messages often "^AP^PDF" or "^TEXT^RTF"."""
+    """Return the media type of an enclosed file, from "^application^pdf" or the common "^AP^PDF" or "^TEXT^RTF"."""
     kind, subtype = ([each.strip().lower() for each in parts[1:3]] + ["", ""])[:2]
     return _KINDS.get(subtype, f"{'application' if kind == 'ap' else kind}/{subtype}" if kind and subtype else "")
 
 
 def _by_headings(draft: DraftDocument, results: list[int]) -> DraftDocument:
-    """A draft whose sections are those of its texts' headings, too.
+    """Divide the sections of a draft at the headings in its texts.
 
     Args:
         draft: The draft.
-        results: Where results end, whose names are no headings.
+        results: Ends of results, whose names are no headings.
     """
     sections, paths = [], []
     for section, path in zip(draft.sections, draft.heading_paths or [()] * len(draft.sections), strict=True):

@@ -1,4 +1,4 @@
-"""Articles in JATS, as PubMed Central and publishers keep them: abstract and body by sections, without references."""
+"""Reader of articles in JATS, the format of PubMed Central: abstract and body by sections, without references."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ _PARTS: Final = (*_NESTED, "abstract", "app-group", "back", "body", "floats-grou
 
 
 def read_jats(article: Element, encoding: str) -> DraftDocument:
-    """One article.
+    """Read one article.
 
     Args:
-        article: Its element.
-        encoding: That the file was decoded by.
+        article: The element `article`.
+        encoding: Encoding of the file.
 
     Raises:
-        UnreadableError: It has no words.
+        UnreadableError: The article has no words.
     """
     flow = Flow()
     typesetter = Typesetter(flow, _role_of, lambda title: int(title.get("level")))
@@ -64,7 +64,7 @@ def read_jats(article: Element, encoding: str) -> DraftDocument:
 
 
 def _prepare(part: Element, depth: int) -> None:
-    """Mark titles with the depth of their sections, and what has no words of its own."""
+    """Mark titles with the depth of their sections, and drop elements that are not part of the text."""
     stack = [(part, depth)]
     while stack:
         parent, depth = stack.pop()
@@ -83,7 +83,7 @@ def _prepare(part: Element, depth: int) -> None:
 
 
 def _is_citation(sup: Element) -> bool:
-    """Whether raised characters are the numbers of references and notes."""
+    """Whether a superscript consists of numbers of references or notes."""
     cited = [each for each in sup.elements if each.tag == "xref" and each.get("ref-type") in ("bibr", "fn")]
     beside = "".join(child.text for child in sup.children if isinstance(child, Piece))
     return bool(cited) and len(cited) == len(sup.elements) and not any(map(str.isalpha, beside))
@@ -127,7 +127,7 @@ def _facts(article: Element, meta: Element) -> Facts:
 
 
 def _date(meta: Element) -> str:
-    """When it was published, first on the web."""
+    """Return the date of publication, preferably the electronic one."""
     dates = {each.get("pub-type") or each.get("date-type"): each for each in meta.elements if each.tag == "pub-date"}
     for kind in (*_DATES, *dates):
         if (date := dates.get(kind)) is not None:
@@ -147,7 +147,7 @@ def _authors(meta: Element) -> str:
 
 
 def articles_in(root: Element) -> list[Element]:
-    """The articles of a file: itself, or those of a set."""
+    """Return the articles of a file: the root element, or those in a set."""
     if root.tag == "article":
         return [root]
     found = descend(root, lambda each: each.tag != "article")

@@ -1,14 +1,14 @@
-"""Tables of separated values, and JSON lines or lists: a document a row.
+"""Reader of tables (CSV, TSV), JSON lines and JSON lists: one document per row or object.
 
-A mapping says what columns and fields mean, where they are not called as the public schema calls them:
+A mapping assigns columns to fields of a document if their names differ from the public schema:
 
     title=Name, text=History+Plan, date=Datum, id=note.number
 
-stands for: the column `Name` is the title, the date of the metadata is `Datum`. Of several columns for the text each
-is a section, headed by its column's name. A dot leads into an object of JSON. What is not named is left out. Files of
-some names may have a mapping of their own.
+Here the column `Name` is the title, and `Datum` is the date in the metadata. If the text has several columns, each is a
+section with the column's name as its heading. A dot leads into a JSON object. Columns that are not named are left out.
+Files whose names match a pattern may have a mapping of their own.
 
-Errors tell nothing of what stands in a file: what a table without a head has for names of columns may be a patient's.
+Errors contain nothing from a file: in a table without a header, the names of columns may be data of a patient.
 """
 
 from __future__ import annotations
@@ -36,36 +36,36 @@ from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.notes import decode
 
 SCHEMA = ("id", "title", "text", "url", "source", "split", "entity_ids")
-"""What the public schema (docs/reference/jsonl-format.md) gives a meaning; other names are fields of the metadata."""
+"""Names of the public schema (docs/reference/jsonl-format.md). Other names become fields of the metadata."""
 _EXAMPLE = "title=Name,text=Body,date=Datum"
 
 
 class ColumnMissingError(DataError):
-    """A table or record lacks what the mapping names."""
+    """Error for a table or record without a column that the mapping names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """A mapping; an empty one leaves names as they are.
+    """A mapping of columns to fields. An empty mapping leaves names unchanged.
 
     Attributes:
-        told: For each field of a document the columns that it is read from.
-        files: Mappings of files whose names fit a pattern ("labs/*.csv"); the first that fits counts.
+        columns: For each field of a document, the columns that it is read from.
+        files: Mappings by pattern of file names ("labs/*.csv"). The first pattern that matches is used.
     """
 
-    told: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    columns: tuple[tuple[str, tuple[str, ...]], ...] = ()
     files: tuple[tuple[str, Columns], ...] = ()
 
     @classmethod
     def parse(cls, given: str, files: Mapping[str, str] = MappingProxyType({})) -> Columns:
-        """A mapping as it is typed.
+        """Parse a mapping as users type it.
 
         Args:
-            given: For all files.
-            files: By pattern, for files whose names fit it.
+            given: The mapping of all files.
+            files: Mappings by pattern, for files whose names match it.
 
         Raises:
-            ConfigError: It is none, names a field twice, or says not what the text is.
+            ConfigError: The mapping is malformed, has a field twice, or does not name the text.
         """
         mapping: dict[str, tuple[str, ...]] = {}
         for part in filter(str.strip, given.split(",")):
@@ -81,52 +81,52 @@ class Columns:
         return cls(tuple(mapping.items()), tuple((pattern, cls.parse(each)) for pattern, each in files.items()))
 
     def __bool__(self) -> bool:
-        return bool(self.told or self.files)
+        return bool(self.columns or self.files)
 
     def __str__(self) -> str:
-        """As it is typed again, for all files."""
-        return ",".join(f"{name}={'+'.join(columns)}" for name, columns in self.told)
+        """Return the mapping of all files as users type it."""
+        return ",".join(f"{name}={'+'.join(columns)}" for name, columns in self.columns)
 
     def to_json(self) -> str:
-        """Return the mappings by pattern, as an index keeps them; that of all files has the empty one."""
+        """Return the mappings by pattern as JSON, for an index. The pattern of all files is ""."""
         return json.dumps({pattern: str(each) for pattern, each in (("", self), *self.files)})
 
     @classmethod
     def from_json(cls, content: str) -> Columns:
-        """Read what `to_json` wrote."""
+        """Parse the result of `to_json`."""
         files: dict[str, str] = parse_json(content)
         return cls.parse(files.pop("", ""), files)
 
     def over(self, before: Columns) -> Columns:
-        """Return these mappings, and of those before the ones that are not given again."""
+        """Return these mappings, and those of `before` that these do not replace."""
         files = {pattern: str(each) for pattern, each in (*before.files, *self.files)}
         return Columns.parse(str(self) or str(before), files)
 
     def of(self, name: str) -> Columns:
-        """Return the mapping of a file by its name, or by the end of it."""
+        """Return the mapping of a file whose name, or the end of it, matches a pattern."""
         fitting = (each for pattern, each in self.files if any(fnmatchcase(name, p) for p in (pattern, f"*/{pattern}")))
-        return next(fitting, Columns(self.told))
+        return next(fitting, Columns(self.columns))
 
     def fits(self, fields: Mapping[str, Any]) -> bool:
-        """Whether a row or object is to be mapped: not one that has no such text, and is in the public schema."""
-        if not self.told:
+        """Whether to map a row or object. One in the public schema without the mapped text columns is not mapped."""
+        if not self.columns:
             return False
-        named = any(_value(fields, column) is not None for column in dict(self.told)["text"])
+        named = any(_value(fields, column) is not None for column in dict(self.columns)["text"])
         return named or not {"text", "sections"} & {name.strip().lower() for name in fields}
 
     def record(self, fields: Mapping[str, Any], number: int) -> dict[str, Any]:
-        """A row or object, mapped, in the public schema.
+        """Return a row or object in the public schema.
 
         Args:
-            fields: By their names.
-            number: Of the row or line, an id where none is mapped.
+            fields: Values by name.
+            number: Number of the row or line. It is the id if the mapping has none.
 
         Raises:
-            ColumnMissingError: A column of the text or the id is not there.
+            ColumnMissingError: A column of the text or the id is missing.
         """
         record: dict[str, Any] = {"id": str(number)}
         metadata: dict[str, str] = {}
-        for name, columns in self.told:
+        for name, columns in self.columns:
             values = {column: value for column in columns if (value := _value(fields, column)) is not None}
             if not values and name in ("id", "text"):
                 raise ColumnMissingError(
@@ -147,7 +147,7 @@ class Columns:
 
 
 def _value(fields: Mapping[str, Any], column: str) -> Any:
-    """What stands under a name: exactly, in other letters (upper or lower), or along a path of dots."""
+    """Return the value of a column: by its exact name, by its name in other case, or by a path with dots."""
     if column in fields:
         return fields[column]
     folded = column.casefold()
@@ -175,10 +175,10 @@ _HOW = "say what columns mean: --read map=text=COLUMN,title=COLUMN"
 
 
 class RowReader:
-    """Reads tables and JSON lines, in the public schema or by a mapping. A row's original is its text.
+    """Reads tables and JSON lines, in the public schema or by a mapping. The original of a row is its text.
 
     Args:
-        columns: The mapping; an empty one takes names as they are.
+        columns: The mapping. None leaves names unchanged.
     """
 
     name = "table"
@@ -188,19 +188,19 @@ class RowReader:
         self._columns = columns or Columns()
 
     def recognises(self, file: SourceFile) -> bool:
-        """Whether a file is named as a table, or named and begun as JSON."""
+        """Whether a file has the suffix of a table, or the suffix and beginning of JSON."""
         if file.suffix in _LINES:
             return file.head.lstrip()[:1] in (b"{", b"[")
         return file.suffix in _TABLES
 
     def read(self, file: SourceFile) -> Iterator[DraftDocument]:
-        """A document a row; rows without words are told in a remark."""
+        """Yield one document per row. A remark counts rows without words."""
         text, _ = decode(file.content)
         columns = self._columns.of(file.name)
         rows = _objects(text) if file.suffix in _LINES else _cells(text)
         wordless: list[int] = []
         count = 0
-        # A file's remarks stand with one of its documents: its last, when all is known.
+        # The remarks of a file belong to its last document, when they are complete.
         last: DraftDocument | None = None
         for number, fields in rows:
             draft = _draft(fields, number, columns)
@@ -241,7 +241,7 @@ def _draft(fields: dict[str, Any], number: int, columns: Columns) -> DraftDocume
 
 
 def _as_named(fields: dict[str, Any], number: int) -> dict[str, Any]:
-    """A row whose columns are called as the public schema calls them."""
+    """Return a row whose columns have the names of the public schema as a record of that schema."""
     folded = {name.strip().lower(): value for name, value in fields.items() if value not in (None, "")}
     if not ({"text", "sections"} & set(folded)):
         if {"text", "sections"} & {name.strip().lower() for name in fields}:
@@ -261,9 +261,12 @@ def _as_named(fields: dict[str, Any], number: int) -> dict[str, Any]:
     } | ({"sections": folded["sections"]} if "sections" in folded else {})
 
 
-def _access(told: dict[str, Any]) -> dict[str, str]:
-    """Return the groups that may see a row, where they are no text: those of a list; else a comma, for no group."""
-    value = next((value for name, value in told.items() if name.strip().casefold() == "access"), None)
+def _access(extra: dict[str, Any]) -> dict[str, str]:
+    """Return the groups that may see a row if they are not given as a text.
+
+    A list is joined with commas. Any other value becomes ",", which means no group.
+    """
+    value = next((value for name, value in extra.items() if name.strip().casefold() == "access"), None)
     if value is None or isinstance(value, str):
         return {}
     named = value if isinstance(value, list) and all(isinstance(each, str) for each in value) else [""]
@@ -271,7 +274,7 @@ def _access(told: dict[str, Any]) -> dict[str, str]:
 
 
 def _sections(record: dict[str, Any]) -> tuple[str, list[Section]]:
-    """The text and its sections: as they are given, or found by headings."""
+    """Return the text and its sections: those of the record, or those that headings in the text begin."""
     if "sections" not in record:
         text = record["text"]
         return text, note_sections(text)
@@ -279,7 +282,7 @@ def _sections(record: dict[str, Any]) -> tuple[str, list[Section]]:
     for each in record["sections"] if isinstance(record["sections"], list) else []:
         told = each if isinstance(each, dict) else {}
         heading, part = str(told.get("heading") or ""), str(told.get("text") or "")
-        # A heading without text is what the section says.
+        # The heading of a section without text becomes its text.
         part = part if _WORD.search(part) else heading
         if _WORD.search(part):
             sections.append(Section(heading, part, start=at))
@@ -321,14 +324,14 @@ def _objects(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _without_halves(value: dict[str, Any]) -> dict[str, Any]:
-    """An object whose strings hold no half of a surrogate pair, which JSON can write and no file of text can hold."""
+    """Return an object without unpaired surrogates in its strings. JSON can escape them; UTF-8 cannot encode them."""
     written = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass")
     mended: dict[str, Any] = json.loads(written.decode("utf-16", "replace"))
     return mended
 
 
 def _whole(text: str) -> Iterator[tuple[int, Any]] | None:
-    """The objects of a file that is one value: a list of them, or one; None where it is lines."""
+    """Return the objects of a file that is one JSON value, a list or an object; None for JSON lines."""
     try:
         value = json.loads(text)
     except json.JSONDecodeError:

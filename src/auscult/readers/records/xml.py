@@ -1,11 +1,11 @@
-"""XML by its root element: JATS articles, MedQuAD, clinical documents of HL7, FHIR, and any other as its text.
+"""Reader of XML, by its root element: JATS articles, MedQuAD, clinical documents of HL7, FHIR, and any other XML.
 
-A file becomes a tree whose pieces of text know where in the source they stand; nothing but the given bytes is looked
-at. The standard library's Expat tells where each event begins, which trees of elements (ElementTree, lxml) forget.
-Entities that a file declares are refused before one is expanded, a document type is not loaded, and there is no handler
-that could open what an external entity names.
+A file is parsed into a tree whose pieces of text have offsets in the source. ElementTree and lxml do not keep offsets,
+so the tree is built from the events of Expat, the parser of the standard library. Nothing outside the file is read: a
+file that declares entities is refused before one is expanded, document types are not loaded, and no handler opens
+external entities.
 
-In XML of an unknown vocabulary an element with words is a block, and one that is called as headings are, a heading.
+In XML of an unknown vocabulary, elements with words are blocks, and those with the name of a heading are headings.
 """
 
 from __future__ import annotations
@@ -32,17 +32,14 @@ _DECLARED: Final = re.compile(rb"\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w.-
 
 
 def parse_xml(content: bytes) -> tuple[Element, str, str]:
-    """The tree of a file.
-
-    Args:
-        content: Its bytes.
+    """Parse the bytes of a file.
 
     Returns:
-        The root element, names without namespace prefixes ("xmlns" stays an attribute); the decoded source that pieces
-        stand in; what it was decoded by.
+        The root element, with names without namespace prefixes ("xmlns" stays an attribute); the decoded source, to
+        which the offsets of pieces refer; its encoding.
 
     Raises:
-        UnreadableError: It is empty, not well-formed, or declares entities.
+        UnreadableError: The file is empty, not well-formed, or declares entities.
     """
     if not content.strip():
         raise UnreadableError("empty file", "an XML file", "no bytes but white space", "check how it was saved")
@@ -52,7 +49,7 @@ def parse_xml(content: bytes) -> tuple[Element, str, str]:
 
 
 class _Builder:
-    """Builds the tree from Expat's events; Expat counts bytes of UTF-8, and pieces count characters."""
+    """Builds the tree from Expat's events. Converts Expat's offsets, in bytes of UTF-8, to characters."""
 
     def __init__(self, source: str) -> None:
         self._source = source
@@ -63,7 +60,7 @@ class _Builder:
         self._open = [self._top]
         self._from = self._to = 0
         self._in_cdata = False
-        # The source is UTF-8 now, whatever its declaration says.
+        # The source is passed as UTF-8, whatever its declaration says.
         parser = expat.ParserCreate("utf-8")
         parser.UseForeignDTD(True)
         parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
@@ -103,7 +100,7 @@ class _Builder:
         if source.startswith("&", start) and not self._in_cdata:
             self._whole(text, start, source.index(";", start) + 1)
             return
-        # Expat reads "\r\n" as "\n"; the piece is what stands there.
+        # Expat turns "\r\n" into "\n"; the piece has the characters of the source.
         end = start + (2 if text == "\n" and source.startswith("\r\n", start) else len(text))
         if start != self._to:
             self._flush()
@@ -120,7 +117,7 @@ class _Builder:
         self._from = self._to
 
     def _skipped(self, name: str, is_parameter: bool) -> None:
-        """A reference to an entity of a document type that is not loaded: those of HTML are known without."""
+        """Handle a reference to an entity of a document type that is not loaded; entities of HTML are resolved."""
         if not is_parameter:
             start = self._place()
             self._whole(html5.get(f"{name};", f"&{name};"), start, start + len(name) + 2)
@@ -140,11 +137,11 @@ class _Builder:
         )
 
     def _place(self) -> int:
-        """The character that the event begins at."""
+        """Return the offset of the current event in characters."""
         at = self._parser.CurrentByteIndex
         if self._ascii:
             return at
-        # Events come in order, so that each byte is counted once.
+        # Events come in order, so each byte is decoded only once.
         self._character += len(self._bytes[self._byte : at].decode("utf-8"))
         self._byte = at
         return self._character
@@ -155,14 +152,14 @@ _HEADINGS: Final = frozenset({"title", "head", "heading", "name"})
 
 
 def read_plain(root: Element, encoding: str) -> DraftDocument:
-    """One document. Elements among words go on with the line; attributes are not read.
+    """Read XML of an unknown vocabulary as one document, without attributes. Elements among words are inline.
 
     Args:
         root: The root element.
-        encoding: That the file was decoded by.
+        encoding: Encoding of the file.
 
     Raises:
-        UnreadableError: It has no words.
+        UnreadableError: The file has no words.
     """
     flow = Flow()
     top = Element("")
@@ -173,7 +170,7 @@ def read_plain(root: Element, encoding: str) -> DraftDocument:
 
 
 def _prepare(root: Element) -> None:
-    """Give each element its part and each heading the depth that it stands in."""
+    """Set the role of each element and the level of each heading."""
     stack = [(root, 0, False)]
     while stack:
         element, depth, among_words = stack.pop()
@@ -197,13 +194,13 @@ _HTML: Final = re.compile(r"(?:\s|<\?.*?\?>|<!--.*?-->)*+<(?:!doctype\s+html|htm
 
 
 class XmlReader:
-    """Reads XML. Document types are not loaded, entities of a file's own are refused, nothing is fetched."""
+    """Reads XML. Files that declare entities are refused; document types are not loaded, and nothing is fetched."""
 
     name = "XML"
     suffixes = (".xml", ".nxml", ".cda", ".ccda")
 
     def recognises(self, file: SourceFile) -> bool:
-        """Whether it begins with an XML declaration, or is called as XML and begins with a tag; pages are HTML."""
+        """Whether the file begins with an XML declaration, or has an XML suffix and begins with a tag; not for HTML."""
         head = file.head
         encoding = "utf-16" if head.startswith((b"\xff\xfe", b"\xfe\xff")) else "latin-1"
         begin = head.decode(encoding, "replace").lstrip()
@@ -212,10 +209,10 @@ class XmlReader:
         return begin.startswith("<?xml") or (file.suffix in self.suffixes and begin.startswith("<"))
 
     def read(self, file: SourceFile) -> Iterator[DraftDocument]:
-        """The document, or the articles of a set.
+        """Yield the document, or each article of a set.
 
         Raises:
-            UnreadableError: It is not well-formed, declares entities, or has no words.
+            UnreadableError: The file is not well-formed, declares entities, or has no words.
         """
         root, _, encoding = parse_xml(file.content)
         if is_fhir_xml(root):

@@ -204,7 +204,7 @@ def words_of_workbook(content: bytes) -> Iterator[DraftDocument]:
     for name, root, reason in _read_parts(content, "a spreadsheet", _SHEET_PARTS):
         words = PartWords()
         if reason:
-            add_tree(words, root, Rules(lambda _: "", lambda each: each == "p", frozenset({"t", "text"})), reason)
+            add_tree(words, root, Rules(lambda _: "", lambda name: name == "p", frozenset({"t", "text"})), reason)
         else:
             _add_cells(words, root, strings)
         yield words.draft(name)

@@ -1,1 +1,1 @@
-"""Word: the paragraphs, lists and tables of a DOCX file."""
+"""Reader of Word files (DOCX): their paragraphs, lists and tables."""

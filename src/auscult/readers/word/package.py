@@ -1,8 +1,8 @@
-"""The parts of a Word file (.docx): a zip archive of XML, looked at before anything in it is parsed.
+"""Parts of a Word file (.docx): a zip archive of XML that is checked before anything in it is parsed.
 
-Only the parts that hold text are unpacked, each within limits; pictures, embedded files and whatever a relationship
-points at outside are never opened. A part with a document type (DTD) is refused: no Word file has one, and entities
-that expand or name other files would stand there. python-docx's parser resolves no entities either.
+Only parts with text are unpacked, each within limits. Pictures, embedded files and external targets of relationships
+are never opened. A part with a document type (DTD) is refused: no Word file has one, and it could define entities that
+expand or refer to other files. The parser does not resolve entities either.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MOST_MEMBERS: Final = 10_000
 _LARGEST_PART: Final = 128 << 20
 _HIGHEST_RATIO: Final = 250
 _SMALL: Final = 4 << 20
-"""A part of less is no bomb, however well it was packed."""
+"""A smaller part is no zip bomb, whatever its compression ratio is."""
 _OFFICE_DOCUMENT: Final = "/officeDocument"
 _AROUND: Final = {"header": "headers and footers", "footer": "headers and footers", "comments": "comments"}
 _KINDS: Final = ("styles", "numbering", "footnotes", "endnotes")
@@ -40,14 +40,14 @@ _REMEDY: Final = "open it in Word or LibreOffice and save it as .docx"
 
 @dataclass(frozen=True, slots=True)
 class WordParts:
-    """The XML that a Word file's text is in: roots of lxml, None for what it has not.
+    """The XML of a Word file: roots of lxml, None for parts that the file does not have.
 
     Attributes:
-        document: The text itself.
+        document: The main text.
         properties: Title, author and dates.
-        pictures: How many pictures are in the file.
-        around: Words of headers and footers, and of comments.
-        chunks: Files of other kinds that are part of the text, by the id of their relationship: name and bytes.
+        pictures: Number of pictures in the file.
+        around: Number of words in headers and footers, and in comments.
+        chunks: Files of other formats that are part of the text (name and bytes), by id of their relationship.
     """
 
     document: Any
@@ -62,7 +62,7 @@ class WordParts:
 
 
 def is_word_package(content: bytes) -> bool:
-    """Whether bytes are a zip archive with a Word document's text in it."""
+    """Whether bytes are a zip archive that contains the text of a Word document."""
     try:
         names = zipfile.ZipFile(io.BytesIO(content)).namelist()
     except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError, EOFError):
@@ -71,13 +71,13 @@ def is_word_package(content: bytes) -> bool:
 
 
 def word_parts(content: bytes) -> WordParts:
-    """The parts of a Word file.
+    """Return the parts of a Word file.
 
     Args:
-        content: Its bytes.
+        content: Bytes of the file.
 
     Raises:
-        UnreadableError: It is broken, is no Word file, or was made to harm.
+        UnreadableError: The file is broken, is no Word file, or is malicious.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -87,23 +87,23 @@ def word_parts(content: bytes) -> WordParts:
 
 
 def broken(got: str) -> UnreadableError:
-    """The error of a file that is no whole Word file."""
+    """Return the error for a broken Word file."""
     return UnreadableError("broken Word file", "a whole Word file (.docx)", got, _REMEDY)
 
 
 def local(element: Any) -> str:
-    """An element's name without its namespace; empty for comments and instructions."""
+    """Return an element's name without its namespace; "" for comments and processing instructions."""
     tag = element.tag
     return tag.rpartition("}")[2] if isinstance(tag, str) else ""
 
 
 def children(element: Any, name: str) -> Iterator[Any]:
-    """The children of a name."""
+    """Yield the children with a name."""
     return (each for each in element if local(each) == name)
 
 
 def child(element: Any, *path: str) -> Any:
-    """What a path of names leads to; None where it leads nowhere."""
+    """Return the first element at a path of names; None if there is none."""
     for name in path:
         if element is None:
             return None
@@ -112,7 +112,7 @@ def child(element: Any, *path: str) -> Any:
 
 
 def value(element: Any, name: str = "val") -> str:
-    """An attribute, whatever its namespace; empty for none."""
+    """Return an attribute of any namespace; "" if there is none."""
     if element is None:
         return ""
     return next((str(held) for key, held in element.attrib.items() if key.rpartition("}")[2] == name), "")
@@ -153,7 +153,7 @@ def _parts(archive: zipfile.ZipFile) -> WordParts:
 
 
 def _relations(archive: zipfile.ZipFile, members: dict[str, Any], part: str) -> Iterator[tuple[str, str, str]]:
-    """Ids, kinds and targets of a part's relationships to other parts; what lies outside of the file is passed over."""
+    """Yield id, kind and target of a part's relationships to other parts; external targets are skipped."""
     folder, name = posixpath.split(part)
     root = _part(archive, members, posixpath.join(folder, "_rels", f"{name}.rels"))
     for relation in root if root is not None else ():
@@ -164,12 +164,12 @@ def _relations(archive: zipfile.ZipFile, members: dict[str, Any], part: str) -> 
 
 
 def _part(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], name: str) -> Any:
-    """A part's root; None where the file has none of that name."""
+    """Return the root of a part; None if the file does not have the part."""
     member = members.get(name)
     if member is None:
         return None
     content = _bytes(archive, member)
-    # In UTF-16, a zero follows each letter of what is looked for.
+    # Without zeros, the search also works for UTF-16.
     if _DOCTYPE.search(content) or (content[:4].count(0) and _DOCTYPE.search(content.replace(b"\0", b""))):
         remedy = "open it in Word or LibreOffice and save a new copy"
         raise UnreadableError("declared entities", "a Word file without a document type", "one with", remedy)
@@ -179,7 +179,7 @@ def _part(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], name: s
 
 
 def _count_words(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], name: str) -> int:
-    """Words of a part that is not read; none where it is broken, which is no reason to refuse the text."""
+    """Return the number of words in a part that is not read; 0 if it is broken, since the text is still useful."""
     try:
         root = _part(archive, members, name)
     except UnreadableError:
@@ -188,7 +188,7 @@ def _count_words(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], 
 
 
 def _bytes(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
-    """A part, unpacked within limits."""
+    """Unpack a part within limits."""
     if member.file_size > _LARGEST_PART or (
         member.file_size > _SMALL and member.file_size > _HIGHEST_RATIO * max(member.compress_size, 1)
     ):

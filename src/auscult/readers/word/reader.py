@@ -1,10 +1,9 @@
-"""Word files (.docx): text with headings as sections, lists with their markers, tables a row a line.
+"""Reader of Word files (.docx): headings begin sections, lists keep their markers, each row of a table is a line.
 
-Tracked deletions, hidden and struck-out text, comments, headers, footers and tables of contents are left out; tracked
-insertions count; text boxes stand behind the paragraph that they hang on, footnotes at the end. A Word file has no
-source of characters that a person could look at, so there is a plain one, which `word_source` gives: the texts of all
-paragraphs in the order of the file, those of cells among them, a line break behind each. Runs say where in it the text
-stands.
+Tracked deletions, hidden and struck-out text, comments, headers, footers and tables of contents are left out. Tracked
+insertions are read. Text boxes follow the paragraph to which they are attached; footnotes are at the end. The XML of a
+Word file is no source for people to look at, so `word_source` writes a plain one: the texts of all paragraphs in the
+order of the file, including those of cells, each with a line break after it. Runs have offsets in this source.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _LONGEST_BOLD: Final = 100
 _AROUND: Final = ("sdt", "sdtContent", "ins", "moveTo", "customXml", "smartTag", "AlternateContent", "Choice")
 _DEEPEST: Final = 20
 _MOST_INSIDE: Final = 3
-# Pages packed as mail, whose bytes would be taken for text.
+# Web pages packed as mail. Without this, their bytes would be read as text.
 _PACKED: Final = (".mht", ".mhtml", ".eml", "")
 
 
@@ -43,16 +42,16 @@ class DocxReader:
     suffixes: tuple[str, ...] = (".docx", ".docm", ".dotx")
 
     def recognises(self, file: SourceFile) -> bool:
-        """Whether it is an archive that holds a Word document, or one whose name says so."""
+        """Whether the file is an archive with a Word document, or an archive with a suffix of Word."""
         if not file.head.startswith(b"PK"):
             return False
         return file.suffix in self.suffixes or is_word_package(file.content)
 
     def read(self, file: SourceFile) -> Iterator[DraftDocument]:
-        """The file's one document.
+        """Yield the one document of the file.
 
         Raises:
-            UnreadableError: It is broken, encrypted, made to harm, or without words.
+            UnreadableError: The file is broken, encrypted or malicious, or it has no words.
         """
         yield _draft(file.content, 0)
 
@@ -68,10 +67,10 @@ def _draft(content: bytes, depth: int) -> DraftDocument:
 
 
 def word_source(content: bytes) -> str:
-    """The plain text that runs point into: all paragraphs' texts, each with a line break behind it.
+    """Return the plain source to which runs refer: the texts of all paragraphs, each with a line break after it.
 
     Raises:
-        UnreadableError: As `DocxReader.read`.
+        UnreadableError: Same reasons as for `DocxReader.read`.
     """
     walk = _Walk(word_parts(content))
     walk.all()
@@ -79,7 +78,7 @@ def word_source(content: bytes) -> str:
 
 
 class _Walk:
-    """Goes through a Word file once, from top to bottom."""
+    """Reads the text of a Word file in one pass, from top to bottom."""
 
     def __init__(self, parts: WordParts, depth: int = 0) -> None:
         self.flow = Flow()
@@ -87,9 +86,9 @@ class _Walk:
         self.source: list[str] = []
         self.remarks: list[str] = []
         self._parts = parts
-        # How many other files this one stands in.
+        # Number of files around this one, for files that are part of another.
         self._inside = depth
-        # The large first letter of a paragraph, which is a paragraph of its own.
+        # The drop cap of the next paragraph. In Word it is a separate paragraph.
         self._initial: list[Piece] = []
         self._styles, self._lists = Styles(parts.styles), Lists(parts.numbering)
         self._at = 0
@@ -99,7 +98,7 @@ class _Walk:
         self._lower, self._by_bold = self._shape()
 
     def all(self) -> None:
-        """Everything: the text, then its notes."""
+        """Read the text, then its notes."""
         self._blocks(self._body, 0)
         self._lines(self._initial, [])
         self.flow.block()
@@ -112,7 +111,7 @@ class _Walk:
             self._blocks(note, 0)
 
     def facts(self) -> Facts:
-        """What the file says of itself."""
+        """Return title, author and dates from the properties of the file."""
         told = {local(each): (each.text or "").strip() for each in _held(self._parts.properties) if not len(each)}
         title = "" if _DULL_TITLE.fullmatch(told.get("title", "")) else " ".join(told.get("title", "").split())
         created, modified = iso_date(told.get("created", "")), iso_date(told.get("modified", ""))
@@ -121,14 +120,14 @@ class _Walk:
         return Facts(title=self._title or title, metadata=metadata)
 
     def _shape(self) -> tuple[int, bool]:
-        """How many levels headings stand below their own, and whether bold lines are headings, for want of styles."""
+        """Return the number of levels to add to headings, and whether bold lines are headings for want of styles."""
         titles = highest = headings = 0
         for paragraph in _paragraphs(self._body):
             style = self._styles.of(paragraph)
             titles += style.title
             highest += style.level == 1
             headings += style.level > 0
-        # The first level is the title's: a title has its style, or is the one heading above all others.
+        # Level 1 is for the title: a paragraph in the title style, or the only heading of the highest level.
         alone = not titles and highest == 1
         if alone and headings == 1:
             bold = any(self._is_bold_line(paragraph_text(each, self._styles)) for each in _paragraphs(self._body))
@@ -191,7 +190,7 @@ class _Walk:
             self._blocks(box, 0)
 
     def _level(self, title: bool, level: int, content: ParagraphText, marked: bool) -> int:
-        """The level of the heading that a paragraph is, 1 for the title; 0 for none."""
+        """Return the heading level of a paragraph: 1 for the title, 0 for a paragraph that is no heading."""
         words = content.text.strip()
         if title and not self._title:
             self._title = " ".join(words.split())
@@ -206,7 +205,7 @@ class _Walk:
         return found.bold and len(words) <= _LONGEST_BOLD and words[-1:] not in ".,;" and has_words(words)
 
     def _lines(self, initial: list[Piece], pieces: list[Piece]) -> None:
-        """A paragraph's lines, the first behind its large first letter, where it has one."""
+        """Join the lines of a paragraph; a drop cap comes before the first."""
         for piece in initial:
             self.flow.add(piece)
         for number, piece in enumerate(pieces):
@@ -239,7 +238,7 @@ class _Walk:
             self._blocks(box, depth + 1)
 
     def _cell(self, cell: Cell, boxes: list[Any]) -> list[tuple[Piece, str]]:
-        """A cell's lines, each with what parts it from the one before; text boxes that hang on it are put aside."""
+        """Return the lines of a cell, each with the separator before it. Its text boxes are appended to `boxes`."""
         if cell.goes_on or cell.across:
             return []
         lines: list[tuple[Piece, str]] = []
@@ -255,7 +254,7 @@ class _Walk:
         return lines
 
     def _chunk(self, name: str) -> None:
-        """Read a file of another kind that is part of the text."""
+        """Read a file of another format that is part of the text."""
         part, content = self._parts.chunks.get(name, ("", b""))
         file = SourceFile(part, content)
         try:
@@ -274,13 +273,13 @@ class _Walk:
             self._insert(draft)
 
     def _insert(self, draft: DraftDocument) -> None:
-        """Put in the text of another document, with its headings."""
+        """Insert the text of another document, with its headings."""
         text, base, place = draft.text, self._at, 0
         self.source += [text, "\n"]
         self._at += len(text) + 1
         self.remarks += draft.remarks
         paths = draft.heading_paths or [()] * len(draft.sections)
-        # Headings stand before their sections' texts, where no other words follow them.
+        # A heading is in the text before its section, with no other words between them.
         heads = [(draft.title, text.find(draft.title) + len(draft.title), 1)] if draft.title in text[:300] else []
         heads += [
             (section.heading, len(text[: section.start].rstrip()), 2 + len(path))
@@ -307,7 +306,7 @@ class _Walk:
         return found
 
     def _placed(self, content: ParagraphText) -> list[Piece]:
-        """A paragraph's lines, at their places in the source, to whose end they are added."""
+        """Append a paragraph to the source and return its lines with their offsets there."""
         self.source += [content.text, "\n"]
         pieces, at = [], self._at
         for line in content.text.split("\n"):
@@ -318,14 +317,14 @@ class _Walk:
 
     def _notes(self, root: Any) -> Iterator[Any]:
         for note in _held(root):
-            # Lines that part notes from the text are notes, too, of a type of their own.
+            # The lines that separate notes from the text are stored as notes of a special type.
             is_note = local(note) in ("footnote", "endnote") and value(note, "type") in ("", "normal")
             if is_note and has_words("".join(paragraph_text(each).text for each in _paragraphs(note))):
                 yield note
 
 
 def _filled(rows: Sequence[Sequence[Cell]], lines: Sequence[Sequence[list[tuple[Piece, str]]]]) -> list[Cells]:
-    """The cells of a table's rows, each on one line; what spans rows is repeated in each."""
+    """Return the cells of a table's rows, each on one line. A cell that spans rows is repeated in each."""
     filled: list[Cells] = []
     above: dict[int, list[Piece]] = {}
     for row, cells_lines in zip(rows, lines, strict=True):
@@ -350,7 +349,7 @@ def _held(element: Any) -> Any:
 
 
 def _rows(table: Any) -> Iterator[Any]:
-    """A table's rows; those that were deleted, and the change is not accepted, are none."""
+    """Yield the rows of a table, without rows that a tracked change deletes."""
     for element in table:
         if local(element) == "tr":
             if child(element, "trPr", "del") is None:
@@ -360,7 +359,7 @@ def _rows(table: Any) -> Iterator[Any]:
 
 
 def _paragraphs(holder: Any) -> Iterator[Any]:
-    """All paragraphs below an element, in order, but for those of text boxes, which come with their own."""
+    """Yield all paragraphs in an element, in order, without those in text boxes."""
     for element in holder:
         name = local(element)
         if name == "p":
@@ -370,7 +369,7 @@ def _paragraphs(holder: Any) -> Iterator[Any]:
 
 
 def _is_contents(element: Any) -> bool:
-    """Whether a block is a table of contents, which Word writes by itself."""
+    """Whether a block is a table of contents that Word generated."""
     gallery = child(element, "sdtPr", "docPartObj", "docPartGallery")
     return value(gallery) == "Table of Contents"
 

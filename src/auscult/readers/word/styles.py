@@ -1,4 +1,4 @@
-"""What a Word file's paragraphs are: headings by style and outline level, and list items with their markers."""
+"""Styles and lists of a Word file: which paragraphs are headings, and the markers of list items."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _PLACE: Final = re.compile(r"%([1-9])")
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """What a paragraph's style says of it.
+    """The kind of a paragraph according to its style.
 
     Attributes:
-        level: Of a heading, from 1; 0 for text.
+        level: Level of a heading, from 1; 0 for text.
         title: Whether it is the document's title.
         contents: Whether it is a line of a table of contents.
-        list_id: Of the list that it is an item of; empty for none.
-        list_level: In it, from 0.
+        list_id: Id of the list to which an item belongs; "" for no item.
+        list_level: Level of the item in its list, from 0.
     """
 
     level: int = 0
@@ -37,14 +37,14 @@ class Style:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What letters look like; None where nothing is said.
+    """The look of letters. None means that it is not specified.
 
     Attributes:
         bold: Whether they are bold.
         struck: Whether they are struck through.
         hidden: Whether they are not printed.
-        raised: Whether they stand above the line.
-        font: That they are set in.
+        raised: Whether they are superscript.
+        font: Name of the font.
     """
 
     bold: bool | None = None
@@ -54,7 +54,7 @@ class Look:
     font: str | None = None
 
     def over(self, other: Look) -> Look:
-        """This one, and what another says where this one says nothing."""
+        """Return this look, with unspecified values taken from another."""
         if other == Look():
             return self
         told = {name: getattr(other if getattr(self, name) is None else self, name) for name in Look.__slots__}
@@ -62,7 +62,7 @@ class Look:
 
 
 def look_of(properties: Any) -> Look:
-    """What the properties of a run say; None for a run without."""
+    """Return the look in the properties of a run; `properties` is None for a run without."""
     if properties is None:
         return Look()
     flags: dict[str, bool | None] = {}
@@ -80,7 +80,7 @@ def look_of(properties: Any) -> Look:
 
 
 class Styles:
-    """A file's styles."""
+    """The styles of a file."""
 
     def __init__(self, root: Any) -> None:
         """Read the part that they are in; None for a file without."""
@@ -90,7 +90,7 @@ class Styles:
         self._looks: dict[str, Look] = {}
 
     def look(self, style_id: str) -> Look:
-        """What letters of a style look like."""
+        """Return the look of letters of a style."""
         if style_id not in self._looks:
             look, named = Look(), style_id
             for _ in range(_DEEPEST_STYLE):
@@ -102,11 +102,11 @@ class Styles:
         return self._looks[style_id]
 
     def look_of_paragraph(self, paragraph: Any) -> Look:
-        """What letters of a paragraph's style look like."""
+        """Return the look of letters of a paragraph's style."""
         return self.look(value(child(paragraph, "pPr", "pStyle")) or self._default)
 
     def of(self, paragraph: Any) -> Style:
-        """What a paragraph is, by its own properties and then by its style's."""
+        """Return the kind of a paragraph, from its own properties and then from its style."""
         properties = child(paragraph, "pPr")
         named = self._named(value(child(properties, "pStyle")) or self._default)
         level = _outline(properties)
@@ -128,7 +128,7 @@ class Styles:
         return self._known[style_id]
 
     def _read(self, style_id: str) -> Style:
-        """A style, with what it takes from those that it is based on."""
+        """Read a style, with the properties that it inherits."""
         level: int | None = None
         title = contents = False
         list_id, list_level = "", 0
@@ -158,7 +158,7 @@ class _Level:
 
 
 class Lists:
-    """A file's lists: counts their items, and says what stands before each."""
+    """The lists of a file. Counts their items and writes the marker of each."""
 
     def __init__(self, root: Any) -> None:
         """Read the part that they are in; None for a file without."""
@@ -175,12 +175,12 @@ class Lists:
             self._levels[number] = dict(abstract.get(named, {}))
             for override in own:
                 self._override(number, override)
-            # Lists of one form go on counting, but for those that begin anew.
+            # Lists of one abstract list continue its count, except those with a start override.
             self._counted_as[number] = number if own else named
         self._counts: dict[str, dict[int, int]] = {}
 
     def marker(self, list_id: str, level: int) -> str:
-        """What stands before the list's next item: "• ", "2. ", "b) ". Empty for what has no marker."""
+        """Return the marker of a list's next item: "• ", "2. ", "b) "; "" if it has none."""
         levels = self._levels.get(list_id)
         if levels is None or level not in levels:
             return "• " if levels is None and list_id else ""
@@ -211,7 +211,7 @@ class Lists:
 
 
 def is_on(flag: Any) -> bool | None:
-    """Whether an element that switches something on or off does; None where it is not there."""
+    """Whether an on/off property is on; None if it is missing."""
     return None if flag is None else value(flag) not in ("0", "false", "off", "none")
 
 
@@ -222,13 +222,13 @@ def _levels(abstract: Any) -> dict[int, _Level]:
 def _level(element: Any) -> _Level:
     form, text = value(child(element, "numFmt")) or "decimal", value(child(element, "lvlText"))
     font = look_of(child(element, "rPr")).font or ""
-    # A box says more than a bullet does; all others are alike.
+    # Check boxes have a meaning. All other bullets are written alike.
     box = sign(font, ord(text)) if len(text) == 1 else ""
     return _Level(form, text, _number(value(child(element, "start")), 1), box if box and box in BOXES else "•")
 
 
 def _outline(properties: Any) -> int | None:
-    """A heading's level, from 1; 0 for text, None where nothing is said."""
+    """Return the outline level of a heading, from 1; 0 for text, None if it is not specified."""
     told = value(child(properties, "outlineLvl"))
     return None if not told else (_number(told, 9) + 1) % 10
 
@@ -238,9 +238,9 @@ def _number(told: str, otherwise: int) -> int:
 
 
 def _written(count: int, form: str) -> str:
-    """A number as a list's form writes it."""
+    """Write a number in the format of a list."""
     if form in ("lowerLetter", "upperLetter"):
-        # "z" is followed by "aa".
+        # After "z" comes "aa".
         letters = chr(ord("a") + (count - 1) % 26) * min((count - 1) // 26 + 1, 5) if count > 0 else ""
         return letters.upper() if form == "upperLetter" else letters
     if form in ("lowerRoman", "upperRoman") and 0 < count < 40:

@@ -1,8 +1,7 @@
 """Paragraphs and tables of Word files: their words as Word prints them.
 
-Insertions are in; deletions, hidden and struck-out text and field codes are out. Boxes say whether they are ticked,
-fields of a form what they hold, pictures what their author wrote of them. A table tells its cells, whether they hold
-data, and how many rows are its header.
+Tracked insertions are read. Deletions, hidden and struck-out text and field codes are left out. Check boxes, the values
+of form fields and the descriptions of pictures become text.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ _NO_BREAKS: Final = {
     0x0C: " ",
 }
 _BESIDE_BOX: Final = re.compile(rf"(?<=[{BOXES}])(?=\w)|(?<=\w)(?=[{BOXES}])")
-# What Word writes of a picture by itself.
+# Descriptions of pictures that Word generates.
 _BY_WORD: Final = re.compile(
     r"\s*(?:(?:AI-generated content|Description) .*(?:incorrect|generated)\.?|decorative)\s*$", re.I | re.S
 )
@@ -45,13 +44,13 @@ _BY_WORD: Final = re.compile(
 
 @dataclass(slots=True)
 class ParagraphText:
-    """What a paragraph holds.
+    """The content of a paragraph.
 
     Attributes:
-        text: Its words; a line break where the author set one.
-        bold: Whether all of its words are set in bold.
-        boxes: Text boxes that hang on it: the elements with their paragraphs.
-        left_out: Words that are left out, by why.
+        text: Its words, with the author's line breaks.
+        bold: Whether all of its words are bold.
+        boxes: Text boxes attached to it: the elements that contain their paragraphs.
+        left_out: Number of words that were left out, by reason.
     """
 
     text: str = ""
@@ -62,14 +61,14 @@ class ParagraphText:
 
 @dataclass(slots=True)
 class _Parts:
-    """A paragraph's words as they are found."""
+    """Collects the words of a paragraph."""
 
     found: ParagraphText
     texts: list[str] = field(default_factory=list)
     raised: list[bool] = field(default_factory=list)
     plain: int = 0
     bold: int = 0
-    # What fields of a form hold that are open, and how many texts there were before each.
+    # Values of the open form fields, each with the number of texts before it.
     fields: list[tuple[str, int]] = field(default_factory=list)
 
     def add(self, text: str, look: Look) -> None:
@@ -98,17 +97,17 @@ class _Parts:
 
 
 def paragraph_text(paragraph: Any, styles: Styles | None = None) -> ParagraphText:
-    """The words of a paragraph.
+    """Return the words of a paragraph.
 
     Args:
-        paragraph: Its element.
-        styles: The file's.
+        paragraph: The element `w:p`.
+        styles: Styles of the file.
     """
     parts = _Parts(ParagraphText())
     content = parts.found
     first = styles.look_of_paragraph(paragraph) if styles else Look()
     look = first
-    waiting = [(each, first) for each in reversed(paragraph)]
+    waiting = [(node, first) for node in reversed(paragraph)]
     while waiting:
         element, look = waiting.pop()
         name = local(element)
@@ -116,7 +115,7 @@ def paragraph_text(paragraph: Any, styles: Styles | None = None) -> ParagraphTex
             content.boxes.append(element)
         elif name in _DELETED:
             content.left_out["tracked deletions"] += sum(
-                len((each.text or "").split()) for each in element.iter() if local(each) in ("t", "delText")
+                len((node.text or "").split()) for node in element.iter() if local(node) in ("t", "delText")
             )
         elif name in _LEFT_OUT or not name:
             pass
@@ -141,17 +140,17 @@ def paragraph_text(paragraph: Any, styles: Styles | None = None) -> ParagraphTex
             elif kind == "end":
                 parts.end_field(look)
         elif name == "AlternateContent":
-            waiting += [(each, look) for each in reversed(_shown_choice(element))]
+            waiting += [(node, look) for node in reversed(_shown_choice(element))]
         else:
             box = child(element, "sdtPr", "checkbox") if name == "sdt" else None
-            if box is not None and not any(local(each) in ("t", "sym") for each in element.iter()):
+            if box is not None and not any(local(node) in ("t", "sym") for node in element.iter()):
                 parts.add(TICKED if is_on(child(box, "checked")) else EMPTY, look)
             if name == "r":
                 properties = child(element, "rPr")
                 own = look_of(properties)
                 named = value(child(properties, "rStyle"))
                 look = own.over(styles.look(named).over(first) if styles and named else first)
-            waiting += [(each, look) for each in reversed(element)]
+            waiting += [(node, look) for node in reversed(element)]
     while parts.fields:
         parts.end_field(look)
     content.text = parts.joined()
@@ -160,7 +159,7 @@ def paragraph_text(paragraph: Any, styles: Styles | None = None) -> ParagraphTex
 
 
 def _shown_choice(element: Any) -> Any:
-    """Which of several forms of one content is read: the first with words, the newest where none has any."""
+    """Return the alternative of `mc:AlternateContent` to read: the first with words, or else the newest."""
     forms = [each for each in element if local(each) in ("Choice", "Fallback")]
     for form in forms:
         if any(local(each) == "t" and (each.text or "").strip() for each in form.iter()):
@@ -169,7 +168,7 @@ def _shown_choice(element: Any) -> Any:
 
 
 def _filled_in(data: Any) -> str:
-    """What a field of a form holds: a box, or what was chosen or is set before anything is."""
+    """Return the value of a form field: a box that is ticked or not, the selected entry, or the default."""
     if data is None:
         return ""
     if (box := child(data, "checkBox")) is not None:
@@ -197,14 +196,14 @@ _LONGEST_LABEL: Final = 60
 
 @dataclass(slots=True)
 class Cell:
-    """A cell.
+    """A cell of a table.
 
     Attributes:
-        element: With its paragraphs.
-        goes_on: Whether it goes on with the cell above it.
-        across: Whether it is what one to its left spans.
-        plain: Whether words of it are not bold, as far as they were read.
-        words: Whether it has any.
+        element: The element that contains its paragraphs.
+        goes_on: Whether it continues the cell above.
+        across: Whether a cell to its left spans it.
+        plain: Whether any of the words read so far are not bold.
+        words: Whether any words were read so far.
     """
 
     element: Any
@@ -214,14 +213,14 @@ class Cell:
     words: bool = False
 
     def note(self, content: ParagraphText) -> None:
-        """Take notice of a paragraph of it."""
+        """Update `plain` and `words` with a paragraph of the cell."""
         if content.text.strip():
             self.words = True
             self.plain |= not content.bold
 
 
 def cells_of(row: Any) -> Iterator[Cell]:
-    """The cells of a row, one a column: what spans several is followed by empty ones."""
+    """Yield the cells of a row, one per column. A cell that spans several columns is followed by empty ones."""
     for _ in range(_count(child(row, "trPr", "gridBefore"), 0)):
         yield Cell(())
     for element in row:
@@ -243,7 +242,7 @@ def _count(element: Any, otherwise: int) -> int:
 
 
 def is_data(rows: Sequence[Sequence[Cell]]) -> bool:
-    """Whether a table holds data; else it lays out a page: it has one column, or pages of text in a cell."""
+    """Whether a table contains data. Otherwise it is for layout: it has one column, or very long text in a cell."""
     if max(map(len, rows), default=0) < 2:
         return False
     for row in rows:
@@ -254,15 +253,15 @@ def is_data(rows: Sequence[Sequence[Cell]]) -> bool:
 
 
 def header_rows(table: Any, rows: Sequence[Sequence[Cell]], texts: Sequence[Sequence[str]]) -> int:
-    """How many of a table's first rows are its header.
+    """Return the number of a table's first rows that are its header.
 
-    They are those that Word repeats on each page. Else it is the first row where `_is_header` takes it for one, and
-    those that cells of it reach into.
+    These are the rows that Word repeats on each page. If there are none, the first row may be a header (`_is_header`),
+    together with rows into which its cells extend.
 
     Args:
-        table: Its element.
-        rows: Its cells, whose words have been read.
-        texts: Theirs; of a cell that spans columns, in each of them.
+        table: The element `w:tbl`.
+        rows: Cells of its rows, whose words were read.
+        texts: Texts of the cells; that of a cell that spans columns is in each of them.
     """
     elements = [each for each in table if local(each) == "tr"]
     count = 0
@@ -282,13 +281,13 @@ def _spans(row: Sequence[Cell]) -> bool:
 def _is_header(table: Any, rows: Sequence[Sequence[Cell]], texts: Sequence[Sequence[str]]) -> bool:
     """Whether a table's first row is its header.
 
-    It is where it alone is bold, where it alone has no numbers; and in tables of three and more columns where Word sets
-    the first row off.
+    It is if only this row is bold or only this row has no numbers. In tables of three or more columns it also is if
+    Word formats the first row differently.
 
     Args:
-        table: Its element.
-        rows: Its cells, whose words have been read.
-        texts: Theirs.
+        table: The element `w:tbl`.
+        rows: Cells of its rows, whose words were read.
+        texts: Texts of the cells.
     """
     if len(rows) < 2 or not texts[0] or not any(text.strip() for text in texts[0]):
         return False

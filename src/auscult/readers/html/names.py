@@ -1,0 +1,204 @@
+"""Rules by names: tags, roles, classes and ids that mark an element as navigation, banner, form, footer or the like.
+
+Names of classes and ids count only for a small part of the page that contains neither its title nor its main content
+and has links or fields, as everything around a text has. A laboratory's "comments" have none.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from auscult.readers.html.measures import (
+    FEWEST_LINKS,
+    IN_TABLES,
+    LEAST_LINKED,
+    LONGEST_LABEL,
+    LONGEST_NEWS,
+    ROLES_AROUND,
+    Measure,
+    names_of,
+)
+from auscult.readers.html.standard import HEADINGS
+from auscult.readers.tree import Element
+
+_AROUND: Final = frozenset({"aside", "footer", "header"})
+_WHOLE: Final = frozenset({"article", "body", "html", "main"})
+_BANNER: Final = re.compile(
+    r"\bcookies?[-_]?(?:bar|banner|consent|dialog|law|message|modal|notice|policy|popup)|(?:^|\s)cookies?(?:\s|$)|\bgdpr"
+    r"|\bonetrust|\bcookiebot|\bcc-window|\bconsent[-_](?:banner|dialog|manager|modal|popup)",
+    re.IGNORECASE,
+)
+_SKIPPED: Final = re.compile(r"\b(?:skip[-_]?(?:link|nav|to)|breadcrumbs?)\b|__skip", re.IGNORECASE)
+# Classes and ids of parts around a text, as whole words ("site-footer", "related-posts").
+_NAMED_AROUND: Final = re.compile(
+    r"(?:(?:site|page|main|global|top|bottom|left|right|primary|secondary|blog|mobile|entry|post|article|wp)[-_]?)?"
+    r"(?:footer|masthead|navbar|nav|navigation|menu|sidebars?|comments|comment[-_]?(?:list|form|respond)|disqus[-_]thread"
+    r"|respond|share|sharing|share(?:daddy|aholic)|share[-_]?(?:buttons?|links?|bar|tools)|addtoany[-_]\w+|pagination|pager"
+    r"|social[-_]?(?:media|links?|icons?|share|sharing|bar|buttons?)|related[-_]?(?:posts?|articles?|links?|stories)"
+    r"|jp[-_]relatedposts|post[-_]?(?:nav|meta)|entry[-_]?(?:meta|utility)|newsletter|subscribe|adverts?|advertisements?"
+    r"|ads?|copyright|impressum|tag[-_]?(?:cloud|list|links)|login|author[-_]?(?:box|bio)|widget[-_]?area"
+    r"|(?:site|page)[-_]?header)(?:[-_]?(?:wrapper|wrap|container|area|block|inner|outer|section|box|widget))?",
+    re.IGNORECASE,
+)
+# Words in longer names that themes and modules use for such parts ("content-related-stories", "artTeaser"). _LABELS has
+# no words that may name a part of the text, such as "social" (history), "sponsor" (of a trial) or "recommendation".
+# Words in _WORDS_AROUND may; they count only for elements with many links.
+_LABELS: Final = re.compile(
+    r"(?<![a-z])(?:(?:related|recommended)-?(?:articles|contents?|items|links|news|pages|posts|reading|stories)"
+    r"|shar(?:e|ing)-?(?:bar|box|buttons?|icons?|label|links?|list|this|title|tools)|newsletter|outbrain|taboola|byline"
+    r"|social-?(?:bar|box|buttons?|icons?|links?|media|nav|networks?|share|sharing)|pagination|pager|paywall|copyright"
+    r"|credits?|prev-?next|next-?prev|read-?(?:also|more|next)|see-?also|comments?-?(?:count|link|policy|rules)"
+    r"|copy-right|read(?:ing)?-?time|(?:caption|image|img|media|photo|picture)[a-z-]*-(?:author|source))(?![a-z])"
+)
+_WORDS_AROUND: Final = re.compile(
+    r"(?<![a-z])(?:related|teasers?|shar(?:e|ing)|social|subscri(?:be|ption)|sponsor(?:ed)?|promo(?:s|box)?|trending"
+    r"|advert(?:s|isements?|orial)?|popular|most-?read|sidebar[a-z]*|footer|breadcrumbs?|bio|tags|cta"
+    r"|(?:no-?|hidden-)print|print-none|toolbar|rss|menu|nav(?:bar|igation)?|masthead|login|more-?articles|shop|disqus"
+    r"|feedback|vote|poll|ratings?)(?![a-z])"
+)
+# Names of parts that never say anything about the page's subject, with or without links.
+_NEVER_TEXT: Final = re.compile(
+    r"(?<![a-z])(?:newsletter-?(?:box|form|signup|teaser)?|donat(?:e|ion)-?(?:box|cta|form)|(?:article-)?donation-cta"
+    r"|sabox[a-z]*|(?:contributors?|mini|short|wpzoom)-bio|author-?(?:bio|box|container|description|text)|recent-?(?:posts|comments)|related-?posts?|print-button"
+    r"|post-ratings?|shariff[a-z]*|akismet[a-z-]*|ad-(?:container|heading|label|wrapper)|advertisements?"
+    r"|(?:add|new)-comment|comments?-?(?:add|disclosure|form|meta|new|policy|rules)|affiliate-?(?:disclaimer|disclosure)"
+    r"|(?:advertiser|editorial)-disclosure|subscription-cta|buybox|app-?stores?|licen[cs]e-?info|copyright|(?:next|prev)post"
+    r"|detail-themes)(?![a-z])"
+)
+# Names of links to other articles and of comments by visitors. These may be longer than the text, and be <article>s.
+_OTHER_ARTICLES: Final = re.compile(
+    r"(?<![a-z])(?:related-?(?:posts?|articles?|stories)|yarpp-related|similar-?(?:posts?|articles?|stories)"
+    r"|interesting-?articles|recommended-?(?:posts?|articles?|stories)|read-?next|next-?read|more-?(?:articles|stories)"
+    r"|(?:next|prev(?:ious)?)-?(?:posts?|story|article)-?(?:thumbnails)?)(?![a-z])"
+)
+_BY_VISITORS: Final = re.compile(
+    r"(?<![a-z])(?:comment-?list|comments-?(?:area|list|section|body)|(?:article|news)-comments)(?![a-z])"
+)
+# Names of parts of a sidebar in WordPress. Page builders compose the text itself of such parts.
+_WIDGETS: Final = re.compile(
+    r"(?:^|\s)widget-(?:archive|block|calendar|categories|custom-html|links|meta|nav-menu|pages|recent-\w+|rss|search"
+    r"|tag-cloud|text)(?:\s|$)"
+)
+_PAGE_BUILDER: Final = re.compile(r"\b(?:so-panel|elementor)")
+_FOOTERS: Final = re.compile(
+    r"(?:^|\s)(?:[a-z]{1,2}-)?(?:dark-|main-|page-|site-)?(?:pre)?footer"
+    r"(?:-(?:area|block|bottom|container|content|inner|main|outer|top|widgets?|wrap))*(?:\s|$)"
+)
+#: Characters of sentences that must remain on the page.
+_LEAST_BESIDE: Final = 300
+_SIDEBARS: Final = re.compile(r"(?:(?:left|main|primary|right|secondary|site)[-_]?)?(?:aside|sidebar)", re.IGNORECASE)
+_TEASER: Final = re.compile(r"(?<![a-z])teasers?(?![a-z])")
+#: Largest share of a page's characters, and of those in sentences.
+_MOST_NEVER_TEXT: Final = 1 / 10
+_AUTHOR: Final = re.compile(
+    r"(?<![a-z])(?:author-?(?:about|bio|box|card|description|info|profile)|(?:about-?|post-?|article-?|entry-?)author)"
+    r"(?![a-z])"
+)
+_COMMENTS: Final = re.compile(r"comments?|respond|disqus", re.IGNORECASE)
+_MARK_OF_SITE: Final = re.compile(
+    r"\u00a9|\(c\)|copyright|all rights reserved|cookie|newsletter|subscribe", re.IGNORECASE
+)
+_MOST_AROUND: Final = 1 / 3
+_LONGEST_BANNER: Final = 3000
+_MOST_LABEL_WORDS: Final = 3
+_LONGEST_FORM: Final = 300
+_FEWEST_TICKS: Final = 3
+
+
+def is_around(element: Element, measure: Measure, inside: bool, in_heading: bool, page: Measure) -> bool:
+    """Whether an element is around the text of a page, rather than part of it.
+
+    Args:
+        element: A visible element.
+        measure: Measure of the element.
+        inside: Whether it is inside of an element marked as main content.
+        in_heading: Whether it is inside of a heading.
+        page: Measure of the page.
+    """
+    total = page.length
+    tag, role, length = element.tag, element.get("role").lower(), measure.length
+    if tag in ("button", "option"):
+        # The heading of a collapsible part is a button.
+        return not in_heading if tag == "button" else "selected" not in element.attributes
+    if tag in ("nav", "search") or role in ROLES_AROUND:
+        return True
+    if tag == "form":
+        # Some sites put a form around the whole page. A form with check boxes is a questionnaire.
+        if length * 2 >= total or measure.ticks >= _FEWEST_TICKS:
+            return False
+        return measure.asks > 0 or (not measure.ticks and length < _LONGEST_FORM)
+    if not inside and (tag in _AROUND or role == "complementary"):
+        # The header of a page may contain its title and an introduction.
+        return (tag != "header" or not measure.content) and _is_site(element, measure)
+    if tag == "sup":
+        # Mark of a footnote.
+        only = [child for child in element.elements if child.tag == "a"]
+        return len(only) == 1 and only[0].get("href").startswith("#") and length <= len("[100]")
+    attributes = f"{element.get('class')} {element.get('id')}"
+    if tag in _WHOLE or not attributes.strip():
+        return False
+    if length < _LONGEST_BANNER and (_BANNER.search(attributes) or (length < 300 and _SKIPPED.search(attributes))):
+        return True
+    names = names_of(element)
+    if tag not in HEADINGS and _is_beside_text(names, measure, page):
+        return True
+    small = max(length / max(total, 1), measure.prose / max(page.prose, 1)) < _MOST_NEVER_TEXT
+    # An element with a title or main content is beside the text only if the page has others.
+    beside = small and measure.content < max(page.content, 1) and tag not in HEADINGS and tag not in IN_TABLES
+    if beside and _NEVER_TEXT.search(names):
+        return True
+    if measure.content or length >= _MOST_AROUND * total:
+        return False
+    if beside and _WIDGETS.search(names) and not _PAGE_BUILDER.search(names):
+        return True
+    whole_names = [name for name in attributes.split() if _NAMED_AROUND.fullmatch(name)]
+    if any(map(_COMMENTS.search, whole_names)):
+        return measure.visitors > 0
+    if whole_names and _is_site(element, measure):
+        return True
+    # A part with much of the text is not around it, whatever its names are.
+    if tag in HEADINGS or tag in IN_TABLES or measure.prose * 5 >= max(page.prose, 1):
+        return False
+    labelled = _LABELS.search(names) is not None
+    if labelled and length <= LONGEST_LABEL and not measure.prose:
+        return True
+    if measure.links <= measure.inward:
+        return False
+    linked = measure.linked >= LEAST_LINKED * length
+    return (
+        ((labelled or _FOOTERS.search(names) is not None) and _is_site(element, measure))
+        or (small and length <= LONGEST_NEWS and measure.heading_linked > 0 and _TEASER.search(names) is not None)
+        or (linked and _WORDS_AROUND.search(names) is not None)
+        or _AUTHOR.search(names) is not None
+    )
+
+
+def _is_beside_text(names: str, measure: Measure, page: Measure) -> bool:
+    """Whether an element is other articles, comments by visitors or a sidebar, and the text is elsewhere on the page.
+
+    Args:
+        names: Result of `names_of` for the element.
+        measure: Measure of the element.
+        page: Measure of the page.
+    """
+    left = page.prose - measure.prose
+    if measure.links <= measure.inward or left < _LEAST_BESIDE:
+        return False
+    if _BY_VISITORS.search(names):
+        return True
+    if left < measure.prose:
+        return False
+    is_sidebar = measure.content < max(page.content, 1) and any(map(_SIDEBARS.fullmatch, names.split()))
+    return _OTHER_ARTICLES.search(names) is not None or (is_sidebar and measure.links >= FEWEST_LINKS)
+
+
+def _is_site(element: Element, measure: Measure) -> bool:
+    """Whether an element has signs of a site's layout: links, input fields, very few words or a copyright notice."""
+    links = measure.links >= FEWEST_LINKS or measure.linked >= LEAST_LINKED * measure.length
+    if (measure.links and links) or measure.asks:
+        return True
+    if measure.length >= _LONGEST_BANNER:
+        return False
+    words = element.words()
+    return len(words.split()) <= _MOST_LABEL_WORDS or _MARK_OF_SITE.search(words) is not None
