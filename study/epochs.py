@@ -45,11 +45,11 @@ def with_mark(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _marked(training: Mapping[str, Any], date: str) -> dict[str, Any]:
-    kept = {name: value for name, value in training.items() if name != FIELD}
+    marked = {name: value for name, value in training.items() if name != FIELD}
     trained = str(training.get("date", date))
     if "best_epoch" in training and trained and datetime.fromisoformat(trained) < MENDED:
-        kept[FIELD] = True
-    return kept
+        marked[FIELD] = True
+    return marked
 
 
 def mark_of(training: Mapping[str, Any]) -> str:

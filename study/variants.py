@@ -1,10 +1,11 @@
-"""Variants of CK-HQA (wang2021, section 5.1.4): what their names say, and which pairs of them answer which question.
+"""Variants of CK-HQA (wang2021, section 5.1.4): their names, and the pairs of them that answer the paper's questions.
 
-A name is a ranking head and what it is given besides: B context (an encoder's states of every layer), BC also the state
-of [CLS], SC the same of a domain encoder; W the vectors of a general knowledge graph, U those of a domain graph. The
-head alone is the feature-based model. The paper's W is Wikidata, its U UMLS, its B BERT and its SC SciBERT; here they
-stand for the two kinds. Two the paper has not. NONE is a control: the layer that fuses context and knowledge, and no
-entity linked. UM has the domain graph's entities compared in a matrix of their own, instead of summed into tokens.
+A name is a ranking head and its additional inputs. B is context (an encoder's states of every layer), BC also the state
+of [CLS], SC the same of a domain encoder. W is the vectors of a general knowledge graph, U those of a domain graph. The
+head alone is the feature-based model. The paper's W is Wikidata, its U UMLS, its B BERT and its SC SciBERT; here each
+letter names the kind. Two variants are not in the paper. NONE is a control: it has the layer that fuses context and
+knowledge, but no linked entity. UM compares the domain graph's entities in a matrix of their own, instead of adding
+them to tokens.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ _CONTEXTS, _GRAPHS = ("", "B", "BC", "SC"), ("", "NONE", "W", "U", "UM")
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One of them.
+    """A variant.
 
     Attributes:
         head: One of `HEADS`.
-        given: What it is given besides, as in its name: "", "W", "BC-U", "BC-NONE".
+        given: Its additional inputs, as in its name: "", "W", "BC-U", "BC-NONE".
     """
 
     head: str
@@ -32,12 +33,12 @@ class Variant:
 
     @property
     def name(self) -> str:
-        """As the paper writes it, but for the hyphen in DRMM-TKS."""
+        """The variant's name in the paper, except for the hyphen in DRMM-TKS."""
         return "-".join(part for part in (self.head, self.given) if part)
 
     @property
     def place(self) -> tuple[int, int, int]:
-        """For sorting: head by head, what is given least first."""
+        """Sort key: by head, then by inputs, fewest first."""
         context, _, graph = self.given.rpartition("-") if self.given not in _CONTEXTS else (self.given, "", "")
         return HEADS.index(self.head), _CONTEXTS.index(context), _GRAPHS.index(graph)
 
@@ -48,7 +49,7 @@ class Question:
 
     Attributes:
         title: The question.
-        pairs: What two variants of one head are given, that are compared: the one that should be better first.
+        pairs: Additional inputs of two variants of one head to compare, the one that should be better first.
     """
 
     title: str
@@ -73,31 +74,31 @@ QUESTIONS = (
     ),
     Question("Are entities better compared in a matrix of their own?", (("UM", ""), ("UM", "U"))),
 )
-"""The four of the paper's section 5 in its order, then three that tell knowledge from the way it is brought in.
+"""The paper's four questions (section 5) in its order, then three that separate knowledge from how it is added.
 
-The paper has no U alone; the second question asks of it too, and the third what it is against W.
+The paper has no U alone. Here the second question includes it, and the third compares it with W.
 """
 
 
 def variant_of(model: str) -> Variant | None:
-    """The variant that a model's name says, up to its first blank, comma or bracket; None where it says none.
+    """Parse a variant from a model's name, up to its first blank, comma or bracket; None if it names none.
 
-    Case makes no difference, nor the hyphen in DRMM-TKS.
+    Case is ignored, and so is the hyphen in DRMM-TKS.
     """
-    found = _NAME.fullmatch(re.split(r"[ ,(]", model, maxsplit=1)[0].lower())
-    if found is None:
+    match = _NAME.fullmatch(re.split(r"[ ,(]", model, maxsplit=1)[0].lower())
+    if match is None:
         return None
-    head, context, graph = found.groups(default="")
+    head, context, graph = match.groups(default="")
     given = "-".join(part.upper() for part in (context, graph) if part)
     return Variant("DRMM-TKS" if head.startswith("drmm") else head.upper(), given)
 
 
 def planned_pairs(models: Iterable[tuple[str, str, str]]) -> list[tuple[str, str]]:
-    """Which models of an evaluation answer the questions: variants of one head and one track.
+    """Return the pairs of models of an evaluation that answer the questions: variants of one head and one track.
 
     Args:
-        models: Label, name and track of each. Of several that are one variant ("KNRM-U (small graph)", "KNRM-U (large
-            graph)"), each is compared.
+        models: Label, name and track of each model. Several of one variant ("KNRM-U (small graph)", "KNRM-U (large
+            graph)") are all compared.
 
     Returns:
         Pairs of labels, the one that should be better first; each once.

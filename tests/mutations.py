@@ -380,7 +380,7 @@ SEARCH = (
     ),
     Mutation(
         "coverage: a sibling answers", "auscult/search/coverage.py",
-        "if told := sibling_note(query, hit.title, searcher.knowledge_base)", 'if told := ""',
+        "if sentence := sibling_note(query, hit.title, searcher.knowledge_base)", 'if sentence := ""',
         ("search/test_coverage.py",),
     ),
 )  # fmt: skip
@@ -405,7 +405,7 @@ SAFETY = (
     ),
     Mutation(
         "servers: rows leave with their generation", "auscult/engines/readers.py",
-        "oldest = latest if found is None else", "oldest = latest if True else", ("engines/test_whole.py",),
+        "oldest = latest if oldest_number is None else", "oldest = latest if True else", ("engines/test_whole.py",),
     ),
     Mutation(
         "whole: two publish at once", "auscult/engines/postgres_server.py",
@@ -413,7 +413,7 @@ SAFETY = (
     ),
     Mutation(
         "whole: an earlier copy takes the place of a later one", "auscult/engines/publishing.py",
-        "if not is_same and there", "if False and there", ("engines/test_whole.py",),
+        "if not is_same and state", "if False and state", ("engines/test_whole.py",),
     ),
     Mutation(
         "whole: damaged blocks are read", "auscult/engines/whole.py",
@@ -443,12 +443,12 @@ SAFETY = (
     ),
     Mutation(
         "patients: only passages that answer count", "auscult/search/patients.py",
-        "if not (may_answer or any(found.asserted(number))):", "if not may_answer:", ("search/test_patients.py",),
+        "if not (may_answer or any(findings.asserted(number))):", "if not may_answer:", ("search/test_patients.py",),
     ),
     Mutation(
         "patients: in no order of time", "auscult/search/patients.py",
-        "return each.date or _UNDATED, each.hit.doc_id, each.sentence.start",
-        'return "", each.hit.doc_id, each.sentence.start', ("search/test_patients.py",),
+        "return sentence.date or _UNDATED, sentence.hit.doc_id, sentence.sentence.start",
+        'return "", sentence.hit.doc_id, sentence.sentence.start', ("search/test_patients.py",),
     ),
     Mutation(
         "saved searches: of all holders of keys", "auscult/service/page/saved_page.py",

@@ -28,7 +28,7 @@ from study.errors.traits import MAX_TOKENS, TraitFinder, find_traits, trait_tabl
 
 
 class Classes(StrEnum):
-    """Whose classes wrong answers are sorted into."""
+    """The paper whose classes wrong answers are sorted into."""
 
     arnold2020 = "arnold2020"
     grundmann2021 = "grundmann2021"
@@ -57,15 +57,15 @@ def errors(
     """Sort every wrong top-1 passage into the classes of arnold2020 (section 5.4) or of grundmann2021 (section 4.5)."""
     check_file(out)
     base = open_knowledge_base(taxonomy or DEFAULT)
-    found = evaluation_records(read_records(records))
+    evaluations = evaluation_records(read_records(records))
     folder = runs if runs is not None else records.with_name(f"{records.stem}-runs")
-    rankings = {each.label: _ranked(each, folder) for each in found}
-    task = _task(found, rankings, corpus, recognizer or (), knowledge, aspects or ())
+    rankings = {record.label: _ranked(record, folder) for record in evaluations}
+    task = _task(evaluations, rankings, corpus, recognizer or (), knowledge, aspects or ())
     passages = read_passages(task.documents)
-    wrong = {label: find_errors(task, own, passages, base) for label, own in rankings.items()}
+    wrong = {label: find_errors(task, errors_of_model, passages, base) for label, errors_of_model in rankings.items()}
     if classes is Classes.grundmann2021:
         finder = TraitFinder(task, base, NoteLabeller(DictionaryRecognizer(base)), max_tokens=max_tokens)
-        traited = {label: find_traits(finder, own) for label, own in wrong.items()}
+        traited = {label: find_traits(finder, errors_of_model) for label, errors_of_model in wrong.items()}
         write_traits(out, traited)
         trait_table(traited).print_to(Console())
     else:
@@ -74,7 +74,7 @@ def errors(
 
 
 def _ranked(record: EvaluationRecord, folder: Path) -> list[Ranking]:
-    """The run of a record."""
+    """Read the run of a record."""
     name = "-".join((record.corpus, record.protocol, record.track, file_name(record.model)))
     return read_run(folder / f"{name}.run.gz")
 
@@ -87,8 +87,12 @@ def _task(
     knowledge: str | None,
     tables: Sequence[Path],
 ) -> Task:
-    """The one task of all records, once more; its runs must be those that were measured."""
-    tasks = list(dict.fromkeys(each.asked for each in records))
+    """Build the task of all records again.
+
+    Raises:
+        DataError: The records are of several tasks, or a run is not the one that was measured.
+    """
+    tasks = list(dict.fromkeys(record.asked for record in records))
     if len(tasks) != 1:
         raise DataError("records of one task", f"records of {len(tasks)}", "evaluate each into a file of its own")
     first, name = records[0], corpus or records[0].corpus
@@ -99,9 +103,9 @@ def _task(
     ids = [ranking.query_id for ranking in rankings[first.label]]
     opened = open_corpus(name, labeller=labeller)
     task = build_task(opened, first.protocol, split=first.split, ids=ids, seed=first.seed)
-    for each in records:
-        measured = measure(rankings[each.label], task.judgements, ("R@1",)).means()["R@1"]
-        if not math.isclose(measured, each.measures["R@1"], abs_tol=1e-9):
-            told = f"a run of '{each.label}' with {measured:.4f}, where its record has {each.measures['R@1']:.4f}"
-            raise DataError("runs with the R@1 of their records", told, "evaluate again, or name the --runs")
+    for record in records:
+        measured = measure(rankings[record.label], task.judgements, ("R@1",)).means()["R@1"]
+        if not math.isclose(measured, record.measures["R@1"], abs_tol=1e-9):
+            got = f"a run of '{record.label}' with {measured:.4f}, where its record has {record.measures['R@1']:.4f}"
+            raise DataError("runs with the R@1 of their records", got, "evaluate again, or name the --runs")
     return task

@@ -1,4 +1,4 @@
-"""`figures`: every figure that a record file allows."""
+"""`figures`: draw every figure that the data of a record file allow."""
 
 from __future__ import annotations
 
@@ -24,14 +24,16 @@ def figures(
 ) -> None:
     """Draw match rates, results by source, aspect, question type and length, and learning curves, as PNG and SVG."""
     check_figures(out)
-    found = evaluation_records(read_records(records))
+    evaluations = evaluation_records(read_records(records))
     wrong = read_errors(errors) if errors is not None else {}
     written: list[Path] = []
-    for asked in dict.fromkeys(each.asked for each in found):
-        own = in_table_order([each for each in found if each.asked == asked])
-        folder = out / file_name(" ".join((asked.corpus, asked.protocol, asked.split, asked.subset)))
-        written += draw_figures(folder, own, {each.label: wrong[each.label] for each in own if each.label in wrong})
-        for figure in bench_figures(file_name(asked.corpus), asked.title, own):
+    for task in dict.fromkeys(record.asked for record in evaluations):
+        of_task = in_table_order([record for record in evaluations if record.asked == task])
+        folder = out / file_name(" ".join((task.corpus, task.protocol, task.split, task.subset)))
+        written += draw_figures(
+            folder, of_task, {record.label: wrong[record.label] for record in of_task if record.label in wrong}
+        )
+        for figure in bench_figures(file_name(task.corpus), task.title, of_task):
             for suffix in (".png", ".svg"):
                 path = (folder / figure.name).with_suffix(suffix)
                 figure.draw(path, figure.records)

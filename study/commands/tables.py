@@ -1,4 +1,4 @@
-"""`tables`: what a record file of a bench holds, as tables on the terminal."""
+"""`tables`: print the records of a bench as tables."""
 
 from __future__ import annotations
 
@@ -18,14 +18,20 @@ from study.pages.context_knowledge import context_knowledge_tables
 def tables(records: Annotated[Path, typer.Argument(help="Records of `auscult evaluate` or `bench --json`.")]) -> None:
     """Print every table of the records: measures beside published ones, wang2021's questions, types, learning."""
     console = Console()
-    found = evaluation_records(read_records(records))
-    for asked in dict.fromkeys(each.asked for each in found):
+    evaluations = evaluation_records(read_records(records))
+    for task in dict.fromkeys(record.asked for record in evaluations):
         for track in TRACKS:
-            learned = [each for each in found if each.asked == asked and each.track == track]
-            own = [each for each in found if each.asked == asked and each.track in ("untrained", track)]
+            learned = [record for record in evaluations if record.asked == task and record.track == track]
+            compared = [
+                record for record in evaluations if record.asked == task and record.track in ("untrained", track)
+            ]
             if not learned:
                 continue
-            shown = [bench_table(own, track), *beside_tables(own, track), *context_knowledge_tables(learned)]
-            for table in (*shown, question_type_table(own), learning_table(own)):
+            first_tables = [
+                bench_table(compared, track),
+                *beside_tables(compared, track),
+                *context_knowledge_tables(learned),
+            ]
+            for table in (*first_tables, question_type_table(compared), learning_table(compared)):
                 if table.rows:
                     table.print_to(console)

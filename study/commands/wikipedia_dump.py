@@ -1,4 +1,4 @@
-"""`wikipedia-dump`: articles of a list out of a dump, as JSON lines."""
+"""`wikipedia-dump`: extract listed articles from a dump, as JSON lines."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def wikipedia_dump(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
     """Take the listed articles out of a dump as JSON lines with headings and links; go on with what was broken off."""
-    wanted = read_list(titles)
+    articles = read_list(titles)
     console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
     with console.status("reading") if console.is_terminal else nullcontext() as status:
 
@@ -34,15 +34,15 @@ def wikipedia_dump(
             if status is not None:
                 status.update(f"{decimal(progress.offset)}, {progress.pages:,} pages, {progress.written:,} articles")
 
-        done = convert_dump(dump, wanted, out, report=report)
-    missing = sorted({*wanted.titles, *wanted.page_ids}.difference(done.found, done.redirects))
+        progress = convert_dump(dump, articles, out, report=report)
+    missing = sorted({*articles.titles, *articles.page_ids}.difference(progress.found, progress.redirects))
     if as_json:
-        summary = {"path": str(out), "pages": done.pages, "articles": done.written}
-        typer.echo(json.dumps(summary | {"redirects": done.redirects, "missing": missing}, ensure_ascii=False))
+        summary = {"path": str(out), "pages": progress.pages, "articles": progress.written}
+        typer.echo(json.dumps(summary | {"redirects": progress.redirects, "missing": missing}, ensure_ascii=False))
         return
     typer.echo(str(out))
-    console.print(f"{done.written:,} of {done.wanted:,} listed articles, from {done.pages:,} pages")
-    for name, target in sorted(done.redirects.items()):
+    console.print(f"{progress.written:,} of {progress.wanted:,} listed articles, from {progress.pages:,} pages")
+    for name, target in sorted(progress.redirects.items()):
         console.print(f"only forwarded: {name} -> {target}")
     for name in missing:
         console.print(f"not in the dump: {name}")

@@ -1,7 +1,7 @@
 """Wrong answers in the classes of arnold2020, section 5.4 (Figure 8), by a taxonomy instead of by hand.
 
-An error is a query whose top-1 passage is not judged relevant. It is sorted twice: by how the passage's
-entity stands to the query's in the taxonomy, and by how its aspect stands to the true answer's.
+An error is a query whose top-1 passage is not judged relevant. It has two classes: the relation of the passage's entity
+to the query's in the taxonomy, and the relation of its aspect to the true answer's.
 """
 
 from __future__ import annotations
@@ -108,8 +108,8 @@ class RankingError:
 class EntityResolver:
     """Finds a document's or query's concept in a knowledge base.
 
-    A name that the taxonomy knows decides. Otherwise identifiers are tried, those first that the fewest
-    documents of the collection hold: corpora list a disease's broader concepts beside its own.
+    A name in the taxonomy decides. Otherwise identifiers are tried, rarest in the collection first, since corpora list
+    a disease's broader concepts beside its own.
 
     Args:
         knowledge_base: The taxonomy.
@@ -122,41 +122,41 @@ class EntityResolver:
         self._holders = Counter(identifier for ids in documents.values() for identifier in set(ids))
 
     def resolve(self, name: str, identifiers: Sequence[str]) -> str | None:
-        """The concept's id, or None where the taxonomy has neither the name nor an identifier."""
-        named = self._knowledge_base.by_name(name)
-        if named:
-            return named[0].concept_id
-        for identifier in sorted(identifiers, key=lambda each: self._holders[each]):
+        """Return the concept's id; None where the taxonomy has neither the name nor an identifier."""
+        concepts = self._knowledge_base.by_name(name)
+        if concepts:
+            return concepts[0].concept_id
+        for identifier in sorted(identifiers, key=lambda key: self._holders[key]):
             concept = self._knowledge_base.lookup(identifier)
             if concept is not None:
                 return concept.concept_id
         return None
 
-    def classify(self, query: Query, true: Sequence[PassageRecord], found: PassageRecord) -> EntityClass:
-        """How the found passage's entity stands to the query's.
+    def classify(self, query: Query, true: Sequence[PassageRecord], passage: PassageRecord) -> EntityClass:
+        """Return the relation of a passage's entity to the query's.
 
         Args:
-            query: What was asked.
-            true: Its true answers; identifiers of their documents are the query's too.
-            found: The passage that was ranked first.
+            query: The query.
+            true: Its true answers. Identifiers of their documents count as the query's.
+            passage: The passage that was ranked first.
         """
-        if is_about(found, query, true):
+        if is_about(passage, query, true):
             return "same"
-        own = [query.entity_id, *(identifier for each in true for identifier in each.entity_ids)]
-        asked = self.resolve(query.entity, [each for each in own if each])
-        got = self.resolve(found.title, found.entity_ids)
-        if asked is None or got is None:
+        identifiers = [query.entity_id, *(identifier for record in true for identifier in record.entity_ids)]
+        query_concept = self.resolve(query.entity, [*filter(None, identifiers)])
+        passage_concept = self.resolve(passage.title, passage.entity_ids)
+        if query_concept is None or passage_concept is None:
             return "not in taxonomy"
-        return self._knowledge_base.relation(asked, got)
+        return self._knowledge_base.relation(query_concept, passage_concept)
 
 
-def classify_aspects(true: Iterable[str], found: str) -> AspectClass:
-    """How a found aspect stands to the true answers': the nearest of them counts."""
-    got = _SYNONYMS.get(found.lower(), found.lower())
-    asked = {_SYNONYMS.get(each.lower(), each.lower()) for each in true}
-    if got in asked:
+def classify_aspects(true: Iterable[str], aspect: str) -> AspectClass:
+    """Return the relation of an aspect to the true answers' aspects. The closest one counts."""
+    name = _SYNONYMS.get(aspect.lower(), aspect.lower())
+    true_names = {_SYNONYMS.get(true_aspect.lower(), true_aspect.lower()) for true_aspect in true}
+    if name in true_names:
         return "same"
-    if any(got in group and asked & group for group, _ in RELATED_ASPECTS):
+    if any(name in group and true_names & group for group, _ in RELATED_ASPECTS):
         return "related"
     return "unrelated"
 
@@ -167,11 +167,11 @@ def find_errors(
     passages: Mapping[str, PassageRecord],
     knowledge_base: KnowledgeBase,
 ) -> list[RankingError]:
-    """Every query whose top-1 passage is wrong, with its classes.
+    """Return every query whose top-1 passage is wrong, with its classes.
 
     Args:
         task: The queries and their true answers.
-        rankings: One model's; a query without a retrieved passage is left out.
+        rankings: Rankings of one model. Queries without a retrieved passage are left out.
         passages: The collection's labels.
         knowledge_base: The taxonomy.
     """
@@ -183,9 +183,9 @@ def find_errors(
         true_ids = relevant.get(ranking.query_id, frozenset())
         if not ranking.passage_ids or ranking.passage_ids[0] in true_ids or ranking.query_id not in queries:
             continue
-        query, found = queries[ranking.query_id], passages[ranking.passage_ids[0]]
-        true = [passages[each] for each in sorted(true_ids) if each in passages]
-        rank = next((rank for rank, each in enumerate(ranking.passage_ids, start=1) if each in true_ids), 0)
+        query, top = queries[ranking.query_id], passages[ranking.passage_ids[0]]
+        true = [passages[passage_id] for passage_id in sorted(true_ids) if passage_id in passages]
+        rank = next((rank for rank, passage_id in enumerate(ranking.passage_ids, start=1) if passage_id in true_ids), 0)
         errors.append(
             RankingError(
                 query_id=query.query_id,
@@ -193,38 +193,38 @@ def find_errors(
                 aspect=", ".join(query.aspects),
                 true_passages=tuple(sorted(true_ids)),
                 true_source=true[0].source if true else "",
-                top_passage=found.passage_id,
-                top_entity=found.title,
-                top_aspect=found.aspect,
-                top_source=found.source,
+                top_passage=top.passage_id,
+                top_entity=top.title,
+                top_aspect=top.aspect,
+                top_source=top.source,
                 rank=rank,
                 score_gap=ranking.scores[0] - ranking.scores[rank - 1] if rank else 0.0,
-                entity_class=resolver.classify(query, true, found),
-                aspect_class=classify_aspects([each.aspect for each in true], found.aspect),
+                entity_class=resolver.classify(query, true, top),
+                aspect_class=classify_aspects([passage_id.aspect for passage_id in true], top.aspect),
             )
         )
     return errors
 
 
 def count_classes(errors: Sequence[RankingError]) -> dict[EntityClass, dict[AspectClass, int]]:
-    """How many errors fall into each pair of classes; every pair is there."""
+    """Count the errors of each pair of classes; pairs without errors have 0."""
     counts = Counter((error.entity_class, error.aspect_class) for error in errors)
     return {entity: {aspect: counts[entity, aspect] for aspect in ASPECT_CLASSES} for entity in ENTITY_CLASSES}
 
 
 def write_errors(path: Path, errors: Mapping[str, Sequence[RankingError]]) -> None:
-    """Write errors as JSON lines, each with its model's label; whole or not at all.
+    """Write errors as JSON lines, each with its model's label. After a failure the old file is unchanged.
 
     Args:
-        path: Where to.
-        errors: label of a model -> its errors.
+        path: File to write.
+        errors: Errors by label of the model.
 
     Raises:
-        DataError: The place cannot be written to.
+        DataError: The file cannot be written.
     """
     with whole_or_nothing(path) as partial, partial.open("w", encoding="utf-8") as file:
-        for label, own in errors.items():
-            for error in own:
+        for label, errors_of_model in errors.items():
+            for error in errors_of_model:
                 file.write(json.dumps({"model": label, **asdict(error)}, ensure_ascii=False) + "\n")
 
 
@@ -232,19 +232,19 @@ def read_errors(path: Path) -> dict[str, list[RankingError]]:
     """Read what `write_errors` or `traits.write_traits` wrote.
 
     Returns:
-        label of a model -> its errors, in the file's order.
+        Errors by label of the model, in the file's order.
 
     Raises:
         DataError: The file cannot be read, or a line is no such error.
     """
-    found: dict[str, list[RankingError]] = {}
-    names = {each.name for each in fields(RankingError)}
+    errors: dict[str, list[RankingError]] = {}
+    names = {field.name for field in fields(RankingError)}
     try:
         for line in path.read_text(encoding="utf-8").splitlines():
             row = json.loads(line)
             content = {name: value for name, value in row.items() if name in names}
             error = RankingError(**content | {"true_passages": tuple(row["true_passages"])})
-            found.setdefault(row["model"], []).append(error)
+            errors.setdefault(row["model"], []).append(error)
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise DataError("wrong answers as JSON lines", f"{path}: {error}", "write them with: study errors") from error
-    return found
+    return errors

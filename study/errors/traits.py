@@ -1,15 +1,15 @@
 """Wrong answers in the classes of grundmann2021, section 4.5, by rules instead of by hand.
 
-The paper looked at 50 wrong top-1 passages of each model and data set. Here every one is looked at, and may be in
-several classes or in none:
+The paper inspected 50 wrong top-1 passages of each model and data set. Here every one is classified, and may have
+several classes or none:
 
-- "long passage": every true answer is longer than the model reads, so that what was asked for may stand behind the cut;
-- "same entity", "related entity": the top passage mentions what was asked for, or a broader, narrower or sibling
+- "long passage": every true answer is longer than the model reads, so that the answer may be in the part it cuts off;
+- "same entity", "related entity": the top passage mentions the query's entity, or a broader, narrower or sibling
   concept of it, in the text or as its document's title;
 - "same aspect", "related aspect": by the groups of `errors.RELATED_ASPECTS` and `RELATED_NOTE_ASPECTS`;
-- "structural aspect": the query's aspect orders a note and says nothing of the patient;
-- "negated mention": all that the top passage says of the entity is that it is absent, past, a relative's or possible;
-- "anonymised": marks of de-identification make up a tenth of the words of a true answer, or more.
+- "structural aspect": the query's aspect structures a note and says nothing about the patient;
+- "negated mention": all mentions of the entity in the top passage are absent, past, a relative's or possible;
+- "anonymised": marks of de-identification are at least a tenth of the words of a true answer.
 
 Cost: a dictionary pass and a context pass over the notes of wrong answers, about 10 ms a note.
 """
@@ -48,7 +48,7 @@ Trait = Literal[
 TRAITS: tuple[Trait, ...] = get_args(Trait)
 
 MAX_TOKENS = 512
-"""Where BERT's reading ends."""
+"""Longest input of BERT."""
 STRUCTURAL = frozenset(
     {
         "admission diagnosis", "assessment", "chief complaint", "description of procedure", "diagnosis", "discussion",
@@ -59,7 +59,7 @@ STRUCTURAL = frozenset(
         "social history", "subjective", "summary", "vital signs",
     }
 )  # fmt: skip
-"""Aspects that order a note whatever it is about: the paper names history of present illness and laboratory results."""
+"""Aspects of the structure of any note. The paper names history of present illness and laboratory results."""
 RELATED_NOTE_ASPECTS: tuple[frozenset[str], ...] = (
     frozenset({"chief complaint", "reason for consultation", "indication", "history of present illness", "subjective"}),
     frozenset({"history of present illness", "history", "hospital course", "emergency department course", "summary"}),
@@ -75,7 +75,7 @@ RELATED_NOTE_ASPECTS: tuple[frozenset[str], ...] = (
     frozenset({"medications", "medications on admission", "discharge medications", "allergies"}),
     frozenset({"plan", "follow-up", "disposition", "discharge instructions", "discharge condition"}),
 )
-"""Groups of neighbouring parts of a note; ours, the paper gives none."""
+"""Groups of related parts of a note. They are ours: the paper gives none."""
 
 _ANONYMISED_SHARE = 0.1
 _TOKEN = re.compile(r"\w+|[^\w\s]")
@@ -90,14 +90,14 @@ class TraitedError:
 
 
 class TraitFinder:
-    """Sorts wrong answers of one task into the classes.
+    """Classifies the wrong answers of one task.
 
     Args:
         task: The queries, their true answers and the documents.
-        knowledge: Says how concepts stand to each other.
-        labeller: Finds entities and what is said of them.
-        max_tokens: Words and punctuation marks that a model reads of a passage. Its own pieces of words are more, so
-            that the class is rather too small.
+        knowledge: Knowledge base with the relations of concepts.
+        labeller: Finds entities and their assertions.
+        max_tokens: Words and punctuation marks that a model reads of a passage. A model's word pieces are more, so that
+            "long passage" is found too rarely rather than too often.
     """
 
     def __init__(
@@ -115,55 +115,55 @@ class TraitFinder:
         return {p.passage_id: (note, row) for note in self._documents for row, p in enumerate(note.passages)}
 
     def traits(self, error: RankingError) -> tuple[Trait, ...]:
-        """The classes of a wrong answer, in the order of `TRAITS`."""
-        found = {*self._of_truth(error), *self._of_entity(error), *self._of_aspect(error)}
-        return tuple(trait for trait in TRAITS if trait in found)
+        """Return the classes of a wrong answer, in the order of `TRAITS`."""
+        classes = {*self._of_truth(error), *self._of_entity(error), *self._of_aspect(error)}
+        return tuple(trait for trait in TRAITS if trait in classes)
 
     def _of_truth(self, error: RankingError) -> Iterator[Trait]:
-        """What makes the true answers hard to find."""
-        texts = [self._text(each) for each in error.true_passages if each in self._places]
+        """Yield the classes that depend on the true answers."""
+        texts = [self._text(passage_id) for passage_id in error.true_passages if passage_id in self._places]
         if texts and all(len(_TOKEN.findall(text)) > self._max_tokens for text in texts):
             yield "long passage"
         if any(_anonymised_share(text) >= _ANONYMISED_SHARE for text in texts):
             yield "anonymised"
 
     def _of_entity(self, error: RankingError) -> Iterator[Trait]:
-        """How what the top passage mentions stands to what was asked for."""
+        """Yield the classes that depend on the entities of the top passage."""
         query = self._queries[error.query_id]
-        asked = self._concept(query)
+        concept = self._concept(query)
         note, row = self._places[error.top_passage]
         entities = self._entities_of(note)[row]
-        keys = [each.key for each in entities if each.mentioned]
-        if error.entity_class == "same" or asked in keys:
+        keys = [entity.key for entity in entities if entity.mentioned]
+        if error.entity_class == "same" or concept in keys:
             yield "same entity"
             return
-        if asked in (each.key for each in entities):
+        if concept in (entity.key for entity in entities):
             yield "negated mention"
         related = {"ancestor", "descendant", "sibling"}
         if error.entity_class in related or (
-            asked in self._knowledge
-            and any(key in self._knowledge and self._knowledge.relation(asked, key) in related for key in keys)
+            concept in self._knowledge
+            and any(key in self._knowledge and self._knowledge.relation(concept, key) in related for key in keys)
         ):
             yield "related entity"
 
     def _of_aspect(self, error: RankingError) -> Iterator[Trait]:
         query = self._queries[error.query_id]
-        asked, got = set(query.aspects), set(self._aspects(error.top_passage))
-        if asked & got or error.aspect_class == "same":
+        query_aspects, passage_aspects = set(query.aspects), set(self._aspects(error.top_passage))
+        if query_aspects & passage_aspects or error.aspect_class == "same":
             yield "same aspect"
-        elif any(classify_aspects(asked, each) == "related" for each in got) or any(
-            asked & group and got & group for group in RELATED_NOTE_ASPECTS
+        elif any(classify_aspects(query_aspects, aspect) == "related" for aspect in passage_aspects) or any(
+            query_aspects & group and passage_aspects & group for group in RELATED_NOTE_ASPECTS
         ):
             yield "related aspect"
-        if asked and asked <= STRUCTURAL:
+        if query_aspects and query_aspects <= STRUCTURAL:
             yield "structural aspect"
 
     def _concept(self, query: Query) -> str:
-        """The identifier of what was asked for; as a labeller's key where the knowledge base has none."""
+        """Return the identifier of the query's entity; a labeller's key where the knowledge base has none."""
         if query.entity_id in self._knowledge or query.entity_id.startswith("name:"):
             return query.entity_id
-        named = self._knowledge.by_name(query.entity)
-        return named[0].concept_id if named else query.entity_id
+        concepts = self._knowledge.by_name(query.entity)
+        return concepts[0].concept_id if concepts else query.entity_id
 
     def _aspects(self, passage_id: str) -> tuple[str, ...]:
         passage = self._passage(passage_id)

@@ -1,4 +1,4 @@
-"""What figures of bars share: colours, an axis for bars that carry their values, and one file a format."""
+"""Helpers for bar charts: colours, an axis for bars with their values, and a file per format."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DARK, LIGHT = "#1f5a82", "#9cc3dc"
 
 
 def canvas(height: float) -> tuple[Figure, Any]:
-    """A figure of one panel, as high as asked (inches), and the panel."""
+    """Return a figure of a height in inches, and its only panel."""
     figure = blank_figure(figsize=(7.5, height), layout="constrained")
     return figure, figure.add_subplot()
 
@@ -27,7 +27,7 @@ def label(axes: Axes, right: float, row: float, text: str, scale: float = 1.0) -
 
 
 def finish(axes: Axes, title: str, limit: float) -> None:
-    """Give a panel of bars its title and the length of its axis, and take away what bars need not."""
+    """Set the title and the axis limit of a panel of bars, and hide ticks and frame."""
     axes.set_title(title, loc="left", fontsize=11, color=INK)
     axes.set_xlim(0, limit)
     axes.margins(y=0.02)
@@ -39,10 +39,10 @@ def finish(axes: Axes, title: str, limit: float) -> None:
 
 
 def save(figure: Figure, stem: Path) -> list[Path]:
-    """Write a figure in every format, beside each other under one name.
+    """Write a figure in every format under one name.
 
     Raises:
-        DataError: Nothing can be written there.
+        DataError: A file cannot be written.
     """
     written = [stem.with_name(f"{stem.name}.{kind}") for kind in FORMATS]
     for path in written:

@@ -1,8 +1,6 @@
 """Figures of a bench: learning curves and results by question type (zhu2019, Figures 8 and 5), legible for many models.
 
-Results by length of the question are drawn by `length_figure`, of variants of CK-HQA only.
-
-
+`study.figures.lengths` draws results by length of the question, for variants of CK-HQA only.
 """
 
 from __future__ import annotations
@@ -39,9 +37,9 @@ class BenchFigure:
     """A figure of a bench.
 
     Attributes:
-        name: Of its file, without folder.
-        caption: What it shows.
-        records: Those it shows, in order.
+        name: Name of its file, without folder.
+        caption: Caption on a page.
+        records: Records that it shows, in order.
         draw: `draw_learning_curves`, `draw_question_types` or `draw_lengths`.
     """
 
@@ -52,51 +50,51 @@ class BenchFigure:
 
 
 def bench_figures(stem: str, title: str, records: Sequence[EvaluationRecord]) -> list[BenchFigure]:
-    """The figures that a bench's records allow: learning curves, question types, lengths, some of them or none.
+    """Return the figures that the data of a bench allow: learning curves, question types and lengths.
 
     Args:
-        stem: What the files' names begin with; of no other bench.
-        title: The bench, for captions.
-        records: Of one bench, in the order of the bars.
+        stem: Beginning of the files' names, different for each bench.
+        title: Name of the bench, for captions.
+        records: Records of one bench, in the order of the bars.
     """
     learned = tuple(record for record in records if _curve(record, VALIDATION))
-    asked = tuple(record for record in records if record.by_question_type)
+    with_types = tuple(record for record in records if record.by_question_type)
     lengths = tuple(figure_records(records))
     figures = [
         BenchFigure(f"{stem}_learning.png", f"Learning curves: {title}", learned, draw_learning_curves),
-        BenchFigure(f"{stem}_question_types.png", f"By question type: {title}", asked, draw_question_types),
+        BenchFigure(f"{stem}_question_types.png", f"By question type: {title}", with_types, draw_question_types),
         BenchFigure(f"{stem}_lengths.png", f"By length of the question: {title}", lengths, draw_lengths),
     ]
     return [figure for figure in figures if figure.records]
 
 
 def draw_question_types(path: Path, records: Sequence[EvaluationRecord], measure: str = "RR") -> None:
-    """Bars of each model for each kind of question (zhu2019, Figure 5).
+    """Draw a bar for each model and each kind of question (zhu2019, Figure 5).
 
     Args:
-        path: To write; its suffix is the format: ".svg" or ".png".
-        records: Of one task, in the order of the bars; those without question types are left out.
-        measure: Which one; the paper's is RR, called MRR there.
+        path: File to write; its suffix is the format: ".svg" or ".png".
+        records: Records of one task, in the order of the bars; those without question types are left out.
+        measure: Name of the measure; the paper's is RR, called MRR there.
 
     Raises:
         DataError: No record is broken down by question type, or the file cannot be written.
         MissingExtraError: matplotlib is not installed.
     """
-    shown = [record for record in records if record.by_question_type]
-    if not shown:
+    with_types = [record for record in records if record.by_question_type]
+    if not with_types:
         raise DataError("records by question type", "none", "evaluate on a corpus whose queries are questions")
-    save_as(question_types_figure(shown, measure), path)
+    save_as(question_types_figure(with_types, measure), path)
 
 
 def draw_learning_curves(path: Path, records: Sequence[EvaluationRecord], measure: str = VALIDATION) -> None:
-    """A measure on validation queries against training queries seen, a panel a model (zhu2019, Figure 8).
+    """Draw a measure on validation queries against training queries seen, a panel a model (zhu2019, Figure 8).
 
-    Each panel tells its best value and after how many minutes of training it came; the other models' curves are grey.
+    Each panel names its best value and the minutes of training until then. The other models' curves are grey.
 
     Args:
-        path: To write; its suffix is the format: ".svg" or ".png".
-        records: Of one bench; those whose training has no such history are left out. An epoch of `history` holds the
-            measure as a fraction, "queries" seen since the start, and its own "seconds".
+        path: File to write; its suffix is the format: ".svg" or ".png".
+        records: Records of one bench; those whose training has no such history are left out. An epoch of `history` has
+            the measure as a fraction, "queries" seen since the start, and its own "seconds".
         measure: A key of the epochs.
 
     Raises:
@@ -110,7 +108,7 @@ def draw_learning_curves(path: Path, records: Sequence[EvaluationRecord], measur
 
 
 def question_types_figure(records: Sequence[EvaluationRecord], measure: str) -> Figure:
-    """The figure that `draw_question_types` saves, of records that all have question types."""
+    """Return the figure that `draw_question_types` saves. All records must have question types."""
     queries = {group.name: group.queries for record in records for group in record.by_question_type}
     kinds = [kind for kind in QUESTION_TYPES if kind in queries]
     columns = min(4, len(kinds))
@@ -138,7 +136,7 @@ def question_types_figure(records: Sequence[EvaluationRecord], measure: str) -> 
 
 
 def _curve(record: EvaluationRecord, measure: str) -> list[tuple[int, float, float]]:
-    """Queries seen, minutes, and the measure in percent, after each epoch."""
+    """Return queries seen, minutes, and the measure in percent, after each epoch."""
     points, seconds = [], 0.0
     for epoch in record.training.get("history", []):
         seconds += epoch["seconds"]
@@ -148,8 +146,8 @@ def _curve(record: EvaluationRecord, measure: str) -> list[tuple[int, float, flo
 
 
 def _learning_curves(curves: Mapping[str, Sequence[tuple[int, float, float]]], measure: str) -> Figure:
-    """A panel each, best first: twenty lines in one panel could not be told apart."""
-    ordered = sorted(curves.items(), key=lambda each: (-_best(each[1])[2], each[0]))
+    """Return a figure with a panel per model, best first. Twenty lines in one panel could not be distinguished."""
+    ordered = sorted(curves.items(), key=lambda item: (-_best(item[1])[2], item[0]))
     columns = min(_COLUMNS, len(ordered))
     rows = -(-len(ordered) // columns)
     figure = blank_figure(figsize=(1.0 + 2.1 * columns, 1.0 + 1.75 * rows), layout="constrained")
@@ -163,8 +161,8 @@ def _learning_curves(curves: Mapping[str, Sequence[tuple[int, float, float]]], m
         best = _best(curve)
         panel.plot(*best[::2], color=_BEST, marker="o", markersize=5, zorder=4)
         panel.set_title(model, loc="left", fontsize=10, color=INK, pad=15)
-        told = f"{best[2]:.1f} after {best[1]:.1f} min"
-        panel.text(0, 1.03, told, transform=panel.transAxes, va="bottom", fontsize=8, color=_BEST)
+        caption = f"{best[2]:.1f} after {best[1]:.1f} min"
+        panel.text(0, 1.03, caption, transform=panel.transAxes, va="bottom", fontsize=8, color=_BEST)
         panel.grid(alpha=0.2)
         panel.tick_params(labelcolor=INK, labelsize=8)
         for side in ("top", "right"):

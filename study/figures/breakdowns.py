@@ -23,12 +23,12 @@ _ASPECT_COLOURS = {"same": "#1f5a82", "related": "#d98c2b", "unrelated": "#9a9a9
 def draw_figures(
     folder: Path, records: Sequence[EvaluationRecord], errors: Mapping[str, Sequence[RankingError]]
 ) -> list[Path]:
-    """Draw every figure that the results allow, as PNG and SVG.
+    """Draw every figure that the data allow, as PNG and SVG.
 
     Args:
-        folder: Made where missing.
-        records: Of one task; those with match rates share a figure, those with groups get one each.
-        errors: label of a model -> its errors; each model's classes are drawn in a file of their own.
+        folder: Created if missing.
+        records: Records of one task. Those with match rates share a figure; those with groups get one each.
+        errors: Errors by label of the model. Each model gets a figure of its own.
 
     Returns:
         The files written.
@@ -46,27 +46,27 @@ def draw_figures(
                     _groups(groups, _groups_title(record, by)), folder / f"by_{by}_{file_name(record.label)}"
                 )
     if any(record.by_question_type for record in records):
-        shown = [record for record in records if record.by_question_type]
-        written += save(question_types_figure(shown, "RR"), folder / "by_question_type")
-    for model, own in errors.items():
-        if own:
-            written += save(_error_classes(own, model), folder / f"errors_{file_name(model)}")
+        with_types = [record for record in records if record.by_question_type]
+        written += save(question_types_figure(with_types, "RR"), folder / "by_question_type")
+    for model, errors_of_model in errors.items():
+        if errors_of_model:
+            written += save(_error_classes(errors_of_model, model), folder / f"errors_{file_name(model)}")
     return written
 
 
 def draw_match_rates(path: Path, records: Sequence[EvaluationRecord]) -> None:
-    """Match rates of all records that have some, to one file; its suffix is the format."""
+    """Draw the match rates of all records that have some. The file's suffix is the format."""
     save_as(_match_rates(records), path)
 
 
 def draw_groups(path: Path, record: EvaluationRecord, by: str) -> None:
-    """One model's results by "source" or "aspect", to one file; its suffix is the format."""
+    """Draw one model's results by "source" or "aspect". The file's suffix is the format."""
     groups = record.by_source if by == "source" else record.by_aspect
     save_as(_groups(groups, _groups_title(record, by)), path)
 
 
 def check_figures(folder: Path) -> None:
-    """Whether figures could be drawn into a folder, for asking before the work is done.
+    """Check that figures can be drawn into a folder, before the work begins.
 
     Raises:
         DataError: Nothing can be written there.
@@ -107,21 +107,24 @@ def _groups(groups: Sequence[GroupRecord], title: str) -> Figure:
 
 def _error_classes(errors: Sequence[RankingError], model: str) -> Figure:
     counts = count_classes(errors)
-    classes = [each for each in ENTITY_CLASSES if sum(counts[each].values())]
-    longest = max(100 * sum(counts[each].values()) / len(errors) for each in classes)
+    classes = [entity_class for entity_class in ENTITY_CLASSES if sum(counts[entity_class].values())]
+    longest = max(100 * sum(counts[entity_class].values()) / len(errors) for entity_class in classes)
     figure, axes = canvas(height=1.5 + 0.55 * len(classes))
     for row, entity in enumerate(reversed(classes)):
-        left = 0.0
+        start = 0.0
         for aspect in ASPECT_CLASSES:
             share = 100 * counts[entity][aspect] / len(errors)
-            axes.barh(row, share, left=left, height=0.66, color=_ASPECT_COLOURS[aspect])
+            axes.barh(row, share, left=start, height=0.66, color=_ASPECT_COLOURS[aspect])
             # A label that is wider than its bar would run into the next one.
             if share > 0.045 * longest:
                 colour = "white" if aspect == "same" else INK
-                axes.text(left + share / 2, row, f"{share:.0f}", ha="center", va="center", color=colour, fontsize=9)
-            left += share
-        label(axes, left, row, f"{left:.1f} %", scale=longest / 100)
-    axes.set_yticks(range(len(classes)), [f"{each} entity" if " " not in each else each for each in classes[::-1]])
+                axes.text(start + share / 2, row, f"{share:.0f}", ha="center", va="center", color=colour, fontsize=9)
+            start += share
+        label(axes, start, row, f"{start:.1f} %", scale=longest / 100)
+    axes.set_yticks(
+        range(len(classes)),
+        [f"{entity_class} entity" if " " not in entity_class else entity_class for entity_class in classes[::-1]],
+    )
     for aspect, place in zip(ASPECT_CLASSES, (0.0, 0.2, 0.42), strict=True):
         axes.text(
             place,

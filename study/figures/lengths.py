@@ -17,24 +17,24 @@ if TYPE_CHECKING:
 
 MEASURES = ("MAP", "nDCG@3", "P@3")
 _LINES = (("#9aa7ae", "o", ":"), ("#b8621b", "s", "--"), ("#1f5f8b", "^", "-."), ("#1b7a43", "D", "-"))
-"""Colour, mark and stroke, so that lines can be told apart without colour too."""
+"""Colour, mark and stroke, so that lines can be distinguished without colour, too."""
 
 
 def draw_lengths(path: Path, records: Sequence[EvaluationRecord]) -> None:
-    """A panel a measure, a line a model, a point a length.
+    """Draw a panel per measure, with a line per model and a point per length.
 
     Args:
-        path: To write; its suffix is the format: ".svg" or ".png".
-        records: Of one task, at most four; those without lengths are left out.
+        path: File to write; its suffix is the format: ".svg" or ".png".
+        records: Records of one task, at most four; those without lengths are left out.
 
     Raises:
         DataError: No record is broken down by length, there are too many, or the file cannot be written.
         MissingExtraError: matplotlib is not installed.
     """
-    shown = [record for record in records if record.by_length]
-    if not 0 < len(shown) <= len(_LINES):
-        raise DataError(f"1 to {len(_LINES)} records by length", str(len(shown)), "choose records of a bench")
-    save_as(_figure(shown), path)
+    with_lengths = [record for record in records if record.by_length]
+    if not 0 < len(with_lengths) <= len(_LINES):
+        raise DataError(f"1 to {len(_LINES)} records by length", str(len(with_lengths)), "choose records of a bench")
+    save_as(_figure(with_lengths), path)
 
 
 def _figure(records: Sequence[EvaluationRecord]) -> Figure:
@@ -44,8 +44,10 @@ def _figure(records: Sequence[EvaluationRecord]) -> Figure:
     panels = figure.subplots(1, len(MEASURES), sharex=True, squeeze=False).ravel()
     for panel, measure in zip(panels, MEASURES, strict=True):
         for record, (colour, mark, stroke) in zip(records, _LINES, strict=False):
-            own = {group.name: 100 * group.measures[measure] for group in record.by_length if measure in group.measures}
-            points = [(place, own[name]) for place, name in enumerate(lengths) if name in own]
+            values = {
+                group.name: 100 * group.measures[measure] for group in record.by_length if measure in group.measures
+            }
+            points = [(place, values[name]) for place, name in enumerate(lengths) if name in values]
             if points:
                 panel.plot(*zip(*points, strict=True), color=colour, marker=mark, linestyle=stroke, label=record.model)
         panel.set_title(f"{measure}, %", loc="left", fontsize=10, color=INK)

@@ -1,4 +1,4 @@
-"""Which figures stand on which page of results, and how each is drawn from its records."""
+"""The figures of each page of results, and how they are drawn from records."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class PageFigure:
     """A figure of a page.
 
     Attributes:
-        name: Of its file, without folder.
-        caption: What it shows.
-        draw: Writes it to a path; None for one that something else draws and keeps there.
+        name: Name of its file, without folder.
+        caption: Caption on the page.
+        draw: Writes it to a path; None for a file that something else draws.
     """
 
     name: str
@@ -33,30 +33,30 @@ class PageFigure:
     draw: Callable[[Path], None] | None
 
     def as_markdown(self) -> str:
-        """The figure on a page in the folder beside `figures`."""
+        """Return the Markdown of the figure for a page in the folder beside `figures`."""
         return f"![{self.caption}](../figures/{self.name})\n"
 
 
 def page_figures(page: Page, results: Results) -> list[PageFigure]:
-    """The figures of a page that its records allow, in order."""
+    """Return the figures of a page that its records allow, in order."""
     figures = []
     for file, track, kind in page.figures:
         records = [each.record for each in results.evaluations if each.file == file]
-        for asked in dict.fromkeys(each.asked for each in records if each.track == track):
-            own = [each for each in records if each.asked == asked]
-            found = _breakdown(own, track, kind) or _of_bench(file, asked, track, own, kind)
-            if found is not None:
-                figures.append(found)
+        for task in dict.fromkeys(each.asked for each in records if each.track == track):
+            of_task = [each for each in records if each.asked == task]
+            figure = _breakdown(of_task, track, kind) or _of_bench(file, task, track, of_task, kind)
+            if figure is not None:
+                figures.append(figure)
                 break
     return figures + [PageFigure(name, caption, None) for name, caption in page.kept_figures]
 
 
 def _breakdown(records: Sequence[EvaluationRecord], track: str, kind: str) -> PageFigure | None:
-    own = [record for record in records if record.match_rates and record.track in ("untrained", track)]
-    if kind == "match_rates" and own:
+    with_rates = [record for record in records if record.match_rates and record.track in ("untrained", track)]
+    if kind == "match_rates" and with_rates:
         published = ", ".join(f"{part} {low} to {high}" for part, low, high in published_match_rates())
-        caption = f"Match rates of the first passage, {track}; published: {published}{_told(own)}"
-        return PageFigure("match_rates.png", caption, partial(_match_rates, own))
+        caption = f"Match rates of the first passage, {track}; published: {published}{_told(with_rates)}"
+        return PageFigure("match_rates.png", caption, partial(_match_rates, with_rates))
     whole = [each for each in records if each.track == track and "only)" not in each.model]
     if kind in ("by_source", "by_aspect") and whole:
         best = max(whole, key=lambda record: record.measures["MAP"])
@@ -68,8 +68,8 @@ def _breakdown(records: Sequence[EvaluationRecord], track: str, kind: str) -> Pa
 
 
 def _told(records: Sequence[EvaluationRecord]) -> str:
-    """Return what a caption adds where a model of the figure was trained with alike epochs."""
-    return f" {MARK}" if any(mark_of(each.training) for each in records) else ""
+    """Return the mark that a caption adds where a model's training epochs were alike (`study.epochs`)."""
+    return f" {MARK}" if any(mark_of(record.training) for record in records) else ""
 
 
 def _match_rates(records: Sequence[EvaluationRecord], path: Path) -> None:
@@ -80,15 +80,15 @@ def _groups(record: EvaluationRecord, by: str, path: Path) -> None:
     draw_groups(path, record, by)
 
 
-def _of_bench(file: str, asked: Asked, track: str, records: Sequence[EvaluationRecord], kind: str) -> PageFigure | None:
-    """Learning curves, question types or lengths of one file, task and track, beside term-based models."""
-    learned = [each for each in records if each.of_bench and each.track == track]
-    shown = in_table_order([*(each for each in records if each.track == "untrained"), *learned])
-    corpus, protocol, split, queries, subset = asked
+def _of_bench(file: str, task: Asked, track: str, records: Sequence[EvaluationRecord], kind: str) -> PageFigure | None:
+    """Return learning curves, question types or lengths of one file, task and track, beside term-based models."""
+    learned = [record for record in records if record.of_bench and record.track == track]
+    compared = in_table_order([*(record for record in records if record.track == "untrained"), *learned])
+    corpus, protocol, split, queries, subset = task
     which = [part for part, usual in ((protocol, "rerank"), (split, TEST)) if part != usual]
     stem = file_name(" ".join((file, corpus, *which, subset or str(queries), track)))
-    title = ", ".join((asked.title, *([subset] if subset else []), f"{track} track"))
-    for figure in bench_figures(stem, title, shown):
+    title = ", ".join((task.title, *([subset] if subset else []), f"{track} track"))
+    for figure in bench_figures(stem, title, compared):
         if figure.name == f"{stem}_{kind}.png":
             return PageFigure(figure.name, figure.caption, partial(_drawn, figure.draw, figure.records))
     return None

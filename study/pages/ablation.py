@@ -1,4 +1,4 @@
-"""What each evidence adds: a row what is left out, a column a corpus."""
+"""What each evidence adds: a row per evidence that is left out, a column per corpus."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def ablation_table(records: Sequence[Mapping[str, Any]]) -> TextTable:
     by_model: dict[str, list[Mapping[str, Any]]] = {}
     for record in records:
         by_model.setdefault(str(record["model"]), []).append(record)
-    model, shown = max(by_model.items(), key=lambda item: len(item[1]))
-    rows = [("everything: nDCG@10", *(f"{100 * record['all']:.1f}" for record in shown))]
-    for place, part in enumerate(shown[0]["parts"]):
-        changes = [record["parts"][place] for record in shown]
+    model, of_model = max(by_model.items(), key=lambda item: len(item[1]))
+    rows = [("everything: nDCG@10", *(f"{100 * record['all']:.1f}" for record in of_model))]
+    for place, part in enumerate(of_model[0]["parts"]):
+        changes = [record["parts"][place] for record in of_model]
         is_kind = part["evidence"].startswith("without ") and "_" not in part["evidence"]
         if any(map(_is_sure, changes)) and is_kind:
             rows.append((part["evidence"], *map(_change, changes)))
@@ -32,7 +32,7 @@ def ablation_table(records: Sequence[Mapping[str, Any]]) -> TextTable:
         "evidences, those without such a change and other models: "
         "[tables](../../benchmarks/results/tables/general-ablation-parts.csv)."
     )
-    columns = ("", *(str(record["corpus"]) for record in shown))
+    columns = ("", *(str(record["corpus"]) for record in of_model))
     return TextTable(f"What each evidence adds: {model}", columns, tuple(rows), (note,))
 
 

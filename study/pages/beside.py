@@ -1,4 +1,4 @@
-"""Tables that set measured figures beside every further published table, all measures of it."""
+"""Tables of measured figures beside every further published table, with all its measures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from auscult_lab.evaluation.tables import (
 
 
 def beside_tables(records: Sequence[EvaluationRecord], track: str) -> list[TextTable]:
-    """A table for each published table beyond the main one: all its measures, measured and published.
+    """Build a table for each published table except the main one: all its measures, measured and published.
 
     Args:
         records: Of one task.

@@ -1,6 +1,6 @@
-"""The tables of a paper's page: a row a model, a column a task, measured beside published.
+"""The tables of a paper's page: a row per model, a column per task, measured beside published figures.
 
-Everything that has no room here is in `models.csv`: further measures, intervals, times, variants.
+Further measures, intervals, times and variants are in `models.csv`.
 """
 
 from __future__ import annotations
@@ -110,16 +110,16 @@ def comparison_table(comparison: Comparison, page: Page, filed: Sequence[Filed],
 def _tasks(comparison: Comparison, filed: Sequence[Filed]) -> list[Asked]:
     """Return the tasks in order of columns: by corpus, re-ranking first, test splits and whole ones first."""
     tasks = dict.fromkeys(entry.record.asked for entry in filed if entry.record.track == comparison.track)
-    wanted = [task for task in tasks if task.corpus in comparison.corpora and not is_unseen(task.subset)]
+    chosen = [task for task in tasks if task.corpus in comparison.corpora and not is_unseen(task.subset)]
 
     def place(task: Asked) -> tuple[bool, int, bool, int]:
         return task.protocol == "end-to-end", comparison.corpora.index(task.corpus), task.split != TEST, -task.queries
 
-    return sorted(wanted, key=place)
+    return sorted(chosen, key=place)
 
 
 def _rows(comparison: Comparison, tasks: Sequence[Asked], filed: Sequence[Filed]) -> list[_Row]:
-    """Return a row a model; a title under which a task has several trainings has a row each."""
+    """Return one row per model. Several trainings of one title on a task get one row each."""
     titles: dict[str, list[EvaluationRecord]] = {}
     for record in (entry.record for entry in filed):
         is_part = "only)" in record.model  # "CDV (entity only)"
@@ -161,7 +161,7 @@ def task_name(task: Asked) -> str:
 def _measured(
     task: Asked, comparison: Comparison, rows: Sequence[_Row], compared: Sequence[EvaluationRecord]
 ) -> list[_Column]:
-    """Build a column a measure, end to end of the first alone; the first carries the sign against BM25."""
+    """Build a column per measure; end to end, only of the first one. The first has the sign against BM25."""
     columns = []
     for measure in comparison.measures if task.protocol == "rerank" else comparison.measures[:1]:
         cells = []
@@ -174,7 +174,7 @@ def _measured(
 
 
 def _published(tasks: Sequence[Asked], comparison: Comparison, citation: str, rows: Sequence[_Row]) -> list[_Column]:
-    """Build a column a measure, of the published figures on the one corpus of some tasks."""
+    """Build a column per measure with the published figures on the corpus of some tasks."""
     repeated = []
     for row in rows:
         found = (published_row(row.records[task], citation) for task in tasks if task in row.records)
@@ -186,7 +186,7 @@ def _published(tasks: Sequence[Asked], comparison: Comparison, citation: str, ro
 
 
 def _paper_figures(corpus: str, measure: str, citation: str, rows: Sequence[_Row]) -> _Column:
-    """Build the column of the paper's own figures on a corpus that could not be had."""
+    """Build the column of the paper's figures on a corpus that is not available."""
     cells = tuple(published_cells(paper_row(row.model, corpus, citation), [measure])[0] for row in rows)
     return _Column(f"publ. {measure}, {corpus}", cells)
 
@@ -223,7 +223,7 @@ def _accuracy(records: Iterable[EvaluationRecord], measure: str) -> list[str]:
 
 
 def _sources(comparison: Comparison, page: Page, records: Sequence[EvaluationRecord]) -> list[str]:
-    """Say which published tables stand beside, and how their tests differ."""
+    """Return a sentence that names the published tables, and how their tests differ."""
     sentences = []
     repeated = [(record, published_table(record, page.published)) for record in records if record.track != "untrained"]
     beside = [(record, table) for record, table in repeated if page.published and table is not None]

@@ -31,18 +31,18 @@ _FIGURE_5 = ("", "W", "BC", "BC-W")
 
 
 def variants(records: Sequence[EvaluationRecord]) -> list[tuple[Variant, EvaluationRecord]]:
-    """The variants among records, head by head; none where there are heads alone, which any bench may have.
+    """Return the variants among records, head by head; none if there are only heads, which any bench may have.
 
-    Several may be one variant: tables name them as they are titled.
+    Several records may be of one variant: tables show their titles.
     """
-    found = [(variant, record) for record in records if (variant := variant_of(record.model)) is not None]
-    if not any(variant.given for variant, _ in found):
+    by_variant = [(variant, record) for record in records if (variant := variant_of(record.model)) is not None]
+    if not any(variant.given for variant, _ in by_variant):
         return []
-    return sorted(found, key=lambda pair: pair[0].place)
+    return sorted(by_variant, key=lambda pair: pair[0].place)
 
 
 def context_knowledge_tables(records: Sequence[EvaluationRecord]) -> list[TextTable]:
-    """All tables of the variants of one task and track; none where there are no variants."""
+    """Build all tables of the variants of one task and track; none without variants."""
     tables = [
         measures_table(records),
         *(question_table(records, question) for question in QUESTIONS),
@@ -53,7 +53,7 @@ def context_knowledge_tables(records: Sequence[EvaluationRecord]) -> list[TextTa
 
 
 def measures_table(records: Sequence[EvaluationRecord]) -> TextTable:
-    """The paper's measures of every variant (the columns of its Tables 2 and 3), with an interval of MAP."""
+    """Build the table of the paper's measures for every variant (its Tables 2 and 3), with an interval of MAP."""
     names = ("MAP", *CUTOFF_MEASURES)
     rows = []
     for _, record in variants(records):
@@ -69,7 +69,7 @@ def measures_table(records: Sequence[EvaluationRecord]) -> TextTable:
 
 
 def question_table(records: Sequence[EvaluationRecord], question: Question) -> TextTable:
-    """One of the questions: differences between variants, with intervals, tests, and the published ones.
+    """Build the table of a question: differences between variants, with intervals, tests, and the published ones.
 
     Args:
         records: Of one task and track; differences are shown between those that were compared with each other.
@@ -108,19 +108,19 @@ class _Comparison:
 
 
 def _comparisons(records: Sequence[EvaluationRecord], question: Question) -> Iterator[_Comparison]:
-    """Yield what answers a question, among records of one task and track."""
-    found = variants(records)
-    wanted = [(Variant(head, better), Variant(head, worse)) for better, worse in question.pairs for head in HEADS]
-    for pair in wanted:
-        own, others = ([record for variant, record in found if variant == side] for side in pair)
-        for record, other in product(own, others):
+    """Yield the comparisons that answer a question, among records of one task and track."""
+    by_variant = variants(records)
+    pairs = [(Variant(head, better), Variant(head, worse)) for better, worse in question.pairs for head in HEADS]
+    for pair in pairs:
+        better, worse = ([record for variant, record in by_variant if variant == side] for side in pair)
+        for record, other in product(better, worse):
             if record.compared_in == other.compared_in:
                 for difference in (entry for entry in record.differences if entry.than == other.label):
                     yield _Comparison(record, other, pair, difference.measures)
 
 
 def questions_table(filed: Sequence[Filed], repeated: Sequence[Mapping[str, Any]] = ()) -> TextTable:
-    """Build a row a question: its comparisons over all tasks and tracks, counted by what they show.
+    """Build a row per question: its comparisons over all tasks and tracks, counted by verdict.
 
     Args:
         filed: The records; only variants of one evaluation are compared.
@@ -156,7 +156,7 @@ def _of_task(filed: Sequence[Filed], asked: Asked, track: str) -> list[Evaluatio
 
 
 def _counted(question: Question, gaps: Sequence[Difference]) -> tuple[str, ...]:
-    """Return a question's row: how many comparisons show what, and the least and the largest difference."""
+    """Return a question's row: number of comparisons by verdict, smallest and largest difference."""
     verdicts = Counter(map(_verdict, gaps))
     means = sorted(gap.mean for gap in gaps)
     ends = (f"{100 * mean:+.2f}" for mean in (means[0], means[-1]))
@@ -164,17 +164,17 @@ def _counted(question: Question, gaps: Sequence[Difference]) -> tuple[str, ...]:
 
 
 def length_table(records: Sequence[EvaluationRecord], measure: str = "MAP") -> TextTable:
-    """Variants by the length of questions in words (Figure 5)."""
-    shown = _with_lengths(records)
-    queries = {group.name: group.queries for _, record in shown for group in record.by_length}
+    """Build the table of variants by the length of questions in words (Figure 5)."""
+    by_variant = _with_lengths(records)
+    queries = {group.name: group.queries for _, record in by_variant for group in record.by_length}
     lengths = [name for name in LENGTHS if name in queries]
     rows = []
-    for _, record in shown:
-        own = {group.name: group.measures for group in record.by_length}
-        figures = [percent(own[name][measure]) if name in own else "" for name in lengths]
+    for _, record in by_variant:
+        by_length = {group.name: group.measures for group in record.by_length}
+        figures = [percent(by_length[name][measure]) if name in by_length else "" for name in lengths]
         rows.append((record.model, *figures, percent(record.measures[measure])))
     columns = ("Model", *(f"{name} ({counted(queries[name])})" for name in lengths), "all")
-    read = all(record.length_of == "query" for _, record in shown)
+    read = all(record.length_of == "query" for _, record in by_variant)
     notes = (
         f"{measure} in percent by words of the {'query as it is read' if read else 'question as it was asked'}; in "
         f"brackets, how many; *: fewer than {FEW}, too few to tell lengths apart.",
@@ -184,7 +184,7 @@ def length_table(records: Sequence[EvaluationRecord], measure: str = "MAP") -> T
 
 
 def cost_table(records: Sequence[EvaluationRecord]) -> TextTable:
-    """What variants cost and reach (Table 4, which has DRMM-TKS only)."""
+    """Build the table of costs and MAP of variants (Table 4, which has DRMM-TKS only)."""
     published = {corpus: published_costs(corpus) for corpus in PUBLISHED}
     rows = []
     for variant, record in variants(records):
@@ -203,24 +203,24 @@ def cost_table(records: Sequence[EvaluationRecord]) -> TextTable:
 
 
 def figure_records(records: Sequence[EvaluationRecord]) -> list[EvaluationRecord]:
-    """Those whose results by length are drawn: of one head, as in Figure 5, words, W, BC and BC-W, or U for W.
+    """Return the records whose results by length are drawn: of one head, as in Figure 5, words, W, BC and BC-W.
 
-    None where there are fewer than two of them. Of several that are one variant the first is drawn.
+    U replaces a missing W. Empty if there are fewer than two. Of several records of one variant the first is drawn.
     """
-    shown = _with_lengths(records)
+    by_variant = _with_lengths(records)
     for head in reversed(HEADS):
-        own = {variant.given: record for variant, record in reversed(shown) if variant.head == head}
-        chosen = [own.get(given) or own.get(given.replace("W", "U")) for given in _FIGURE_5]
-        found = [record for record in chosen if record is not None]
-        if len(found) > 1:
-            return found
+        by_input = {variant.given: record for variant, record in reversed(by_variant) if variant.head == head}
+        chosen = [by_input.get(given) or by_input.get(given.replace("W", "U")) for given in _FIGURE_5]
+        drawn = [record for record in chosen if record is not None]
+        if len(drawn) > 1:
+            return drawn
     return []
 
 
 def _with_lengths(records: Sequence[EvaluationRecord]) -> list[tuple[Variant, EvaluationRecord]]:
-    """Variants by length: of the query as it is read, where any is, since other lengths make other groups."""
-    shown = [(variant, record) for variant, record in variants(records) if record.by_length]
-    return [pair for pair in shown if pair[1].length_of == "query"] or shown
+    """Return the variants with results by length. Lengths of queries are preferred: other lengths make other groups."""
+    with_lengths = [(variant, record) for variant, record in variants(records) if record.by_length]
+    return [pair for pair in with_lengths if pair[1].length_of == "query"] or with_lengths
 
 
 def _gap(gap: Difference) -> str:
@@ -235,13 +235,14 @@ def _verdict(gap: Difference) -> str:
 
 
 def _answer(gaps: Sequence[Difference]) -> str:
-    """The question's answer in a sentence, counted."""
-    told = [_verdict(gap) for gap in gaps]
-    counts = (f"{told.count('gain')} significant gains", f"{told.count('loss')} significant losses")
+    """Return a sentence that counts the verdicts of a question's comparisons."""
+    verdicts = [_verdict(gap) for gap in gaps]
+    counts = (f"{verdicts.count('gain')} significant gains", f"{verdicts.count('loss')} significant losses")
     least, most = min((gap.mean for gap in gaps), default=0.0), max((gap.mean for gap in gaps), default=0.0)
     return (
-        f"Of {len(gaps)} comparisons by MAP: {counts[0]}, {counts[1]}, {told.count('no difference shown')} without a "
-        f"difference that could be shown; from {100 * least:+.2f} to {100 * most:+.2f} points."
+        f"Of {len(gaps)} comparisons by MAP: {counts[0]}, {counts[1]}, "
+        f"{verdicts.count('no difference shown')} without a difference that could be "
+        f"shown; from {100 * least:+.2f} to {100 * most:+.2f} points."
     )
 
 
@@ -249,9 +250,9 @@ def _published(first: Variant, second: Variant) -> tuple[str, ...]:
     tables = [_paper_table(corpus) for corpus in PUBLISHED]
     cells = []
     for table in tables:
-        found = [table.find(variant.name) if table else None for variant in (first, second)]
-        values = [row.measures["MAP"] for row in found if row is not None and "MAP" in row.measures]
-        cells.append(f"{100 * (values[0] - values[1]):+.2f}" if len(values) == len(found) else "")
+        rows = [table.find(variant.name) if table else None for variant in (first, second)]
+        values = [row.measures["MAP"] for row in rows if row is not None and "MAP" in row.measures]
+        cells.append(f"{100 * (values[0] - values[1]):+.2f}" if len(values) == len(rows) else "")
     return tuple(cells)
 
 

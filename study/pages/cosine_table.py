@@ -23,19 +23,19 @@ def cosine_table(records: Sequence[Mapping[str, Any]]) -> TextTable:
         records: Of one corpus and one comparison, each with "model", "measures" (fractions) and "ms_per_query".
     """
     ordered = sorted(records, key=lambda record: (-record["measures"].get("MAP@10", 0.0), record["model"]))
-    shown = [name for name in _SHOWN if any(name in record["measures"] for record in ordered)]
+    measures = [name for name in _SHOWN if any(name in record["measures"] for record in ordered)]
     repeated = {_published_name(record) for record in ordered}
     rows = [
         (
             f"{record['model']}{mark_of(_training(record))}",
-            *(percent(record["measures"][name]) if name in record["measures"] else "" for name in shown),
-            *(_published(_published_name(record), name) for name in shown),
+            *(percent(record["measures"][name]) if name in record["measures"] else "" for name in measures),
+            *(_published(_published_name(record), name) for name in measures),
             f"{record['ms_per_query']:.2f}",
         )
         for record in ordered
     ]
     rows += [
-        (model, *[""] * len(shown), *(_published(model, name) for name in shown), "")
+        (model, *[""] * len(measures), *(_published(model, name) for name in measures), "")
         for model in _paper_figures()
         if model not in repeated
     ]
@@ -48,7 +48,7 @@ def cosine_table(records: Sequence[Mapping[str, Any]]) -> TextTable:
             measured_on(first),
         )
     )
-    columns = ("Model", *shown, *(f"publ. {name}" for name in shown), "ms per query")
+    columns = ("Model", *measures, *(f"publ. {name}" for name in measures), "ms per query")
     return TextTable(f"{first['corpus']}, all snippets ranked", columns, tuple(rows), (note,))
 
 

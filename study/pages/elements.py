@@ -1,6 +1,6 @@
-"""What of a paper is built as it says, what departs, and what could not be measured here; and where in the code.
+"""The elements of a paper: what the code implements, what departs, what could not be measured, and where in the code.
 
-All of it is in the table for programs `elements.csv`; a paper's page shows the departures that weigh most.
+The table `elements.csv` has all of them; a paper's page shows the main departures.
 
 `study/elements/<citation key>.yaml` lists a paper's equations, figures, tables and settings:
 
@@ -76,10 +76,10 @@ class Place:
 
 
 def read_elements(key: str) -> tuple[Element, ...]:
-    """A paper's elements, in their order; none where no file lists them.
+    """Read a paper's elements, in their order; empty where no file lists them.
 
     Raises:
-        DataError: The file is not as it should be.
+        DataError: The file is not valid.
     """
     path = ELEMENTS / f"{key}.yaml"
     if not path.is_file():
@@ -91,7 +91,7 @@ def read_elements(key: str) -> tuple[Element, ...]:
 
 
 def find_place(where: str) -> Place:
-    """Where something is.
+    """Find the place in the code that an element names.
 
     Args:
         where: FILE, or FILE::NAME.
@@ -110,7 +110,7 @@ def find_place(where: str) -> Place:
 
 
 def departures_table(key: str) -> TextTable:
-    """Build the table of the departures that weigh most, with counts of all elements beneath; no rows where none are.
+    """Build the table of the main departures, with counts of all elements below it; no rows without departures.
 
     Raises:
         DataError: The paper's file is not as it should be.
@@ -126,7 +126,7 @@ def departures_table(key: str) -> TextTable:
 
 
 def element_rows() -> list[dict[str, str]]:
-    """Return every element of every paper, for the tables for programs.
+    """Return every element of every paper, for `elements.csv`.
 
     Raises:
         DataError: A place is no longer there.
@@ -152,7 +152,7 @@ def _names(path: Path) -> tuple[tuple[str, int], ...]:
 
 
 def _defined(body: ast.Module | ast.ClassDef, above: str) -> Iterator[tuple[str, int]]:
-    """Dotted names of what a module or class defines, and their lines."""
+    """Yield the dotted names that a module or class defines, with their lines."""
     for node in body.body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             yield above + node.name, node.lineno

@@ -1,4 +1,4 @@
-"""Marks behind the names of models for the encoders that these began with, and what is said of them once a page."""
+"""Marks after the names of models for the encoders that they began with, and the paragraph that explains them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _MARKS = "¹²³⁴⁵⁶⁷⁸⁹"
 
 
 class EncoderMarks:
-    """A mark for each encoder, and each way that it came to a model, of a page.
+    """The marks of a page: one for each encoder, and each way that it came to a model.
 
-    A column would say the same words in every row.
+    A column would have the same words in every row.
 
     Args:
         records: Of the page.
@@ -27,20 +27,20 @@ class EncoderMarks:
         }
 
     def of(self, record: EvaluationRecord) -> str:
-        """What stands behind a model's name; empty for one without an encoder."""
-        return "".join(self._marks.get(each, "") for each in encoders_of(record.training))
+        """Return the marks after a model's name; empty for a model without an encoder."""
+        return "".join(self._marks.get(encoder, "") for encoder in encoders_of(record.training))
 
     def paragraph(self) -> str:
-        """What the marks mean, and what is known of these encoders; empty where there is none."""
+        """Return the explanation of the marks and of the encoders; empty without marks."""
         if not self._marks:
             return ""
         marked = "; ".join(f"{mark} {encoder}" for encoder, mark in self._marks.items())
-        unknown = dict.fromkeys((each.name, each.sha256) for each in self._marks if not each.training_known)
-        told = [f"Models began with encoders: {marked}."]
+        unknown = dict.fromkeys((encoder.name, encoder.sha256) for encoder in self._marks if not encoder.training_known)
+        sentences = [f"Models began with encoders: {marked}."]
         for name, digest in unknown:
-            known = f" ({KNOWN[digest].learned_from})" if digest in KNOWN else ""
-            told.append(
-                f"What {name} was trained on is not known in full{known}: zero-shot models that began with it are "
-                "*pre-trained retrievers*."
+            learned_from = f" ({KNOWN[digest].learned_from})" if digest in KNOWN else ""
+            sentences.append(
+                f"What {name} was trained on is not known in full{learned_from}: zero-shot models that began with "
+                "it are *pre-trained retrievers*."
             )
-        return " ".join(told) + "\n"
+        return " ".join(sentences) + "\n"

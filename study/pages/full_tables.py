@@ -1,4 +1,4 @@
-"""Every recorded figure, as tables to be read by programs: what the pages have no room for."""
+"""Every recorded figure, as tables for programs. The pages show only some of them."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _UNTOLD = ("kind", "history")
 
 
 def full_tables(results: Results) -> dict[str, list[Row]]:
-    """Tables by their names: of models, groups of queries, differences and trainings, then of other kinds of records.
+    """Return tables by name: models, groups of queries, differences and trainings, then other kinds of records.
 
-    Measures are in percent. Columns a row lacks are empty in the file.
+    Measures are in percent. Columns that a row lacks are empty in the file.
     """
     makers: dict[str, Callable[[EvaluationRecord], Iterable[Row]]] = {
         "models": _model,
@@ -54,7 +54,7 @@ def table_name(kind: str) -> str:
 
 
 def as_csv(rows: Sequence[Row]) -> str:
-    """A table as comma-separated values, with the columns of all its rows."""
+    """Return a table as comma-separated values, with the columns of all its rows."""
     columns = list(dict.fromkeys(name for row in rows for name in row))
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, restval="", lineterminator="\n")
@@ -124,13 +124,13 @@ def _groups(record: EvaluationRecord) -> Iterable[Row]:
 
 
 def _differences(record: EvaluationRecord) -> Iterable[Row]:
-    for each in record.differences:
+    for difference in record.differences:
         for name in ("MAP", "R@1", "RR"):
-            if name in each.measures:
-                gap = each.measures[name]
+            if name in difference.measures:
+                gap = difference.measures[name]
                 ends = {"mean": gap.mean, "low": gap.low, "high": gap.high}
-                told = {end: f"{100 * value:+.2f}" for end, value in ends.items()}
-                yield {"against": each.than, "measure": name, **told, "p": f"{gap.p:.4f}"}
+                interval = {end: f"{100 * value:+.2f}" for end, value in ends.items()}
+                yield {"against": difference.than, "measure": name, **interval, "p": f"{gap.p:.4f}"}
 
 
 def _learning(record: EvaluationRecord) -> Iterable[Row]:
@@ -174,7 +174,7 @@ def _training(record: Mapping[str, Any]) -> Row:
 
 
 def _of_kind(kind: str, records: Iterable[Mapping[str, Any]]) -> dict[str, list[Row]]:
-    """A table of plain fields, a row a record, and one of each list of records in them."""
+    """Return a table of the plain fields, one row per record, and one table for each list of records in them."""
     tables: dict[str, list[Row]] = {kind: []}
     for record in records:
         flat = dict(flatten({name: value for name, value in record.items() if name not in _UNTOLD}))

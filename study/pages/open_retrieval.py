@@ -25,32 +25,32 @@ _MARKS_EXPLAINED = (
 
 
 def first_table(records: Sequence[EvaluationRecord]) -> TextTable:
-    """Build the table that opens the results: the least to beat, then `fast` and `best`; nDCG@10, and R@1 in brackets.
+    """Build the first table of the results: the baselines, then `fast` and `best`; nDCG@10, and R@1 in brackets.
 
     Args:
-        records: Of all corpora; corpora where `fast` and `best` are adapted are named beneath.
+        records: Records of all corpora. The note names corpora for which `fast` and `best` are adapted.
     """
     zero_shot = [record for record in records if record.track != "adapted"]
-    asked = {record.asked for record in zero_shot if record.model in _OURS}
-    shown = [record for record in zero_shot if record.asked in asked and record.model in (*_LEAST, *_OURS)]
+    tasks = {record.asked for record in zero_shot if record.model in _OURS}
+    selected = [record for record in zero_shot if record.asked in tasks and record.model in (*_LEAST, *_OURS)]
     fitted = dict.fromkeys(record.corpus for record in records if record.track == "adapted" and record.model in _OURS)
     notes = [f"{MEASURE}, and R@1 in brackets, in percent. {_MARKS_EXPLAINED} {_READERS_EXPLAINED}"]
     if fitted:
         notes.append(f"Not here: {', '.join(fitted)}, on whose training questions our weights were fitted.")
-    return _table("", shown, zero_shot, with_first_hits=True, notes=notes)
+    return _table("", selected, zero_shot, with_first_hits=True, notes=notes)
 
 
 def open_tables(records: Sequence[EvaluationRecord]) -> list[TextTable]:
-    """Build a table a track with every model: nDCG@10."""
+    """Build a table per track with every model: nDCG@10."""
     titles = {"zero-shot": "No document of the corpus was read", "adapted": "Weights fitted on questions of the corpus"}
     tables = []
     for track, title in titles.items():
-        asked = {record.asked for record in records if record.track == track}
-        shown = [record for record in records if record.asked in asked and record.track in ("untrained", track)]
-        if shown:
-            widest = max(high - low for record in shown for low, high in [record.intervals[MEASURE]]) / 2
+        tasks = {record.asked for record in records if record.track == track}
+        selected = [record for record in records if record.asked in tasks and record.track in ("untrained", track)]
+        if selected:
+            widest = max(high - low for record in selected for low, high in [record.intervals[MEASURE]]) / 2
             notes = [f"{MEASURE} in percent; 95 % intervals are within ± {100 * widest:.1f} points. {_MARKS_EXPLAINED}"]
-            tables.append(_table(title, shown, shown, with_first_hits=False, notes=notes))
+            tables.append(_table(title, selected, selected, with_first_hits=False, notes=notes))
     return tables
 
 
@@ -62,14 +62,14 @@ def _table(
     with_first_hits: bool,
     notes: Sequence[str],
 ) -> TextTable:
-    """Build a table of records, whose marks tell them from all that were compared, shown or not."""
+    """Build a table of records. Marks count all compared models, whether they are in the table or not."""
     models = sorted({record.model for record in records}, key=_place)
     rows = []
-    for asked in _tasks(records):
-        by_model = {record.model: record for record in records if record.asked == asked}
-        beside = [record for record in compared if record.asked == asked]
+    for task in _tasks(records):
+        by_model = {record.model: record for record in records if record.asked == task}
+        beside = [record for record in compared if record.asked == task]
         cells = [_cell(by_model.get(model), beside, with_first_hits) for model in models]
-        rows.append((asked.title, _ASKED_BY[beside[0].names], f"{asked.queries:,}", *cells))
+        rows.append((task.title, _ASKED_BY[beside[0].names], f"{task.queries:,}", *cells))
     heads = (model.removeprefix(_SEARCH).removeprefix(_GENERAL) for model in models)
     columns = ("Corpus", "asked by", "queries", *(_SHORT.get(head, head) for head in heads))
     marked = epoch_notes(record.training for record in records)
@@ -77,13 +77,13 @@ def _table(
 
 
 def _place(model: str) -> tuple[int, str]:
-    """Sort the least to beat first, then this project's models; `fast` before `best`, as it is the default."""
+    """Return the sort key of a model: baselines first, then this project's models, `fast` before `best`."""
     beginning = _BEGINNING.index(model) if model in _BEGINNING else len(_BEGINNING)
     return beginning, model.replace(f"{_GENERAL}fast", _GENERAL)
 
 
 def _tasks(records: Sequence[EvaluationRecord]) -> list[Asked]:
-    """Sort tasks: questions in words before pairs, whole tests before subsets, test splits before others, by name."""
+    """Return tasks in order: questions in words before pairs, whole tests before subsets, test splits before others."""
     names = {record.asked: record.names for record in records}
     return sorted(names, key=lambda asked: (names[asked] == "hidden", asked.subset, asked.split != TEST, asked.corpus))
 

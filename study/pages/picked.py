@@ -132,20 +132,20 @@ def value_at(record: Mapping[str, Any], path: str) -> Any:
     """Return a value inside a record.
 
     Args:
-        record: Of any kind.
-        path: Fields, one inside the other, divided by " / ". Inside a list, "model=KNRM" picks the first row whose
-            field has this value, "model=bi&form=float32" asks for both, and "0" picks the first entry.
+        record: A record of any kind.
+        path: Nested fields, divided by " / ". Inside a list, "model=KNRM" picks the first row whose field has this
+            value, "model=bi&form=float32" the first row with both, and "0" the first entry.
 
     Raises:
         DataError: A field or row is not there.
     """
-    found: Any = record
+    value: Any = record
     for step in path.split(BETWEEN):
         try:
-            found = _entry(found, step) if isinstance(found, list) else found[step]
+            value = _entry(value, step) if isinstance(value, list) else value[step]
         except (KeyError, IndexError, StopIteration):
             raise DataError(f"'{path}' in a record of {_name(record)}", f"no '{step}'", "measure it again") from None
-    return found
+    return value
 
 
 def _entry(entries: Sequence[Any], step: str) -> Any:

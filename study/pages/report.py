@@ -77,12 +77,12 @@ def _page(page: Page, sections: Sequence[str], results: Results) -> str:
     explanations = [_COMPARED, _marks(filed).paragraph()] if filed and page is not UNSEEN else []
     figures = [figure.as_markdown() for figure in page_figures(page, results)]
     departures = departures_table(page.name)
-    shown = [
+    content = [
         *sections,
         *([_section(departures)] if departures.rows else []),
         *(["## Figures\n", *figures] if figures else []),
     ]
-    parts = [head, page.opening + "\n", *explanations, explained("".join(shown)), *shown]
+    parts = [head, page.opening + "\n", *explanations, explained("".join(content)), *content]
     return "\n".join(part.rstrip("\n") + "\n" for part in parts if part)
 
 

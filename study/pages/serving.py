@@ -119,14 +119,14 @@ def published_table(records: Sequence[Mapping[str, Any]]) -> TextTable:
 
 
 def _extrapolated(size: Mapping[str, Any]) -> TextTable:
-    """By the arithmetic of the largest size: a column a size, and the servers that it calls for."""
+    """Build the table of larger sizes, extrapolated from the largest one, with the servers that each needs."""
     heads, columns = [], []
     for sentences in _LARGER:
         times = sentences / size["sentences"]
         disk, seconds = size["bytes per sentence"] * sentences, size["question: processor p50 ms"] * times / 1000
         found_by = size["of these segments"] * sentences
         servers = math.ceil((disk - found_by) / (_ONE_DISK - found_by))
-        each = found_by + (disk - found_by) / servers
+        per_server = found_by + (disk - found_by) / servers
         heads.append(f"{sentences:,} sentences")
         columns.append(
             (
@@ -134,7 +134,7 @@ def _extrapolated(size: Mapping[str, Any]) -> TextTable:
                 plain(disk / 1e9),
                 plain(found_by / 1e9),
                 plain(seconds),
-                *(("", "") if seconds < _PATIENCE else (plain(servers), plain(each / 1e9))),
+                *(("", "") if seconds < _PATIENCE else (plain(servers), plain(per_server / 1e9))),
             )
         )
     names = (
@@ -163,6 +163,6 @@ def reliability_table(records: Sequence[Mapping[str, Any]]) -> TextTable:
     return TextTable("", ("", "what", "found"), rows, (whence,))
 
 
-def _counts(found: Mapping[str, Any]) -> str:
-    """Join what a check counted; how often each HTTP status came stays in the record."""
-    return "; ".join(f"{name.replace('_', ' ')} {plain(value)}" for name, value in found.items() if name != "statuses")
+def _counts(counts: Mapping[str, Any]) -> str:
+    """Join the counts of a check, except those of HTTP statuses, which are in the record."""
+    return "; ".join(f"{name.replace('_', ' ')} {plain(value)}" for name, value in counts.items() if name != "statuses")

@@ -152,24 +152,24 @@ def summary(results: Results, pages: Sequence[Page]) -> str:
 
 
 def find(results: Results, file: str, corpus: str, track: str, model: str) -> EvaluationRecord | None:
-    """Find a re-ranking record of the test split; where there are several, the one of most queries."""
-    own = [
+    """Return a re-ranking record of the test split, of several the one with the most queries; None without any."""
+    matching = [
         entry.record
         for entry in results.evaluations
         if entry.file == file
         and (entry.record.corpus, entry.record.protocol, entry.record.split) == (corpus, "rerank", "test")
         and (entry.record.track, entry.record.model) == (track, model)
     ]
-    return max(own, key=lambda record: record.queries, default=None)
+    return max(matching, key=lambda record: record.queries, default=None)
 
 
 def _excerpt(excerpt: Excerpt, results: Results) -> TextTable:
-    wanted = [
+    candidates = [
         find(results, excerpt.file, excerpt.corpus, track, model)
         for model in excerpt.models
         for track in ("untrained", excerpt.track)
     ]
-    records = [record for record in wanted if record is not None]
+    records = [record for record in candidates if record is not None]
     if not any(record.track == excerpt.track for record in records):
         return TextTable("", (), ())
     rows = tuple(
@@ -225,25 +225,25 @@ def _also(excerpt: Excerpt, results: Results) -> list[EvaluationRecord]:
 
 
 def _counted(excerpt: Excerpt, results: Results) -> str:
-    """Return what the excerpt says of differences, with how many rankers are worse than BM25 put in."""
+    """Return the excerpt's sentence on differences, with the number of rankers that are worse than BM25."""
     filed = [entry.record for entry in results.evaluations if entry.file == excerpt.file]
-    own = [record for record in filed if record.corpus == excerpt.corpus and record.track == excerpt.track]
-    verdicts = [against_bm25(record, filed) for record in own]
+    compared = [record for record in filed if record.corpus == excerpt.corpus and record.track == excerpt.track]
+    verdicts = [against_bm25(record, filed) for record in compared]
     return excerpt.differs.replace("{worse}", str(verdicts.count("worse"))).replace("{all}", str(len(verdicts)))
 
 
 def _cosine(records: Sequence[Mapping[str, Any]]) -> TextTable:
-    shown = [record for record in records if record["model"] in ("BM25", "DRMM", "CD_q", "CD")]
+    selected = [record for record in records if record["model"] in ("BM25", "DRMM", "CD_q", "CD")]
     rows = tuple(
         (
             record["model"] + mark_of(record.get("training") or {}),
             percent(record["measures"]["MAP@10"]),
             published_cosine(record).get("publ. MAP@10", ""),
         )
-        for record in sorted(shown, key=lambda record: -record["measures"]["MAP@10"])
+        for record in sorted(selected, key=lambda record: -record["measures"]["MAP@10"])
     )
     notes = ["Published: other questions, far fewer candidates."]
-    notes += epoch_notes(record.get("training") or {} for record in shown)
+    notes += epoch_notes(record.get("training") or {} for record in selected)
     return TextTable("", ("Model", "MAP@10", "publ. MAP@10"), rows, (" ".join(notes),))
 
 

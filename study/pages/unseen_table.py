@@ -1,4 +1,4 @@
-"""Beside the figures of all queries, those of the queries that share nothing with what a model was trained on."""
+"""Figures of all queries beside figures of those queries that share nothing with a model's training data."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from study.unseen import is_unseen, unseen_parts
 
 
 def unseen_table(filed: Sequence[Filed]) -> TextTable:
-    """A row a model and set of such queries, with intervals; without rows where no model was asked both."""
-    records = [each.record for each in filed]
+    """Build a row per model and set of such queries, with intervals; no rows if no model has both figures."""
+    records = [part.record for part in filed]
     rows: dict[tuple[str, str], tuple[str, ...]] = {}
     shown_trainings = []
     for record in records:
-        for each in records:
-            if record.fingerprint and not record.query_subset and _is_part(each, record):
-                figures = (_with_interval(shown, "R@1") for shown in (record, each))
+        for part in records:
+            if record.fingerprint and not record.query_subset and _is_part(part, record):
+                figures = (_with_interval(shown, "R@1") for shown in (record, part))
                 rows.setdefault(
-                    (record.label, each.query_subset),
-                    (record.model + mark_of(record.training), *unseen_parts(each.query_subset), *figures),
+                    (record.label, part.query_subset),
+                    (record.model + mark_of(record.training), *unseen_parts(part.query_subset), *figures),
                 )
                 shown_trainings.append(record.training)
     columns = ("Model", "queries", "that share nothing with", "R@1, all queries", "R@1, these")
@@ -34,11 +34,11 @@ def unseen_table(filed: Sequence[Filed]) -> TextTable:
     )
 
 
-def _is_part(each: EvaluationRecord, whole: EvaluationRecord) -> bool:
-    """Whether a record is of the same model, asked those queries of the same task that nothing touches."""
-    if (each.fingerprint, each.label) != (whole.fingerprint, whole.label) or not is_unseen(each.query_subset):
+def _is_part(part: EvaluationRecord, whole: EvaluationRecord) -> bool:
+    """Return whether a record is of the same model and task, on the queries that share nothing with the training."""
+    if (part.fingerprint, part.label) != (whole.fingerprint, whole.label) or not is_unseen(part.query_subset):
         return False
-    return each.asked._replace(queries=whole.queries, subset="") == whole.asked
+    return part.asked._replace(queries=whole.queries, subset="") == whole.asked
 
 
 def _with_interval(record: EvaluationRecord, name: str) -> str:

@@ -1,4 +1,4 @@
-"""Articles out of a Wikipedia dump: a training set such as CDV's (arnold2020 section 5.1) from today's Wikipedia.
+"""Articles from a Wikipedia dump: a training set such as CDV's (arnold2020 section 5.1) from today's Wikipedia.
 
 Reads `<wiki>-<date>-pages-articles.xml` (plain, .bz2 or .gz) as a stream, one page in memory at a time, takes the
 articles of a list and writes them as JSON lines in the public schema (docs/reference/jsonl-format.md), so that they
@@ -12,9 +12,9 @@ The lead's heading is "Abstract"; nested headings are joined by " | ", as in Wik
 them, the few words that inline templates such as unit conversions print), tables, references, formulas, files,
 categories, comments and galleries are left out. Links keep their target, and where in the section's text they stand.
 
-Stopping is harmless. Articles go into `OUT.part`; `OUT.state.json` tells how far the dump has been read and is
-rewritten, after the articles, every few thousand pages. Called again with the same dump and list, the reader goes on
-from there; at the end `OUT.part` becomes `OUT`.
+A conversion can be interrupted. Articles are written to `OUT.part`. Every few thousand pages, after the articles,
+`OUT.state.json` records how far the dump has been read. A second call with the same dump and list resumes there. At the
+end `OUT.part` becomes `OUT`.
 """
 
 from __future__ import annotations
@@ -74,12 +74,12 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class ArticleList:
-    """Which articles to take.
+    """The articles to extract.
 
     Attributes:
-        titles: Normalised title -> identifier of what the article is about, or "".
+        titles: Identifier of each article's entity, or "", by normalised title.
         page_ids: The same by page id.
-        digest: Of both; another list is another job.
+        digest: Digest of both. A conversion resumes only with the same list.
     """
 
     titles: dict[str, str]
@@ -88,7 +88,7 @@ class ArticleList:
 
 
 def normal_title(title: str) -> str:
-    """A title as MediaWiki keeps it: spaces for underscores, the first letter upper case, in Unicode's form C."""
+    """Return a title as MediaWiki stores it: spaces for underscores, first letter upper case, Unicode form C."""
     plain = unicodedata.normalize("NFC", " ".join(title.replace("_", " ").split()))
     return plain[:1].upper() + plain[1:]
 
@@ -96,9 +96,8 @@ def normal_title(title: str) -> str:
 def read_list(path: Path) -> ArticleList:
     """Read a list of articles.
 
-    One a line: a title, a page id (digits only), or an article's address ("https://en.wikipedia.org/wiki/Gout"); behind
-    a tab, if you like, an identifier that the article's documents then carry ("Q133087"). Lines that begin with "#"
-    are comments.
+    A line is a title, a page id (digits only), or an article's address ("https://en.wikipedia.org/wiki/Gout"). A tab
+    and an identifier for the article's documents ("Q133087") may follow. Lines that begin with "#" are comments.
 
     Raises:
         CorpusMissingError: There is no such file.
@@ -121,22 +120,22 @@ def read_list(path: Path) -> ArticleList:
     return ArticleList(titles, page_ids, hashlib.sha256(content.encode()).hexdigest())
 
 
-def convert_dump(dump: Path, wanted: ArticleList, out: Path, *, report: Report | None = None) -> Progress:
-    """Write the listed articles of a dump as JSON lines, or go on where an earlier call stopped.
+def convert_dump(dump: Path, articles: ArticleList, out: Path, *, report: Report | None = None) -> Progress:
+    """Write the listed articles of a dump as JSON lines, or resume where an earlier call stopped.
 
     Args:
         dump: pages-articles, as .xml, .xml.bz2 or .xml.gz.
-        wanted: Which articles.
+        articles: The articles to extract.
         out: The file to write; must not exist yet.
         report: Called after every few thousand pages and at the end.
 
     Returns:
-        What was read and written; the list's entries that are not in `found` are not in the dump.
+        The progress at the end. Entries of the list that are not in its `found` are not in the dump.
 
     Raises:
         CorpusMissingError: There is no such dump.
-        ConfigError: `out` is there already, or what was begun there is of another dump or list.
-        DataError: The dump is damaged or cut short (what was written before stays, and can be gone on with).
+        ConfigError: `out` exists, or its conversion was begun with another dump or list.
+        DataError: The dump is damaged or cut short. A later call can resume.
         MissingExtraError: mwparserfromhell is not installed.
     """
     require_parser()
@@ -145,17 +144,17 @@ def convert_dump(dump: Path, wanted: ArticleList, out: Path, *, report: Report |
     if out.exists():
         raise ConfigError(f"a new file at {out}", "one that is there already", "remove it, or name another")
     out.parent.mkdir(parents=True, exist_ok=True)
-    job = {"dump": dump.name, "bytes": dump.stat().st_size, "list": wanted.digest}
-    progress, kept = _resume(out, job)
-    progress.wanted = len(wanted.titles) + len(wanted.page_ids)
+    job = {"dump": dump.name, "bytes": dump.stat().st_size, "list": articles.digest}
+    progress, size = _resume(out, job)
+    progress.wanted = len(articles.titles) + len(articles.page_ids)
     part = partial_of(out)
     with part.open("r+b" if part.exists() else "w+b") as target:
-        target.truncate(kept)
-        target.seek(kept)
+        target.truncate(size)
+        target.seek(size)
         site, base = _site(dump)
         for offset, page in _pages(dump, progress.offset):
             progress.offset, progress.pages = offset, progress.pages + 1
-            record = _article(page, wanted, progress, site, base)
+            record = _article(page, articles, progress, site, base)
             if record is not None:
                 target.write(json.dumps(record, ensure_ascii=False).encode() + b"\n")
                 progress.written += 1
@@ -176,25 +175,25 @@ def _beside(out: Path, ending: str) -> Path:
 
 
 def _resume(out: Path, job: dict[str, Any]) -> tuple[Progress, int]:
-    """What an earlier call left: its progress, and how many bytes of OUT.part count."""
+    """Return the progress of an earlier call, and how many bytes of OUT.part are valid."""
     path = _beside(out, ".state.json")
     if not path.is_file():
         return Progress(), 0
     try:
         state = json.loads(path.read_bytes())
-        begun, progress, kept = state["job"], Progress(**state["progress"]), int(state["kept"])
+        begun, progress, size = state["job"], Progress(**state["progress"]), int(state["kept"])
     except (ValueError, KeyError, TypeError) as error:
         raise DataError(f"the state of a conversion in {path}", str(error), "remove it to begin anew") from error
     part = partial_of(out)
-    if begun != job or not part.is_file() or part.stat().st_size < kept:
+    if begun != job or not part.is_file() or part.stat().st_size < size:
         raise ConfigError(
             f"the dump and list that {out} was begun with", "others", f"name another file, or remove {path}"
         )
-    return progress, kept
+    return progress, size
 
 
 def _checkpoint(out: Path, job: dict[str, Any], progress: Progress, target: IO[bytes]) -> None:
-    """The articles first, then the state that counts them: a kill between the two only repeats work."""
+    """Write the articles, then the state that counts them. A kill between the two only repeats work."""
     target.flush()
     os.fsync(target.fileno())
     state = {"job": job, "kept": target.tell(), "progress": asdict(progress)}
@@ -202,7 +201,7 @@ def _checkpoint(out: Path, job: dict[str, Any], progress: Progress, target: IO[b
 
 
 def _site(dump: Path) -> tuple[str, str]:
-    """The wiki's name and address, from the head of the dump."""
+    """Return the wiki's name and address, from the head of the dump."""
     with _reading(dump), open_unpacked(dump, bzip2=True) as stream:
         head = stream.read(_CHUNK).partition(_OPEN)[0]
     if b"<mediawiki" not in head:
@@ -213,7 +212,7 @@ def _site(dump: Path) -> tuple[str, str]:
 
 @contextmanager
 def _reading(dump: Path) -> Iterator[None]:
-    """Names the dump in errors of its compression."""
+    """Name the dump in errors of its compression."""
     try:
         yield
     except (EOFError, OSError, zlib.error) as error:
@@ -221,7 +220,7 @@ def _reading(dump: Path) -> Iterator[None]:
 
 
 def _pages(dump: Path, offset: int) -> Iterator[tuple[int, bytes]]:
-    """Each page as XML, with the offset behind it in the uncompressed dump."""
+    """Yield each page as XML, with the offset of its end in the uncompressed dump."""
     with _reading(dump), open_unpacked(dump, bzip2=True) as stream:
         stream.seek(offset)
         buffer, at = b"", 0
@@ -241,16 +240,16 @@ def _pages(dump: Path, offset: int) -> Iterator[tuple[int, bytes]]:
             raise DataError(f"a whole dump at {dump}", "one that is cut short", "fetch it again, then go on")
 
 
-def _article(page: bytes, wanted: ArticleList, progress: Progress, site: str, base: str) -> dict[str, Any] | None:
-    """A listed page as a record; None for others, redirects (which are noted) and pages without words."""
+def _article(page: bytes, articles: ArticleList, progress: Progress, site: str, base: str) -> dict[str, Any] | None:
+    """Return a listed page as a record; None for other pages, redirects (noted) and pages without words."""
     title, page_id = _TITLE.search(page), _ID.search(page)
     if title is None or page_id is None:
         return None
     # Nearly all pages end here, before their XML is parsed.
     name, number = normal_title(unescape(title[1].decode("utf-8"))), page_id[1].decode()
-    if name not in wanted.titles and number not in wanted.page_ids:
+    if name not in articles.titles and number not in articles.page_ids:
         return None
-    entry = number if number in wanted.page_ids else name
+    entry = number if number in articles.page_ids else name
     try:
         tree = ET.fromstring(page)  # noqa: S314 - without declarations there is nothing to expand
     except ET.ParseError as error:
@@ -265,7 +264,7 @@ def _article(page: bytes, wanted: ArticleList, progress: Progress, site: str, ba
     if not sections:
         return None
     progress.found.append(entry)
-    identifier = wanted.page_ids.get(number) or wanted.titles.get(name, "")
+    identifier = articles.page_ids.get(number) or articles.titles.get(name, "")
     return {
         "id": f"{site}:{number}",
         "title": name,

@@ -1,8 +1,8 @@
-"""Wikitext to sections of plain text that keep their headings and links.
+"""Convert wikitext to sections of plain text with headings and links.
 
-The one place where mwparserfromhell is used: wikitext is no regular language; templates, tables and references nest.
-Dropped with all they hold: templates, tables, references, formulas, comments, galleries, files, categories. Kept: the
-words of links, bold and italics, list items (each on its own line, marked "- ").
+This is the only module that uses mwparserfromhell: templates, tables and references nest, so that regular expressions
+cannot parse wikitext. Templates, tables, references, formulas, comments, galleries, files and categories are dropped
+with their content. The words of links, bold and italics are kept, and list items (one a line, marked "- ").
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ LEAD = "Abstract"
 
 _SPACE = re.compile(r"(\s+)")
 _WORD = re.compile(r"\w")
-# Links whose words are no article text; "de:Gicht" (another language) is told by its two or three letters.
+# Links whose words are no article text. Two or three letters mark another language ("de:Gicht").
 _NO_TEXT = re.compile(r"(?:file|image|category|media|[a-z]{2,3}):", re.IGNORECASE)
 _DROPPED = frozenset(
     {
@@ -53,8 +53,8 @@ class ArticleSection:
 
     Attributes:
         heading: "Abstract" for the lead; nested headings are joined by " | ".
-        text: Without markup; paragraphs are set apart by an empty line.
-        links: In order; every range slices back to the link's words.
+        text: Text without markup, with an empty line between paragraphs.
+        links: Links in order of their ranges.
     """
 
     heading: str
@@ -63,7 +63,7 @@ class ArticleSection:
 
 
 def require_parser() -> Any:
-    """The parser.
+    """Return the parser.
 
     Raises:
         MissingExtraError: mwparserfromhell is not installed.
@@ -76,13 +76,13 @@ def require_parser() -> Any:
 
 
 def read_wikitext(source: str) -> list[ArticleSection]:
-    """The sections of an article that have words.
+    """Parse the sections of an article that have words.
 
     Args:
         source: The article in wikitext.
 
     Returns:
-        The lead and all sections in order; a heading without words of its own only stands in those below it.
+        The lead and all sections in order. A heading without words of its own occurs only in those below it.
 
     Raises:
         MissingExtraError: mwparserfromhell is not installed.
@@ -110,7 +110,7 @@ def _finished(path: list[tuple[int, str]], plain: _Plain) -> ArticleSection:
 
 
 class _Plain:
-    """Text under construction: white space is evened out as it comes, so that offsets stay true."""
+    """Text under construction. White space is normalised while text is added, so that offsets stay valid."""
 
     def __init__(self) -> None:
         self._pieces: list[str] = []
@@ -184,19 +184,19 @@ def _render_link(node: Any, plain: _Plain) -> None:
         return
     words = _Plain()
     # A space inside the brackets belongs to the text around the link.
-    shown = str(node.title).lstrip(":") if node.text is None else str(node.text)
+    label = str(node.title).lstrip(":") if node.text is None else str(node.text)
     if node.text is None:
-        words.add(shown)
+        words.add(label)
     else:
         _render_all(node.text, words)
-    if shown[:1].isspace():
+    if label[:1].isspace():
         plain.add(" ")
     target = " ".join(title.lstrip(":").partition("#")[0].replace("_", " ").split())
     if target:
         plain.link(target, words)
     else:
         plain.add(words.text)
-    if shown[-1:].isspace():
+    if label[-1:].isspace():
         plain.add(" ")
 
 

@@ -1,4 +1,4 @@
-"""`auscult keys` and `auscult audit`: who may ask a service, and what its audit log says of them."""
+"""`auscult keys` and `auscult audit`: who may use a service, and the audit log of its use."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def add_key(
         raise ConfigError("--group or --all-groups", "both", "leave one out")
     secret = new_key()
     groups = None if all_groups or (role == "admin" and not group) else tuple(group or ())
-    made = Key(
+    key = Key(
         name=name,
         role=role,
         hash=hash_of(secret),
@@ -61,9 +61,9 @@ def add_key(
         created=now_text(),
         expires=_end(expires),
     )
-    add(keys, made)
+    add(keys, key)
     typer.echo(secret)
-    typer.echo(f"{printable(_described(made))}; it is shown this once", err=True)
+    typer.echo(f"{printable(_described(key))}; it is shown this once", err=True)
 
 
 @keys_app.command("list")
@@ -94,17 +94,17 @@ def _described(key: Key) -> str:
     return f"{key.name}: {key.role}; {indexes}; {groups}{until}{state}"
 
 
-def _end(given: str) -> str:
+def _end(day_text: str) -> str:
     """Return the end of a day, UTC; empty for never."""
-    if not given:
+    if not day_text:
         return ""
     try:
-        if given.isdecimal():
-            day = datetime.now(UTC) + timedelta(days=int(given))
+        if day_text.isdecimal():
+            day = datetime.now(UTC) + timedelta(days=int(day_text))
         else:
-            day = datetime.strptime(given, "%Y-%m-%d").replace(tzinfo=UTC)
+            day = datetime.strptime(day_text, "%Y-%m-%d").replace(tzinfo=UTC)
     except (ValueError, OverflowError) as error:
-        raise ConfigError("a day as 2027-12-31, or a number of days", f"'{given}'", "write one of these") from error
+        raise ConfigError("a day as 2027-12-31, or a number of days", f"'{day_text}'", "write one of these") from error
     return day.replace(hour=23, minute=59, second=59, microsecond=0).isoformat()
 
 
@@ -136,26 +136,34 @@ def verify(
     Example: `auscult audit verify audit.jsonl`, or
     `auscult audit verify audit.jsonl --key audit.key --counter data/audit.counter --witness /mnt/other/heads.jsonl`
     """
-    kept = [] if witness is None else read_kept(witness)
+    kept_heads = [] if witness is None else read_kept(witness)
     if head.lstrip().startswith("{"):
-        kept.append(Kept("the head that was given", parse_head(head, "--head")))
+        kept_heads.append(Kept("the head that was given", parse_head(head, "--head")))
     elif head:
-        kept.append(Kept("the head that was given", read_head(Path(head), "a kept head")))
-    found = check(log, None if key is None else audit_key(key), counter=counter, kept=kept)
-    if found.problem:
-        whole = f"{found.records:,} records before it are whole; " if found.records else ""
-        raise DataError(f"a whole audit log at {log}", found.problem, f"{whole}compare with a copy")
-    done = {"chain": True, "seals": found.sealed, "end": True, "counter": counter is not None, "kept heads": bool(kept)}
-    checked, unchecked = (", ".join(name for name, was in done.items() if was is which) for which in (True, False))
+        kept_heads.append(Kept("the head that was given", read_head(Path(head), "a kept head")))
+    report = check(log, None if key is None else audit_key(key), counter=counter, kept=kept_heads)
+    if report.problem:
+        whole = f"{report.records:,} records before it are whole; " if report.records else ""
+        raise DataError(f"a whole audit log at {log}", report.problem, f"{whole}compare with a copy")
+    checks = {
+        "chain": True,
+        "seals": report.sealed,
+        "end": True,
+        "counter": counter is not None,
+        "kept heads": bool(kept_heads),
+    }
+    checked, unchecked = (
+        ", ".join(name for name, performed in checks.items() if performed is which) for which in (True, False)
+    )
     typer.echo(
-        f"whole: {found.records:,} records in {found.files} file(s): {checked}"
-        + (f" ({found.agreeing:,} agree)" if kept else "")
+        f"whole: {report.records:,} records in {report.files} file(s): {checked}"
+        + (f" ({report.agreeing:,} agree)" if kept_heads else "")
         + (f"; not checked: {unchecked}" if unchecked else "")
     )
-    if found.gap:
-        typer.echo(printable(f"a gap: {found.gap}"))
-    if found.before:
-        typer.echo(f"{found.before:,} kept heads are of records before the gap: compare them with the log moved away")
+    if report.gap:
+        typer.echo(printable(f"a gap: {report.gap}"))
+    if report.before:
+        typer.echo(f"{report.before:,} kept heads are of records before the gap: compare them with the log moved away")
 
 
 @audit_app.command("head")
@@ -164,9 +172,9 @@ def head(log: LogArgument, key: KeyOption = None, counter: CounterOption = None)
 
     Example: `auscult audit head audit.jsonl --key audit.key`
     """
-    found = check(log, None if key is None else audit_key(key), counter=counter)
-    if found.problem:
-        raise DataError(f"a whole audit log at {log}", found.problem, f"see more: auscult audit verify {log}")
+    report = check(log, None if key is None else audit_key(key), counter=counter)
+    if report.problem:
+        raise DataError(f"a whole audit log at {log}", report.problem, f"see more: auscult audit verify {log}")
     typer.echo(read_head(head_of(log), "its head").to_json())
 
 
@@ -181,8 +189,8 @@ def accept(
 
     Example: `auscult audit accept-loss audit.jsonl --counter my-index.service/audit.counter --key audit.key`
     """
-    kept = [] if witness is None else read_kept(witness)
-    record = accept_loss(log, None if key is None else audit_key(key), counter, kept)
+    kept_heads = [] if witness is None else read_kept(witness)
+    record = accept_loss(log, None if key is None else audit_key(key), counter, kept_heads)
     typer.echo(printable(f"accepted: {record['reason']}"))
     if record["moved_to"]:
         typer.echo(f"the log is in {log.with_name(record['moved_to'])}")
@@ -218,18 +226,18 @@ def show(
 def _to_text(record: dict[str, Any]) -> str:
     query = record.get("query") or {}
     words = [str(query.get("question") or ""), str(query.get("entity") or ""), *map(str, query.get("aspects") or ())]
-    asked = " ".join(filter(None, words)) or (f"#{record['query_hash'][:12]}" if "query_hash" in record else "")
-    ids = [str(each) for each in record.get("documents") or ()]
-    named = ", ".join(ids[:_DOCUMENTS]) + (f" and {len(ids) - _DOCUMENTS} more" if len(ids) > _DOCUMENTS else "")
+    question = " ".join(filter(None, words)) or (f"#{record['query_hash'][:12]}" if "query_hash" in record else "")
+    ids = [str(doc_id) for doc_id in record.get("documents") or ()]
+    documents = ", ".join(ids[:_DOCUMENTS]) + (f" and {len(ids) - _DOCUMENTS} more" if len(ids) > _DOCUMENTS else "")
     parts = [
         str(record.get("at", ""))[:19],
         str(record.get("who") or "nobody"),
         str(record.get("from", "")),
         f"{record.get('action', '')} {record.get('status', '')}".strip(),
         str(record.get("index") or ""),
-        f'"{asked}"' if asked else "",
-        named,
+        f'"{question}"' if question else "",
+        documents,
         f"purpose: {record['purpose']}" if record.get("purpose") else "",
         f"lost: {record['reason']}" if record.get("reason") else "",
     ]
-    return "\t".join(printable(each) for each in parts if each)
+    return "\t".join(printable(part) for part in parts if part)

@@ -1,4 +1,4 @@
-"""All commands at once, for tests and for the page of commands; `application` imports the one that is asked for."""
+"""The command line with all commands, for tests and for the page of commands. `application` imports only one."""
 
 from auscult.cli.application import application
 

@@ -1,6 +1,6 @@
-"""The `auscult` command line: which commands there are, each in a file that is imported when it is needed.
+"""The commands of `auscult`. The file of a command is imported only when that command runs.
 
-Commands of extensions are entry points of the group `auscult.commands`, and the lab's are among them.
+Commands of extensions, those of the lab among them, are entry points of the group `auscult.commands`.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
 """Each built-in command's file, and its name there: a command, or a group of commands."""
 _GROUP: Final = "auscult.commands"
 _ORDER: Final = ("demo", "data", *COMMANDS, "train", "evaluate", "compare", "try")
-"""The order of the help; commands of other extensions follow."""
+"""Order of the commands in the help. Commands of other extensions follow."""
 
 
 def application(names: Iterable[str] | None = None) -> typer.Typer:
-    """Return the command line with these commands, or with all; only they are imported.
+    """Import commands, all by default, and return the command line with them.
 
     Raises:
         ConfigError: A command of an extension cannot be imported.
@@ -82,7 +82,7 @@ def _add(app: typer.Typer, name: str, command: Any) -> None:
 
 
 def named_command(arguments: Sequence[str]) -> Iterable[str] | None:
-    """Return the command that the arguments name; None where they name none that is known."""
+    """Return the command that the arguments name; None where they name no known command."""
     words = iter(arguments)
     for word in words:
         if word == _WITH:
@@ -116,6 +116,6 @@ def _root(
         if spec is None or spec.loader is None:
             raise ConfigError("a Python file for --with", f"{file}, which is none", "correct the path")
         module = module_from_spec(spec)
-        # Dataclasses look their module up by name.
+        # Dataclasses look up their module by name.
         sys.modules[spec.name] = module
         spec.loader.exec_module(module)

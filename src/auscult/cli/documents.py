@@ -30,8 +30,8 @@ def list_documents(index: IndexArgument, where: WhereOption = None, as_json: AsJ
     opened = PassageIndex.open(index)
     for row in opened.documents_where(conditions(where)).tolist():
         record = opened.reader.document_record(row)
-        told = (record.doc_id, record.title, record.source, record.metadata.get("file", ""))
-        typer.echo(json.dumps(_described(record)) if as_json else "\t".join(map(printable, told)))
+        columns = (record.doc_id, record.title, record.source, record.metadata.get("file", ""))
+        typer.echo(json.dumps(_described(record)) if as_json else "\t".join(map(printable, columns)))
 
 
 def show(
@@ -48,30 +48,30 @@ def show(
     if row is None:
         raise QueryError("the id of a document in the index", f"'{doc_id}'", f"see them all: auscult list {index}")
     document = reader.document(row)
-    places = [place_of(reader, row, each, each.start, each.end) for each in document.passages]
+    places = [place_of(reader, row, passage, passage.start, passage.end) for passage in document.passages]
     if as_json:
         passages = [
             {
-                "passage_id": each.passage_id,
-                "heading": each.heading,
-                "above": each.above,
+                "passage_id": passage.passage_id,
+                "heading": passage.heading,
+                "above": passage.above,
                 "place": place,
-                "start": each.start,
-                "end": each.end,
-                "sentences": [(sentence.start, sentence.end) for sentence in each.sentences],
+                "start": passage.start,
+                "end": passage.end,
+                "sentences": [(sentence.start, sentence.end) for sentence in passage.sentences],
             }
-            for each, place in zip(document.passages, places, strict=True)
+            for passage, place in zip(document.passages, places, strict=True)
         ]
         typer.echo(json.dumps({**_described(reader.document_record(row)), "text": document.text, "passages": passages}))
         return
-    told = {"id": doc_id, "title": document.title, "source": document.source, "url": document.url}
-    for name, value in {**told, **document.metadata}.items():
+    fields = {"id": doc_id, "title": document.title, "source": document.source, "url": document.url}
+    for name, value in {**fields, **document.metadata}.items():
         if value:
             typer.echo(printable(f"{name}: {value}"))
-    for each, place in zip(document.passages, places, strict=True):
-        heading = " \u203a ".join(filter(None, (*each.above, each.heading)))
-        typer.echo(f"\n## {printable('  '.join(filter(None, (heading, place, each.passage_id))))}")
-        for line in document.slice(each).splitlines():
+    for passage, place in zip(document.passages, places, strict=True):
+        heading = " \u203a ".join(filter(None, (*passage.above, passage.heading)))
+        typer.echo(f"\n## {printable('  '.join(filter(None, (heading, place, passage.passage_id))))}")
+        for line in document.slice(passage).splitlines():
             typer.echo(printable(line))
 
 
@@ -106,9 +106,9 @@ def export(
     if vectors is not None:
         passages = [passage for row in rows for passage in reader.passages_of(row)]
         ids = [reader.passage_id(passage) for passage in passages]
-        found = [np.asarray(reader.passage_vectors[passage : passage + 1]) for passage in passages]
+        document_vectors = [np.asarray(reader.passage_vectors[passage : passage + 1]) for passage in passages]
         with whole_or_nothing(vectors) as partial, partial.open("wb") as written:
-            np.savez(written, passage_ids=np.array(ids, np.str_), vectors=np.concatenate(found))
+            np.savez(written, passage_ids=np.array(ids, np.str_), vectors=np.concatenate(document_vectors))
 
 
 def _described(record: DocumentRecord) -> dict[str, Any]:
@@ -125,8 +125,8 @@ def _described(record: DocumentRecord) -> dict[str, Any]:
 def _record(document: Document) -> dict[str, Any]:
     """Return a document in the public schema (`sources.rows`)."""
     sections = [
-        {"id": each.passage_id, "heading": each.heading, "above": each.above, "text": document.slice(each)}
-        for each in document.passages
+        {"id": passage.passage_id, "heading": passage.heading, "above": passage.above, "text": document.slice(passage)}
+        for passage in document.passages
     ]
     return {
         "id": document.doc_id,

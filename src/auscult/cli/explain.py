@@ -16,15 +16,15 @@ from auscult.drawing import check_target
 from auscult.encoders import kind_of
 from auscult.errors import ConfigError, DataError, ModelError
 from auscult.files.writing import check_file
+from auscult.search.explain import curves_to_json
 from auscult.search.explain import explain as explain_document
-from auscult.search.explain import told
 from auscult.search.figures import save_figure
 from auscult.search.terminal import render_curves
 from auscult.understanding import Query
 
 
 class Layers(StrEnum):
-    """Which cosines of CK-HQA are shown."""
+    """Layers whose cosines of CK-HQA are shown."""
 
     LAST = "last"
     MEAN = "mean"
@@ -85,7 +85,7 @@ def explain(
             save_figure(curves, out)
         say(understanding)
         if as_json:
-            typer.echo(json.dumps(told(curves)))
+            typer.echo(json.dumps(curves_to_json(curves)))
         else:
             console = Console(highlight=False)
             console.print(render_curves(curves, console.width))
@@ -99,12 +99,16 @@ def explain(
         raise ModelError("a model that shows how it reads", f"{place}, of kind '{kind.name}'", remedy)
     check_named(text, corpus, passage)
     query = Query("", entity.strip(), tuple(filter(None, map(str.strip, aspect or ()))), text=question.strip())
-    found = as_document(read_words(text), Path(text).name) if text else find_passage(corpus, passage)
-    kind.view(place, query, *found, layers=layers or "", figure=out, as_json=as_json)
+    document_and_passage = as_document(read_words(text), Path(text).name) if text else find_passage(corpus, passage)
+    kind.view(place, query, *document_and_passage, layers=layers or "", figure=out, as_json=as_json)
 
 
 def _refuse(what: str, given: dict[str, object]) -> None:
-    """Raise ConfigError for an option that would change nothing."""
+    """Check that no option is given that would change nothing.
+
+    Raises:
+        ConfigError: One is given.
+    """
     for option, value in given.items():
         if value:
             raise ConfigError(f"options that say something of {what}", option, f"leave {option} out")

@@ -75,78 +75,78 @@ _KEYS = ("map", "deidentify", "originals", "access")
 _MAPPED = "map:"
 
 
-def reading_choices(given: Sequence[str] | None, exclude: Sequence[str] | None = None) -> Choices:
-    """Parse what `--read` and `--exclude` say.
+def reading_choices(pairs: Sequence[str] | None, exclude: Sequence[str] | None = None) -> Choices:
+    """Parse the values of `--read` and `--exclude`.
 
     Raises:
-        ConfigError: A key is unknown or named twice, or its value is none.
+        ConfigError: A key is unknown or given twice, or has an invalid value.
     """
-    told: dict[str, str] = {}
-    for key, value in pairs_of("--read", given):
-        if (key not in _KEYS and not key.startswith(_MAPPED)) or key in told:
-            got = f"'{key}=' twice" if key in told else f"'{key}='"
+    values: dict[str, str] = {}
+    for key, value in pairs_of("--read", pairs):
+        if (key not in _KEYS and not key.startswith(_MAPPED)) or key in values:
+            got = f"'{key}=' twice" if key in values else f"'{key}='"
             raise ConfigError(f"--read with {', '.join(f'{name}=' for name in _KEYS)}", got, "name each once")
-        told[key] = value
-    originals = told.get("originals", "yes")
+        values[key] = value
+    originals = values.get("originals", "yes")
     if originals not in ("yes", "no"):
         raise ConfigError("--read originals=yes or originals=no", repr(originals), "say one of them")
     return Choices(
         columns=Columns.parse(
-            told.get("map", ""), {key.removeprefix(_MAPPED): told[key] for key in told if key.startswith(_MAPPED)}
+            values.get("map", ""), {key.removeprefix(_MAPPED): values[key] for key in values if key.startswith(_MAPPED)}
         ),
-        deidentify=told.get("deidentify", ""),
+        deidentify=values.get("deidentify", ""),
         originals=originals == "yes",
-        access=told.get("access", ""),
+        access=values.get("access", ""),
         exclude=tuple(exclude or ()),
     )
 
 
 def progressed(report: Report) -> str:
-    """Return in words how far reading is."""
+    """Return the progress of reading, in words."""
     return f"read {report.files:,} of {report.total:,} files, {report.documents.total():,} documents"
 
 
 def tell(sources: Sources, report: Path | None, fresh: Sequence[Problem] | None = None) -> None:
-    """Print on stderr what was left out and why, and write the report where one is asked for.
+    """Print on stderr what was left out and why, and write the report.
 
     Args:
-        sources: That were read.
-        report: The file to write.
-        fresh: Print these alone: all else was printed before.
+        sources: Sources that were read.
+        report: File for the report; None for no report.
+        fresh: Print only these problems, as the others were printed before; None to print everything.
     """
-    for line in sources.left_out() if fresh is None else (printable(f"not read: {each}") for each in fresh):
+    for line in sources.left_out() if fresh is None else (printable(f"not read: {problem}") for problem in fresh):
         typer.echo(line, err=True)
     if report is not None and sources.files is not None:
         write_json(report, sources.files.report.to_json())
 
 
-#: Milliseconds after which nothing that has happened is told, too: the first time it says that watching has begun.
+#: Milliseconds after which watching reports even without a change. The first report says that watching has begun.
 _TIMEOUT = 1_000
 
 
 def changes(paths: Sequence[str], without: Path) -> Iterator[None]:
-    """Yield when changes are noticed from now on, and then each time that something below the paths has changed.
+    """Yield once when watching has begun, and then after each change below the paths.
 
-    Changes that come together count once.
+    Changes at the same time are one change.
 
     Args:
         paths: Files, folders and patterns.
-        without: A folder whose changes do not count.
+        without: Folder whose changes do not count.
 
     Raises:
         MissingExtraError: The package is not installed.
     """
     with naming_extra("watch", "watchfiles"):
         import watchfiles
-    own = without.resolve()
-    # A file that is replaced is another one: its folder tells.
+    ignored = without.resolve()
+    # Replacing a file is a change of its folder.
     places = {place if place.is_dir() else place.parent for place in map(place_of, paths)}
     try:
         begun = False
-        for found in watchfiles.watch(
+        for changed in watchfiles.watch(
             *places, watch_filter=None, raise_interrupt=True, rust_timeout=_TIMEOUT, yield_on_timeout=True
         ):
-            if not begun or any(not Path(path).resolve().is_relative_to(own) for _, path in found):
+            if not begun or any(not Path(path).resolve().is_relative_to(ignored) for _, path in changed):
                 begun = True
                 yield
     except KeyboardInterrupt:
@@ -158,7 +158,7 @@ BatchSizeOption = Annotated[int, typer.Option(help="Documents to encode at once.
 
 
 class ExecutorName(StrEnum):
-    """Who reads documents (`search.bulk`)."""
+    """Where documents are encoded (`search.bulk`)."""
 
     HERE = "here"
     PROCESSES = "processes"
@@ -246,21 +246,21 @@ def index(
         if executor is not None or split is not None:
             named = "--split" if executor is None else "--executor"
             raise ConfigError("files that --workers read, with --to", named, f"leave {named} out")
-        # Before anything large is opened: a wrong address is told at once.
+        # Report a wrong address before anything large is opened.
         manifest_at(to)
-        known = None if no_knowledge else named_or_found(knowledge)
+        knowledge_base = None if no_knowledge else named_or_found(knowledge)
         sources = open_sources(corpora, choices, index=None, skip_bad=skip_bad, report=report)
         _index_at(
             to,
             sources,
             model,
-            known,
+            knowledge_base,
             workers or usable_cores(),
             batch_size,
             replace=replace,
             report=report,
         )
-        if known is None and not no_knowledge:
+        if knowledge_base is None and not no_knowledge:
             typer.echo(NO_KNOWLEDGE, err=True)
         return
     if workers and executor in (None, ExecutorName.HERE):
@@ -269,14 +269,14 @@ def index(
         _check_new(out)
     sources = open_sources(corpora, choices, index=out, skip_bad=skip_bad, report=report)
     encoder = load_model(model)
-    known = None if no_knowledge else named_or_found(knowledge)
+    knowledge_base = None if no_knowledge else named_or_found(knowledge)
     try:
         with showing_progress() as (bar, task):
-            done = index_sources(
+            built = index_sources(
                 sources,
                 _reader(encoder, model, out, executor, workers),
                 out,
-                knowledge_base=known,
+                knowledge_base=knowledge_base,
                 model_path=lasting_name(model),
                 split=split,
                 batch_size=batch_size,
@@ -284,13 +284,13 @@ def index(
                 on_batch=lambda counts: bar.update(task, description=counts.in_words()),
             )
     finally:
-        # Also where nothing was left to index, which it may explain.
+        # Also after an error: the report may say why there was nothing to index.
         tell(sources, report)
-    if known is None and not no_knowledge:
+    if knowledge_base is None and not no_knowledge:
         typer.echo(NO_KNOWLEDGE, err=True)
     seconds = time.perf_counter() - begun
     typer.echo(
-        f"{done.counts.in_words()} in {seconds:.1f} s ({done.counts.sentences / seconds:,.0f} sentences/s), "
+        f"{built.counts.in_words()} in {seconds:.1f} s ({built.counts.sentences / seconds:,.0f} sentences/s), "
         f"peak memory {peak_memory() / 1e6:,.0f} MB: {out}"
     )
 
@@ -299,30 +299,30 @@ def _index_at(
     address: str,
     sources: Sources,
     model: str,
-    known: KnowledgeBase | None,
+    knowledge_base: KnowledgeBase | None,
     processes: int,
     batch_size: int,
     *,
     replace: bool,
     report: Path | None,
 ) -> None:
-    """Write an index at an address, together with others who are given the same command.
+    """Write an index at an address, together with other machines that run the same command.
 
     Raises:
-        ConfigError: A corpus that is not of files is named.
+        ConfigError: A source does not consist of files.
     """
     begun = time.perf_counter()
-    if sources.files is None or sources.known:
+    if sources.files is None or sources.corpora:
         remedy = "put it into a folder, in several files where several processes shall read it, and name that"
-        raise ConfigError("files and folders with --to", f"'{next(iter(sources.known))}'", remedy)
+        raise ConfigError("files and folders with --to", f"'{next(iter(sources.corpora))}'", remedy)
     try:
         with showing_progress() as (bar, task):
-            done = write_together(
+            result = write_together(
                 sources.files,
                 address,
                 load_model(model),
                 lasting_name(model),
-                knowledge_base=known,
+                knowledge_base=knowledge_base,
                 processes=processes,
                 batch_size=batch_size,
                 replace=replace,
@@ -332,25 +332,25 @@ def _index_at(
             )
     finally:
         tell(sources, report)
-    removed = f"removed: {done.removed:,}{naming(done.removed_ids, done.removed)}"
+    removed = f"removed: {result.removed:,}{naming(result.removed_ids, result.removed)}"
     typer.echo(
-        f"written: {done.written:,} documents, unchanged: {done.unchanged:,}, {removed}; {done.counts.in_words()} "
-        f"in {time.perf_counter() - begun:.1f} s: {address}"
+        f"written: {result.written:,} documents, unchanged: {result.unchanged:,}, {removed}; "
+        f"{result.counts.in_words()} in {time.perf_counter() - begun:.1f} s: {address}"
     )
 
 
 def naming(ids: Sequence[str], number: int) -> str:
-    """Return the first ids of documents in brackets, and whether there are more; nothing where there is none."""
+    """Return the first ids of documents in brackets, with "..." if there are more; empty without ids."""
     return f" ({printable(', '.join(ids))}{', ...' if number > len(ids) else ''})" if ids else ""
 
 
 def _check_new(out: Path) -> None:
-    """Ask on a terminal whether an index may be replaced.
+    """Check that a folder has no index. On a terminal, ask whether it may be replaced.
 
     Raises:
-        ConfigError: There is one, and nobody said so.
+        ConfigError: There is an index, and it may not be replaced.
     """
-    # Unlike a path's own method it says no where a name is none at all.
+    # Unlike `Path.is_file`, it returns False for invalid names.
     if not os.path.isfile(out / CURRENT):  # noqa: PTH113
         return
     try:
@@ -368,7 +368,7 @@ def _check_new(out: Path) -> None:
 def _reader(
     encoder: DocumentEncoder, model: str, out: Path, executor: ExecutorName | None, workers: int
 ) -> Iterator[tuple[DocumentEncoder, Stream]]:
-    """Yield the encoder that is built with, and what documents pass through on their way to it."""
+    """Yield the encoder to index with, and the stream that documents pass before it."""
     if executor is None:
         yield encoder, lambda documents: documents
         return
@@ -378,7 +378,7 @@ def _reader(
 
 @contextmanager
 def showing_progress() -> Iterator[tuple[Progress, TaskID]]:
-    """Return a line on stderr that tells how far it is, with its task."""
+    """Show a progress line on stderr, and yield it with its task."""
     console = Console(stderr=True)
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
@@ -426,34 +426,34 @@ def add(
         raise ConfigError("a batch size of at least 1", str(batch_size), "choose a larger one")
     choices = with_kept_columns(reading_choices(how, exclude), index)
     sources = open_sources(corpora, choices, index=index, skip_bad=skip_bad, report=report)
-    if watch and (sources.files is None or sources.known):
+    if watch and (sources.files is None or sources.corpora):
         raise ConfigError("files and folders for --watch", "a corpus of its own format", "leave it out")
     prune = prune or watch
 
     @cache
     def encoder() -> DocumentEncoder:
-        """Return the index' model, loaded once, when there is something to read."""
+        """Return the index's model, loaded once and only if there are documents to encode."""
         return load_model(model) if model else load_model_of(open_current(index).manifest.model)
 
     def update(*, again: bool) -> UpdateReport:
         reader = open_current(index)
-        held = held_files(reader, sources.files)
+        records = held_files(reader, sources.files)
         with (
             showing_progress() as (bar, task),
             sources.gathered(
-                held,
+                records,
                 lambda done: bar.update(task, description=progressed(done)),
                 prune=prune,
-                # Only what is typed is asked for, and not each change that is noticed.
+                # --restore applies to this command, not to later changes of the files.
                 restored=None if again else restore or (),
             ) as gathered,
         ):
             reader.close()
-            documents = {origin: corpus.documents() for origin, corpus in sources.known.items()}
+            documents = {origin: corpus.documents() for origin, corpus in sources.corpora.items()}
             documents |= {origin: gathered.documents(origin) for origin in gathered.records}
             return update_index(
                 documents,
-                encoder() if sources.known or gathered.origins else None,
+                encoder() if sources.corpora or gathered.origins else None,
                 index,
                 prune=prune,
                 gathered=gathered,
@@ -462,27 +462,27 @@ def add(
                 progress=lambda counts: bar.update(task, description=counts.in_words()),
             )
 
-    known: list[Problem] = []
+    earlier_problems: list[Problem] = []
 
     def once(*, again: bool = False) -> None:
         begun = time.perf_counter()
         try:
-            done = update(again=again)
+            updated = update(again=again)
         except BaseException:
             tell(sources, report)
             raise
         problems = sources.files.report.problems if sources.files is not None else []
-        fresh = [problem for problem in problems if problem not in known]
-        known[:] = problems
+        fresh = [problem for problem in problems if problem not in earlier_problems]
+        earlier_problems[:] = problems
         tell(sources, report, fresh if again else None)
-        if not again or done.new or done.changed or done.gone or fresh:
-            gone = f"gone: {len(done.gone):,}"
-            if done.gone:
-                named = ", ".join(done.gone[:_NAMED]) + (", ..." if len(done.gone) > _NAMED else "")
+        if not again or updated.new or updated.changed or updated.gone or fresh:
+            gone = f"gone: {len(updated.gone):,}"
+            if updated.gone:
+                named = ", ".join(updated.gone[:_NAMED]) + (", ..." if len(updated.gone) > _NAMED else "")
                 gone += f" ({'removed' if prune else 'still in the index; --prune removes them'}: {named})"
-            told = f"new: {done.new:,}, changed: {done.changed:,}, unchanged: {done.unchanged:,}, {gone}"
-            told += f", removed before: {done.removed:,} (--restore ID)" if done.removed else ""
-            typer.echo(f"{told}; {done.counts.in_words()} in {time.perf_counter() - begun:.1f} s: {index}")
+            summary = f"new: {updated.new:,}, changed: {updated.changed:,}, unchanged: {updated.unchanged:,}, {gone}"
+            summary += f", removed before: {updated.removed:,} (--restore ID)" if updated.removed else ""
+            typer.echo(f"{summary}; {updated.counts.in_words()} in {time.perf_counter() - begun:.1f} s: {index}")
 
     once()
     if watch and sources.files is not None:

@@ -1,7 +1,6 @@
 """The `auscult` command: runs the command line, and turns errors and interrupts into a sentence and an exit code.
 
-Nothing is imported at the top that takes time: `--version` is answered at once, and an interrupt while modules load is
-an interrupt.
+Slow imports are not at the top, so that `--version` answers at once and an interrupt works while modules load.
 """
 
 from __future__ import annotations
@@ -19,13 +18,12 @@ _INTERRUPTED, _TERMINATED = 130, 143
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line; an `AuscultError` becomes one sentence on stderr and exit code 2.
+    """Run the command line. Print an `AuscultError` as one sentence on stderr and exit with code 2.
 
-    An interrupt ends it with 130. A wish to end (SIGTERM) is an interrupt, too, that ends it with 143: what is half
-    done is cleared away.
+    An interrupt exits with 130. SIGTERM interrupts, too, so that temporary files are deleted, and exits with 143.
     """
-    given = sys.argv[1:] if arguments is None else arguments
-    if given[:1] == ["--version"]:
+    words = sys.argv[1:] if arguments is None else arguments
+    if words[:1] == ["--version"]:
         print(f"auscult {__version__}")
         return
     # Before a plugin imports anything.
@@ -34,15 +32,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         from auscult.cli.application import application, named_command
 
-        application(named_command(given))(args=given)
+        application(named_command(words))(args=words)
     except AuscultError as error:
         _say(str(error))
         sys.exit(2)
     except KeyboardInterrupt:
-        # Before the command line's library runs the command: while its modules load.
+        # The interrupt came while modules were loading, before the library ran the command.
         _stop(terminated)
     except SystemExit as end:
-        # The command line's library makes such an exit of an interrupt.
+        # The command line's library turns an interrupt into this exit.
         if end.code == _INTERRUPTED:
             _stop(terminated)
         raise
@@ -50,20 +48,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _say("Out of memory. Use a smaller --batch-size, or close other programs.")
         sys.exit(2)
     except BrokenPipeError:
-        # The reader of a pipe (head, less) has seen enough; that is no error.
+        # The reader of the pipe (head, less) closed it. That is no error.
         sys.stderr.close()
         sys.exit(0)
 
 
 def _interrupted_by(number: int) -> list[int]:
-    """Make a signal an interrupt; the list holds its number once it has come."""
+    """Make a signal interrupt the program. Return a list that contains its number once it has come."""
     came: list[int] = []
 
     def interrupt(*_: object) -> NoReturn:
         came.append(number)
         raise KeyboardInterrupt
 
-    # Elsewhere Python lets nobody say what a signal does.
+    # Python sets signal handlers in the main thread only.
     if threading.current_thread() is threading.main_thread():
         signal.signal(number, interrupt)
     return came
@@ -75,7 +73,7 @@ def _stop(terminated: Sequence[int]) -> NoReturn:
 
 
 def _say(sentence: str) -> None:
-    # Only here: commands that need nothing of a search should not load it.
+    # Imported here, as most commands never print an error.
     from rich.console import Console
     from rich.markup import escape
 

@@ -1,4 +1,4 @@
-"""Options that several commands share, and texts as a user gives them: typed, in a file, or of a corpus."""
+"""Options that several commands share, and texts of users: typed, in a file, or from a corpus."""
 
 from __future__ import annotations
 
@@ -41,25 +41,25 @@ WhereOption = Annotated[
 ]
 
 
-def pairs_of(option: str, given: Sequence[str] | None) -> list[tuple[str, str]]:
+def pairs_of(option: str, texts: Sequence[str] | None) -> list[tuple[str, str]]:
     """Split the values of a repeatable option `NAME=VALUE`.
 
     Raises:
-        ConfigError: One is not of that form.
+        ConfigError: A value does not have that form.
     """
     pairs = []
-    for each in given or ():
-        key, found, value = each.partition("=")
-        if not (found and key.strip() and value.strip()):
-            raise ConfigError(f"{option} KEY=VALUE", repr(each), "put the value behind an equals sign")
+    for text in texts or ():
+        key, separator, value = text.partition("=")
+        if not (separator and key.strip() and value.strip()):
+            raise ConfigError(f"{option} KEY=VALUE", repr(text), "put the value behind an equals sign")
         pairs.append((key.strip(), value.strip()))
     return pairs
 
 
-def conditions(given: Sequence[str] | None) -> Where:
-    """Return the filters that `--where` names; several values of one field are each allowed."""
+def conditions(filters: Sequence[str] | None) -> Where:
+    """Parse the filters of `--where`. A document may have any of several values of one field."""
     values: dict[str, list[str]] = {}
-    for field, value in pairs_of("--where", given):
+    for field, value in pairs_of("--where", filters):
         values.setdefault(field, []).append(value)
     where: dict[str, Between | list[str]] = {}
     for field, several in values.items():
@@ -75,49 +75,49 @@ def conditions(given: Sequence[str] | None) -> Where:
 
 STANDARD_INPUT = "-"
 TextArgument = Annotated[str, typer.Argument(help="The text, a file that holds it, or - for standard input.")]
-#: Letters that no file's name has.
+#: A file's name is shorter than this.
 _LONG = 250
-# What the system says of a text that is no file's name, or the name of none.
+# Errors of the system for a text that is not the name of a file.
 _NO_FILE = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EINVAL)
 
 
-def read_text(given: str) -> str:
-    """Read a file, or standard input where "-" is given; or return the text itself.
+def read_text(argument: str) -> str:
+    """Read a file, or standard input for "-". Return any other argument itself.
 
     Raises:
-        DataError: A file that cannot be read, or no UTF-8.
+        DataError: The file cannot be read, or is not UTF-8.
     """
-    where = "standard input" if given == STANDARD_INPUT else given
+    where = "standard input" if argument == STANDARD_INPUT else argument
     try:
-        content = sys.stdin.buffer.read() if given == STANDARD_INPUT else Path(given).read_bytes()
+        content = sys.stdin.buffer.read() if argument == STANDARD_INPUT else Path(argument).read_bytes()
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise DataError(f"UTF-8 text in {where}", str(error), "convert it to UTF-8") from error
     except ValueError:
-        # Characters that no name has.
-        return given
+        # The argument has characters that no file name has.
+        return argument
     except OSError as error:
-        # The path of no text at all is the current folder's.
-        if given and error.errno not in _NO_FILE:
+        # An empty argument is the path of the current folder.
+        if argument and error.errno not in _NO_FILE:
             expected, got = "a text file that can be read", f"{where}: {error.strerror}"
             raise DataError(expected, got, "correct its permissions, or give another file") from error
-        return given
+        return argument
 
 
 def check_named(text: str, corpus: str, passage_id: str) -> None:
-    """Whether one passage is named: by a text, or as a passage of a corpus.
+    """Check that the options name one passage: by a text, or as a passage of a corpus.
 
     Raises:
         ConfigError: Neither is given, or both are.
     """
     if bool(passage_id) == bool(text) or bool(passage_id) != bool(corpus):
         options = (("--corpus", corpus), ("--passage", passage_id), ("--text", text))
-        got = ", ".join(name for name, given in options if given)
+        got = ", ".join(name for name, value in options if value)
         raise ConfigError("--corpus with --passage, or --text alone", got or "none of them", "name one passage")
 
 
 def read_words(text: str) -> str:
-    """Read a text as `read_text` does, but take one word that is no file for a misspelt name.
+    """Read a text as `read_text` does, but reject a single word that is no file: it is a misspelt name.
 
     Raises:
         DataError: It is one word, or cannot be read.
@@ -129,7 +129,7 @@ def read_words(text: str) -> str:
 
 
 def as_document(content: str, name: str) -> tuple[Document, Passage]:
-    """Make a document of one passage of a text."""
+    """Build a document with one passage from a text."""
     document = build_document(doc_id=name, title="", sections=[Section("", content, name)])
     return document, document.passages[0]
 
@@ -138,9 +138,9 @@ def find_passage(corpus: str, passage_id: str) -> tuple[Document, Passage]:
     """Find a passage of a corpus, with its document.
 
     Raises:
-        DataError: The corpus has none of this id.
+        DataError: The corpus has no passage of this id.
     """
-    # Only here: what reads corpora takes a sixth of the time that a command takes to start.
+    # Imported here, as it takes a sixth of a command's start.
     from auscult.sources.opening import open_corpus
 
     for document in open_corpus(corpus).documents():

@@ -1,4 +1,4 @@
-"""`auscult search`: ask an index, and read the answers or pipe them on."""
+"""`auscult search`: search an index and print the hits, for people or as JSON."""
 
 from __future__ import annotations
 
@@ -118,32 +118,32 @@ def search(
         raise QueryError("a number of hits (-k) of at least 1", str(k), "choose a larger one")
     if rerank < 0:
         raise QueryError("a number of hits to re-rank", str(rerank), "name one from 1 on, or leave --rerank out")
-    for option, given in (
+    for option, is_set in (
         ("--reranker", reranker != RERANKER),
         ("--precision", precision != "float32"),
         ("--fuse", fuse),
     ):
-        if given and not rerank:
+        if is_set and not rerank:
             raise ConfigError("--rerank beside it", f"{option} without", f"leave {option} out")
-    own = load_reranker(reranker) if rerank and kind_of(reranker).name == RERANKER else None
-    scorer = load_scorer(reranker, precision=precision) if rerank and own is None else None
-    searcher = open_searcher(index, model, own)
+    shipped = load_reranker(reranker) if rerank and kind_of(reranker).name == RERANKER else None
+    scorer = load_scorer(reranker, precision=precision) if rerank and shipped is None else None
+    searcher = open_searcher(index, model, shipped)
     options = SearchOptions(
         group_by=group,
         where=conditions(where),
         scoring=score.value,
         rerank=0 if scorer else rerank,
-        assertions=[each.value for each in assertion or ()],
+        assertions=[assertion_name.value for assertion_name in assertion or ()],
     )
 
-    def ask(asked: Searcher) -> tuple[Understanding, list[Hit], list[str]]:
-        understanding = understand(asked, entity, aspect or (), question, conversation or ())
-        asking = Pipeline(asked, scorer, candidates=rerank, fuse=fuse) if scorer else asked
-        found = asking.search(understanding.query, k, options)
+    def ask(available: Searcher) -> tuple[Understanding, list[Hit], list[str]]:
+        understanding = understand(available, entity, aspect or (), question, conversation or ())
+        engine = Pipeline(available, scorer, candidates=rerank, fuse=fuse) if scorer else available
+        answers = engine.search(understanding.query, k, options)
         return (
             understanding,
-            found,
-            [sibling_note(understanding.query, hit.title, asked.knowledge_base) for hit in found],
+            answers,
+            [sibling_note(understanding.query, hit.title, available.knowledge_base) for hit in answers],
         )
 
     (understanding, hits, notes), left_out = ask_what_is_there(searcher, ask)
@@ -162,26 +162,30 @@ def search(
 
 
 def check_asked(entity: str, aspects: Sequence[str], question: str) -> None:
-    """Raise QueryError when nothing was asked, before anything is loaded."""
+    """Check that the query is not empty, before anything is loaded.
+
+    Raises:
+        QueryError: It has no question, entity or aspect.
+    """
     if not (entity.strip() or question.strip() or any(aspect.strip() for aspect in aspects)):
         raise QueryError("a question, an entity or an aspect", "none of them", "say what to look for")
 
 
 def open_searcher(index: str | Path, model: str, reranker: Reranker | None = None) -> Searcher:
-    """Open an index with its own model, from where it was or from where the user says it is."""
+    """Open an index with its own model, loaded from the path that the index names or the user gives."""
     return Searcher.open(index, load_model(model) if model else None, reranker)
 
 
 def understand(
     searcher: Searcher, entity: str, aspects: Sequence[str], question: str, conversation: Sequence[str] = ()
 ) -> Understanding:
-    """Understand the query; a given entity or aspect takes the place of what the question says."""
-    given = tuple(aspect.strip() for aspect in aspects if aspect.strip())
-    return searcher.understand(Query("", entity.strip(), given, text=question.strip()), conversation)
+    """Understand the query. A given entity or aspect replaces that of the question."""
+    named_aspects = tuple(aspect.strip() for aspect in aspects if aspect.strip())
+    return searcher.understand(Query("", entity.strip(), named_aspects, text=question.strip()), conversation)
 
 
 def say(understanding: Understanding) -> None:
-    """Tell on stderr how the entity was understood."""
+    """Print on stderr how the entity was understood."""
     if understanding.note:
         typer.echo(printable(understanding.note), err=True)
     if understanding.match and understanding.match.kind == "fuzzy" and understanding.alternatives:

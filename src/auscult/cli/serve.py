@@ -77,11 +77,11 @@ def serve(
     Example: `auscult serve my-index`, or
     `auscult serve notes=/data/notes leaflets=/data/leaflets --host 0.0.0.0 --keys keys.json --audit audit.jsonl`
     """
-    named = named_indexes(indexes)
-    changes = not read_only and not any(isinstance(index, str) for index in named.values())
-    told = with_fields(Settings(indexes=named, changes=changes), pairs_of("--set", fields))
+    paths = named_indexes(indexes)
+    changes = not read_only and not any(isinstance(index, str) for index in paths.values())
+    base = with_fields(Settings(indexes=paths, changes=changes), pairs_of("--set", fields))
     settings = replace(
-        told,
+        base,
         host=host,
         port=port,
         data=data,
@@ -90,10 +90,10 @@ def serve(
         page=page,
         processes=processes or default_processes(),
         access=replace(
-            told.access,
+            base.access,
             certificate=certificate,
             certificate_key=certificate_key,
-            witness=witness or told.access.witness,
+            witness=witness or base.access.witness,
         ),
     )
     serve_until_stopped(settings, typer.echo)
@@ -142,7 +142,7 @@ def mcp(
         from auscult.mcp.server import serve
     groups = [] if open_only else group
     library = Library(named_indexes(indexes), groups, load_model(model) if model else None)
-    # What cannot be opened is told now, and not to the first who asks.
+    # Report an index that cannot be opened now, and not to the first client.
     library.searchers()
     if http is not None:
         typer.echo(f"answering at http://127.0.0.1:{http}/mcp", err=True)

@@ -46,7 +46,7 @@ def words_without_reason(opened: PassageIndex) -> int:
 
 
 def _files(opened: PassageIndex) -> Iterator[tuple[Original, list[Document]]]:
-    """Yield each file that the index keeps, with all documents that were read from it."""
+    """Yield each file that the index has stored, with all documents that were read from it."""
     rows: dict[tuple[str, str, bytes], list[int]] = {}
     for row in opened.documents_where().tolist():
         if (original := opened.reader.original(row)) is not None:

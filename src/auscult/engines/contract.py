@@ -55,10 +55,10 @@ class Filters:
     """Which passages may be proposed.
 
     Attributes:
-        where: By field, the values that a document may have, or between which; all fields have to agree.
+        where: By field, the values or the range that a document may have. All fields must match.
         documents: Ids that a document may have; empty for any.
-        groups: Who asks: passages of documents that none of them may see are not proposed; None for all passages.
-            Whatever is proposed is compared with who may see what once more.
+        groups: Groups of the caller; None for all passages. Passages of documents that none of these groups may see are
+            not proposed. The searcher checks the proposed passages again.
         left_out: Numbers of PostgreSQL servers that are away. A proposer that cannot tell which passages are there may
             propose them: they are left out afterwards.
     """
@@ -74,10 +74,11 @@ class Published:
     """What a collection holds.
 
     Attributes:
-        fingerprint: Of the model that made them.
-        store: Identity of the index that they are of: no other may write here.
-        generation: The last one of that index of which all passages are here; -1 for none.
-        layout: Of its columns. Whoever changes them raises `LAYOUT`: nothing is written beside those of an earlier one.
+        dim: Dimension of the vectors.
+        fingerprint: Fingerprint of the model that made the vectors.
+        store: Identity of their index: no other index may write here.
+        generation: Last generation of that index whose passages are all here; -1 for none.
+        layout: Version of the columns. Raise `LAYOUT` when they change: a collection has columns of one version.
     """
 
     dim: int
@@ -94,9 +95,9 @@ class Proposer(Protocol):
         """Return the keys of about the k passages of largest inner product with a vector, best first.
 
         Args:
-            vector: (dim,).
-            k: How many; fewer come only where fewer may.
-            filters: Which may.
+            vector: Vector, (dim,).
+            k: How many. Fewer are returned only if fewer pass the filters.
+            filters: Which passages may be returned.
         """
         ...
 
@@ -111,12 +112,12 @@ class Engine(Proposer, Protocol):
         """Return what the collection holds; None where there is none."""
         ...
 
-    def create(self, told: Published) -> None:
-        """Make the collection where there is none."""
+    def create(self, published: Published) -> None:
+        """Create the collection if it is missing."""
         ...
 
-    def finish(self, told: Published) -> None:
-        """Note what was written."""
+    def finish(self, published: Published) -> None:
+        """Store the description of the contents, after all was written."""
         ...
 
     def documents(self) -> set[int]:
@@ -124,7 +125,7 @@ class Engine(Proposer, Protocol):
         ...
 
     def put(self, rows: Sequence[EngineRow]) -> None:
-        """Write passages; those whose keys are there are replaced, so that it may be done twice."""
+        """Write passages. Those with the same keys are replaced, so that writing them again changes nothing."""
         ...
 
     def drop(self, documents: Collection[int]) -> None:
@@ -158,10 +159,10 @@ class Place:
 
 
 def place_of(url: str) -> Place:
-    """Take apart "SERVER#COLLECTION".
+    """Parse "SERVER#COLLECTION".
 
     Raises:
-        ConfigError: A password is in it, or the collection's name is none.
+        ConfigError: It has a password, or the collection's name is not valid.
     """
     server, _, collection = url.partition("#")
     if urlsplit(server).password:
@@ -184,13 +185,13 @@ def patiently(
     name: str,
     waits: Sequence[float] | None = None,
 ) -> _T:
-    """Do something on a server; where the connection is lost, connect and do it again, a few times.
+    """Run a function on a server. If the connection is lost, connect and run it again, a few times.
 
     Args:
-        deed: May be done twice.
-        lost: Whether an error says so.
-        again: Forgets the connection, so that the deed connects.
-        name: Of the engine.
+        deed: The function; it may run twice.
+        lost: Returns whether an error means that the connection was lost.
+        again: Drops the connection, so that `deed` connects again.
+        name: Name of the engine.
         waits: Seconds before each further try.
 
     Raises:

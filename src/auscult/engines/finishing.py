@@ -1,7 +1,7 @@
-"""The last step of a job that several writers share: their segments become the next generation.
+"""The last step of a job that several writers share: publish their segments as the next generation.
 
-It is taken by one of them while the others wait. Segments that are small beside what follows them are joined, on a
-disk of this machine, and searchers see the whole of the generation with one change of one row.
+One writer runs it while the others wait. It merges small segments on a disk of this machine. One change of one row then
+publishes the whole generation.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ _AT_ONCE: Final = 256
 
 @dataclass(frozen=True, slots=True)
 class JobReport:
-    """What a job did.
+    """The result of a job.
 
     Attributes:
-        written: New and changed documents.
-        unchanged: Documents that the index had.
-        removed: Documents that it has no more, those that were replaced among them.
-        removed_ids: Ids of the first of them.
-        counts: What it holds now.
-        generation: Number of what is seen now.
-        records: What was read, a share each.
+        written: Number of new and changed documents.
+        unchanged: Number of documents that the index had already.
+        removed: Number of documents that left the index, replaced ones included.
+        removed_ids: Ids of the first of these.
+        counts: Contents of the index now.
+        generation: Number of the published generation.
+        records: Records of the files of each share.
     """
 
     written: int
@@ -64,13 +64,13 @@ class JobReport:
 
 
 def finish(job: Job, model: ModelRecord, corpus: str, knowledge_base: KnowledgeBase | None) -> JobReport:
-    """Make what a job wrote the generation that is seen, where no other writer has done so; all shares are done.
+    """Publish what a job wrote, unless another writer has done so. All shares must be finished.
 
     Args:
         job: The job.
-        model: That read.
+        model: The model that encoded the documents.
         corpus: Name for the manifest.
-        knowledge_base: Kept in the index together with the entities that documents are about.
+        knowledge_base: Stored in the index together with the entities that documents are about.
 
     Raises:
         EngineError: The server cannot be reached, or the job was dropped.
@@ -79,29 +79,29 @@ def finish(job: Job, model: ModelRecord, corpus: str, knowledge_base: KnowledgeB
     server, schema = server_of(place), schema_of(place)
     with server.alone(schema, patient=True) as run:
         query = "SELECT generation, removed, removed_ids FROM {jobs} WHERE job = %s"
-        found = run.execute(server.composed(query), [job.number]).fetchone()
-        if found is None:
+        row = run.execute(server.composed(query), [job.number]).fetchone()
+        if row is None:
             raise EngineError(f"this work on {server.name}", "none: another command dropped it", "give it again")
         items = Items(server, run, job)
         written = items.written()
-        is_last_step = found[0] is None
+        is_last_step = row[0] is None
         if is_last_step:
             finishing = _Finishing(server, run, job, written)
-            found = finishing.finish(model, corpus, knowledge_base)
+            row = finishing.finish(model, corpus, knowledge_base)
         state = published_state(server)
         if state is None:
             raise EngineError(f"an index on {server.name}", "none", "give the command again")
-        # Only one of those who worked together waits.
+        # One writer waits for the readers of earlier generations; the others need not.
         patience = readers.PATIENCE if is_last_step else 0.0
         give_space_back(Shares([server]), [run], schema, state.generation, patience)
         counts = Manifest.parse(state.manifest, server.name).counts
         report = JobReport(
-            sum(each.segment.documents for each in written if each.segment),
-            sum(len(each.kept) for each in written),
-            found[1],
-            found[2],
+            sum(share.segment.documents for share in written if share.segment),
+            sum(len(share.unchanged) for share in written),
+            row[1],
+            row[2],
             counts,
-            found[0],
+            row[0],
             items.records(),
         )
     server.close()
@@ -109,13 +109,13 @@ def finish(job: Job, model: ModelRecord, corpus: str, knowledge_base: KnowledgeB
 
 
 class _Finishing:
-    """Makes the next generation.
+    """Writes and publishes the next generation.
 
     Args:
-        server: Of the index.
-        run: The connection that holds the lock.
+        server: Server of the index.
+        run: Connection that holds the lock.
         job: The job.
-        written: What its writers did.
+        written: Results of the job's shares.
     """
 
     def __init__(self, server: PostgresServer, run: Any, job: Job, written: Sequence[Written]) -> None:
@@ -125,20 +125,20 @@ class _Finishing:
     def finish(
         self, model: ModelRecord, corpus: str, knowledge_base: KnowledgeBase | None
     ) -> tuple[int, int, Sequence[str]]:
-        """Return the number of the generation, how many documents left, and the ids of some of these."""
-        there = published_state(self._server)
-        before = _manifest_before(there, self._server, self._job, model)
+        """Return the number of the generation, how many documents were removed, and the ids of some of these."""
+        state = published_state(self._server)
+        before = _manifest_before(state, self._server, self._job, model)
         old = [self._segment(each, before.removed) for each in before.segments]
         living = set(chain.from_iterable(each.keys[each.living].tolist() for each in old))
-        gone = living.difference(*(each.kept for each in self._written))
+        gone = living.difference(*(share.unchanged for share in self._written))
         new = [each.segment for each in self._written if each.segment]
         if not new and len(gone) == len(living):
-            drop(self._server, self._run, self._job, there, model.dim)
+            drop(self._server, self._run, self._job, state, model.dim)
             raise DataError("at least one document to index", "none", "check the paths")
-        known = _with_subjects(knowledge_base, self._written)
-        content = b"" if known is None else known.to_bytes()
+        knowledge = _with_subjects(knowledge_base, self._written)
+        content = b"" if knowledge is None else knowledge.to_bytes()
         total = knowledge_checksum(before.row_seed, content) if content else 0
-        if there is not None and not (new or gone) and total == (before.knowledge or 0):
+        if state is not None and not (new or gone) and total == (before.knowledge or 0):
             return self._ended(before.generation, 0, [])
         manifest, counts = self._joined(before, new, gone)
         manifest = replace(
@@ -146,15 +146,15 @@ class _Finishing:
             auscult_version=__version__,
             corpus=corpus,
             model=model,
-            before=hashlib.sha256(there.manifest.encode()).hexdigest() if there else "",
+            before=hashlib.sha256(state.manifest.encode()).hexdigest() if state else "",
             knowledge=total,
             knowledge_file=before.knowledge_file if total == before.knowledge else None,
             counts=counts,
         )
-        if known is not None:
+        if knowledge is not None:
             query = "INSERT INTO {knowledge} VALUES (%s, %s, NULL) ON CONFLICT (sum) DO UPDATE SET gone = NULL"
             self._execute(query, [total, content])
-            manifest = self._with_knowledge_file(manifest, known)
+            manifest = self._with_knowledge_file(manifest, knowledge)
         with self._run.transaction():
             self._remove_joined(new, manifest)
             show_generation(self._server, self._run, manifest, FoundBy(), [*gone])
@@ -162,21 +162,21 @@ class _Finishing:
             return self._ended(manifest.generation, len(gone), names)
 
     def _joined(self, before: Manifest, new: Sequence[SegmentRecord], gone: Collection[int]) -> tuple[Manifest, Counts]:
-        """Join segments as is due, and write those that were joined; return the manifest, and what is in them."""
+        """Merge small segments and write the merged ones. Return the manifest and the contents of its segments."""
         removed = {*before.removed, *gone}
         with TemporaryDirectory(prefix="auscult-") as folder:
-            segments = [self._segment(each, removed) for each in (*before.segments, *new)]
+            segments = [self._segment(record, removed) for record in (*before.segments, *new)]
             manifest = settle(segments, removed, Path(folder), before, partial(self._fetched, Path(folder), removed))
-            for each in {*manifest.segments}.difference(before.segments, new):
-                put_file(self._server, self._run, each, BlockFile(Path(folder) / each.name, each.end))
-        shown = [self._segment(each, manifest.removed) for each in manifest.segments]
-        return manifest, sum((each.counts for each in shown), Counts(0, 0, 0))
+            for record in {*manifest.segments}.difference(before.segments, new):
+                put_file(self._server, self._run, record, BlockFile(Path(folder) / record.name, record.end))
+        shown = [self._segment(record, manifest.removed) for record in manifest.segments]
+        return manifest, sum((record.counts for record in shown), Counts(0, 0, 0))
 
-    def _with_knowledge_file(self, manifest: Manifest, known: KnowledgeBase) -> Manifest:
-        """Write the file that searchers look names up in, where it is another than before."""
+    def _with_knowledge_file(self, manifest: Manifest, knowledge: KnowledgeBase) -> Manifest:
+        """Write the file in which searchers look names up, if it has changed."""
         if manifest.knowledge_file is None:
             with TemporaryDirectory(prefix="auscult-") as folder:
-                manifest = with_knowledge_file(manifest, Path(folder), known)
+                manifest = with_knowledge_file(manifest, Path(folder), knowledge)
                 if (record := manifest.knowledge_file) is not None:
                     put_file(self._server, self._run, record, BlockFile(Path(folder) / record.name, record.end))
         return manifest
@@ -202,7 +202,7 @@ class _Finishing:
         return Segment(folder, record, removed)
 
     def _remove_joined(self, new: Sequence[SegmentRecord], manifest: Manifest) -> None:
-        """Remove segments of writers that no generation is made of, since they were joined."""
+        """Delete the writers' segments that were merged into others."""
         names = [*{each.name for each in new}.difference(each.name for each in manifest.segments)]
         for query in ("DELETE FROM {blocks} WHERE name = ANY(%s)", "DELETE FROM {segments} WHERE name = ANY(%s)"):
             self._execute(query, [names])
@@ -217,20 +217,20 @@ class _Finishing:
         return self._run.execute(self._server.composed(query), values)
 
 
-def _with_subjects(known: KnowledgeBase | None, written: Sequence[Written]) -> KnowledgeBase | None:
-    """Return a knowledge base with what documents are about; None where there is none."""
-    if known is None:
+def _with_subjects(knowledge: KnowledgeBase | None, written: Sequence[Written]) -> KnowledgeBase | None:
+    """Return a knowledge base with the entities that documents are about; None without a knowledge base."""
+    if knowledge is None:
         return None
     records = chain.from_iterable(each.records() for each in written)
-    return known.with_documents([subject(each, known) for each in records])
+    return knowledge.with_documents([subject(each, knowledge) for each in records])
 
 
-def _manifest_before(there: PublishedState | None, server: PostgresServer, job: Job, model: ModelRecord) -> Manifest:
-    """Return the manifest that the next generation's is made of: without documents, where there is no other."""
-    # The numbers that follow lie above those of the job's writers and below those of the next job.
+def _manifest_before(state: PublishedState | None, server: PostgresServer, job: Job, model: ModelRecord) -> Manifest:
+    """Return the published manifest, or one without documents, with the next numbers for this job."""
+    # These are above the numbers of the job's writers and below those of the next job.
     following = Job(job.address, job.number + 1, job.identity)
-    if there is not None:
-        manifest = Manifest.parse(there.manifest, server.name)
+    if state is not None:
+        manifest = Manifest.parse(state.manifest, server.name)
     else:
         manifest = Manifest(
             auscult_version=__version__,

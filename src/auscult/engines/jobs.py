@@ -1,9 +1,9 @@
-"""A job that several writers share: its shares of files, claimed and done in tables beside the index'.
+"""A job that several writers share. Tables beside the index's hold its shares of files.
 
-A share is done in one transaction that holds its row: the rows of its documents, its segment, and what is told of it
-are there together, or not at all. When a writer is killed, the server lets go of the row, and another takes the share.
-Keys follow from the numbers of job and share, so that documents have the same order whoever writes them. One job at a
-time is under way at an address.
+A writer processes a share in one transaction that locks the share's row. The rows of its documents, its segment and its
+result are written together, or not at all. When a writer is killed, the server unlocks the row, and another writer
+takes the share. Keys follow from the numbers of job and share, so that documents have the same order whoever writes
+them. An address has one job at a time.
 """
 
 from __future__ import annotations
@@ -46,17 +46,19 @@ _TABLES: Final = (
     " segment text, subjects text, PRIMARY KEY (job, number))",
 )
 Stage = Literal["records", "kept"]
-"""The column that is filled when a share was read, or written."""
+"""The column of a share that is filled when its files were read, or its documents written."""
 Subject = tuple[str, str, str, Sequence[str]]
-"""Id, title, source and entities of a document that says which these are."""
+"""Id, title, source and entities of a document that names its entities."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job as all of its writers know it.
+    """A job, the same for all of its writers.
 
     Attributes:
-        identity: Of the index.
+        address: Address of the index.
+        number: Number of the job, from 1.
+        identity: Identity of the index.
     """
 
     address: str
@@ -65,36 +67,36 @@ class Job:
 
     @property
     def first_key(self) -> int:
-        """Key that all of the job's documents and passages lie above, and all earlier ones below."""
+        """Lower bound of the keys of the job's documents and passages, above those of all earlier jobs."""
         return self.number << (_SHARES + _INNER)
 
     @property
     def first_segment(self) -> int:
-        """Number that all of the job's segments lie above."""
+        """Lower bound of the numbers of the job's segments."""
         return self.number << _SHARES
 
     def numbers(self, share: int) -> Numbers:
-        """Return where a share begins to count."""
+        """Return the first numbers of a share."""
         first = self.first_key + (share << _INNER) + 1
         return Numbers(identity=self.identity, document=first, passage=first, segment=self.first_segment + share)
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What became of the documents of a share.
+    """The result of writing the documents of a share.
 
     Attributes:
-        kept: Keys of those that the index had already.
-        segment: Of all others; None where there are none.
-        subjects: Documents that say which entities they are about.
+        unchanged: Keys of the documents that the index had already.
+        segment: Segment of all others; None where there are none.
+        subjects: Documents that name their entities.
     """
 
-    kept: Sequence[int]
+    unchanged: Sequence[int]
     segment: SegmentRecord | None
     subjects: Sequence[Subject] = field(default=())
 
     def records(self) -> Iterator[DocumentRecord]:
-        """Yield the subjects as a knowledge base takes them in."""
+        """Yield the subjects as records for a knowledge base."""
         for doc_id, title, source, entity_ids in self.subjects:
             yield DocumentRecord(doc_id, title, source, "", tuple(entity_ids), {})
 
@@ -104,36 +106,36 @@ def begin(address: str, listing: str, origins: Sequence[str], shares: int, model
 
     Args:
         address: "postgresql://USER@HOST/DATABASE#COLLECTION"; the user owns the tables, or may make them.
-        listing: Digest of what is read and how (`SharedFiles.listing`).
-        origins: Places of the files.
-        shares: How many there are.
-        model: That reads.
+        listing: Digest of the files and of how they are read (`SharedFiles.listing`).
+        origins: Origins of the files.
+        shares: Number of shares.
+        model: Model that encodes the documents.
         replace: Whether documents of other places, and another job that was not finished, may be removed.
 
     Raises:
-        ConfigError: The address is none.
-        EngineError: The server cannot be reached, or what is there is something else.
+        ConfigError: The address is not valid.
+        EngineError: The server cannot be reached, or has another index or an unfinished job.
     """
     place = whole_place(address)
     server, schema = server_of(place), schema_of(place)
-    said = f"{listing} {model.fingerprint}"
+    listed = f"{listing} {model.fingerprint}"
     with server.alone(schema, patient=True) as run:
-        there = published_state(server)
-        _check(server, there, model)
+        state = published_state(server)
+        _check(server, state, model)
         _create(server, run, model.dim)
         query = "SELECT job, listing, identity, origins, generation, begun FROM {jobs} ORDER BY job"
         jobs = run.execute(server.composed(query)).fetchall()
         number, identity = 1, uuid4().hex
         for job, other, identity, before, generation, begun in jobs:
             number = job + 1
-            if generation is None and other == said:
+            if generation is None and other == listed:
                 return Job(address, job, identity)
             if generation is None and not replace:
                 expected = f"no other job under way on {server.name}"
                 remedy = "finish it by giving its command again where the files are the same, or drop it with --replace"
                 raise EngineError(expected, f"one begun {begun:%Y-%m-%d %H:%M} of other files or choices", remedy)
             if generation is None:
-                drop(server, run, Job(address, job, identity), there, model.dim)
+                drop(server, run, Job(address, job, identity), state, model.dim)
             elif set(before) != {*map(printable_value, origins)} and not replace:
                 got = f"an index of {', '.join(before)} on {server.name}"
                 raise EngineError("the places that an index is of", got, "name them all, or say --replace")
@@ -141,7 +143,7 @@ def begin(address: str, listing: str, origins: Sequence[str], shares: int, model
             raise EngineError(f"fewer than {_MOST_JOBS:,} jobs on {server.name}", f"{number:,}", "name another after #")
         with run.transaction():
             query = "INSERT INTO {jobs} (job, listing, identity, origins) VALUES (%s, %s, %s, %s)"
-            run.execute(server.composed(query), [number, said, identity, [*map(printable_value, origins)]])
+            run.execute(server.composed(query), [number, listed, identity, [*map(printable_value, origins)]])
             run.execute(server.composed("DELETE FROM {items} WHERE job < %s"), [number])
             query = "INSERT INTO {items} (job, number) SELECT %s, generate_series(0, %s - 1)"
             run.execute(server.composed(query), [number, shares])
@@ -156,32 +158,34 @@ def _create(server: PostgresServer, run: Any, dim: int) -> None:
             run.execute(server.composed(statement))
 
 
-def _check(server: PostgresServer, there: PublishedState | None, model: ModelRecord) -> None:
-    """Refuse an index that was made otherwise.
+def _check(server: PostgresServer, state: PublishedState | None, model: ModelRecord) -> None:
+    """Check that this model wrote the index together with others.
 
     Raises:
         EngineError: Another model made it, or it was published from a folder.
     """
-    if there is None:
+    if state is None:
         return
     if not is_written_together(server):
         remedy = "change that folder and publish it again, or name another behind #"
         raise EngineError(f"an index on {server.name} that `auscult index --to` wrote", "one of a folder", remedy)
-    made = Manifest.parse(there.manifest, server.name).model
-    if made.fingerprint != model.fingerprint:
+    model_of_index = Manifest.parse(state.manifest, server.name).model
+    if model_of_index.fingerprint != model.fingerprint:
         remedy = "name that model, or another collection behind #"
-        raise EngineError(f"the model '{made.name}', which made the index on {server.name}", f"'{model.name}'", remedy)
+        raise EngineError(
+            f"the model '{model_of_index.name}', which made the index on {server.name}", f"'{model.name}'", remedy
+        )
 
 
-def drop(server: PostgresServer, run: Any, job: Job, there: PublishedState | None, dim: int) -> None:
-    """Remove a job that was not finished, and all that it wrote; its writers find it gone."""
-    if there is None:
+def drop(server: PostgresServer, run: Any, job: Job, state: PublishedState | None, dim: int) -> None:
+    """Delete an unfinished job and all that it wrote. Its writers then fail."""
+    if state is None:
         # The next job may have vectors of another length.
         run.execute(server.composed("DROP SCHEMA {schema} CASCADE"))
         _create(server, run, dim)
         return
     with run.transaction():
-        # Waits for those who write just now.
+        # Waits for writers that hold rows.
         query = "DELETE FROM {items} WHERE job = %s RETURNING segment"
         items = run.execute(server.composed(query), [job.number]).fetchall()
         names = [parse_json(segment)["name"] for (segment,) in items if segment]
@@ -197,10 +201,10 @@ def drop(server: PostgresServer, run: Any, job: Job, there: PublishedState | Non
 
 
 class Items:
-    """The shares of a job, as one writer sees and takes them.
+    """The shares of a job, for one writer.
 
     Args:
-        server: Of the index.
+        server: Server of the index.
         run: The writer's own connection.
         job: The job.
     """
@@ -210,44 +214,44 @@ class Items:
 
     @contextmanager
     def taken(self, stage: Stage, preferred: Collection[int] = ()) -> Iterator[int | None]:
-        """Yield the number of a share that nobody else has taken; None where there is none just now.
+        """Lock a share that no other writer has and yield its number; None where there is none at the moment.
 
-        What is written meanwhile is there when the block ends, or not at all.
+        The block is one transaction: what it writes is committed at its end, or rolled back.
 
         Args:
-            stage: That is done.
-            preferred: Shares that are taken first.
+            stage: Step to do.
+            preferred: Shares to take first.
         """
         query = (
             f"SELECT number FROM {{items}} WHERE job = %s AND {stage} IS NULL"  # noqa: S608
             " ORDER BY number = ANY(%s) DESC, number LIMIT 1 FOR UPDATE SKIP LOCKED"
         )
         with self._run.transaction():
-            found = self._execute(query, [self._job.number, [*preferred]]).fetchone()
-            yield None if found is None else int(found[0])
+            row = self._execute(query, [self._job.number, [*preferred]]).fetchone()
+            yield None if row is None else int(row[0])
 
     def left(self, stage: Stage) -> int:
-        """Return how many shares are not done."""
+        """Return how many shares have not finished a step."""
         query = f"SELECT count(*) FROM {{items}} WHERE job = %s AND {stage} IS NULL"  # noqa: S608
         return int(self._execute(query, [self._job.number]).fetchone()[0])
 
     def put_records(self, number: int, records: ShareRecords) -> None:
-        """Tell what was read of a share."""
+        """Store the records of a share's files."""
         query = "UPDATE {items} SET records = %s WHERE job = %s AND number = %s"
         self._execute(query, [json.dumps(records.to_json()), self._job.number, number])
 
     def records(self) -> list[ShareRecords]:
-        """Return what was read of all shares, in order."""
+        """Return the records of the files of all shares, in order."""
         query = "SELECT records FROM {items} WHERE job = %s ORDER BY number"
-        found = self._execute(query, [self._job.number]).fetchall()
-        return [ShareRecords.from_json(records) for (records,) in found]
+        rows = self._execute(query, [self._job.number]).fetchall()
+        return [ShareRecords.from_json(records) for (records,) in rows]
 
-    def held(self, doc_ids: Sequence[str]) -> dict[str, tuple[int, bytes]]:
-        """Return the key and the content's hash of documents that the index has, by their ids."""
+    def keys_and_hashes(self, doc_ids: Sequence[str]) -> dict[str, tuple[int, bytes]]:
+        """Return key and content hash of those documents that the index has, by id."""
         query = "SELECT doc_id, key, hash FROM {documents} WHERE doc_id = ANY(%s) AND key < %s AND gone IS NULL"
-        sought = {each.encode("utf-8", "surrogatepass"): each for each in doc_ids}
-        found = self._execute(query, [[*sought], self._job.first_key]).fetchall()
-        return {sought[doc_id]: (key, digest) for doc_id, key, digest in found}
+        sought = {doc_id.encode("utf-8", "surrogatepass"): doc_id for doc_id in doc_ids}
+        rows = self._execute(query, [[*sought], self._job.first_key]).fetchall()
+        return {sought[doc_id]: (key, digest) for doc_id, key, digest in rows}
 
     def put(self, reader: GenerationReader) -> None:
         """Write the documents and the segment of a share."""
@@ -256,18 +260,18 @@ class Items:
             put_file(self._server, self._run, segment.record, segment.file)
 
     def put_written(self, number: int, written: Written) -> None:
-        """Tell what became of a share's documents."""
+        """Store the result of a share."""
         query = "UPDATE {items} SET kept = %s, segment = %s, subjects = %s WHERE job = %s AND number = %s"
         segment = json.dumps(asdict(written.segment)) if written.segment else None
         subjects = json.dumps(written.subjects)
-        self._execute(query, [[*written.kept], segment, subjects, self._job.number, number])
+        self._execute(query, [[*written.unchanged], segment, subjects, self._job.number, number])
 
     def written(self) -> list[Written]:
-        """Return what became of the documents of all shares, in order."""
+        """Return the results of all shares, in order."""
         query = "SELECT kept, segment, subjects FROM {items} WHERE job = %s ORDER BY number"
         return [
-            Written(kept, SegmentRecord(**parse_json(segment)) if segment else None, parse_json(subjects))
-            for kept, segment, subjects in self._execute(query, [self._job.number]).fetchall()
+            Written(unchanged, SegmentRecord(**parse_json(segment)) if segment else None, parse_json(subjects))
+            for unchanged, segment, subjects in self._execute(query, [self._job.number]).fetchall()
         ]
 
     def _execute(self, query: str, values: Sequence[object]) -> Any:

@@ -1,8 +1,8 @@
 """Milvus as a server of candidates, a cluster or Milvus Lite (one file). The only file that imports `pymilvus`.
 
-What a collection holds is said in its properties. Vectors are looked for in a graph (HNSW), which a cluster divides
-among its machines. There are no words: searchers know what words say of all passages exactly, from their postings. The
-token comes from AUSCULT_MILVUS_TOKEN.
+The properties of a collection describe its contents (`Published`). Vectors are searched in a graph (HNSW), which a
+cluster divides among its machines. Words are not stored: searchers have exact evidence by words from their postings.
+The token comes from AUSCULT_MILVUS_TOKEN.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from auscult.index import Between
 from auscult.interfaces import FloatArray
 
 _T = TypeVar("_T")
-#: For an answer.
+#: Time limit of a request.
 _SECONDS = 10
-#: Before a search is tried again: whoever asks does not wait for long.
+#: Seconds before a search is tried again. Short, as a person waits.
 _SOON = (0.2,)
-_TOLD = "auscult"
+_PROPERTY = "auscult"
 _LONGEST_ID = 65_535
 # As many as Milvus allows.
 _MOST_GROUPS = 4096
 _AT_ONCE = 1000
-# Vectors that a search in a graph keeps in view, at least.
+# Least size of the candidate list of a graph search (`ef`).
 _LOOKED_AT = 64
-# The library says so by a plain error.
+# Code of the general error that the library raises without a connection.
 _NO_CONNECTION = 2
 _LAST = "\U0010ffff"
 
@@ -49,7 +49,7 @@ class MilvusEngine:
             import pymilvus
             from pymilvus import decorators
         self._library = pymilvus
-        # The library lets errors of its transport through where time is up.
+        # After a timeout the library raises errors of its transport.
         self._unanswered = decorators.grpc.RpcError
         server = place.server.removeprefix("milvus:")
         self._server = f"http:{server}" if server.startswith("//") else server
@@ -59,18 +59,18 @@ class MilvusEngine:
         self._deed(lambda client: client.list_collections())
 
     def published(self) -> Published | None:
-        """Return what the collection holds."""
+        """Return the description of the collection's contents; None where there is none."""
 
         def look(client: Any) -> Published | None:
             if not client.has_collection(self._collection):
                 return None
-            told = client.describe_collection(self._collection).get("properties", {}).get(_TOLD)
-            return None if told is None else Published(**json.loads(told))
+            saved = client.describe_collection(self._collection).get("properties", {}).get(_PROPERTY)
+            return None if saved is None else Published(**json.loads(saved))
 
         return self._deed(look)
 
-    def create(self, told: Published) -> None:
-        """Make the collection."""
+    def create(self, published: Published) -> None:
+        """Create the collection if it is missing."""
         kinds = self._library.DataType
 
         def make(client: Any) -> None:
@@ -80,7 +80,7 @@ class MilvusEngine:
             schema.add_field("key", kinds.INT64, is_primary=True)
             schema.add_field("document", kinds.INT64)
             schema.add_field("doc_id", kinds.VARCHAR, max_length=_LONGEST_ID)
-            schema.add_field("vector", kinds.FLOAT_VECTOR, dim=told.dim)
+            schema.add_field("vector", kinds.FLOAT_VECTOR, dim=published.dim)
             schema.add_field("fields", kinds.JSON)
             schema.add_field("open", kinds.BOOL)
             groups = {"element_type": kinds.VARCHAR, "max_capacity": _MOST_GROUPS, "max_length": _LONGEST_ID}
@@ -92,36 +92,36 @@ class MilvusEngine:
                 self._collection,
                 schema=schema,
                 index_params=indexes,
-                properties={_TOLD: json.dumps(asdict(told))},
-                # What was written is found by the next question.
+                properties={_PROPERTY: json.dumps(asdict(published))},
+                # The next search sees what was written.
                 consistency_level="Strong",
             )
 
         self._deed(make)
 
-    def finish(self, told: Published) -> None:
-        """Note that all was written."""
-        properties = {_TOLD: json.dumps(asdict(told))}
+    def finish(self, published: Published) -> None:
+        """Store the description of the contents, after all was written."""
+        properties = {_PROPERTY: json.dumps(asdict(published))}
         self._deed(lambda client: client.alter_collection_properties(self._collection, properties=properties))
 
     def documents(self) -> set[int]:
         """Return the keys of all documents."""
 
         def look(client: Any) -> set[int]:
-            found: set[int] = set()
+            keys: set[int] = set()
             rows = client.query_iterator(self._collection, batch_size=_AT_ONCE, output_fields=["document"])
             try:
-                while some := rows.next():
-                    found.update(row["document"] for row in some)
+                while batch := rows.next():
+                    keys.update(row["document"] for row in batch)
             finally:
                 rows.close()
-            return found
+            return keys
 
         return self._deed(look)
 
     def put(self, rows: Sequence[EngineRow]) -> None:
-        """Write passages; may be done twice."""
-        told = [
+        """Write passages; writing them again changes nothing."""
+        entities = [
             {
                 "key": row.key,
                 "document": row.document,
@@ -133,7 +133,7 @@ class MilvusEngine:
             }
             for row in rows
         ]
-        self._deed(lambda client: client.upsert(self._collection, told))
+        self._deed(lambda client: client.upsert(self._collection, entities))
 
     def drop(self, documents: Collection[int]) -> None:
         """Remove documents."""
@@ -149,7 +149,7 @@ class MilvusEngine:
         """Return the keys of the nearest passages (`Proposer`)."""
 
         def look(client: Any) -> list[int]:
-            (found,) = client.search(
+            (hits,) = client.search(
                 self._collection,
                 data=[vector.tolist()],
                 anns_field="vector",
@@ -159,7 +159,7 @@ class MilvusEngine:
                 search_params={"metric_type": "IP", "params": {"ef": max(_LOOKED_AT, 2 * k)}},
                 timeout=_SECONDS,
             )
-            return [hit["key"] for hit in found]
+            return [hit["key"] for hit in hits]
 
         return self._deed(look, _SOON)
 
@@ -176,7 +176,7 @@ class MilvusEngine:
     def _deed(self, deed: Callable[[Any], _T], waits: Sequence[float] | None = None) -> _T:
         error_of = self._library.exceptions
 
-        def done() -> _T:
+        def connected_deed() -> _T:
             if self._client is None:
                 token = os.environ.get("AUSCULT_MILVUS_TOKEN", "")
                 self._client = self._library.MilvusClient(self._server, token=token, timeout=_SECONDS)
@@ -190,7 +190,7 @@ class MilvusEngine:
         )
         try:
             return patiently(
-                done,
+                connected_deed,
                 lambda error: isinstance(error, lost) or getattr(error, "code", None) == _NO_CONNECTION,
                 self.close,
                 self.name,
@@ -204,24 +204,24 @@ class MilvusEngine:
 
 
 def _filter(filters: Filters) -> str:
-    """Return filters as an expression; JSON's strings are Milvus', too."""
-    said = []
-    for name, wanted in filters.where.items():
+    """Return filters as an expression of Milvus. Its strings are written as in JSON."""
+    conditions = []
+    for name, allowed in filters.where.items():
         value = f"fields[{json.dumps(printable_value(name), ensure_ascii=False)}]"
-        if isinstance(wanted, Between):
-            said.append(f"{value} >= {_quoted(wanted.first)}")
-            if wanted.last:
-                # It knows no beginning of a string: whatever begins with the bound is at most this.
-                said.append(f"{value} <= {_quoted(wanted.last + _LAST)}")
+        if isinstance(allowed, Between):
+            conditions.append(f"{value} >= {_quoted(allowed.first)}")
+            if allowed.last:
+                # There is no function for prefixes. All strings that begin with the bound are at most this.
+                conditions.append(f"{value} <= {_quoted(allowed.last + _LAST)}")
         else:
-            # The small server knows no "in" for what stands in JSON.
-            said.append(f"({' or '.join(f'{value} == {_quoted(each)}' for each in sorted(wanted))})")
+            # Milvus Lite has no "in" for values of JSON.
+            conditions.append(f"({' or '.join(f'{value} == {_quoted(choice)}' for choice in sorted(allowed))})")
     if filters.documents:
-        said.append(f"doc_id in [{_listed(filters.documents)}]")
+        conditions.append(f"doc_id in [{_listed(filters.documents)}]")
     if filters.groups is not None:
         some = f" or array_contains_any(access, [{_listed(filters.groups)}])" if filters.groups else ""
-        said.append(f"(open == true{some})")
-    return " and ".join(said)
+        conditions.append(f"(open == true{some})")
+    return " and ".join(conditions)
 
 
 def _listed(values: Collection[str]) -> str:

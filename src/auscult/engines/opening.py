@@ -26,7 +26,7 @@ def open_index(index: str | Path) -> PassageIndex:
 
 
 def signs_of(index: str | Path) -> object:
-    """Return what changes with every generation of an index, without opening it; None where that cannot be told."""
+    """Return a value that changes with every generation of an index, without opening it; None if that is unknown."""
     if not is_address(index):
         return signs_of_change(Path(index))
     try:

@@ -1,6 +1,6 @@
-"""The nearest passages in a table of PostgreSQL with pgvector, and vectors as it reads them.
+"""Search for the nearest passages in a table of PostgreSQL with pgvector.
 
-A graph (HNSW) is searched on until filters have let enough pass (iterative scan).
+A graph (HNSW) is searched until enough passages pass the filters (iterative scan).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from auscult.index import Between
 from auscult.interfaces import FloatArray
 
 _LOOKED_AT: Final = 100
-"""Vectors that a search in a graph keeps in view (`hnsw.ef_search`). It goes on from there until it has enough."""
+"""Size of the candidate list of a graph search (`hnsw.ef_search`)."""
 
 
 def nearest_on(
@@ -24,10 +24,10 @@ def nearest_on(
     filters: Filters,
     seen_by: str,
 ) -> list[tuple[float, int]]:
-    """Return the nearest passages of a server's table (`Proposer.nearest`): how far each is, and its key.
+    """Return distance and key of the nearest passages in a server's table (`Proposer.nearest`).
 
     Args:
-        server: Its name "passages" is that of the table.
+        server: Server whose name "passages" is that of the table.
         vector: As `Proposer.nearest` takes it.
         k: The same.
         filters: The same.
@@ -39,19 +39,19 @@ def nearest_on(
     where, values = _where(filters)
     # Conditions are made of constants here; all values are parameters.
     query = f"SELECT vector <#> %s::vector AS far, key FROM {{passages}}{where} ORDER BY far LIMIT %s"  # noqa: S608
-    told = [literal(vector), *values, k]
+    parameters = [literal(vector), *values, k]
 
     def look(run: Any, settings: str) -> list[tuple[float, int]]:
-        # Two statements at once cannot be prepared.
+        # Two statements in one query cannot be prepared.
         run.execute(settings, prepare=False)
-        rows: list[tuple[float, int]] = run.execute(server.composed(query), told).fetchall()
+        rows: list[tuple[float, int]] = run.execute(server.composed(query), parameters).fetchall()
         return rows
 
     graph = f"SET LOCAL hnsw.iterative_scan = strict_order; SET LOCAL hnsw.ef_search = {_LOOKED_AT}"
-    found = server.deed(partial(look, settings=graph), seen_by=seen_by)
-    if len(found) >= k:
-        return found
-    # A graph may end before all have been seen that may be proposed.
+    nearest = server.deed(partial(look, settings=graph), seen_by=seen_by)
+    if len(nearest) >= k:
+        return nearest
+    # A graph search may end before it has seen all passages that pass the filters.
     return server.deed(partial(look, settings="SET LOCAL enable_indexscan = off"), seen_by=seen_by)
 
 
@@ -61,25 +61,25 @@ def literal(vector: FloatArray) -> str:
 
 
 def _where(filters: Filters) -> tuple[str, list[object]]:
-    """Return filters as a condition, empty for none, and its values."""
-    said: list[str] = []
+    """Return filters as a WHERE clause, empty for none, and its parameters."""
+    conditions: list[str] = []
     values: list[object] = []
-    for name, wanted in filters.where.items():
-        # By code points, as everywhere here.
+    for name, allowed in filters.where.items():
+        # Compare by code points, as all other code does.
         value = '(fields ->> %s) COLLATE "C"'
-        if isinstance(wanted, Between):
-            said.append(f"{value} >= %s")
-            values += [name, printable_value(wanted.first)]
-            if wanted.last:
-                said.append('left(fields ->> %s, %s) COLLATE "C" <= %s')
-                values += [name, len(wanted.last), printable_value(wanted.last)]
+        if isinstance(allowed, Between):
+            conditions.append(f"{value} >= %s")
+            values += [name, printable_value(allowed.first)]
+            if allowed.last:
+                conditions.append('left(fields ->> %s, %s) COLLATE "C" <= %s')
+                values += [name, len(allowed.last), printable_value(allowed.last)]
         else:
-            said.append(f"{value} = ANY(%s)")
-            values += [name, [*map(printable_value, wanted)]]
+            conditions.append(f"{value} = ANY(%s)")
+            values += [name, [*map(printable_value, allowed)]]
     if filters.documents:
-        said.append("doc_id = ANY(%s)")
+        conditions.append("doc_id = ANY(%s)")
         values.append([*map(printable_value, filters.documents)])
     if filters.groups is not None:
-        said.append("(access IS NULL OR access && %s::text[])")
+        conditions.append("(access IS NULL OR access && %s::text[])")
         values.append([*map(printable_value, filters.groups)])
-    return (" WHERE " + " AND ".join(said) if said else ""), values
+    return (" WHERE " + " AND ".join(conditions) if conditions else ""), values

@@ -1,4 +1,4 @@
-"""Talking to a PostgreSQL server: connections that are made again, limits of time, errors in words.
+"""Connections to a PostgreSQL server: with reconnection, time limits and plain error messages.
 
 The only file that imports `psycopg`. The password comes from PGPASSWORD or a password file, and TLS from the address
 (`?sslmode=verify-full`) or from PGSSLMODE, as libpq reads them.
@@ -24,7 +24,7 @@ MILLISECONDS: Final = 60_000
 _READ_MILLISECONDS: Final = 10_000
 """For a statement that reads rows by their keys."""
 _SECONDS: Final = 5
-#: A machine that is gone says nothing: how long is waited until it is taken for gone.
+#: Keep-alive settings that detect a machine that is gone.
 _SILENT: Final[Mapping[str, Any]] = {
     "keepalives_idle": 5,
     "keepalives_interval": 2,
@@ -40,22 +40,22 @@ _LONG_WORK: Final = (
     "tcp_keepalives_count = 6",
 )
 _GRACE: Final = 2.0
-"""Seconds after a statement's time that a server has to say that it was too long; one that does not has stopped."""
-#: Connections that are kept for whoever asks next.
+"""Seconds after a statement's time limit in which the server must report it. Otherwise the server has stopped."""
+#: Idle connections that are kept.
 _KEPT: Final = 8
 
 
 class PostgresServer:
-    """A database, asked by several threads at once, each over a connection of its own.
+    """A database for several threads, each with a connection of its own.
 
     Args:
         url: As libpq takes it, without a password.
-        names: Of tables and indexes, written {NAME} in queries.
-        waits: Seconds before a deed is tried again when the connection was lost; None for those of `contract`.
-        seen_by: What the setting `auscult.groups` says, which policies of rows read; None to leave it.
+        names: Names of tables and indexes, by the NAME in queries ({NAME}).
+        waits: Seconds before a transaction is tried again when the connection was lost; None for those of `contract`.
+        seen_by: Value of the setting `auscult.groups`, which row policies read; None to leave it.
 
     Attributes:
-        name: For people.
+        name: Name for people.
 
     Raises:
         MissingExtraError: `psycopg` is not installed.
@@ -103,57 +103,57 @@ class PostgresServer:
         self._process = os.getpid()
 
     def composed(self, query: str) -> Any:
-        """Return a query with the names of tables and indexes put in."""
+        """Return a query with the names of tables and indexes filled in."""
         return self._library.sql.SQL(query).format(**self._names)
 
     def deed(self, deed: Callable[[Any], _T], limit: int = MILLISECONDS, seen_by: str | None = None) -> _T:
-        """Run one transaction, which may be done twice.
+        """Run one transaction. It may run twice.
 
         Args:
-            deed: Is given the connection.
-            limit: Milliseconds for each of its statements; 0 for any time.
-            seen_by: In place of that of all others.
+            deed: Called with the connection.
+            limit: Milliseconds for each statement; 0 for no limit.
+            seen_by: Value of `auscult.groups` in place of the server's.
 
         Raises:
             EngineError: The server cannot be reached, refuses, or takes too long.
         """
 
-        def done() -> _T:
+        def run() -> _T:
             with self._connected(seen_by or self._seen_by, limit) as connection, connection.transaction():
                 connection.execute(f"SET LOCAL statement_timeout = {limit}")
                 return deed(connection)
 
-        return self._told(lambda: self._patiently(done), limit)
+        return self._in_words(lambda: self._patiently(run), limit)
 
     def rows(self, query: str, values: Sequence[object] = (), seen_by: str | None = None) -> list[Any]:
         """Return the rows of a statement that reads.
 
         Args:
-            query: With names in braces.
-            values: Of its parameters.
-            seen_by: In place of that of all others.
+            query: Statement with names in braces.
+            values: Values of its parameters.
+            seen_by: Value of `auscult.groups` in place of the server's.
 
         Raises:
             EngineError: The server cannot be reached, refuses, or takes too long.
         """
 
-        def done() -> list[Any]:
+        def run() -> list[Any]:
             with self._connected(seen_by or self._seen_by, _READ_MILLISECONDS) as connection:
-                found: list[Any] = connection.execute(self.composed(query), values or None, binary=True).fetchall()
-                return found
+                rows: list[Any] = connection.execute(self.composed(query), values or None, binary=True).fetchall()
+                return rows
 
-        return self._told(lambda: self._patiently(done), _READ_MILLISECONDS)
+        return self._in_words(lambda: self._patiently(run), _READ_MILLISECONDS)
 
     @contextmanager
     def alone(self, key: str, *, patient: bool = False) -> Iterator[Any]:
-        """Yield a connection that nobody else has while nobody else is let in by the same key; it is not made again.
+        """Yield a connection that holds the lock of a key; it is not reopened when it is lost.
 
         Args:
-            key: Names what is done alone.
-            patient: Wait for whoever is in.
+            key: Name of the lock.
+            patient: Wait for the holder of the lock.
 
         Raises:
-            EngineError: Somebody else is in, or the server cannot be reached.
+            EngineError: Another connection holds the lock, or the server cannot be reached.
         """
         with self.connection() as connection:
             if patient:
@@ -169,7 +169,7 @@ class PostgresServer:
 
     @contextmanager
     def connection(self) -> Iterator[Any]:
-        """Yield a connection of one's own for long work; it is not made again when it is lost.
+        """Yield a connection for long work; it is not reopened when it is lost.
 
         Raises:
             EngineError: The server cannot be reached, or refuses.
@@ -180,7 +180,7 @@ class PostgresServer:
             yield connection
 
     def close(self) -> None:
-        """End the connections that nobody uses just now; the next deed makes another."""
+        """Close the idle connections; the next transaction opens a new one."""
         with self._one:
             idle, self._idle = self._idle, []
         for connection, _ in idle:
@@ -195,29 +195,29 @@ class PostgresServer:
     def _connected(self, seen_by: str | None, limit: int) -> Iterator[Any]:
         with self._one:
             if self._process != os.getpid():
-                # Those of the process that this one was made of stay its own.
+                # After a fork, the connections belong to the parent process.
                 self._idle, self._process = [], os.getpid()
-            connection, told = self._idle.pop() if self._idle else (None, None)
+            connection, groups = self._idle.pop() if self._idle else (None, None)
         if connection is None:
             connection = self._connect()
             connection.execute(f"SET statement_timeout = {_READ_MILLISECONDS}")
         connection.patience = limit / 1000 + _GRACE if limit else None
         try:
-            if seen_by is not None and seen_by != told:
+            if seen_by is not None and seen_by != groups:
                 connection.execute("SELECT set_config('auscult.groups', %s, false)", [seen_by])
-                told = seen_by
+                groups = seen_by
             yield connection
         finally:
             with self._one:
-                # One whose statement has not ended is of no use to the next.
+                # A connection whose statement has not ended cannot be used again.
                 is_at_rest = connection.info.transaction_status == self._library.pq.TransactionStatus.IDLE
                 is_kept = is_at_rest and len(self._idle) < _KEPT
                 if is_kept:
-                    self._idle.append((connection, told))
+                    self._idle.append((connection, groups))
             if not is_kept:
                 connection.close()
 
-    def _told(self, deed: Callable[[], _T], limit: int) -> _T:
+    def _in_words(self, deed: Callable[[], _T], limit: int) -> _T:
         with self._errors(limit):
             return deed()
 

@@ -1,8 +1,7 @@
-"""An index of which servers propose passages by their vectors, and no vectors are here but those of the proposed.
+"""An index whose passages servers propose by their vectors. It reads the vectors of the proposed passages only.
 
-Servers find, and the index tells how well a passage answers. Scores are those of a folder to the last bit, since the
-proposed passages are compared again with the vectors of the index' segments, of which only their rows are read. What is
-not proposed may be missed.
+The index scores the proposed passages with the vectors of its segments. Their scores are those of a folder to the last
+bit. A passage that is not proposed is missed.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import numpy as np
 from auscult.engines.contract import Filters, Proposer
 from auscult.engines.postgres import nearest_on
 from auscult.engines.shares import Shares
-from auscult.engines.tables import EVERYBODY, groups_told
+from auscult.engines.tables import EVERYBODY, groups_setting
 from auscult.index import ANY, Between, GenerationReader, GroupBy, PassageIndex, Where
 from auscult.index.passage_index import RowArray, ScoreArray, best_exactly
 from auscult.interfaces import FloatArray
@@ -24,7 +23,7 @@ from auscult.interfaces import FloatArray
 _MORE: Final = 16
 _ROUNDING: Final = 1e-5
 _PROPOSED: Final = 200
-"""How many passages are proposed by their vectors, where all evidence is weighed."""
+"""How many passages are proposed by their vectors, if all evidence is used."""
 
 
 class ShareProposer:
@@ -39,24 +38,24 @@ class ShareProposer:
 
     def nearest(self, vector: FloatArray, k: int, filters: Filters) -> list[int]:
         """Return the keys of the nearest passages (`Proposer`)."""
-        seen_by = EVERYBODY if filters.groups is None else groups_told(filters.groups)
+        seen_by = EVERYBODY if filters.groups is None else groups_setting(filters.groups)
         look = partial(nearest_on, vector=vector, k=k, filters=filters, seen_by=seen_by)
-        asked = [share for share in range(len(self._shares)) if share not in filters.left_out]
-        found = self._shares.on_each(dict.fromkeys(asked, look))
-        return [key for _, key in sorted(each for some in found for each in some)[:k]]
+        shares = [share for share in range(len(self._shares)) if share not in filters.left_out]
+        by_share = self._shares.on_each(dict.fromkeys(shares, look))
+        return [key for _, key in sorted(each for some in by_share for each in some)[:k]]
 
 
 class ProposedIndex(PassageIndex):
-    """An opened index with what proposes its passages.
+    """An opened index with a proposer of its passages.
 
-    The proposer is asked for more until the last that it proposes is worse than all that are shown: neither its
-    rounding nor its order of equals changes an answer.
+    A search requests more passages until the last proposed one scores lower than all hits. Neither the proposer's
+    rounding nor its order of ties changes the hits.
 
     Args:
-        reader: Of the index.
-        proposer: Of its passages.
-        groups: Who asks, where the reader is a view; None for all passages.
-        left_out: Shares that the reader is a view without.
+        reader: Reader of the index.
+        proposer: Proposer of its passages.
+        groups: Groups of the caller, if the reader is a view; None for all passages.
+        left_out: Shares that the reader, a view, is without.
     """
 
     def __init__(
@@ -72,14 +71,14 @@ class ProposedIndex(PassageIndex):
         self._left_out = left_out
 
     def seen_by(self, groups: Collection[str]) -> PassageIndex:
-        """Return the index as these groups may see it: what they may is proposed, and the view shows no other."""
+        """Return the view of the index for members of these groups. Only documents that they may see are proposed."""
         reader = self.reader.seen_by(groups)
         if reader is self.reader:
             return self
         return ProposedIndex(reader, self._proposer, frozenset(groups), self._left_out)
 
     def without(self, reader: GenerationReader, shares: frozenset[int]) -> ProposedIndex:
-        """Return the index without what is on some shares; `reader` is a view without it."""
+        """Return the index without some shares; `reader` is a view without them."""
         return ProposedIndex(reader, self._proposer, self._groups_asking, shares)
 
     def search(
@@ -96,15 +95,15 @@ class ProposedIndex(PassageIndex):
         filters = self._filters_of(where, documents)
         groups = self._groups(group_by)
 
-        asked = k + _MORE
+        count = k + _MORE
         while True:
-            keys = self._proposer.nearest(query, asked, filters)
+            keys = self._proposer.nearest(query, count, filters)
             rows, scores = best_exactly(self.reader.passage_vectors, query, self._rows_of(keys), len(keys) + 1)
-            found = best_exactly(self.reader.passage_vectors, query, np.sort(rows), k, groups)
-            # What was not proposed is as good as the last that was, at most: it must not tie with what is shown.
-            if len(keys) < asked or (len(found[1]) == k and scores[-1] < found[1][-1] - _ROUNDING):
-                return found
-            asked *= 4
+            best = best_exactly(self.reader.passage_vectors, query, np.sort(rows), k, groups)
+            # A passage that was not proposed scores at most as the last one. That must not tie with a hit.
+            if len(keys) < count or (len(best[1]) == k and scores[-1] < best[1][-1] - _ROUNDING):
+                return best
+            count *= 4
 
     def proposed(self, direction: FloatArray, where: Where = ANY, documents: Sequence[str] = ()) -> RowArray:
         """Return rows of the passages that are proposed as nearest to a direction, rising."""
@@ -114,19 +113,19 @@ class ProposedIndex(PassageIndex):
         return self._rows_of(self._proposer.nearest(direction, _PROPOSED, self._filters_of(where, documents)))
 
     def _rows_of(self, keys: Sequence[int]) -> RowArray:
-        """Return rows of passages by their keys, rising; without those that another generation has, or that hide."""
-        held, sought = self.reader.passage_keys, np.unique(np.array(keys, np.int64))
-        rows = np.minimum(np.searchsorted(held, sought), len(held) - 1)
-        rows = rows[held[rows] == sought]
-        found: RowArray = np.setdiff1d(rows, self.reader.wordless)
-        return found
+        """Return rows of passages by their keys, rising, without passages of other generations or hidden ones."""
+        index_keys, sought = self.reader.passage_keys, np.unique(np.array(keys, np.int64))
+        rows = np.minimum(np.searchsorted(index_keys, sought), len(index_keys) - 1)
+        rows = rows[index_keys[rows] == sought]
+        proposed: RowArray = np.setdiff1d(rows, self.reader.wordless)
+        return proposed
 
     def _filters_of(self, where: Where, documents: Sequence[str]) -> Filters:
         if where or documents:
-            # Says what is no field, value or id of this index.
+            # Raises an error for unknown fields, values and ids.
             self._allowed(where, frozenset(documents))
-        wanted = {
+        allowed = {
             name: value if isinstance(value, Between) else frozenset([value] if isinstance(value, str) else value)
             for name, value in where.items()
         }
-        return Filters(wanted, frozenset(documents), self._groups_asking, self._left_out)
+        return Filters(allowed, frozenset(documents), self._groups_asking, self._left_out)

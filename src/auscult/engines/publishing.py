@@ -1,9 +1,9 @@
-"""Putting an index into PostgreSQL, a generation at a time, on one server or in shares on several.
+"""Publish generations of an index to PostgreSQL, on one server or in shares on several.
 
-Rows that the server lacks are written a few documents at a time, each document with all that is of it; the generation
-is seen with one change of one row at the end. Killed in the middle, it goes on where it was. One publisher at a time:
-the change is made over the connection that holds the lock. A generation is seen when all servers have its rows, and
-the engine that proposes its passages, where there is one, has their vectors.
+The rows that the server lacks are written a few documents at a time, each document whole. One change of one row at the
+end publishes the generation. A publisher that was killed resumes where it was. There is one publisher at a time: it
+makes the change over the connection that holds the lock. A generation is published when all servers have its rows and
+the engine that proposes its passages, if there is one, has their vectors.
 """
 
 from __future__ import annotations
@@ -42,19 +42,20 @@ _SOME_GONE: Final = " OR ".join(
     f"EXISTS (SELECT FROM {{{name}}} WHERE gone IS NOT NULL)" for name in ("documents", "segments", "knowledge")
 )
 _NAMED: Final = 5
-"""Documents that left whose ids are told."""
+"""How many ids of removed documents a report has."""
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
 class PublishReport:
-    """What was done.
+    """The result of publishing.
 
     Attributes:
-        written: Documents that the servers lacked.
-        removed: Documents that the index has no more.
-        passages: That the servers now have.
-        removed_ids: Ids of the first that were removed.
+        written: Number of documents that the servers lacked.
+        removed: Number of documents that the index no longer has.
+        passages: Number of passages that the servers have now.
+        engine: Name of the servers, for people.
+        removed_ids: Ids of the first removed documents.
     """
 
     written: int
@@ -72,14 +73,14 @@ def publish(
     candidates: str = "",
     progress: Progress | None = None,
 ) -> PublishReport:
-    """Bring the index at an address to what a folder holds now; those who search there see it within a second.
+    """Publish the index of a folder at an address. Searchers see it within a second.
 
     Args:
-        folder: Of the index.
+        folder: The index folder.
         address: "postgresql://USER@HOST/DATABASE#COLLECTION"; the user owns the tables, or may make them. Of several
             servers, with commas between them, each has a share of the documents.
-        approximate: Let the servers propose passages by graphs of their vectors (HNSW), where looking at all of them
-            takes too long. Otherwise searchers do, as they do with a folder.
+        approximate: Let the servers propose passages by graphs of their vectors (HNSW), where comparing all of them
+            takes too long. Otherwise searchers compare all vectors, as they do with a folder.
         candidates: Address of an engine that proposes passages instead (`open_engine`); empty for none.
         progress: Called with documents written and to be written to a server.
 
@@ -109,12 +110,12 @@ def publish(
         written = [_write_share(shares, share, run, reader, found_by, progress) for share, run in enumerate(runs)]
         if vectors is not None:
             vectors.write(progress)
-        for share, (run, done) in enumerate(zip(runs, written, strict=True)):
+        for share, (run, report) in enumerate(zip(runs, written, strict=True)):
             with run.transaction():
                 server = shares.servers[share]
-                show_generation(server, run, manifest, found_by, done.gone, share=share, shares=len(shares))
+                show_generation(server, run, manifest, found_by, report.gone, share=share, shares=len(shares))
         each_share = [*zip(shares.servers, runs, written, strict=True)]
-        names = [ids_of(server, run, done.gone) for server, run, done in each_share]
+        names = [ids_of(server, run, report.gone) for server, run, report in each_share]
         give_space_back(shares, runs, key, manifest.generation, readers.PATIENCE)
         if vectors is not None:
             vectors.keep(chain.from_iterable(_keys_on(server, run) for server, run, _ in each_share))
@@ -131,8 +132,8 @@ class _Written:
     """What was written to a server.
 
     Attributes:
-        documents: How many.
-        gone: Keys of those that were seen, and that the index has no more.
+        documents: Number of documents.
+        gone: Keys of documents of the earlier generation that the index no longer has.
     """
 
     documents: int
@@ -147,13 +148,13 @@ def _write_share(
     found_by: FoundBy,
     progress: Progress | None,
 ) -> _Written:
-    """Write what a server lacks of its share, and of what all servers have."""
+    """Write the rows of its share that a server lacks, and the files that every server has."""
     server, manifest = shares.servers[share], reader.manifest
     with run.transaction():
         create(server, run, manifest.model.dim)
-    there = published_state(server, share, len(shares))
-    if there is not None:
-        _check_successor(there, reader, found_by, server)
+    state = published_state(server, share, len(shares))
+    if state is not None:
+        _check_successor(state, reader, found_by, server)
     rows = reader.documents[shares.are_on(reader.document_keys[reader.documents], [share])]
     keys = reader.document_keys[rows].tolist()
     has = dict(run.execute(server.composed("SELECT key, gone IS NULL FROM {documents}")).fetchall())
@@ -168,23 +169,23 @@ def _write_share(
         query = "INSERT INTO {knowledge} VALUES (%s, %s, NULL) ON CONFLICT (sum) DO UPDATE SET gone = NULL"
         run.execute(server.composed(query), [manifest.knowledge, knowledge])
     if found_by.approximate and not found_by.candidates:
-        # With all rows there, a graph is made many times as fast as row by row.
+        # Building the graph after all rows are written is many times as fast as row by row.
         query = "CREATE INDEX IF NOT EXISTS passages_graph ON {passages} USING hnsw (vector vector_ip_ops)"
         run.execute(server.composed(query))
     return _Written(len(missing), [key for key in has.keys() - {*keys} if has[key]])
 
 
 def _keys_on(server: PostgresServer, run: Any) -> list[int]:
-    """Return the keys of the documents of which a server has rows, of whatever generation."""
+    """Return the keys of all documents on a server, of any generation."""
     return [key for (key,) in run.execute(server.composed("SELECT key FROM {documents}")).fetchall()]
 
 
 class _Vectors:
-    """The vectors of an index' passages on their way to the engine that proposes them.
+    """Writes the vectors of an index's passages to the engine that proposes them.
 
     Args:
-        address: Of the engine.
-        reader: Of the index.
+        address: Address of the engine.
+        reader: Reader of the index.
 
     Raises:
         EngineError: The engine cannot be reached, or has the passages of another index.
@@ -194,32 +195,32 @@ class _Vectors:
         self._engine: Engine = open_engine(address)
         self._reader = reader
         model, manifest = reader.manifest.model, reader.manifest
-        self._told = Published(model.dim, model.fingerprint, manifest.identity, manifest.generation)
-        there = self._engine.published()
-        if there is not None and replace(there, generation=manifest.generation) != self._told:
+        self._published = Published(model.dim, model.fingerprint, manifest.identity, manifest.generation)
+        published = self._engine.published()
+        if published is not None and replace(published, generation=manifest.generation) != self._published:
             remedy = "name another collection behind #"
             raise EngineError(f"vectors of this index, or none, on {self._engine.name}", "another's", remedy)
         self._has: set[int] = set()
 
     def write(self, progress: Progress | None) -> None:
-        """Write what the engine lacks."""
+        """Write the vectors that the engine lacks."""
         reader = self._reader
         if self._engine.published() is None:
-            self._engine.create(replace(self._told, generation=-1))
+            self._engine.create(replace(self._published, generation=-1))
         self._has = self._engine.documents()
         keys = reader.document_keys[reader.documents].tolist()
         missing = [row for row, key in zip(reader.documents.tolist(), keys, strict=True) if key not in self._has]
-        done = 0
-        for some in batches(reader, missing):
-            if rows := [each for row in some for each in vector_rows(reader, row)]:
+        count = 0
+        for batch in batches(reader, missing):
+            if rows := [each for row in batch for each in vector_rows(reader, row)]:
                 self._engine.put(rows)
-            done += len(some)
+            count += len(batch)
             if progress is not None:
-                progress(done, len(missing))
-        self._engine.finish(self._told)
+                progress(count, len(missing))
+        self._engine.finish(self._published)
 
     def keep(self, documents: Iterable[int]) -> None:
-        """Remove the documents that the engine had before, but for these."""
+        """Delete the documents that the engine had before, except these."""
         if gone := self._has.difference(documents):
             self._engine.drop(gone)
 
@@ -229,7 +230,7 @@ class _Vectors:
 
 
 def withdraw(address: str) -> str | None:
-    """Remove the index at an address, and its vectors at an engine; the server's name, None where there was none.
+    """Delete the index at an address, and its vectors at an engine. Return the server's name; None without an index.
 
     Raises:
         EngineError: The server cannot be reached or refuses, or somebody publishes just now.
@@ -239,7 +240,7 @@ def withdraw(address: str) -> str | None:
     with ExitStack() as opened:
         runs = [opened.enter_context(server.alone(key)) for server in shares.servers]
         states = [published_state(server, share, len(shares)) for share, server in enumerate(shares.servers)]
-        # What a first job has not finished goes, too.
+        # A first job that was not finished is deleted, too.
         if not any(states) and not any(map(is_written_together, shares.servers)):
             return None
         for state in filter(None, states):
@@ -253,28 +254,28 @@ def withdraw(address: str) -> str | None:
 
 def _withdraw_vectors(state: PublishedState) -> None:
     with closing(open_engine(state.found_by.candidates)) as engine:
-        there = engine.published()
-        if there is not None and there.store == state.identity:
+        published = engine.published()
+        if published is not None and published.store == state.identity:
             engine.destroy()
 
 
 def _check_successor(
-    there: PublishedState, reader: GenerationReader, found_by: FoundBy, server: PostgresServer
+    state: PublishedState, reader: GenerationReader, found_by: FoundBy, server: PostgresServer
 ) -> None:
-    """Refuse a generation that may not take the place of what is published.
+    """Check that a generation may replace the published one.
 
     Raises:
-        EngineError: It may not.
+        EngineError: It is of another index or was made with other options, or a later generation is published.
     """
     manifest = reader.manifest
     remedy = "name another collection behind #, or remove that one first (auscult publish INDEX ADDRESS --withdraw)"
-    if (there.identity, there.found_by) != (manifest.identity, found_by):
-        got = "another" if there.identity != manifest.identity else "one made otherwise (--approximate, --candidates)"
+    if (state.identity, state.found_by) != (manifest.identity, found_by):
+        got = "another" if state.identity != manifest.identity else "one made otherwise (--approximate, --candidates)"
         raise EngineError(f"this index, or none, on {server.name}", got, remedy)
-    is_same = Manifest.parse(there.manifest, server.name) == manifest
-    if not is_same and there.generation >= manifest.generation:
+    is_same = Manifest.parse(state.manifest, server.name) == manifest
+    if not is_same and state.generation >= manifest.generation:
         expected = f"an earlier generation than {manifest.generation} of this index on {server.name}"
-        got = f"generation {there.generation}, of another copy of it"
+        got = f"generation {state.generation}, of another copy of it"
         raise EngineError(expected, got, f"publish that copy; or {remedy}")
 
 
@@ -285,12 +286,12 @@ def put_documents(
     rows: Sequence[int],
     progress: Progress | None,
 ) -> None:
-    """Write documents, each with all that is of it in one transaction."""
-    done = 0
-    for some in batches(reader, rows):
+    """Write documents, each with its passages and its file in one transaction."""
+    count = 0
+    for batch in batches(reader, rows):
         with run.transaction():
             documents, passages, originals = [], [], []
-            for row in some:
+            for row in batch:
                 document, of_it, original = document_rows(reader, row)
                 documents.append(document)
                 passages += of_it
@@ -299,13 +300,13 @@ def put_documents(
                 with run.cursor().copy(server.composed(f"COPY {{{name}}} FROM STDIN")) as copy:
                     for line in lines:
                         copy.write_row(line)
-        done += len(some)
+        count += len(batch)
         if progress is not None:
-            progress(done, len(rows))
+            progress(count, len(rows))
 
 
 def put_file(server: PostgresServer, run: Any, record: SegmentRecord | KnowledgeRecord, derived: BlockFile) -> None:
-    """Write a file of what is derived from the documents, where it is not there."""
+    """Write a segment or the file of names, if the server lacks it."""
     file = record.name, record.end
     query = "UPDATE {segments} SET gone = NULL WHERE name = %s AND ending = %s RETURNING size"
     if run.execute(server.composed(query), file).fetchone():
@@ -335,7 +336,7 @@ def show_generation(
     share: int = 0,
     shares: int = 1,
 ) -> None:
-    """Make a generation the one that is seen on a server, which has one of several shares."""
+    """Publish a generation on a server, which has one of several shares."""
     generation = manifest.generation
     files: list[SegmentRecord | KnowledgeRecord] = [*manifest.segments]
     if manifest.knowledge_file is not None:
@@ -360,14 +361,14 @@ def show_generation(
 
 
 def give_space_back(shares: Shares, runs: Sequence[Any], schema: str, latest: int, patience: float) -> None:
-    """Remove the rows that no generation has which somebody reads, after some waiting for readers of earlier ones.
+    """Delete the rows of generations that nobody reads. Wait some time for the readers of earlier generations.
 
     Args:
         shares: The servers.
-        runs: A connection to each.
-        schema: Of the index' tables.
-        latest: The generation that is seen now.
-        patience: Seconds.
+        runs: A connection to each server.
+        schema: Schema of the index's tables.
+        latest: The published generation.
+        patience: Seconds to wait at most.
     """
     until = time.monotonic() + patience
     for server, run in zip(shares.servers, runs, strict=True):
@@ -379,7 +380,7 @@ def give_space_back(shares: Shares, runs: Sequence[Any], schema: str, latest: in
 
 
 def _remove_gone(server: PostgresServer, run: Any, generation: int) -> None:
-    """Remove what had left up to a generation."""
+    """Delete the rows that left the index in a generation or before it."""
     for query in (
         "DELETE FROM {passages} WHERE document IN (SELECT key FROM {documents} WHERE gone <= %s)",
         "DELETE FROM {originals} WHERE document IN (SELECT key FROM {documents} WHERE gone <= %s)",

@@ -57,17 +57,17 @@ class Presence:
 
 
 def oldest_read(run: Any, schema: str, latest: int, until: float) -> int:
-    """Return the oldest generation that somebody reads, after some waiting for readers of earlier ones than the latest.
+    """Wait for the readers of earlier generations than the latest. Return the oldest generation that somebody reads.
 
     Args:
         run: A connection to the server.
-        schema: Of the index' tables.
-        latest: The generation that is seen now.
-        until: When waiting ends, by `time.monotonic`.
+        schema: Schema of the index's tables.
+        latest: The published generation.
+        until: Time when waiting ends, by `time.monotonic`.
     """
     while True:
-        found = run.execute(_OLDEST, [schema]).fetchone()[0]
-        oldest = latest if found is None else min(found, latest)
+        oldest_number = run.execute(_OLDEST, [schema]).fetchone()[0]
+        oldest = latest if oldest_number is None else min(oldest_number, latest)
         if oldest == latest or time.monotonic() >= until:
             return oldest
         time.sleep(_PAUSE)

@@ -1,4 +1,4 @@
-"""What goes to a server of each document: rows for the tables of PostgreSQL, and its vectors for an engine."""
+"""Rows of documents for a server: those for the tables of PostgreSQL, and those for an engine."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TOGETHER: Final = 500
 
 
 def batches(reader: GenerationReader, rows: Sequence[int]) -> Iterator[list[int]]:
-    """Yield documents, by their rows, a few at a time."""
+    """Yield rows of documents in batches of about 500 passages."""
     batch: list[int] = []
     size = 0
     for row in rows:
@@ -38,22 +38,22 @@ _Row = tuple[Any, ...]
 
 
 def document_rows(reader: GenerationReader, row: int) -> tuple[_Row, list[_Row], list[_Row]]:
-    """Return a document's row, those of its passages, and that of its file where it is kept."""
+    """Return the row of a document, the rows of its passages, and the row of its file if that is stored."""
     store, key = reader.store, int(reader.document_keys[row])
     total, (doc_id, digest, origin, record, tail) = store.row("documents", key)
-    told = reader.document_record(row)
-    name, title = printable_value(told.doc_id), printable_value(told.title)
-    values = fields_of(told.source, told.metadata)
-    fields = json.dumps({printable_value(each): printable_value(value) for each, value in values.items()})
+    source_record = reader.document_record(row)
+    name, title = printable_value(source_record.doc_id), printable_value(source_record.title)
+    values = fields_of(source_record.source, source_record.metadata)
+    fields = json.dumps({printable_value(name): printable_value(value) for name, value in values.items()})
     access = _access(values)
     document = (key, total, doc_id, digest, origin.encode("utf-8"), record, tail, name, title, fields, access, None)
-    named = f"{told.title} {further_names(told.metadata)}"
+    names = f"{source_record.title} {further_names(source_record.metadata)}"
     passages: list[_Row] = []
     for number in reader.passages_of(row):
         passage_key = int(reader.passage_keys[number])
         total, (passage_id, record, text, sentences, _, vectors, *windows) = store.row("passages", passage_key)
         stored = reader.stored(number)
-        words = dict.fromkeys(analyse(" ".join((named, *stored.passage.above, stored.passage.heading, stored.text))))
+        words = dict.fromkeys(analyse(" ".join((names, *stored.passage.above, stored.passage.heading, stored.text))))
         passages.append(
             (
                 key,

@@ -1,7 +1,7 @@
 """The servers of a whole index, each with a share of its documents.
 
-The document of key K is on server K modulo their number, with its passages and its file. Whatever documents are found
-by is on every server: each of them may be asked for it, and one that is away leaves out its own documents alone.
+The document of key K is on server K modulo the number of servers, with its passages and its file. Every server has the
+search structures. If a server is away, only its own documents are missing.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Shares:
         return document % len(self)
 
     def are_on(self, documents: npt.NDArray[np.int64], shares: Collection[int]) -> npt.NDArray[np.bool_]:
-        """Return which documents are on some shares, by their keys, (documents,)."""
+        """Return a mask of the documents that are on some shares, by their keys, (documents,)."""
         return np.isin(documents % len(self), [*shares])
 
     def rows(self, query: str, values: Sequence[object] = ()) -> list[Any]:

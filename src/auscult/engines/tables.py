@@ -1,21 +1,21 @@
-"""The tables of a whole index in PostgreSQL: what is written, and how the rows that answers are made of are read.
+"""The tables of a whole index in PostgreSQL, and the store that reads their rows.
 
     state       one row: the manifest of the generation that is published, and which share of it this server has
     documents, passages, originals
-                rows of the index' store (docs/reference/index-format.md) with their checksums; beside them what SQL
-                asks for: id, title, fields, groups, and of passages the vector and the words
+                rows of the index's store (docs/reference/index-format.md) with their checksums, and columns that SQL
+                filters by: id, title, fields, groups, and the vector and words of passages
     segments, blocks
-                files of what is derived to find documents by, and names, in blocks of 65,536 bytes
-    knowledge   the knowledge base in one piece, for views that some groups have
-    jobs, items what writers that work together have done (`engines.jobs`); no searcher reads them
+                files of search structures and of names, in blocks of 65,536 bytes
+    knowledge   the knowledge base in one piece, for the views of groups
+    jobs, items progress of writers that work together (`engines.jobs`); searchers do not read them
 
-A row is never changed: a document that is replaced gets another key. So a generation is seen whole, as its manifest
-names what is of it, and rows that it lacks (`gone`) stay as long as somebody reads an earlier one (`engines.readers`).
-Documents, passages and originals are partitioned by hash of the document's key, blocks by their own. Of several servers
-each has the documents of its share, and all of the rest (`engines.shares`).
+Rows never change: a document that is replaced gets another key. A reader therefore sees a whole generation, as the
+manifest lists. Rows that left the index (`gone`) stay while somebody reads an earlier generation (`engines.readers`).
+Documents, passages and originals are partitioned by hash of the document's key, blocks by their own key. Each of
+several servers has the documents of its share, and everything else (`engines.shares`).
 
-Policies of rows let those who do not own the tables see documents without the field `access`, and those of the groups
-in the setting `auscult.groups`: ",GROUP,GROUP,", or "*" for all.
+Row policies apply to roles that do not own the tables. These see documents without the field `access`, and those of the
+groups in the setting `auscult.groups`: ",GROUP,GROUP,", or "*" for all.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ from auscult.index.manifest import PASSAGE_DTYPE, Manifest
 from auscult.index.store import Store
 
 VERSION: Final = 2
-"""Of the tables. Whoever changes them raises it: searchers that know less refuse."""
+"""Version of the tables. Raise it when they change: searchers refuse other versions."""
 PARTITIONS: Final = 8
 EVERYBODY: Final = "*"
-#: Rows that are kept after they were read: some answers'.
+#: Rows that are cached: those of some answers.
 _KEPT: Final = 1024
 _NAMES: Final = ("state", "documents", "passages", "originals", "segments", "blocks", "knowledge", "jobs", "items")
 _SEEN: Final = (
@@ -72,7 +72,7 @@ _TABLES: Final = (
     "CREATE TABLE IF NOT EXISTS {blocks} (name text NOT NULL, ending bigint NOT NULL, number int NOT NULL,"
     " content bytea NOT NULL, PRIMARY KEY (name, ending, number)) PARTITION BY HASH (name, ending, number)",
     "CREATE TABLE IF NOT EXISTS {knowledge} (sum bigint PRIMARY KEY, content bytea NOT NULL, gone bigint)",
-    # Not compressed, so that a piece is read without the rest.
+    # Without compression, PostgreSQL reads a part of a block without the rest.
     "ALTER TABLE {blocks} ALTER content SET STORAGE EXTERNAL",
     "CREATE INDEX IF NOT EXISTS documents_by_id ON {documents} USING hash (doc_id)",
 )
@@ -80,15 +80,15 @@ _PARTITIONED: Final = ("documents", "passages", "originals", "blocks")
 _GUARDED: Final = ("documents", "passages", "originals")
 
 
-#: Between the addresses of two servers; a comma within one stands between hosts of the same data, as libpq has it.
+#: Comma between the addresses of two servers. A comma within an address separates hosts of the same data (libpq).
 _BETWEEN: Final = re.compile(r",(?=\w+://)")
 
 
 def whole_places(address: str) -> list[Place]:
-    """Take apart the address of a whole index: of one server, or of several between commas, each with a share.
+    """Parse the address of a whole index: one server, or several with commas between them, each with a share.
 
     Raises:
-        ConfigError: It is none, names a server twice, or is of a server that keeps no whole index.
+        ConfigError: The address is not valid, names a server twice, or one that cannot have a whole index.
     """
     servers, mark, collection = address.partition("#")
     places = [place_of(f"{server}{mark}{collection}") for server in _BETWEEN.split(servers)]
@@ -102,10 +102,10 @@ def whole_places(address: str) -> list[Place]:
 
 
 def whole_place(address: str) -> Place:
-    """Take apart the address of a whole index on one server.
+    """Parse the address of a whole index on one server.
 
     Raises:
-        ConfigError: It is none, or of several servers.
+        ConfigError: The address is not valid, or names several servers.
     """
     places = whole_places(address)
     if len(places) > 1:
@@ -115,15 +115,15 @@ def whole_place(address: str) -> Place:
 
 
 def schema_of(place: Place) -> str:
-    """Return the schema that a whole index' tables are in."""
+    """Return the schema of a whole index's tables."""
     return f"auscult_{place.collection}"
 
 
 def server_of(place: Place, waits: Sequence[float] | None = None) -> PostgresServer:
-    """Return the server of a whole index; nothing is asked of it yet.
+    """Return the server of a whole index, without connecting to it.
 
     Args:
-        place: Of the index.
+        place: Place of the index.
         waits: As `PostgresServer` takes them.
     """
     schema = schema_of(place)
@@ -134,12 +134,12 @@ def server_of(place: Place, waits: Sequence[float] | None = None) -> PostgresSer
 
 
 def create(server: PostgresServer, run: Any, dim: int) -> None:
-    """Make the tables where there are none.
+    """Create the tables that are missing.
 
     Args:
-        server: Of the index.
-        run: A connection with a transaction.
-        dim: Of vectors.
+        server: Server of the index.
+        run: A connection in a transaction.
+        dim: Dimension of vectors.
     """
     run.execute("CREATE EXTENSION IF NOT EXISTS vector")
     run.execute(server.composed("CREATE SCHEMA IF NOT EXISTS {schema}"))
@@ -155,17 +155,17 @@ def create(server: PostgresServer, run: Any, dim: int) -> None:
         run.execute(server.composed(f"CREATE POLICY seen ON {{{name}}} FOR SELECT USING ({_SEEN})"))
 
 
-def groups_told(groups: Collection[str]) -> str:
-    """Return groups as the setting `auscult.groups` says them."""
+def groups_setting(groups: Collection[str]) -> str:
+    """Return groups as a value of the setting `auscult.groups`."""
     return "".join(f",{printable_value(group)}" for group in sorted(groups)) + ","
 
 
 @dataclass(frozen=True, slots=True)
 class FoundBy:
-    """How searchers come by the passages that they weigh.
+    """How searchers select the passages to score.
 
     Attributes:
-        approximate: Whether passages are proposed, of which some may be missed; otherwise all are looked at.
+        approximate: Whether passages are proposed, so that some may be missed; otherwise all are scored.
         candidates: Address of the engine that proposes them; empty for the graphs of PostgreSQL.
     """
 
@@ -188,7 +188,7 @@ class PublishedState:
 
 
 def shares_at(address: str, waits: Sequence[float] | None = None) -> Shares:
-    """Return the servers of a whole index; nothing is asked of them yet.
+    """Return the servers of a whole index, without connecting to them.
 
     Args:
         address: As `whole_places` takes it.
@@ -201,12 +201,12 @@ def shares_at(address: str, waits: Sequence[float] | None = None) -> Shares:
 
 
 def state_of_all(shares: Shares) -> PublishedState | None:
-    """Return the last generation that all servers have rows of; None where nothing is published.
+    """Return the last generation whose rows all servers have; None where nothing is published.
 
-    A server that is away is not waited for. Rows are on all servers before one of them shows their generation.
+    Servers that are away are not waited for: all servers have the rows before one of them publishes a generation.
 
     Raises:
-        EngineError: None can be reached, a newer version of auscult made the tables, or they are not of one index.
+        EngineError: No server can be reached, a newer version of auscult made the tables, or their indexes differ.
     """
     states: list[PublishedState | None] = []
     for share in range(len(shares)):
@@ -215,22 +215,22 @@ def state_of_all(shares: Shares) -> PublishedState | None:
         except ShareAwayError:
             if not states and share == len(shares) - 1:
                 raise
-    here = [each for each in states if each is not None]
-    if not here:
+    published = [state for state in states if state is not None]
+    if not published:
         return None
-    if len({each.identity for each in here}) > 1 or len(here) < len(states):
+    if len({state.identity for state in published}) > 1 or len(published) < len(states):
         got = "others, or none, on some of them"
         raise EngineError(f"shares of one index on {shares.name}", got, "publish it to all of them at once")
-    return max(here, key=lambda each: each.generation)
+    return max(published, key=lambda state: state.generation)
 
 
 def published_state(server: PostgresServer, share: int = 0, shares: int = 1) -> PublishedState | None:
-    """Return what is published on a server; None where nothing is.
+    """Return the published generation of a server; None where nothing is published.
 
     Args:
-        server: To be asked.
-        share: Which one it should have.
-        shares: Of how many.
+        server: The server.
+        share: Number of the share that it should have, from 0.
+        shares: Number of shares.
 
     Raises:
         EngineError: The server cannot be reached, has another share, or a newer version of auscult made the tables.
@@ -243,40 +243,40 @@ def published_state(server: PostgresServer, share: int = 0, shares: int = 1) -> 
     if versions[0][0] != VERSION:
         remedy = "upgrade auscult" if versions[0][0] > VERSION else "publish it again with this version, elsewhere"
         raise EngineError(f"tables of version {VERSION} on {server.name}", f"version {versions[0][0]}", remedy)
-    found = server.rows("SELECT share, shares, identity, generation, manifest, approximate, candidates FROM {state}")
-    if found and found[0][:2] != (share, shares):
+    rows = server.rows("SELECT share, shares, identity, generation, manifest, approximate, candidates FROM {state}")
+    if rows and rows[0][:2] != (share, shares):
         expected = f"share {share + 1} of {shares} on {server.name}"
         remedy = "name the servers, with commas between them, in the order in which the index was published to them"
-        raise EngineError(expected, f"share {found[0][0] + 1} of {found[0][1]}", remedy)
-    if not found:
+        raise EngineError(expected, f"share {rows[0][0] + 1} of {rows[0][1]}", remedy)
+    if not rows:
         return None
-    _, _, identity, generation, manifest, *found_by = found[0]
+    _, _, identity, generation, manifest, *found_by = rows[0]
     return PublishedState(identity, generation, FoundBy(*found_by), manifest)
 
 
 def is_written_together(server: PostgresServer) -> bool:
-    """Return whether an index is, or shall be, written by several writers (`engines.jobs`), and is not of a folder."""
+    """Return whether several writers write the index together (`engines.jobs`), rather than publish a folder."""
     return _is_there(server, "jobs")
 
 
 def _is_there(server: PostgresServer, table: str) -> bool:
     name = server.composed(f"{{{table}}}").as_string(None)
-    (found,) = server.rows("SELECT to_regclass(%s) IS NOT NULL", [name])
-    return bool(found[0])
+    (row,) = server.rows("SELECT to_regclass(%s) IS NOT NULL", [name])
+    return bool(row[0])
 
 
 class ServedStore(Store):
-    """The rows of one generation, read from a server; nothing is written through it.
+    """The rows of one generation on servers, read-only.
 
     Args:
         shares: The servers.
         content: The manifest, as it is published.
-        groups: Whose documents are seen, as the setting `auscult.groups` says it.
-        left_out: Shares that are not asked.
+        groups: Groups whose documents are read, as a value of the setting `auscult.groups`.
+        left_out: Shares that are not read.
 
     Attributes:
-        document_keys: Of the generation, rising; set by whoever opens it.
-        firsts: Key of the first passage of each of them.
+        document_keys: Keys of the generation's documents, rising; set by the code that opens the store.
+        firsts: Key of the first passage of each document.
     """
 
     def __init__(
@@ -286,85 +286,85 @@ class ServedStore(Store):
         self.path = Path(shares.name)
         self.document_keys: npt.NDArray[np.int64] = np.zeros(0, np.int64)
         self.firsts: npt.NDArray[np.int64] = np.zeros(0, np.int64)
-        self._told = content
+        self._content = content
         self._groups = groups
-        self._asked = [share for share in range(len(shares)) if share not in left_out]
-        self._held: dict[tuple[str, int], Sequence[Any]] = {}
+        self._read_shares = [share for share in range(len(shares)) if share not in left_out]
+        self._cached: dict[tuple[str, int], Sequence[Any]] = {}
         self._one = threading.Lock()
 
     def seen_by(self, groups: Collection[str]) -> ServedStore:
-        """Return the rows that some groups see."""
-        return self._view(groups_told(groups), frozenset())
+        """Return the view of the store for members of groups."""
+        return self._view(groups_setting(groups), frozenset())
 
     def without(self, shares: frozenset[int]) -> ServedStore:
-        """Return the rows that are not on some shares."""
+        """Return the view of the store without some shares."""
         return self._view(self._groups, shares)
 
     def _view(self, groups: str, left_out: frozenset[int]) -> ServedStore:
-        view = ServedStore(self.shares, self._told, groups, left_out)
+        view = ServedStore(self.shares, self._content, groups, left_out)
         view.document_keys, view.firsts = self.document_keys, self.firsts
         return view
 
     def close(self) -> None:
-        """End the connections; the next question makes others."""
+        """Close the connections; the next query opens new ones."""
         self.shares.close()
 
     def manifest(self) -> Manifest:
         """Return the manifest of this generation."""
-        return Manifest.parse(self._told, self.shares.name)
+        return Manifest.parse(self._content, self.shares.name)
 
     def checksum(self) -> str:
         """Return the SHA-256 of the manifest, in hexadecimal digits."""
-        return hashlib.sha256(self._told.encode()).hexdigest()
+        return hashlib.sha256(self._content.encode()).hexdigest()
 
     def knowledge(self) -> bytes | None:
         """Return the knowledge base; None where there is none."""
-        told = self.manifest().knowledge
-        if not told:
+        checksum = self.manifest().knowledge
+        if not checksum:
             return None
-        found = self.shares.rows("SELECT content FROM {knowledge} WHERE sum = %s", [told])
-        if not found:
+        rows = self.shares.rows("SELECT content FROM {knowledge} WHERE sum = %s", [checksum])
+        if not rows:
             raise self._gone("knowledge base")
-        content: bytes = self._checked("knowledge", 1, (1, told, found[0][0]))[0]
+        content: bytes = self._checked("knowledge", 1, (1, checksum, rows[0][0]))[0]
         return content
 
     def key_of(self, doc_id: str) -> int | None:
         """Return a document's key; None where no document of this generation has the id."""
         sought = doc_id.encode("utf-8", "surrogatepass")
         query = "SELECT key FROM {documents} WHERE doc_id = %s"
-        for (key,) in self._rows(query, {share: [sought] for share in self._asked}):
+        for (key,) in self._rows(query, {share: [sought] for share in self._read_shares}):
             place = int(np.searchsorted(self.document_keys, key))
             if place < len(self.document_keys) and self.document_keys[place] == key:
                 return int(key)
         return None
 
     def damaged(self, got: str) -> IndexFolderError:
-        """Return the error of a server that holds something else than was written."""
+        """Return the error for rows that differ from what was published."""
         remedy = "remove the index from it (auscult publish INDEX ADDRESS --withdraw), and publish it again"
         return IndexFolderError(f"what was published to {self.shares.name}", got, remedy)
 
     def read_ahead(self, passages: Sequence[int]) -> None:
-        """Read rows of passages and of their documents at once, and keep them for who asks for them next."""
+        """Read the rows of passages and of their documents at once, and cache them."""
         self._read_rows("passages", passages)
         owners = [*{self._owner(key) for key in passages}]
         self._read_rows("documents", owners)
         with self._one:
-            sought = [key for key in owners if ("layouts", key) not in self._held]
-        if sought:
+            missing = [key for key in owners if ("layouts", key) not in self._cached]
+        if missing:
             query = "SELECT document, layout, layout_sum FROM {originals} WHERE document = ANY(%s)"
-            found = {("layouts", key): told for key, *told in self._rows(query, self._by_share(sought))}
-            self._keep({("layouts", key): found.get(("layouts", key), []) for key in sought})
+            layouts = {("layouts", key): layout_row for key, *layout_row in self._rows(query, self._by_share(missing))}
+            self._keep({("layouts", key): layouts.get(("layouts", key), []) for key in missing})
 
     def original_layout(self, key: int) -> Original | None:
         """Read `original` without its content."""
         query = "SELECT layout, layout_sum FROM {originals} WHERE document = ANY(%s)"
         with self._one:
-            told = self._held.get(("layouts", int(key)))
-        if told is None:
-            told = next(iter(self._rows(query, self._by_share([int(key)]))), [])
-        if not told:
+            layout_row = self._cached.get(("layouts", int(key)))
+        if layout_row is None:
+            layout_row = next(iter(self._rows(query, self._by_share([int(key)]))), [])
+        if not layout_row:
             return None
-        layout, total = told
+        layout, total = layout_row
         if zlib.crc32(layout) != total:
             raise self.damaged(f"a damaged row {key} in originals")
         return Original.from_bytes(layout, b"")
@@ -372,51 +372,51 @@ class ServedStore(Store):
     def _find(self, table: str, key: int) -> list[Any]:
         self._read_rows(table, [int(key)])
         with self._one:
-            held = self._held.get((table, int(key)))
-        # Others may have read so much meanwhile that it has gone.
-        return [held] if held is not None else self._find(table, key)
+            row = self._cached.get((table, int(key)))
+        # Other threads may have pushed the row out of the cache.
+        return [row] if row is not None else self._find(table, key)
 
     def _read_rows(self, table: str, keys: Sequence[int]) -> None:
         with self._one:
-            sought = [key for key in dict.fromkeys(keys) if (table, key) not in self._held]
-        if not sought:
+            missing = [key for key in dict.fromkeys(keys) if (table, key) not in self._cached]
+        if not missing:
             return
         if table == "documents":
             query = "SELECT key, sum, doc_id, hash, origin, record, tail FROM {documents} WHERE key = ANY(%s)"
-            found = self._rows(query, self._by_share(sought))
-            rows = [(*row[:4], row[4].decode("utf-8"), *row[5:]) for row in found]
+            fetched = self._rows(query, self._by_share(missing))
+            rows = [(*row[:4], row[4].decode("utf-8"), *row[5:]) for row in fetched]
         else:
             query = (
                 "SELECT key, sum, passage_id, record, text, sentences, vector_send(vector), vectors, windows"
                 " FROM {passages} WHERE document = ANY(%s) AND key = ANY(%s)"
             )
-            found = self._rows(query, self._by_share(sought, self._owner))
-            # An index of before lacks the last.
-            rows = [(*row[:6], _vector(row[6]).tobytes(), *row[7 : 9 - (row[8] is None)]) for row in found]
-        if len(rows) != len(sought):
+            fetched = self._rows(query, self._by_share(missing, self._owner))
+            # Indexes of earlier versions have no windows.
+            rows = [(*row[:6], _vector(row[6]).tobytes(), *row[7 : 9 - (row[8] is None)]) for row in fetched]
+        if len(rows) != len(missing):
             raise self._gone(table)
         self._keep({(table, row[0]): row for row in rows})
 
     def _keep(self, rows: Mapping[tuple[str, int], Sequence[Any]]) -> None:
         with self._one:
-            self._held |= rows
-            while len(self._held) > max(_KEPT, len(rows)):
-                self._held.pop(next(iter(self._held)))
+            self._cached |= rows
+            while len(self._cached) > max(_KEPT, len(rows)):
+                self._cached.pop(next(iter(self._cached)))
 
     def _original(self, key: int) -> Sequence[Any] | None:
         query = "SELECT document, sum, layout, content FROM {originals} WHERE document = ANY(%s)"
-        found = self._rows(query, self._by_share([int(key)]))
-        return self._checked("originals", key, found[0]) if found else None
+        rows = self._rows(query, self._by_share([int(key)]))
+        return self._checked("originals", key, rows[0]) if rows else None
 
     def _owner(self, passage: int) -> int:
         return int(self.document_keys[np.searchsorted(self.firsts, passage, "right") - 1])
 
     def _by_share(self, keys: Sequence[int], owner: Callable[[int], int] | None = None) -> dict[int, list[object]]:
-        """Return, by share, the values of a statement that reads rows by their keys.
+        """Return, by share, the parameters of a statement that reads rows by their keys.
 
         Args:
-            keys: Of documents, or of passages.
-            owner: Gives the document of a passage; documents go before passages in the values.
+            keys: Keys of documents or of passages.
+            owner: Returns the document of a passage. The documents then come before the passages in the parameters.
         """
         documents: defaultdict[int, set[int]] = defaultdict(set)
         sought: defaultdict[int, list[int]] = defaultdict(list)
@@ -430,11 +430,16 @@ class ServedStore(Store):
         return {share: [[*documents[share]], rows] for share, rows in sought.items()}
 
     def _rows(self, query: str, values: Mapping[int, Sequence[object]]) -> list[Any]:
-        """Return the rows of a statement on several shares, by share its values."""
-        found = self.shares.on_each(
-            {share: partial(self._read_on, query=query, values=some) for share, some in values.items()}
+        """Return the rows of a statement on several shares.
+
+        Args:
+            query: The statement.
+            values: Its parameters, by share.
+        """
+        by_share = self.shares.on_each(
+            {share: partial(self._read_on, query=query, values=parameters) for share, parameters in values.items()}
         )
-        return [row for rows in found for row in rows]
+        return [row for rows in by_share for row in rows]
 
     def _read_on(self, server: PostgresServer, query: str, values: Sequence[object]) -> list[Any]:
         return server.rows(query, values, self._groups)
@@ -452,5 +457,5 @@ class ServedStore(Store):
 
 
 def _vector(sent: bytes) -> npt.NDArray[np.float32]:
-    """Return a vector as pgvector sends it: its length and 0 as uint16, and its numbers, big-endian."""
+    """Parse a vector as pgvector sends it: its length and 0 as uint16, and its numbers, big-endian."""
     return np.frombuffer(sent, ">f4", offset=4).astype(PASSAGE_DTYPE)

@@ -1,9 +1,9 @@
-"""A whole index on a PostgreSQL server: searchers hold the model and a bounded cache, and no folder.
+"""A whole index on a PostgreSQL server: searchers need the model and a bounded cache, but no folder.
 
-A reader of a folder and one of a server differ in where rows and blocks come from, and in nothing else, so that answers
-are the same. Blocks are read as they are needed and kept up to a limit; arrays that a question looks at as a whole stay
-in memory, as those of an opened folder do: numbers of passages, lengths of texts, and, where all passages are weighed,
-their vectors. Where passages are proposed (`engines.proposing`), vectors are read of those alone.
+The readers of a folder and of a server differ only in where rows and blocks come from, so that answers are the same.
+Blocks are read on demand and cached up to a limit. Arrays that every search reads whole stay in memory, as those of an
+opened folder do: numbers of passages, lengths of texts and, if all passages are compared, their vectors. If passages
+are proposed (`engines.proposing`), only their vectors are read.
 """
 
 from __future__ import annotations
@@ -32,70 +32,70 @@ from auscult.index.manifest import Manifest
 
 CACHE: Final = 256 * 2**20
 """Bytes of blocks and vectors that a searcher keeps of each index."""
-#: Blocks that are asked for at once: 16 MB.
+#: Blocks of one request: 16 MB.
 _AT_ONCE: Final = 256
-#: Of more blocks than this none is kept: whole arrays stay with who asked for them.
+#: Requests of more blocks than this are not cached: the caller keeps whole arrays.
 _FEW: Final = 64
 
 
 class Cache:
-    """What was read last, up to so many bytes.
+    """A cache of what was used last.
 
     Args:
-        limit: Bytes.
+        limit: Size in bytes.
     """
 
     def __init__(self, limit: int) -> None:
         self._limit, self._size = limit, 0
-        self._held: OrderedDict[object, bytes] = OrderedDict()
+        self._contents: OrderedDict[object, bytes] = OrderedDict()
         self._one = threading.Lock()
 
     def get(self, keys: Sequence[object]) -> dict[object, bytes]:
-        """Return those that are here."""
+        """Return the contents of the keys that are cached."""
         with self._one:
-            found = {key: self._held[key] for key in keys if key in self._held}
-            for key in found:
-                self._held.move_to_end(key)
-        return found
+            cached = {key: self._contents[key] for key in keys if key in self._contents}
+            for key in cached:
+                self._contents.move_to_end(key)
+        return cached
 
-    def put(self, found: dict[Any, bytes]) -> None:
-        """Keep these; those that were not asked for longest go."""
+    def put(self, contents: dict[Any, bytes]) -> None:
+        """Add contents; those that were used least recently are dropped."""
         with self._one:
-            for key, content in found.items():
-                if key not in self._held:
+            for key, content in contents.items():
+                if key not in self._contents:
                     self._size += len(content)
-                self._held[key] = content
+                self._contents[key] = content
             while self._size > self._limit:
-                self._size -= len(self._held.popitem(last=False)[1])
+                self._size -= len(self._contents.popitem(last=False)[1])
 
 
 class ServedFile(BlockFile):
-    """A segment's file on a server, of which blocks are read as they are needed, and checked.
+    """A segment's file on a server. Its blocks are read on demand and checked.
 
     Args:
-        path: Its name.
+        path: Name of the file.
         end: As `BlockFile` takes it.
         shares: The servers, any of which has the file.
-        cache: Of blocks.
+        cache: Cache of blocks and rows.
 
     Raises:
-        EngineError: It is not there, or the server cannot be reached.
-        IndexFolderError: It is damaged.
+        EngineError: The file is missing, or no server can be reached.
+        IndexFolderError: The file is damaged.
     """
 
     def __init__(self, path: Path, end: int, shares: Shares, cache: Cache) -> None:
         self.path = path
         self._shares, self._cache = shares, cache
         self._file = path.name, end
-        found = shares.rows("SELECT size FROM {segments} WHERE name = %s AND ending = %s", self._file)
-        if not found:
+        sizes = shares.rows("SELECT size FROM {segments} WHERE name = %s AND ending = %s", self._file)
+        if not sizes:
             raise self._gone()
         self._whole: dict[str, npt.NDArray[Any]] = {}
-        self.size = found[0][0]
+        self.size = sizes[0][0]
         self._begin(end)
 
     def array(self, name: str, first: int = 0, last: int | None = None) -> npt.NDArray[Any]:
-        """Return rows of an array; all of them are kept from then on."""
+        """Return rows of an array. A whole array is kept in memory from then on."""
         if first or last is not None:
             return super().array(name, first, last)
         if name not in self._whole:
@@ -103,12 +103,12 @@ class ServedFile(BlockFile):
         return self._whole[name]
 
     def rows(self, name: str, numbers: npt.NDArray[np.integer]) -> npt.NDArray[Any]:
-        """Return some rows of an array of two dimensions, which the server cuts out of their blocks, unchecked."""
+        """Return some rows of an array of two dimensions. The server cuts them out of blocks, without checksums."""
         dtype, (_, width), begin = self._arrays[name]
         size = width * dtype.itemsize
         sought = [(self._file, name, number) for number in numbers.tolist()]
-        held = self._cache.get(sought)
-        missing = [number for number in dict.fromkeys(numbers.tolist()) if (self._file, name, number) not in held]
+        cached = self._cache.get(sought)
+        missing = [number for number in dict.fromkeys(numbers.tolist()) if (self._file, name, number) not in cached]
         pieces = []
         for number in missing:
             block, at = divmod(begin + number * size, BLOCK)
@@ -124,11 +124,11 @@ class ServedFile(BlockFile):
             fresh: dict[object, bytes] = dict.fromkeys(((self._file, name, number) for number in missing), b"")
             for number, content in self._shares.rows(query, [*map(list, zip(*pieces, strict=True)), *self._file]):
                 fresh[self._file, name, number] += content
-            if any(len(each) != size for each in fresh.values()):
+            if any(len(content) != size for content in fresh.values()):
                 raise self._gone()
             self._cache.put(fresh)
-            held |= fresh
-        return np.frombuffer(b"".join(map(held.__getitem__, sought)), dtype).reshape(-1, width)
+            cached |= fresh
+        return np.frombuffer(b"".join(map(cached.__getitem__, sought)), dtype).reshape(-1, width)
 
     def _unchecked(self, begin: int, end: int) -> Buffer:
         return self._cut(begin, end, self._fetched(range(begin // BLOCK, -(-end // BLOCK))))
@@ -137,37 +137,37 @@ class ServedFile(BlockFile):
         numbers = range(begin // BLOCK, -(-end // BLOCK))
         if len(numbers) > _FEW:
             return self._cut(begin, end, self._checked_of(numbers))
-        held = self._cache.get([(self._file, number) for number in numbers])
-        missing = [number for number in numbers if (self._file, number) not in held]
+        cached = self._cache.get([(self._file, number) for number in numbers])
+        missing = [number for number in numbers if (self._file, number) not in cached]
         if missing:
             fresh: dict[object, bytes] = {
                 (self._file, number): block for number, block in self._checked_of(missing).items()
             }
             self._cache.put(fresh)
-            held |= fresh
-        return self._cut(begin, end, {number: held[self._file, number] for number in numbers})
+            cached |= fresh
+        return self._cut(begin, end, {number: cached[self._file, number] for number in numbers})
 
     def verify(self) -> None:
         """Check every block."""
         self._checked_of(range(len(self._sums)))
 
     def _checked_of(self, numbers: Sequence[int]) -> dict[int, bytes]:
-        found = self._fetched(numbers)
-        for number, block in found.items():
+        blocks = self._fetched(numbers)
+        for number, block in blocks.items():
             at = number * BLOCK
             if zlib.crc32(block[: self._size - at]) != self._sums[number]:
                 raise self._damaged(at, f"other bytes in the {BLOCK:,} that begin there")
-        return found
+        return blocks
 
     def _fetched(self, numbers: Sequence[int]) -> dict[int, bytes]:
         query = "SELECT number, content FROM {blocks} WHERE name = %s AND ending = %s AND number = ANY(%s)"
-        found: dict[int, bytes] = {}
+        blocks: dict[int, bytes] = {}
         for first in range(0, len(numbers), _AT_ONCE):
-            some = [*numbers[first : first + _AT_ONCE]]
-            found |= dict(self._shares.rows(query, [*self._file, some]))
-        if len(found) != len(numbers):
+            batch = [*numbers[first : first + _AT_ONCE]]
+            blocks |= dict(self._shares.rows(query, [*self._file, batch]))
+        if len(blocks) != len(numbers):
             raise self._gone()
-        return found
+        return blocks
 
     def _gone(self) -> EngineError:
         remedy = "open the index again, as a later generation has been published"
@@ -182,16 +182,16 @@ class ServedFile(BlockFile):
 
 
 def open_whole(address: str) -> PassageIndex:
-    """Open the index at an address; nothing of it is on this machine.
+    """Open the index at an address, without a copy on this machine.
 
     Args:
-        address: "postgresql://USER@HOST/DATABASE#COLLECTION", or several servers with commas between them. Of these,
-            those that are away are not waited for (`ShareAwayError`, `without_shares`).
+        address: "postgresql://USER@HOST/DATABASE#COLLECTION", or several servers with commas between them. Servers
+            that are away are not waited for (`ShareAwayError`, `without_shares`).
 
     Raises:
-        ConfigError: The address is none.
+        ConfigError: The address is not valid.
         EngineError: No server can be reached, or one has no whole index, another share, or one of a newer version.
-        IndexFolderError: What is there is damaged, or of another version's format.
+        IndexFolderError: The index is damaged, or has another version's format.
     """
     shares = _shares(address)
     state, presence = _begun(shares, address)
@@ -205,17 +205,17 @@ def open_whole(address: str) -> PassageIndex:
         raise
     finalize(reader, presence.close)
     store.document_keys = reader.document_keys
-    store.firsts = np.concatenate([np.zeros(0, np.int64), *(each.firsts for each in reader.segments)])
+    store.firsts = np.concatenate([np.zeros(0, np.int64), *(segment.firsts for segment in reader.segments)])
     if not state.found_by.approximate:
         return PassageIndex(reader)
     return ProposedIndex(reader, _proposer(shares, state, reader.manifest))
 
 
 def _begun(shares: Shares, address: str) -> tuple[PublishedState, Presence]:
-    """Return the generation that is published, which stays there as long as the other is open.
+    """Return the published generation, and the presence that keeps its rows until it is closed.
 
     Raises:
-        EngineError: There is none.
+        EngineError: Nothing is published.
     """
     while True:
         state = state_of_all(shares)
@@ -223,7 +223,7 @@ def _begun(shares: Shares, address: str) -> tuple[PublishedState, Presence]:
             remedy = f"publish one: auscult publish FOLDER {address}"
             raise EngineError(f"an index on {shares.name}", "none", remedy)
         presence = Presence(shares, schema_of(whole_places(address)[0]), state.generation)
-        # Its rows may have gone before this was known.
+        # Its rows may have been deleted before the servers knew of this reader.
         if state_of_all(shares) == state:
             return state, presence
         presence.close()
@@ -231,12 +231,12 @@ def _begun(shares: Shares, address: str) -> tuple[PublishedState, Presence]:
 
 @lru_cache(maxsize=64)
 def _engine(address: str) -> Engine:
-    """Return the engine at an address; its connection is shared by all who search there."""
+    """Return the engine at an address; all searchers share its connection."""
     return open_engine(address)
 
 
 def _proposer(shares: Shares, state: PublishedState, manifest: Manifest) -> Proposer:
-    """Return what proposes the passages of an index.
+    """Return the proposer of an index's passages.
 
     Raises:
         EngineError: An engine cannot be reached, or does not have the passages of this generation.
@@ -245,20 +245,20 @@ def _proposer(shares: Shares, state: PublishedState, manifest: Manifest) -> Prop
     if not candidates:
         return ShareProposer(shares)
     engine = _engine(candidates)
-    there = engine.published()
-    if there is None or there.store != manifest.identity or there.generation < manifest.generation:
-        got = "none" if there is None else "those of another index, or of an earlier generation"
+    published = engine.published()
+    if published is None or published.store != manifest.identity or published.generation < manifest.generation:
+        got = "none" if published is None else "those of another index, or of an earlier generation"
         remedy = f"publish the index again, with --candidates {candidates}"
         raise EngineError(f"the vectors of {shares.name} on {engine.name}", got, remedy)
     return engine
 
 
 def without_shares(index: PassageIndex, shares: frozenset[int]) -> PassageIndex:
-    """Return an index as if the documents on some of its servers had been removed.
+    """Return the view of an index without the documents on some of its servers.
 
     Args:
-        index: Of an address.
-        shares: Their numbers.
+        index: Index opened at an address.
+        shares: Numbers of these servers.
     """
     reader, store = index.reader, index.reader.store
     if not isinstance(store, ServedStore):

@@ -1,9 +1,9 @@
-"""Whether a sentence affirms the entity, negates it, or says that a relative has it, or that it was or may be.
+"""What a sentence asserts about the entity: affirmed, negated, of a relative, hypothetical or historical.
 
-A mention is a name of the entity in a sentence, found by its words in their normal form. What the sentence says of it
-is read by ConText (`concepts.recognition.context`), in English. A section's heading counts for its sentences, and a
-list's lead-in for its items. Of several marks of one mention the first in `_ORDER` counts: "no family history of gout"
-is negated.
+A mention is a name of the entity in a sentence, found by its words in their normal form. ConText
+(`concepts.recognition.context`) reads what the sentence asserts about it, in English. A section's heading counts for
+its sentences, and a list's lead-in for its items. Of several assertions about one mention the first in `_ORDER` counts:
+"no family history of gout" is negated.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class AssertionReader:
     """Reads what sentences say of an entity.
 
     Args:
-        names: Of the entity, or of several.
+        names: Names of the entity, or of several entities.
     """
 
     def __init__(self, names: Iterable[str]) -> None:
@@ -46,16 +46,16 @@ class AssertionReader:
         self._under = lru_cache(maxsize=64)(self._context.under)
 
     def read(self, sentence: str, headings: Sequence[str] = (), lead: str = "") -> tuple[Assertion, ...]:
-        """Return what a sentence says of its mentions, each assertion once; empty where it has no mention.
+        """Return the assertions of a sentence about its mentions, each once; empty where it has no mention.
 
         Args:
             sentence: One sentence.
-            headings: Of its section, and those above.
-            lead: Of a list's item, the sentence that leads to the list ("Call us if you have:").
+            headings: Headings of its section and of the sections around that.
+            lead: For an item of a list, the sentence before the list ("Call us if you have:"); else empty.
         """
-        held = self._holding(sentence)
+        sentence_terms = self._holding(sentence)
         # Most sentences have no word of any name, and there may be many names.
-        if not held or not any(held.issuperset(terms) for terms in self.names):
+        if not sentence_terms or not any(sentence_terms.issuperset(terms) for terms in self.names):
             return ()
         above = self._under(tuple(headings))
         before = f"{lead} " if lead else ""
@@ -63,23 +63,23 @@ class AssertionReader:
         return tuple(dict.fromkeys(_assertion(mention.contexts | above) for mention in marked))
 
     def _mentions(self, sentence: str, offset: int) -> list[Entity]:
-        """Return the places where names stand, the longest at each place."""
+        """Return where a sentence mentions one of the names; of several at one place the longest."""
         terms: list[str] = []
         places: list[tuple[int, int]] = []
         for word in _WORD.finditer(sentence):
             for term in _terms_of(word[0]):
                 terms.append(term)
                 places.append((word.start(), word.end()))
-        found = []
+        mentions = []
         at = 0
         while at < len(terms):
-            named = self._by_first.get(terms[at], ())
-            length = max((len(name) for name in named if tuple(terms[at : at + len(name)]) == name), default=0)
+            names = self._by_first.get(terms[at], ())
+            length = max((len(name) for name in names if tuple(terms[at : at + len(name)]) == name), default=0)
             if length:
                 start, end = places[at][0], places[at + length - 1][1]
-                found.append(Entity(offset + start, offset + end, sentence[start:end]))
+                mentions.append(Entity(offset + start, offset + end, sentence[start:end]))
             at += length or 1
-        return found
+        return mentions
 
 
 @lru_cache(maxsize=1 << 14)
@@ -92,5 +92,5 @@ def _assertion(contexts: frozenset[Context]) -> Assertion:
 
 
 def assertion_label(assertions: Sequence[Assertion]) -> str:
-    """Return the label of a sentence for people; empty where all that it says is affirmed, or nothing."""
+    """Return the label of a sentence for people; empty where all its assertions are affirmed, or it has none."""
     return "" if set(assertions) <= {"affirmed"} else ", ".join(assertions)

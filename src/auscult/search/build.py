@@ -40,7 +40,7 @@ class BuildReport:
 
     @property
     def sentences_per_second(self) -> float:
-        """Reading, encoding and writing together."""
+        """Sentences per second of reading, encoding and writing together."""
         return self.counts.sentences / self.seconds
 
 
@@ -66,8 +66,8 @@ def build_index(
         knowledge_base: Copied into the index together with the entities the documents are about.
         corpus: Name for the manifest.
         model_path: What `load_model` takes to load the encoder again.
-        origin: Where the documents were read (`update_index`): all, or each.
-        files: Of each origin what is kept of its files (`sources.files`).
+        origin: Where the documents were read (`update_index`): one origin for all, or a function of the document.
+        files: Records of the files of each origin (`sources.files`), to keep in the index.
         batch_size: Documents encoded at once.
         progress: Called with what has been written, after every batch.
 
@@ -80,8 +80,8 @@ def build_index(
     with IndexWriter(folder, encoder, corpus=corpus, model_path=model_path) as writer:
         for batch in batches(documents, batch_size):
             check_memory()
-            for place, those in groupby(batch, origin if callable(origin) else lambda document: origin):
-                writer.add([*those], origin=place)
+            for place, group in groupby(batch, origin if callable(origin) else lambda document: origin):
+                writer.add([*group], origin=place)
             check_memory([document.doc_id for document in batch])
             if knowledge_base is not None:
                 subjects += [subject(document, knowledge_base) for document in batch if document.entity_ids]
@@ -91,8 +91,8 @@ def build_index(
             raise DataError("at least one document to index", "none", "check the paths and the split")
         for place, records in files.items():
             writer.put_files(place, records)
-        known = knowledge_base.with_documents(subjects) if knowledge_base is not None else None
-        manifest = writer.commit(known)
+        knowledge = knowledge_base.with_documents(subjects) if knowledge_base is not None else None
+        manifest = writer.commit(knowledge)
     return BuildReport(manifest.counts, time.perf_counter() - begun)
 
 
@@ -130,15 +130,15 @@ def update_index(
     batch_size: int = 32,
     progress: Callable[[Counts], None] | None = None,
 ) -> UpdateReport:
-    """Add documents to an index, replace those that have changed, and find out which are gone.
+    """Add new documents to an index, replace changed ones, and find the ones that are gone.
 
     Args:
         sources: Documents by where they are read; streamed.
-        encoder: That made the index; None where the sources give no documents.
-        folder: Of the index. Until the end readers see it as it was, and after a kill too.
+        encoder: The model that made the index; None where the sources give no documents.
+        folder: The index folder. Until the end readers see it as it was, and after a kill too.
         prune: Remove documents that are gone.
-        gathered: What is known of files besides the documents that they give.
-        files: Of each origin what is kept of its files (`sources.files`).
+        gathered: What reading the files found out besides their new documents.
+        files: Records of the files of each origin (`sources.files`), to keep in the index.
         batch_size: Documents encoded at once.
         progress: Called with what the index will hold, after every batch.
 
@@ -150,14 +150,14 @@ def update_index(
     standings: Counter[str] = Counter()
     restores = gathered is not None
     gathered = gathered or Gathered()
-    renewed = {each.doc_id for each in gathered.rewrites} & gathered.kept
+    renewed = {rewrite.doc_id for rewrite in gathered.rewrites} & gathered.kept
     standings.update(unchanged=len(gathered.kept) - len(renewed), changed=len(renewed))
     seen: set[str] = set(gathered.kept)
     gone: list[str] = []
     with IndexUpdate(folder, encoder) as update:
         # As they are now: documents may have been removed while files were read.
         marks = update.files(REMOVED) if restores else {}
-        left = {mark: "" for mark in marks if mark not in gathered.restored}
+        removed = {mark: "" for mark in marks if mark not in gathered.restored}
 
         def differing(documents: Iterable[Document]) -> Iterator[Document]:
             for document in documents:
@@ -165,7 +165,7 @@ def update_index(
                     name = f"'{document.doc_id}' a second time"
                     raise DataError("every document id once", name, "give each document an id of its own")
                 seen.add(document.doc_id)
-                if left and digest_of_id(document.doc_id) in left:
+                if removed and digest_of_id(document.doc_id) in removed:
                     standings["removed"] += 1
                     continue
                 standing = update.standing(document)
@@ -173,8 +173,9 @@ def update_index(
                 if standing != "unchanged":
                     yield document
 
-        for rewrite in (each for each in gathered.rewrites if update.holds(each.source)):
-            update.rewrite(rewrite.source, rewrite.apply, origin=rewrite.origin)
+        for rewrite in gathered.rewrites:
+            if update.holds(rewrite.source):
+                update.rewrite(rewrite.source, rewrite.apply, origin=rewrite.origin)
         for origin, documents in sources.items():
             for batch in batches(differing(documents), batch_size):
                 check_memory()
@@ -186,17 +187,17 @@ def update_index(
         for origin in sources:
             gone += [doc_id for doc_id in update.ids_from(origin) if doc_id not in seen]
         gone += sorted(filter(update.holds, gathered.missing - seen))
-        copies = {each.doc_id for each in gathered.rewrites} - seen - gathered.missing
+        copies = {rewrite.doc_id for rewrite in gathered.rewrites} - seen - gathered.missing
         gone = [doc_id for doc_id in dict.fromkeys(gone) if doc_id not in gathered.dropped and doc_id not in copies]
         update.delete(stale + gone if prune else stale)
-        files = {**files, **({REMOVED: left} if left != marks else {})}
-        learned = {place: records for place, records in files.items() if update.files(place) != records}
-        for place, records in learned.items():
+        files = {**files, **({REMOVED: removed} if removed != marks else {})}
+        new_records = {place: records for place, records in files.items() if update.files(place) != records}
+        for place, records in new_records.items():
             update.put_files(place, records)
-        if standings["new"] or standings["changed"] or gathered.rewrites or stale or (prune and gone) or learned:
+        if standings["new"] or standings["changed"] or gathered.rewrites or stale or (prune and gone) or new_records:
             update.commit()
         counts = update.counts
-    taken = time.perf_counter() - begun
+    seconds = time.perf_counter() - begun
     return UpdateReport(
         new=standings["new"],
         changed=standings["changed"],
@@ -204,7 +205,7 @@ def update_index(
         gone=tuple(gone),
         removed=standings["removed"],
         counts=counts,
-        seconds=taken,
+        seconds=seconds,
     )
 
 
@@ -221,22 +222,22 @@ def remove_documents(folder: str | Path, doc_ids: Collection[str]) -> Manifest:
 
 
 def remove_from(update: IndexUpdate, doc_ids: Collection[str]) -> None:
-    """Do as `remove_documents` in an update that goes on.
+    """Remove documents as `remove_documents` does, in an update that the caller commits.
 
     Raises:
         DataError: An id is not in the index.
     """
     names = [json.dumps(doc_id) for doc_id in doc_ids]
     update.delete(doc_ids)
-    said = [
-        each
+    removed = [
+        document
         for origin in update.file_origins()
         for record in (update.files(origin).values() if origin not in NO_PLACES else ())
         if any(name in record for name in names)
-        for each in FileRecord.from_json(record).said
-        if each.doc_id in doc_ids
+        for document in FileRecord.from_json(record).said
+        if document.doc_id in doc_ids
     ]
-    marks = {*map(digest_of_id, doc_ids), *(each.text for each in said)}
+    marks = {*map(digest_of_id, doc_ids), *(document.text for document in removed)}
     update.put_files(REMOVED, update.files(REMOVED) | dict.fromkeys(sorted(marks), ""))
 
 

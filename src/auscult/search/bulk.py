@@ -1,8 +1,8 @@
-"""Reading many documents on many cores, or many machines, and going on where that was ended.
+"""Encode many documents on many cores or machines, and resume after an interruption.
 
-Documents are read in chunks, each by a worker that has the model; what was read of a chunk is a file beside the index,
-named by the model and by all that its documents say, so that the same command does not read it again. The index itself
-is written by this process alone, in the order of the documents: it is the same whoever read them.
+Workers encode documents in chunks. The result for a chunk is a file beside the index. Its name is a digest of the model
+and the documents, so that the same command does not encode the chunk again. Only this process writes the index, in
+the order of the documents: the index does not depend on the workers.
 
     "here"        by this process, whose transformer uses all cores
     "processes"   by local processes, one a core
@@ -46,24 +46,24 @@ Read = list[EncodedDocument]
 
 
 class Workers(Protocol):
-    """Something that reads chunks somewhere, several at a time."""
+    """Workers that encode chunks, several at a time."""
 
     ahead: int
     """How many chunks may be under way."""
 
     def begin(self, documents: Sequence[Document]) -> Callable[[], Read]:
-        """Start to read a chunk; what is returned waits for it."""
+        """Start to encode a chunk. Return a function that waits for the result."""
         ...
 
 
 class BulkEncoder:
-    """An encoder whose documents are read elsewhere, ahead of the one who asks for them.
+    """An encoder whose documents workers encode ahead of time.
 
     Args:
-        encoder: Whose vectors they are.
-        workers: Read.
-        folder: Where what was read is kept until the index is whole.
-        chunk: Documents that a worker reads at once.
+        encoder: The model that the workers use.
+        workers: The workers.
+        folder: Folder for encoded chunks, until the index is complete.
+        chunk: Documents that a worker encodes at once.
     """
 
     def __init__(self, encoder: DocumentEncoder, workers: Workers, folder: Path, chunk: int) -> None:
@@ -77,7 +77,7 @@ class BulkEncoder:
         self._expansions: dict[str, Expansion] = {}
 
     def stream(self, documents: Iterable[Document]) -> Iterator[Document]:
-        """The documents, each when it has been read."""
+        """Yield the documents, each after a worker has encoded it."""
         self._folder.mkdir(parents=True, exist_ok=True)
         under_way: deque[tuple[list[Document], Callable[[], Read]]] = deque()
         for chunk in _chunks(documents, self._chunk):
@@ -89,11 +89,11 @@ class BulkEncoder:
 
     @property
     def expands(self) -> bool:
-        """Whether the encoder has a reader of terms."""
+        """Whether the encoder expands documents by terms."""
         return isinstance(self._encoder, ExpandsTexts) and self._encoder.expands
 
     def encode_passages(self, documents: Sequence[Document]) -> list[tuple[FloatArray, FloatArray]]:
-        """Return what was read of documents that `stream` has given."""
+        """Return the vectors of sentences and passages of documents that `stream` has yielded."""
         placed = []
         for document in documents:
             read = self._ready.pop(document.doc_id)
@@ -113,61 +113,63 @@ class BulkEncoder:
         return self._encoder.expand_query(query)
 
     def encode_documents(self, documents: Sequence[Document]) -> list[FloatArray]:
-        """The sentences' vectors alone; see `encode_passages`."""
+        """Return the sentences' vectors alone; see `encode_passages`."""
         return [sentences for sentences, _ in self.encode_passages(documents)]
 
     def encode_queries(self, queries: Sequence[Query]) -> FloatArray:
-        """The encoder's own."""
+        """Return the encoder's own vectors of queries."""
         return self._encoder.encode_queries(queries)
 
     def _begin(self, chunk: list[Document]) -> Callable[[], Read]:
         place = self._folder / f"{self._key(chunk)}.npz"
         if place.is_file():
-            return lambda: _kept(place)
+            return lambda: _load_chunk(place)
         wait = self._workers.begin(chunk)
 
         def finish() -> Read:
-            found = wait()
+            documents = wait()
             arrays = {
                 f"{number}-{side}": rows
-                for number, (sentences, passages, expansion) in enumerate(found)
+                for number, (sentences, passages, expansion) in enumerate(documents)
                 for side, rows in enumerate((sentences, passages, *(expansion or ())))
             }
             with whole_or_nothing(place) as partial, partial.open("wb") as file:
                 np.savez(file, **arrays)
-            return found
+            return documents
 
         return finish
 
     def _finish(self, chunk: list[Document], wait: Callable[[], Read]) -> Iterator[Document]:
-        for document, found in zip(chunk, wait(), strict=True):
-            self._ready[document.doc_id] = found
+        for document, encoded in zip(chunk, wait(), strict=True):
+            self._ready[document.doc_id] = encoded
             yield document
 
     def _key(self, chunk: Sequence[Document]) -> str:
-        said = hashlib.sha256(self.fingerprint.encode())
+        digest = hashlib.sha256(self.fingerprint.encode())
         for document in chunk:
-            said.update(content_hash(document))
-        return said.hexdigest()[:32]
+            digest.update(content_hash(document))
+        return digest.hexdigest()[:32]
 
 
 @contextmanager
 def reading_in_bulk(
     encoder: DocumentEncoder, model: str, out: Path, *, executor: Executor, workers: int = 0, chunk: int = 64
 ) -> Iterator[BulkEncoder]:
-    """An encoder for `build_index`, whose `stream` is to be built from; what it kept is removed where all went well.
+    """Open an encoder for `build_index`, which must index the documents of its `stream`.
+
+    The encoded chunks are deleted after the block, unless an error ends it.
 
     Args:
         encoder: The model, opened.
-        model: As `load_model` takes it, here and on all machines that read.
+        model: What `load_model` takes to load it, here and on all machines with workers.
         out: The index folder that is written.
-        executor: Who reads.
-        workers: How many; 0 for one a core, or for what the cluster has.
-        chunk: Documents that a worker reads at once.
+        executor: Where documents are encoded.
+        workers: How many workers; 0 for one a core, or for all cores of the cluster.
+        chunk: Documents that a worker encodes at once.
 
     Raises:
-        MissingExtraError: Ray is asked for, and not installed.
-        DataError: A worker died time and again.
+        MissingExtraError: Ray is not installed.
+        DataError: A worker died again and again.
     """
     folder = out.parent / f".{out.name}.reading"
     opened: AbstractContextManager[Workers] = nullcontext(_Here(encoder))
@@ -175,8 +177,8 @@ def reading_in_bulk(
         opened = _Processes(model, workers or usable_cores())
     elif executor == "ray":
         opened = _Ray(model, workers)
-    with opened as some:
-        yield BulkEncoder(encoder, some, folder, chunk)
+    with opened as reader:
+        yield BulkEncoder(encoder, reader, folder, chunk)
     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -191,7 +193,7 @@ class _Here:
 
 
 class _Processes:
-    """Local processes, started anew: a copy of a process with threads may hang."""
+    """Local processes. They are spawned, as a forked copy of a process with threads may hang."""
 
     def __init__(self, model: str, workers: int) -> None:
         self.ahead = 2 * workers
@@ -218,7 +220,7 @@ class _Processes:
                 try:
                     return future.result()
                 except BrokenProcessPool:
-                    # All that were under way are lost with it; the first to notice makes another pool.
+                    # The pool is broken for all chunks under way. The first one to notice replaces it.
                     if self._pool is pool:
                         self._pool = self._new_pool()
                     pool = self._pool
@@ -239,17 +241,17 @@ class _Processes:
 
 
 class _Ray:
-    """Tasks of a Ray cluster, which starts dead workers again by itself."""
+    """Tasks of a Ray cluster, which replaces dead workers by itself."""
 
     def __init__(self, model: str, workers: int) -> None:
-        # A cluster that there is has cores of its own.
-        own = None if "RAY_ADDRESS" in os.environ else workers or usable_cores()
-        with _reaching_nobody() if own else nullcontext():
+        # A running cluster has its own number of cores.
+        cores = None if "RAY_ADDRESS" in os.environ else workers or usable_cores()
+        with _reaching_nobody() if cores else nullcontext():
             with naming_extra("ray", "ray"):
                 import ray
             self._ray: Any = ray
-            self._ray.init(log_to_driver=False, include_dashboard=False if own else None, num_cpus=own)
-        self.ahead = 2 * max(1, own or workers or int(self._ray.cluster_resources().get("CPU", 1)))
+            self._ray.init(log_to_driver=False, include_dashboard=False if cores else None, num_cpus=cores)
+        self.ahead = 2 * max(1, cores or workers or int(self._ray.cluster_resources().get("CPU", 1)))
         self._model = model
         self._read: Any = ray.remote(max_retries=_TRIES)(read_chunk)
 
@@ -265,10 +267,10 @@ class _Ray:
 
         def wait() -> Read:
             try:
-                found: Read = self._ray.get(reference)
+                documents: Read = self._ray.get(reference)
             except self._ray.exceptions.WorkerCrashedError as error:
                 raise _dying(chunk) from error
-            return found
+            return documents
 
         return wait
 
@@ -277,11 +279,11 @@ class _Ray:
 def _reaching_nobody() -> Iterator[None]:
     """Keep a Ray cluster that is started here to this machine.
 
-    It would look for this machine's address by a connection to a public name server, and its helper process asks the
-    metadata services of three clouds where it runs, although usage statistics are off.
+    Ray would find this machine's address by a connection to a public name server. Its helper process would query the
+    metadata services of three clouds, although usage statistics are off.
     """
     here = "127.0.0.1,localhost,::1"
-    # Port 9 discards: nobody serves a proxy there.
+    # Port 9 is "discard": no proxy listens there.
     proxies = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
     loopback = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "no_proxy": here, "NO_PROXY": here}
     before = dict(os.environ)
@@ -297,7 +299,7 @@ def _reaching_nobody() -> Iterator[None]:
 
 
 def read_chunk(model: str, documents: list[Document]) -> Read:
-    """What a worker does."""
+    """Encode a chunk in a worker."""
     return encode_passages(_opened(model), documents)
 
 
@@ -313,7 +315,7 @@ def _dying(chunk: Sequence[Document]) -> DataError:
     )
 
 
-def _kept(place: Path) -> Read:
+def _load_chunk(place: Path) -> Read:
     with np.load(place) as arrays:
         documents = sum(name.endswith("-0") for name in arrays.files)
         expanded = len(arrays.files) > 2 * documents

@@ -1,4 +1,4 @@
-"""How probable it is that a passage answers, and the word that people are told.
+"""How probable it is that a passage answers, and the word for that probability.
 
     P(the passage answers) = sigmoid(c · x + c_0)
 
@@ -8,13 +8,14 @@ x is the evidence (`search.evidence`), and three things more:
     asked_heaviest   1 less the share of the heaviest word that none of them holds, of the heaviest word
     ..._stands_out   log(1 + z), z the deviations that the evidence is above its mean over the collection, at least 0
 
-What was asked and does not stand there counts: "Does vitamin D prevent cancer?" is not answered by what vitamin D is.
-Evidence is on absolute scales, but a collection about one thing is near every question about it. How far a passage
-stands out from its collection says more of another collection than the absolute value does. All was fitted on people's
-questions of two collections and on self-made ones, and asked of the third, with `fast`. The AUC (first hits right or
-wrong, with the answers and without) rose from .919 to .931 (BioASQ), .969 to .974 (PubMedQA) and .786 to .875 (cpgQA).
+Words of the question that the passage lacks count against it: a passage that says what vitamin D is does not answer
+"Does vitamin D prevent cancer?". Evidence is on absolute scales, but in a collection about one thing every passage is
+near every question about it. How far a passage stands out from its collection carries over to other collections better
+than the absolute value does. The weights were fitted on people's questions of two collections and on self-made ones,
+and tested on the third, with `fast`. The AUC (first hits right or wrong, with the answers and without) rose from .919
+to .931 (BioASQ), .969 to .974 (PubMedQA) and .786 to .875 (cpgQA).
 
-A word of an entity counts as held where any of its names stands there.
+A passage holds all words of an entity if it holds any of the entity's names.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ SAMPLED: Final = 1_000
 HELD: Final = ("asked_held", "asked_heaviest")
 _COMPARED: Final = ("question_vector", "question_expansion", "question_text")
 CERTAINTY: Final = (*EVIDENCE, *HELD, *(f"{name}_stands_out" for name in _COMPARED))
-"""What the probability is made of, in the order of the columns of `certain_evidence`."""
+"""Columns that the probability is computed from, in the order of `certain_evidence`."""
 _COLUMNS: Final = [*map(EVIDENCE.index, _COMPARED)]
 _USUAL: Final = 20
 """Passages of a usual collection that are counted beside those of a small one, whose mean and deviation say little."""
@@ -67,7 +68,7 @@ def nothing_here(probabilities: Sequence[float | None]) -> str:
     """
     if not probabilities:
         return "Nothing was found."
-    best = max((each for each in probabilities if each is not None), default=1.0)
+    best = max((probability for probability in probabilities if probability is not None), default=1.0)
     if best >= DOUBTFUL:
         return ""
     return f"Nothing here seems to answer this; the nearest follow (the best of them with a chance of {best:.0%})."
@@ -75,12 +76,12 @@ def nothing_here(probabilities: Sequence[float | None]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Background:
-    """The evidence of a question over a collection.
+    """How the evidence of a question is distributed over a collection.
 
     Attributes:
-        mean: Of each evidence that is compared, (3,).
-        deviation: The same.
-        size: Passages.
+        mean: Mean of each compared evidence, (3,).
+        deviation: Standard deviation of each compared evidence, (3,).
+        size: Number of passages.
     """
 
     mean: npt.NDArray[np.float64]
@@ -89,7 +90,7 @@ class Background:
 
     @classmethod
     def of(cls, evidence: FloatArray) -> Background:
-        """Return that of passages, by their evidence, (passages, evidence)."""
+        """Return the background that passages with this evidence make, (passages, evidence)."""
         compared = evidence[:, _COLUMNS].astype(np.float64)
         if not len(compared):
             return NO_BACKGROUND
@@ -97,18 +98,20 @@ class Background:
 
     @classmethod
     def usual(cls, backgrounds: Sequence[Background]) -> Background:
-        """Return the mean of those of several questions."""
+        """Return the mean of the backgrounds of several questions, as large as a usual collection."""
         if not backgrounds:
             return NO_BACKGROUND
-        means, deviations = ([getattr(each, name) for each in backgrounds] for name in ("mean", "deviation"))
+        means, deviations = (
+            [getattr(background, name) for background in backgrounds] for name in ("mean", "deviation")
+        )
         return cls(np.mean(means, axis=0), np.mean(deviations, axis=0), _USUAL)
 
     @classmethod
     def from_json(cls, saved: Mapping[str, Sequence[float]]) -> Background:
-        """Return a usual one from mean and deviation by name of evidence; none where nothing was saved.
+        """Parse the result of `to_json`. An empty mapping gives `NO_BACKGROUND`.
 
         Raises:
-            KeyError, TypeError, ValueError: It is of other evidence.
+            KeyError, TypeError, ValueError: It was saved for other evidence.
         """
         if not saved:
             return NO_BACKGROUND
@@ -116,7 +119,7 @@ class Background:
         return cls(mean, deviation, _USUAL)
 
     def to_json(self) -> dict[str, list[float]]:
-        """Return what `from_json` reads."""
+        """Return mean and deviation by name of evidence, as `from_json` reads them."""
         rows = zip(_COMPARED, self.mean.tolist(), self.deviation.tolist(), strict=True)
         return {name: [round(mean, 4), round(deviation, 4)] for name, mean, deviation in rows} if self.size else {}
 
@@ -126,38 +129,40 @@ class Background:
         if not size:
             return self
         mean = (self.size * self.mean + usual.size * usual.mean) / size
-        squares = sum(each.size * (each.deviation**2 + (each.mean - mean) ** 2) for each in (self, usual))
+        squares = sum(
+            background.size * (background.deviation**2 + (background.mean - mean) ** 2) for background in (self, usual)
+        )
         return Background(mean, np.sqrt(squares / size), size)
 
 
 NO_BACKGROUND: Final = Background(np.zeros(len(_COMPARED)), np.zeros(len(_COMPARED)), 0)
 
 
-def certain_evidence(evidence: FloatArray, held: FloatArray, background: Background) -> FloatArray:
-    """Return what the probability of passages is made of, float32 (passages, len(CERTAINTY)).
+def certain_evidence(evidence: FloatArray, held_shares: FloatArray, background: Background) -> FloatArray:
+    """Return the columns that the probability of passages is computed from, float32 (passages, len(CERTAINTY)).
 
     Args:
-        evidence: Of the passages, (passages, evidence).
-        held: Of `asked_and_held`.
-        background: Of the question.
+        evidence: Evidence of the passages, (passages, evidence).
+        held_shares: Result of `asked_and_held` for the passages, (passages, len(HELD)).
+        background: Background of the question.
     """
     above = (evidence[:, _COLUMNS] - background.mean) / np.maximum(background.deviation, _LEAST)
-    return np.hstack([evidence, held, np.log1p(np.maximum(above, 0))]).astype(np.float32)
+    return np.hstack([evidence, held_shares, np.log1p(np.maximum(above, 0))]).astype(np.float32)
 
 
 def asked_and_held(index: PassageIndex, query: Query, rows: npt.NDArray[np.int64]) -> FloatArray:
-    """Return what of a question stands in passages, float32 (rows, len(HELD)), from 0 to 1.
+    """Return how much of a question's words passages hold, float32 (rows, len(HELD)), from 0 to 1.
 
     Args:
-        index: Opened.
-        query: As it was understood.
-        rows: Of passages.
+        index: An opened index.
+        query: The query, understood.
+        rows: Rows of the passages.
     """
     reader = index.reader
     shares = reader.words.shares(question_terms(query))
-    found = np.ones((len(rows), len(HELD)), np.float32)
+    held_shares = np.ones((len(rows), len(HELD)), np.float32)
     if not shares:
-        return found
+        return held_shares
     names = [frozenset(analyse(name)) for name in query.all_names]
     named = frozenset(shares).intersection(frozenset().union(*names))
     holding = analyse.holding(frozenset(shares).union(*names))
@@ -167,9 +172,9 @@ def asked_and_held(index: PassageIndex, query: Query, rows: npt.NDArray[np.int64
         stored = reader.stored(row)
         passage = stored.passage
         title = reader.document_record(reader.passage_documents[row]).title
-        held = holding(" ".join((title, *passage.above, passage.heading, stored.text)))
-        if any(name and name <= held for name in names):
-            held |= named
-        missing = [share for term, share in shares.items() if term not in held]
-        found[place] = 1 - sum(missing), 1 - max(missing, default=0.0) / heaviest
-    return found
+        terms_held = holding(" ".join((title, *passage.above, passage.heading, stored.text)))
+        if any(name and name <= terms_held for name in names):
+            terms_held |= named
+        missing = [share for term, share in shares.items() if term not in terms_held]
+        held_shares[place] = 1 - sum(missing), 1 - max(missing, default=0.0) / heaviest
+    return held_shares

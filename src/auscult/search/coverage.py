@@ -1,7 +1,7 @@
-"""What a collection answers: entities down, aspects across, and in each cell the best passage and a word for it.
+"""What a collection answers: a table with a row an entity and a column an aspect. A cell has the best passage.
 
-The word is that of the first hit's probability (`certainty.verdict`). A passage about a similar entity (`siblings`) is
-no answer: it is kept apart.
+The word of a cell is the verdict on its first hit (`certainty.verdict`). A passage about a similar entity (`siblings`)
+is no answer; the cell has it apart.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from auscult.understanding.understand import Understanding
 
 MOST_CELLS: Final = 2_000
 LOOKED_AT: Final = 10
-"""Passages that are found for a cell, of which the first may be about similar entities."""
+"""Passages to retrieve for a cell: the first ones may be about similar entities."""
 _LINES: Final = re.compile(r"[;\n\r]+")
 _LISTED: Final = re.compile(r"(\s*,\s*(?:(?:and|or)\s+)?|\s+(?:and|or|&)\s+)", re.IGNORECASE)
 _HEADING: Final = 0.5
@@ -33,14 +33,14 @@ _HEADING: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What is known of an aspect of an entity.
+    """What a collection answers about one aspect of an entity.
 
     Attributes:
         word: Whether it is answered.
-        probability: That `hit` answers, in [0, 1]; 0 where there is none.
+        probability: Probability that `hit` answers, in [0, 1]; 0 without a hit.
         hit: The best passage about the entity; None where there is none.
-        note: That what was found first is about something similar; else empty.
-        similar: What was found first, if it is about something similar.
+        note: Sentence that `similar` is about a similar entity; empty without it.
+        similar: The first hit, if it is about a similar entity.
     """
 
     word: Verdict
@@ -57,7 +57,7 @@ class Coverage:
     Attributes:
         entities: As they were understood, in order.
         aspects: The columns.
-        cells: A row an entity, a cell an aspect.
+        cells: One row per entity, one cell per aspect.
     """
 
     entities: tuple[Understanding, ...]
@@ -65,13 +65,13 @@ class Coverage:
     cells: tuple[tuple[Cell, ...], ...]
 
     def share(self, word: Verdict = "answers") -> float:
-        """The share of cells with a word."""
+        """Return the share of cells with a word, from 0 to 1."""
         words = [cell.word for row in self.cells for cell in row]
         return words.count(word) / len(words)
 
 
 def cover(searcher: Searcher, entities: Sequence[str], aspects: Sequence[str] = (), *, where: Where = ANY) -> Coverage:
-    """Ask for every aspect of every entity; all is encoded in one batch.
+    """Search for every aspect of every entity. All queries are encoded in one batch.
 
     Args:
         searcher: An opened index, or the view of it that somebody may see.
@@ -83,24 +83,26 @@ def cover(searcher: Searcher, entities: Sequence[str], aspects: Sequence[str] = 
         QueryError: No entity or no aspect, too many of both, an unknown identifier, field or value.
     """
     names = entities_named(searcher, entities)
-    columns = tuple(dict.fromkeys(each.strip() for each in aspects if each.strip())) or aspects_of(searcher, where)
+    columns = tuple(dict.fromkeys(aspect.strip() for aspect in aspects if aspect.strip())) or aspects_of(
+        searcher, where
+    )
     if not names or not columns:
         got = "headings of none" if names else "none"
         raise QueryError("entities and aspects", got, "name at least one entity, and aspects such as treatment")
     if len(names) * len(columns) > MOST_CELLS:
         raise QueryError(f"at most {MOST_CELLS} cells", f"{len(names) * len(columns)}", "ask for fewer at once")
     understood = tuple(searcher.understand(Query("", name)) for name in names)
-    queries = [replace(each.query, aspects=(aspect,)) for each in understood for aspect in columns]
-    found = [
+    queries = [replace(understanding.query, aspects=(aspect,)) for understanding in understood for aspect in columns]
+    cells = [
         _cell(searcher, query, searcher.find(query, LOOKED_AT, SearchOptions(where=where), encoded=vector))
         for query, vector in zip(queries, searcher.vectors(queries), strict=True)
     ]
-    rows = (tuple(found[first : first + len(columns)]) for first in range(0, len(found), len(columns)))
+    rows = (tuple(cells[first : first + len(columns)]) for first in range(0, len(cells), len(columns)))
     return Coverage(understood, columns, tuple(rows))
 
 
 def aspects_of(searcher: Searcher, where: Where = ANY) -> tuple[str, ...]:
-    """The aspects that questions are read for, as far as a document of the collection has a heading for them."""
+    """Return the aspects that questions are parsed for and that a heading of the collection names."""
     index = searcher.index
     return tuple(
         aspect
@@ -113,17 +115,17 @@ def aspects_of(searcher: Searcher, where: Where = ANY) -> tuple[str, ...]:
 
 
 def entities_named(searcher: Searcher, texts: Sequence[str]) -> list[str]:
-    """Return the entities that texts list ("gout, asthma", "gout and asthma"; one a line), in order.
+    """Return the entities that texts list ("gout, asthma", "gout and asthma", one a line), in order.
 
-    What is known by its whole name is one: "hand, foot and mouth disease". "And" only joins entities where one of them
-    is known.
+    A known name is never split: "hand, foot and mouth disease". "And" separates entities only where one of them is
+    known.
     """
     is_known = searcher.parser.is_known
-    found: list[str] = []
-    for text in (part for each in texts for part in _LINES.split(each)):
-        pieces = _LISTED.split(text.strip())
+    entities: list[str] = []
+    for line in (line for text in texts for line in _LINES.split(text)):
+        pieces = _LISTED.split(line.strip())
         while pieces:
-            # The longest known name first; a comma parts whatever is known.
+            # The longest known name wins. Without one a comma always separates.
             sizes = range(len(pieces), 0, -2)
             size = next((size for size in sizes if is_known("".join(pieces[:size]).strip())), 0)
             while not size and len(pieces) > 1 and "," not in pieces[1] and not is_known(pieces[2].strip()):
@@ -131,15 +133,15 @@ def entities_named(searcher: Searcher, texts: Sequence[str]) -> list[str]:
             name, pieces = "".join(pieces[: size or 1]).strip(), pieces[(size or 1) + 1 :]
             # "Type 1 and type 2 diabetes".
             whole = f"{name} {pieces[-1].split()[-1]}" if name and not size and pieces and pieces[-1].strip() else name
-            found.append(whole if is_known(whole) else name)
-    return list(filter(None, found))
+            entities.append(whole if is_known(whole) else name)
+    return list(filter(None, entities))
 
 
-def _cell(searcher: Searcher, query: Query, found: Iterable[Hit]) -> Cell:
+def _cell(searcher: Searcher, query: Query, hits: Iterable[Hit]) -> Cell:
     note, similar = "", None
-    for hit in found:
-        if told := sibling_note(query, hit.title, searcher.knowledge_base):
-            note, similar = (note, similar) if similar else (told, hit)
+    for hit in hits:
+        if sentence := sibling_note(query, hit.title, searcher.knowledge_base):
+            note, similar = (note, similar) if similar else (sentence, hit)
             continue
         probability = hit.probability or 0.0
         return Cell(verdict(probability), probability, hit, note, similar)

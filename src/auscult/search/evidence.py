@@ -1,7 +1,7 @@
-"""Why a passage may answer: each reason a number on an absolute scale, one small function each.
+"""Why a passage may answer: reasons, each a number on an absolute scale.
 
-Entities are named: they are found by words, over the whole article. Aspects are paraphrased: they are found by
-vectors, in the passage. What was asked in a question's own words is looked for by both.
+Texts name entities: these are found by words, over the whole article. Texts paraphrase aspects: these are found by
+vectors, in the passage. Questions in words are searched by both.
 
     question_text, question_label, question_document   coverage (`index.words`) of the question's words by the passage,
                                                        by its heading and what stands above it (other
@@ -24,7 +24,7 @@ vectors, in the passage. What was asked in a question's own words is looked for 
                                                        says, and of how much else that says ("symptoms and tests")
     entity_vector, aspect_vector, question_vector      cosine of that part of the query's vector and the passage's; the
                                                        mean over sentences for models that place sentences alone
-A reason that a query gives no cause for, or that a model has no part for, is 0 for all passages.
+A reason that does not apply to a query, or that a model has no part for, is 0 for all passages.
 """
 
 from __future__ import annotations
@@ -70,16 +70,16 @@ _SAYING_NOTHING = frozenset(analyse(" ".join((*FUNCTION_WORDS, "how", "why", "wh
 
 
 class Reasons:
-    """Gathers all reasons but "question_sentence" of one query's passages.
+    """Computes the evidence of passages for one query, all but "question_sentence".
 
-    What words say is read from the postings of the words asked, for all passages at once; vectors are compared for the
-    passages that are asked for. Costs, for P passages: some 4·P bytes a reason.
+    Evidence by words is read from the postings of the query's words, for all passages at once. Vectors are compared
+    only for the passages given to `of`. Memory: about 4 bytes per passage and reason.
 
     Args:
-        index: Opened.
-        query: As it was understood: with its names, aspects and words.
-        vector: Of the query, (dim,); a part that it does not fill is zero.
-        terms: Of the query, their numbers and weights; None for a model that reads none.
+        index: An opened index.
+        query: The query, understood, with its names, aspects and words.
+        vector: Vector of the query, (dim,); a part that it does not fill is zero.
+        terms: Numbers and weights of the query's terms; None for a model without terms.
     """
 
     def __init__(self, index: PassageIndex, query: Query, vector: FloatArray, terms: Terms | None = None) -> None:
@@ -88,54 +88,54 @@ class Reasons:
         self._by_words = _by_words(index, query, terms)
 
     def of(self, rows: npt.NDArray[np.int64] | None = None, some: FloatArray | None = None) -> FloatArray:
-        """Return the evidence of passages, or of all, float32 (rows, len(EVIDENCE)).
+        """Return the evidence of passages, float32 (rows, len(EVIDENCE)).
 
         Args:
-            rows: Of passages; None for all.
-            some: Their vectors, where they were read before.
+            rows: Rows of the passages; None for all.
+            some: Vectors of these passages, if the caller has read them.
         """
         vectors = self._index.reader.passage_vectors
         if rows is not None and some is None:
             some = vectors[rows]
-        found = np.zeros((len(vectors) if rows is None else len(rows), len(EVIDENCE)), np.float32)
+        evidence = np.zeros((len(vectors) if rows is None else len(rows), len(EVIDENCE)), np.float32)
         for name, values in self._by_words.items():
-            found[:, EVIDENCE.index(name)] = values if rows is None else values[rows]
+            evidence[:, EVIDENCE.index(name)] = values if rows is None else values[rows]
         for part, (columns, share) in by_part(self._vector, self._index.manifest.model.parts).items():
             cosines = vectors.products(share, columns) if some is None else some[:, slice(*columns)] @ share
-            found[:, EVIDENCE.index(f"{part}_vector")] = cosines
-        return found
+            evidence[:, EVIDENCE.index(f"{part}_vector")] = cosines
+        return evidence
 
     def estimate(self, weights: FloatArray) -> FloatArray:
-        """Return about the weighed sum of each passage's evidence, (passages,); vectors count as their codes do.
+        """Estimate the weighted sum of each passage's evidence, (passages,), from quantised vectors.
 
         Args:
-            weights: Of the evidence, (len(EVIDENCE),).
+            weights: Weight of each evidence, (len(EVIDENCE),).
         """
-        found = self.estimate_by_words(weights)
+        scores = self.estimate_by_words(weights)
         for columns, weight, share in self._weighed_parts(weights):
-            # Parts have equal lengths, of which `by_part` makes up for their number.
+            # `by_part` scales a share by the root of the number of parts. All parts of a vector have equal length.
             part_length = 1 / float(np.linalg.norm(share))
-            self._index.reader.add_products(found, columns, weight * share, part_length)
-        return found
+            self._index.reader.add_products(scores, columns, weight * share, part_length)
+        return scores
 
     def estimate_by_words(self, weights: FloatArray) -> FloatArray:
-        """Return the weighed sum of what words say of each passage, (passages,), without a look at vectors."""
+        """Return the weighted sum of each passage's evidence by words, (passages,), without reading vectors."""
         weighed = dict(zip(EVIDENCE, weights, strict=True))
-        found = np.zeros(len(self._index.reader.passage_documents), np.float32)
+        scores = np.zeros(len(self._index.reader.passage_documents), np.float32)
         for name, values in self._by_words.items():
             if weighed[name]:
-                found += weighed[name] * values
-        return found
+                scores += weighed[name] * values
+        return scores
 
     def direction(self, weights: FloatArray) -> FloatArray:
-        """Return what gives, as product with a passage's vector, the weighed sum of what vectors say of it, (dim,)."""
-        found = np.zeros_like(self._vector)
+        """Return the vector whose product with a passage's vector is its weighted evidence by vectors, (dim,)."""
+        direction = np.zeros_like(self._vector)
         for columns, weight, share in self._weighed_parts(weights):
-            found[slice(*columns)] = weight * share
-        return found
+            direction[slice(*columns)] = weight * share
+        return direction
 
     def _weighed_parts(self, weights: FloatArray) -> list[tuple[tuple[int, int], float, FloatArray]]:
-        """Return of each part that counts: its columns, its weight, and the query's share (`by_part`)."""
+        """Return columns, weight and the query's share (`by_part`) of each part whose weight is not 0."""
         weighed = dict(zip(EVIDENCE, weights.tolist(), strict=True))
         parts = by_part(self._vector, self._index.manifest.model.parts).items()
         return [
@@ -144,18 +144,18 @@ class Reasons:
 
 
 def _by_words(index: PassageIndex, query: Query, terms: Terms | None) -> dict[str, FloatArray]:
-    """Return what words say of all passages, by reason."""
+    """Return the evidence of all passages that comes from words, by its name."""
     words, documents = index.reader.words, index.reader.passage_documents
-    asked = question_terms(query)
-    by_text = words.coverage(asked, "text", _ONCE)
-    by_title = words.coverage(asked, "title", _ONCE) + words.coverage(asked, "names", _ONCE)
-    by_above, by_heading = words.coverage(asked, "above", _ONCE), words.coverage(asked, "heading", _ONCE)
+    question = question_terms(query)
+    by_text = words.coverage(question, "text", _ONCE)
+    by_title = words.coverage(question, "title", _ONCE) + words.coverage(question, "names", _ONCE)
+    by_above, by_heading = words.coverage(question, "above", _ONCE), words.coverage(question, "heading", _ONCE)
     # The mean of what stands above and the heading, so that either alone says something.
     by_place = np.minimum(by_title[documents] + by_above, 1)
     evidence = {
         "question_text": by_text,
         "question_label": (by_place + by_heading) * np.float32(0.5),
-        "question_document": words.coverage(asked, "article", _ONCE)[words.articles],
+        "question_document": words.coverage(question, "article", _ONCE)[words.articles],
     }
     if unread_words(query):
         evidence["question_together"] = by_text**2
@@ -177,17 +177,17 @@ def _by_words(index: PassageIndex, query: Query, terms: Terms | None) -> dict[st
 
 
 def best_sentences(index: PassageIndex, query: Query, vector: FloatArray, rows: npt.NDArray[np.int64]) -> FloatArray:
-    """How well the best sentence of each passage answers a question in words, (rows,), from 0 to 1.
+    """Score the best sentence of each passage for a question in words, (rows,), from 0 to 1.
 
     Args:
-        index: Opened.
-        query: As it was understood. Without a question in words no sentence is looked at.
-        vector: Of the query, (dim,).
-        rows: Of passages with a sentence.
+        index: An opened index.
+        query: The query, understood. Without a question in words all scores are 0.
+        vector: Vector of the query, (dim,).
+        rows: Rows of passages with at least one sentence.
     """
-    found = np.zeros(len(rows), np.float32)
+    best = np.zeros(len(rows), np.float32)
     if not query.text:
-        return found
+        return best
     reader, parts = index.reader, index.manifest.model.parts or {"question": (0, len(vector))}
     words = reader.words.shares(question_terms(query))
     holding = analyse.holding(words)
@@ -200,25 +200,28 @@ def best_sentences(index: PassageIndex, query: Query, vector: FloatArray, rows: 
         stored = reader.stored(row)
         text, begin = stored.text, stored.passage.start
         cosines = stored.vectors[:, columns].astype(np.float32) @ direction
-        held = [
+        shares = [
             sum(map(words.__getitem__, holding(text[at.start - begin : at.end - begin])))
             for at in stored.passage.sentences
         ]
-        found[number] = max(0.0, float((cosines + held).max()) / 2)
-    return found
+        best[number] = max(0.0, float((cosines + shares).max()) / 2)
+    return best
 
 
 def question_terms(query: Query) -> list[str]:
-    """What was asked, in words: the question's, of a long message its gist's, else those of aspects and entity.
+    """Return the terms of the question, of a long message those of its gist, else those of aspects and entity.
 
-    Without those that say nothing of what is looked for, as long as there are others.
+    Function words are left out, unless there are no others.
     """
     terms = analyse(query.asked or query.terms)
     return [term for term in terms if term not in _SAYING_NOTHING] or terms
 
 
 def by_part(query: FloatArray, parts: Mapping[str, tuple[int, int]]) -> dict[str, tuple[tuple[int, int], FloatArray]]:
-    """By part that a query fills: its columns, and what a passage's vector has there its cosine as product with."""
+    """Return columns and share of each part that a query fills.
+
+    The product of the share with a passage's vector at these columns is the cosine of that part.
+    """
     # A model without parts places whole questions.
     parts = parts or {"question": (0, len(query))}
     shares = {name: (columns, query[slice(*columns)]) for name, columns in parts.items()}
@@ -236,9 +239,9 @@ def _over_entities(
     entities: Sequence[Sequence[list[str]]],
     likelihoods: Sequence[float],
 ) -> FloatArray:
-    """Return the score of each text of a field: the best over each entity's names, weighed by the likelihoods.
+    """Return the score of each text of a field: the best over each entity's names, weighted by the likelihoods.
 
-    Several entities share a weight of 1: that of one that is all but certain counts little less beside a doubtful one.
+    Several entities share a weight of 1, so that a doubtful one takes little from one that is all but certain.
     """
     share = max(1.0, sum(likelihoods))
     weighed: list[FloatArray] = []

@@ -107,7 +107,7 @@ def _draw_panels(curves: ScoreCurves, axes: Any) -> None:
 
 
 def _number_passages(curves: ScoreCurves, axis: Axes, inches_per_sentence: float) -> None:
-    """Passage numbers above the uppermost panel; without room for all, the best passage keeps its own."""
+    """Draw passage numbers above the uppermost panel; without room for all, the best passage keeps its number."""
     middles = [(span.first + span.last) / 2 * inches_per_sentence for span in curves.passages]
     best_at = middles[curves.best] if curves.best is not None else -1.0
     reached = -1.0
@@ -136,13 +136,13 @@ def _draw_title(curves: ScoreCurves, figure: Figure) -> None:
 
 
 def _listed(curves: ScoreCurves) -> list[int]:
-    """The passages in the key: all, or the best of very many, in document order."""
+    """Return the numbers of the passages in the key: all, or the best of very many, in document order."""
     by_score = sorted(range(len(curves.passages)), key=lambda number: -curves.passages[number].score)
     return sorted(by_score[:_MOST_LISTED])
 
 
 def _draw_key(curves: ScoreCurves, figure: Figure, listed: Sequence[int], columns: int) -> None:
-    """Number, score and heading of the passages, below the panels."""
+    """Draw number, score and heading of the passages below the panels."""
     width, height = figure.get_size_inches()
     rows = -(-len(listed) // columns)
     column_width = (width - 0.4) / columns

@@ -1,4 +1,4 @@
-"""What a search found: passages in order, of which a hit is made when it is asked for."""
+"""The result of a search: passages in order. A hit is built from a passage only when it is read."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from auscult.search.marks import Marker
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weighed:
-    """What found passages were weighed by.
+    """The evidence that a list of passages was ranked by.
 
     Attributes:
-        evidence: Of each, (passages, evidence).
-        weights: Of the evidence, (evidence,).
-        probabilities: That each answers.
-        words: The share of each of the question's words.
-        reread: What reading together with the question added to each, NaN where it was not read; none where none was.
-        holding: Which of these words a text holds.
+        evidence: Evidence of each passage, (passages, evidence).
+        weights: Weight of each evidence, (evidence,).
+        probabilities: Probability that each passage answers.
+        words: Share of each of the question's words, by idf.
+        reread: What the re-ranker added to each score, NaN for passages that it did not read; empty without it.
+        holding: Returns which of these words a text holds.
     """
 
     evidence: FloatArray
@@ -46,10 +46,10 @@ class Findings:
 
     Attributes:
         reader: Of the index that was searched.
-        rows: Of passages.
-        scores: Of each.
-        vector: Of the query.
-        parts: Its columns, as (first, one past the last); none where it is one.
+        rows: Rows of the passages.
+        scores: Score of each passage.
+        vector: Vector of the query.
+        parts: Columns of each part of the vector, as (first, one past the last); empty for a vector without parts.
         marker: Marks sentences for the query.
         assertions: Reads what sentences say of the query's entity.
         weighed: None where the model's vectors alone scored.
@@ -75,51 +75,51 @@ class Findings:
         return map(self.hit, range(len(self)))
 
     def document(self, number: int) -> int:
-        """The row of a passage's document."""
+        """Return the row of a passage's document."""
         return int(self.reader.passage_documents[self.rows[number]])
 
     def probability(self, number: int) -> float | None:
-        """That a passage answers; None where the model's vectors alone scored."""
+        """Return the probability that a passage answers; None where the model's vectors alone scored."""
         return None if self.weighed is None else self.weighed.probabilities[number]
 
     def asserted(self, number: int) -> list[tuple[Assertion, ...]]:
-        """What each sentence of a passage says of the query's entity; empty for one that does not mention it."""
+        """Return what each sentence of a passage says of the query's entity; empty for one that does not mention it."""
         row = self.rows[number]
         passage, text = self.reader.passage(row), self.reader.passage_text(row)
         headings = (*passage.above, passage.heading)
-        said, lead = [], ""
+        assertions, lead = [], ""
         for sentence in passage.sentences:
             words = text[sentence.start - passage.start : sentence.end - passage.start]
-            said.append(self.assertions.read(words, headings, lead if sentence.list_item else ""))
+            assertions.append(self.assertions.read(words, headings, lead if sentence.list_item else ""))
             if not sentence.list_item:
                 lead = words if words.endswith(":") else ""
-        return said
+        return assertions
 
-    def only(self, wanted: Collection[Assertion], most: int) -> Findings:
-        """Return the first passages that say one of some things of the query's entity, or do not mention it.
+    def only(self, assertions: Collection[Assertion], most: int) -> Findings:
+        """Return the first passages with one of some assertions about the query's entity, or without a mention of it.
 
         Args:
-            wanted: What they may say.
-            most: How many.
+            assertions: Assertions to accept.
+            most: How many passages to return at most.
         """
-        kept: list[int] = []
+        numbers: list[int] = []
         for number in range(len(self)):
-            said = set().union(*self.asserted(number))
-            if not said or not said.isdisjoint(wanted):
-                kept.append(number)
-                if len(kept) == most:
+            asserted = set().union(*self.asserted(number))
+            if not asserted or not asserted.isdisjoint(assertions):
+                numbers.append(number)
+                if len(numbers) == most:
                     break
         weighed = self.weighed and replace(
             self.weighed,
-            evidence=self.weighed.evidence[kept],
-            probabilities=[self.weighed.probabilities[number] for number in kept],
-            reread=[self.weighed.reread[number] for number in kept] if self.weighed.reread else [],
+            evidence=self.weighed.evidence[numbers],
+            probabilities=[self.weighed.probabilities[number] for number in numbers],
+            reread=[self.weighed.reread[number] for number in numbers] if self.weighed.reread else [],
         )
-        rows, scores = [self.rows[number] for number in kept], [self.scores[number] for number in kept]
+        rows, scores = [self.rows[number] for number in numbers], [self.scores[number] for number in numbers]
         return replace(self, rows=rows, scores=scores, weighed=weighed)
 
     def hit(self, number: int) -> Hit:
-        """A passage with its evidence; its rank counts from 1."""
+        """Return a passage with its evidence; its rank counts from 1."""
         row, reader, weighed = self.rows[number], self.reader, self.weighed
         document = self.document(number)
         record = reader.document_record(document)
@@ -165,7 +165,7 @@ class Findings:
             aspect_score=aspect,
             sentences=tuple(sentences),
             metadata=dict(record.metadata),
-            evidence={} if weighed is None else _told(weighed, number),
+            evidence={} if weighed is None else _contributions(weighed, number),
             probability=self.probability(number),
             above=passage.above,
             file=record.metadata.get("file", ""),
@@ -218,22 +218,23 @@ _OF_LINES: Final = ("text", "Markdown")
 
 
 def directions(vector: FloatArray, parts: Mapping[str, tuple[int, int]]) -> npt.NDArray[np.float64]:
-    """What a row of vectors times this is: the shares of entity and aspect in its inner product with a query, and all.
+    """Return the matrix whose product with vectors splits their inner product with a query, (dim, 3).
 
-    Zeros for the shares where vectors speak for both together. Shape (dim, 3).
+    Its columns give the entity's share, the aspect's share and the whole product. The first two are zeros for a model
+    whose vectors have no such parts.
     """
-    found = np.zeros((len(vector), 3))
-    found[:, 2] = vector
+    matrix = np.zeros((len(vector), 3))
+    matrix[:, 2] = vector
     for column, name in enumerate(("entity", "aspect")):
         columns = slice(*parts.get(name, (0, 0)))
-        found[columns, column] = vector[columns]
-    return found
+        matrix[columns, column] = vector[columns]
+    return matrix
 
 
-def _told(weighed: Weighed, number: int) -> dict[str, float]:
-    """What each reason adds to a score."""
+def _contributions(weighed: Weighed, number: int) -> dict[str, float]:
+    """Return what each evidence adds to a passage's score."""
     shares = (weighed.evidence[number] * weighed.weights).tolist()
-    found = {name: share for name, share in zip(EVIDENCE, shares, strict=True) if share}
+    contributions = {name: share for name, share in zip(EVIDENCE, shares, strict=True) if share}
     if weighed.reread and not math.isnan(weighed.reread[number]):
-        found[RERANKER] = weighed.reread[number]
-    return found
+        contributions[RERANKER] = weighed.reread[number]
+    return contributions

@@ -1,16 +1,17 @@
-"""One score from all evidence: a sum with weights that are never negative, and what it says of an answer's being right.
+"""One score from all evidence: a weighted sum. No weight is negative.
 
-    score = w · evidence                                  one w for entity and aspects, one for questions in words; a
-                                                          question in which an entity was read has that of its title,
-                                                          too, and one that says no more that of headings, or where
-                                                          the collection has its title mostly those of the first
+    score = w · evidence
 
-How probable it is that a passage answers stands in `search.certainty`; its weights are kept here, with the others.
+There is one w for queries by entity and aspects, and one for questions in words. A question in which an entity was read
+adds the first one's weight of titles. One that says no more than entity and aspects adds its weight of headings, too;
+where the entity is a title of the collection, it is weighted mostly as a query by entity and aspects is.
 
-No score depends on the other passages of a list, so that scores of different queries compare; but for
-`question_sentence`, never negative, which only the passages have that are the first by all else. The weights are fitted
-on queries made from documents (`fitting.fitting`) and stand in `fusion.json`: beside the model's weights, or here for
-models that bring none.
+`search.certainty` computes the probability that a passage answers; its weights are kept here, with the others.
+
+A score does not depend on the other passages of a list, so that scores of different queries compare. The exception is
+`question_sentence`, never negative, which only the first passages by all other evidence have. The weights are fitted on
+queries made from documents (`fitting.fitting`). They are in `fusion.json`: beside the model's weights, or in this
+package for models that bring none.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class BringsFusion(Protocol):
 
     @property
     def fusion(self) -> Mapping[str, Any]:
-        """What its `fusion.json` says."""
+        """Content of its `fusion.json`."""
         ...
 
 
@@ -64,10 +65,10 @@ class Fusion:
     """Weights of the evidence.
 
     Attributes:
-        parts: Of queries by entity and aspects, (evidence,), not negative.
-        words: Of questions in words.
-        certainty: (certainty + 1,): of the probability; the last is c_0.
-        usual: What questions' evidence is like over a usual collection.
+        parts: For queries by entity and aspects, (evidence,), not negative.
+        words: For questions in words, (evidence,), not negative.
+        certainty: For the probability, (certainty + 1,); the last is c_0.
+        usual: Background of questions over a usual collection.
     """
 
     parts: FloatArray
@@ -77,25 +78,25 @@ class Fusion:
 
     @classmethod
     def of(cls, encoder: object) -> Fusion:
-        """The weights an encoder brings, else those for models that bring none."""
+        """Return the weights that an encoder brings, else those for models that bring none."""
         if isinstance(encoder, BringsFusion) and encoder.fusion:
             return cls.from_json(encoder.fusion)
         return cls.from_json(json.loads((files("auscult.search") / FILE).read_text(encoding="utf-8")))
 
     @classmethod
-    def from_json(cls, told: Mapping[str, Any]) -> Fusion:
-        """From names and weights; evidence that is not named has none.
+    def from_json(cls, saved: Mapping[str, Any]) -> Fusion:
+        """Parse the weights of a `fusion.json`. Evidence that it does not name has weight 0.
 
         Raises:
-            ModelError: It names evidence that there is not, or a weight is negative or no number.
+            ModelError: The file names unknown evidence, or a weight is negative or no number.
         """
         try:
             parts, words, certainty = (
-                np.array([float(told[part].get(name, 0.0)) for name in (*names, "bias")], np.float32)
+                np.array([float(saved[part].get(name, 0.0)) for name in (*names, "bias")], np.float32)
                 for part, names in _SETS.items()
             )
-            strange = {name for part, names in _SETS.items() for name in told[part]} - {*CERTAINTY, "bias"}
-            usual = Background.from_json(told.get("background", {}))
+            strange = {name for part, names in _SETS.items() for name in saved[part]} - {*CERTAINTY, "bias"}
+            usual = Background.from_json(saved.get("background", {}))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ModelError(f"weights of evidence in {FILE}", f"{error!r}", "copy or fit the model again") from error
         every = np.concatenate([parts, words, certainty, usual.mean, usual.deviation])
@@ -105,7 +106,7 @@ class Fusion:
         return cls(parts[:-1], words[:-1], certainty, usual)
 
     def to_json(self) -> dict[str, Any]:
-        """As `from_json` reads it."""
+        """Return the weights as `from_json` reads them."""
         sets = zip(_SETS.items(), (self.parts, self.words, self.certainty), strict=True)
         return {
             part: {
@@ -115,35 +116,37 @@ class Fusion:
         } | {"background": self.usual.to_json()}
 
     def weights(self, query: Query) -> FloatArray:
-        """Of a query's evidence."""
+        """Return the weight of each evidence for a query, (evidence,)."""
         if not query.text:
             return self.parts
         if not query.entity:
             return self.words
-        found = self.words.copy()
-        found[_TITLE] += TITLED * self.parts[_TITLE]
+        weights = self.words.copy()
+        weights[_TITLE] += TITLED * self.parts[_TITLE]
         if query.aspects and not unread_words(query):
-            found[_HEADING] = found[_HEADING] or READ * self.parts[_HEADING]
+            weights[_HEADING] = weights[_HEADING] or READ * self.parts[_HEADING]
             if query.titled:
-                found += AS_PARTS * (self.parts - found)
-        return found
+                weights += AS_PARTS * (self.parts - weights)
+        return weights
 
     def scores(self, query: Query, evidence: FloatArray) -> FloatArray:
-        """Of passages, (passages,)."""
-        found: FloatArray = evidence @ self.weights(query)
-        return found
+        """Return the scores of passages, (passages,)."""
+        scores: FloatArray = evidence @ self.weights(query)
+        return scores
 
-    def probabilities(self, evidence: FloatArray, held: FloatArray, background: Background) -> list[float]:
-        """Return that passages answer.
+    def probabilities(self, evidence: FloatArray, held_shares: FloatArray, background: Background) -> list[float]:
+        """Return the probability that each passage answers.
 
         Args:
-            evidence: Of the passages, (passages, evidence).
-            held: What of the question stands in them (`asked_and_held`).
-            background: Of the question, over a sample of the collection.
+            evidence: Evidence of the passages, (passages, evidence).
+            held_shares: How much of the question's words they hold (`asked_and_held`).
+            background: Background of the question, over a sample of the collection.
         """
-        told = certain_evidence(evidence, held, background.with_usual(self.usual))
-        found: list[float] = (1 / (1 + np.exp(-(told @ self.certainty[:-1] + self.certainty[-1])))).tolist()
-        return found
+        evidence_columns = certain_evidence(evidence, held_shares, background.with_usual(self.usual))
+        probabilities: list[float] = (
+            1 / (1 + np.exp(-(evidence_columns @ self.certainty[:-1] + self.certainty[-1])))
+        ).tolist()
+        return probabilities
 
 
 def fuse_scores(scores: Sequence[FloatArray]) -> FloatArray:
@@ -157,7 +160,7 @@ def fuse_scores(scores: Sequence[FloatArray]) -> FloatArray:
         scores: Of each model, (passages,), at least one model; higher is better. A model that scores all alike says
             nothing, and adds nothing.
     """
-    rows = np.stack([np.asarray(each, dtype=np.float64) for each in scores])
+    rows = np.stack([np.asarray(values, dtype=np.float64) for values in scores])
     if not rows.size:
         return np.zeros(rows.shape[1], dtype=np.float32)
     spread = rows.std(axis=1, keepdims=True)

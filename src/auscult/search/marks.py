@@ -1,21 +1,21 @@
-"""The sentences of a passage that answer: as many as there are, a list with its lead-in, nothing beside them.
+"""The sentences of a passage that answer. A list is marked together with its lead-in.
 
-A sentence scores by what it holds of the question, and by what it means:
+A sentence scores by the question's words that it holds, and by its vector:
 
     score = the share of the question's words that it holds, those of the entity counting LITTLE
             + COSINES · (its aspect part's cosine + its question part's cosine)
 
-Words of the entity count less, since they stand in sentences that name it rather than in those that answer. Of aspects
-without a question in words the names count LITTLE, and the entity not at all.
+Words of the entity count less, since sentences that name it are not those that answer. For aspects without a question
+in words, the words of the aspects count LITTLE, and those of the entity not at all.
 
-The best sentence is marked. Further ones are, the best first, where they score nearly as much, or hold words of the
+The best sentence is marked. Others are marked, best first, where they score nearly as much, or hold words of the
 question that no marked one holds:
 
     its score / the best score + the share of such words >= NEAR
 
-They are MOST in all, within REACH letters of the best. Then a list item brings its lead-in ("Symptoms include:"), and a
-lead-in that is the best, or of whose list no item is marked, brings its list as far as that is within REACH. Where
-nothing speaks for any of several sentences, none is marked.
+At most MOST are marked, all within REACH letters of the best. Then a marked list item brings its lead-in ("Symptoms
+include:"). A marked lead-in brings the items within REACH, if it is the best sentence or none of its items is marked.
+If no sentence of several scores above 0, none is marked.
 
 The constants were chosen on one half of cpgQA, on BioASQ's snippets in their abstracts, and on sections of NHS pages
 and of MedQuAD's training documents. Others near them do as well. `benchmarks/marks.py` measures them.
@@ -47,10 +47,10 @@ class Marker:
     """Marks sentences for one query.
 
     Args:
-        query: As it was understood.
-        vector: Of the query, (dim,); a part that it does not fill is zero.
-        parts: Its columns, as (first, one past the last); none where it is one.
-        words: The share of each of the question's words; none where vectors alone count.
+        query: The query, understood.
+        vector: Vector of the query, (dim,); a part that it does not fill is zero.
+        parts: Columns of each part, as (first, one past the last); empty for a vector without parts.
+        words: Share of each of the question's words, by idf; empty where vectors alone count.
     """
 
     def __init__(
@@ -70,34 +70,36 @@ class Marker:
                 self._direction[columns] = vector[columns] * (COSINES * len(parts) ** 0.5 / length)
 
     def marked(self, passage: Passage, text: str, vectors: npt.NDArray[np.floating]) -> frozenset[int]:
-        """Return which sentences of a passage are marked, by their numbers in it.
+        """Return the numbers of the sentences of a passage that are marked.
 
         Args:
-            passage: With its sentences.
-            text: Of the passage.
-            vectors: Of its sentences, (sentences, dim).
+            passage: The passage, with its sentences.
+            text: Text of the passage.
+            vectors: Vectors of its sentences, (sentences, dim).
         """
         sentences = passage.sentences
-        held = [self._holding(text[each.start - passage.start : each.end - passage.start]) for each in sentences]
+        sentence_terms = [
+            self._holding(text[sentence.start - passage.start : sentence.end - passage.start]) for sentence in sentences
+        ]
         scores = (vectors.astype(np.float32) @ self._direction).tolist()
-        for number, terms in enumerate(held):
+        for number, terms in enumerate(sentence_terms):
             scores[number] += self._share(terms)
-        return frozenset(_with_lists(self._best(sentences, held, scores), sentences, text, passage.start))
+        return frozenset(_with_lists(self._best(sentences, sentence_terms, scores), sentences, text, passage.start))
 
     def _best(
-        self, sentences: Sequence[Sentence], held: Sequence[frozenset[str]], scores: Sequence[float]
+        self, sentences: Sequence[Sentence], sentence_terms: Sequence[frozenset[str]], scores: Sequence[float]
     ) -> list[int]:
-        """Return the marked sentences without what their lists bring, best first."""
+        """Return the numbers of the marked sentences, best first, before lists are completed."""
         order = sorted(range(len(scores)), key=lambda number: -scores[number])
         if len(order) < 2 or scores[order[0]] <= 0:
             return order if len(order) == 1 else []
         best = order[0]
-        marked, said = [best], held[best]
+        marked, covered = [best], sentence_terms[best]
         for number in order[1:]:
-            enough = scores[number] / scores[best] + self._share(held[number] - said) >= NEAR
+            enough = scores[number] / scores[best] + self._share(sentence_terms[number] - covered) >= NEAR
             if enough and _stretch(sentences, number, best) <= REACH:
                 marked.append(number)
-                said |= held[number]
+                covered |= sentence_terms[number]
                 if len(marked) == MOST:
                     break
         return marked
@@ -112,8 +114,15 @@ def _stretch(sentences: Sequence[Sentence], one: int, other: int) -> int:
 
 
 def _with_lists(marked: Sequence[int], sentences: Sequence[Sentence], text: str, start: int) -> set[int]:
-    """Return marked sentences, best first, with the lead-ins of items, and the lists of lead-ins that answer."""
-    found = set(marked)
+    """Return marked sentences with the lead-ins of their list items, and with the items of lead-ins that answer.
+
+    Args:
+        marked: Numbers of the marked sentences, best first.
+        sentences: All sentences of the passage.
+        text: Text of the passage.
+        start: Offset of the passage in its document.
+    """
+    numbers = set(marked)
     lead = -1
     items: list[int] = []
     for number, sentence in enumerate((*sentences, None)):
@@ -123,44 +132,46 @@ def _with_lists(marked: Sequence[int], sentences: Sequence[Sentence], text: str,
             items.append(number)
             continue
         # A list has ended, or there was none.
-        if lead in found and (lead == marked[0] or found.isdisjoint(items)):
-            found.update(item for item in items if _stretch(sentences, lead, item) <= REACH)
-        elif lead >= 0 and not found.isdisjoint(items):
-            found.add(lead)
+        if lead in numbers and (lead == marked[0] or numbers.isdisjoint(items)):
+            numbers.update(item for item in items if _stretch(sentences, lead, item) <= REACH)
+        elif lead >= 0 and not numbers.isdisjoint(items):
+            numbers.add(lead)
         lead, items = -1, []
-    return found
+    return numbers
 
 
 def begins_block(sentences: Sequence[Sentence], number: int, text: str, start: int = 0) -> bool:
-    """Whether a sentence is the first of a paragraph, or of a list with the paragraph before it that ends in a colon.
+    """Return whether a sentence begins a block: a paragraph, or a list with the paragraph that leads to it.
+
+    A paragraph that ends in a colon leads to the list after it.
 
     Args:
-        sentences: In order.
-        number: Of the sentence among them.
-        text: That holds them.
-        start: Offset of the text.
+        sentences: All sentences, in order.
+        number: Number of the sentence.
+        text: Text that the sentences are in.
+        start: Offset of that text in the document.
     """
-    each = sentences[number]
-    if not number or not each.begins_paragraph:
+    sentence = sentences[number]
+    if not number or not sentence.begins_paragraph:
         return not number
-    before = sentences[number - 1]
-    goes_on = before.list_item or text[before.start - start : before.end - start].endswith((":", "\uff1a"))
-    return not (each.list_item and goes_on)
+    previous = sentences[number - 1]
+    goes_on = previous.list_item or text[previous.start - start : previous.end - start].endswith((":", "\uff1a"))
+    return not (sentence.list_item and goes_on)
 
 
 def excerpt(sentences: Sequence[SentenceScore], least: int = EXCERPT) -> range:
-    """Return which of a hit's sentences to show: all marked ones, and those around them up to a length.
+    """Return the numbers of a hit's sentences to show: all marked ones, and those around them up to a length.
 
-    It grows to the side whose next sentence scores more.
+    The excerpt grows to the side whose next sentence scores more.
 
     Args:
-        sentences: All of the hit, at least one.
-        least: Letters to show, where there are so many.
+        sentences: All sentences of the hit, at least one.
+        least: Letters to show at least, if the hit has that many.
     """
-    marked = [number for number, each in enumerate(sentences) if each.marked]
+    marked = [number for number, sentence in enumerate(sentences) if sentence.marked]
     marked = marked or [max(range(len(sentences)), key=lambda number: sentences[number].score)]
     first, last = marked[0], marked[-1] + 1
-    length = sum(each.end - each.start for each in sentences[first:last])
+    length = sum(sentence.end - sentence.start for sentence in sentences[first:last])
     while length < least and last - first < len(sentences):
         if last == len(sentences) or (first > 0 and sentences[first - 1].score > sentences[last].score):
             first -= 1

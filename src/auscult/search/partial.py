@@ -1,7 +1,7 @@
-"""Answers while some servers of an index are away: from the documents of all others, and with what was left out.
+"""Answers while some servers of an index are away: from the documents of the others, with a note of what was left out.
 
-Words and vectors of all passages are on every server, so that a passage that answers is known even where it cannot be
-read. As long as nothing of a server that is away is needed for an answer, that is the answer of the whole collection.
+Every server has the words and vectors of all passages. A search therefore ranks passages that it cannot read. As long
+as no such passage is among the hits, the answer is that of the whole collection.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ class LeftOut:
 
     Attributes:
         shares: Numbers of the shares that did not answer, from 1.
-        of_shares: How many there are.
+        of_shares: How many shares the collection has.
         documents: How many documents were not searched.
-        of_documents: How many there are.
+        of_documents: How many documents the collection has.
     """
 
     shares: tuple[int, ...]
@@ -34,7 +34,7 @@ class LeftOut:
 
     @property
     def sentence(self) -> str:
-        """What was not searched, for people."""
+        """The sentence for people that says what was not searched."""
         names = " and ".join(map(str, self.shares))
         return (
             f"A part of the collection was not searched: {self.documents:,} of {self.of_documents:,} documents"
@@ -43,24 +43,29 @@ class LeftOut:
 
 
 def ask_what_is_there(searcher: Searcher, ask: Callable[[Searcher], _T]) -> tuple[_T, LeftOut | None]:
-    """Return an answer, and what was left out of the search for it; None where nothing was.
+    """Return an answer, and what was left out of the search for it; None where all documents were searched.
 
     Args:
-        searcher: Over all documents.
-        ask: Makes the answer; called again, with a searcher over fewer documents, where a server is away.
+        searcher: A searcher over all documents.
+        ask: Computes the answer. If a server is away, it is called again with a searcher over fewer documents.
 
     Raises:
-        ShareAwayError: All are away.
+        ShareAwayError: All servers are away.
     """
-    asked, left_out = searcher, None
+    available, left_out = searcher, None
     away: frozenset[int] = frozenset()
     while True:
         try:
-            return ask(asked), left_out
+            return ask(available), left_out
         except ShareAwayError as error:
             if error.share in away or len(away) + 1 == error.shares:
                 raise
             away |= {error.share}
-            asked = searcher.without_shares(away)
-            there, here = searcher.index.manifest.counts.documents, asked.index.manifest.counts.documents
-            left_out = LeftOut(tuple(share + 1 for share in sorted(away)), error.shares, there - here, there)
+            available = searcher.without_shares(away)
+            all_documents, searched = (
+                searcher.index.manifest.counts.documents,
+                available.index.manifest.counts.documents,
+            )
+            left_out = LeftOut(
+                tuple(share + 1 for share in sorted(away)), error.shares, all_documents - searched, all_documents
+            )

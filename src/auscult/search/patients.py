@@ -1,7 +1,8 @@
-"""Sentences found of each patient, in the order of time, in documents that name one.
+"""The sentences about each patient, in order of time, from documents that name a patient.
 
-A sentence counts where it names what is asked about, whatever it says of it, or answers in a passage that may answer
-(`search.certainty`). Clinical notes rarely explain what they mention, and a count of patients must not miss them.
+A sentence counts if it names the entity of the query, whatever it asserts about it. It also counts if it is marked in a
+passage that may answer (`search.certainty`). Clinical notes rarely explain what they mention, and a count of patients
+must not miss them.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from auscult.understanding import Query
 PATIENT: Final = "patient"
 """The field of metadata that names a document's patient, as readers of CDA, FHIR and HL7 fill it."""
 MOST_PASSAGES: Final = 500
-"""Passages that are looked at, the best ones first."""
+"""Passages to read, the best ones first."""
 _UNDATED: Final = "~"
 
 
@@ -42,7 +43,7 @@ class FoundSentence:
 
 @dataclass(frozen=True, slots=True)
 class Patient:
-    """A patient with what was found of them, the earliest document first; documents without a date stand last."""
+    """A patient and the sentences about them, earliest document first; documents without a date come last."""
 
     name: str
     sentences: tuple[FoundSentence, ...]
@@ -50,20 +51,24 @@ class Patient:
     @property
     def documents(self) -> dict[str, list[FoundSentence]]:
         """The sentences by their documents' ids."""
-        found: dict[str, list[FoundSentence]] = {}
-        for each in self.sentences:
-            found.setdefault(each.hit.doc_id, []).append(each)
-        return found
+        by_document: dict[str, list[FoundSentence]] = {}
+        for sentence in self.sentences:
+            by_document.setdefault(sentence.hit.doc_id, []).append(sentence)
+        return by_document
 
     @property
     def counts(self) -> dict[Assertion, int]:
-        """How many sentences say which of the entity, most first."""
-        return dict(Counter(said for each in self.sentences for said in each.sentence.assertions).most_common())
+        """How many sentences make each assertion about the entity, most frequent first."""
+        return dict(
+            Counter(
+                assertion for sentence in self.sentences for assertion in sentence.sentence.assertions
+            ).most_common()
+        )
 
     @property
     def dates(self) -> tuple[str, str]:
         """The first and the last date; empty where no document has one."""
-        dates = [each.date for each in self.sentences if each.date]
+        dates = [sentence.date for sentence in self.sentences if sentence.date]
         return (min(dates), max(dates)) if dates else ("", "")
 
 
@@ -72,8 +77,8 @@ class Patients:
     """Patients, the one with the best passage first.
 
     Attributes:
-        patients: Of whom something was found.
-        cut: Whether only the best `MOST_PASSAGES` passages were looked at, and there are more.
+        patients: Patients with at least one sentence.
+        cut: Whether there are more passages than the best `MOST_PASSAGES`, which alone were read.
     """
 
     patients: tuple[Patient, ...]
@@ -87,9 +92,9 @@ def by_patient(
 
     Args:
         searcher: An opened index, or the view of it that somebody may see.
-        query: As it was understood.
-        where: Only documents whose fields agree.
-        assertions: Only sentences that say one of these of the entity; empty for all.
+        query: The query, understood.
+        where: Only documents whose fields have these values.
+        assertions: Only sentences that make one of these assertions about the entity; empty for all.
 
     Raises:
         QueryError: No document names a patient, a filter names what no document has, or there is nothing to assert of.
@@ -98,22 +103,22 @@ def by_patient(
         expected = f"an index whose documents name patients (the field '{PATIENT}')"
         raise QueryError(expected, "one without", "search it as it is")
     options = SearchOptions(where={PATIENT: Between(), **where}, assertions=assertions)
-    found = searcher.find(query, MOST_PASSAGES + 1, options)
+    findings = searcher.find(query, MOST_PASSAGES + 1, options)
     by_name: dict[str, list[FoundSentence]] = {}
-    for number in range(min(len(found), MOST_PASSAGES)):
-        name = searcher.index.reader.document_record(found.document(number)).metadata.get(PATIENT, "").strip()
-        sentences = [*_counting(found, number, assertions)] if name else []
+    for number in range(min(len(findings), MOST_PASSAGES)):
+        name = searcher.index.reader.document_record(findings.document(number)).metadata.get(PATIENT, "").strip()
+        sentences = [*_counting(findings, number, assertions)] if name else []
         if sentences:
             by_name.setdefault(name, []).extend(sentences)
     patients = (Patient(name, tuple(sorted(sentences, key=_time))) for name, sentences in by_name.items())
-    return Patients(tuple(patients), len(found) > MOST_PASSAGES)
+    return Patients(tuple(patients), len(findings) > MOST_PASSAGES)
 
 
-def _counting(found: Findings, number: int, assertions: Collection[Assertion]) -> Iterator[FoundSentence]:
-    may_answer = (found.probability(number) or 0.0) >= DOUBTFUL
-    if not (may_answer or any(found.asserted(number))):
+def _counting(findings: Findings, number: int, assertions: Collection[Assertion]) -> Iterator[FoundSentence]:
+    may_answer = (findings.probability(number) or 0.0) >= DOUBTFUL
+    if not (may_answer or any(findings.asserted(number))):
         return
-    hit = found.hit(number)
+    hit = findings.hit(number)
     for sentence in hit.sentences:
         names = bool(sentence.assertions)
         if assertions:
@@ -124,5 +129,5 @@ def _counting(found: Findings, number: int, assertions: Collection[Assertion]) -
             yield FoundSentence(hit, sentence)
 
 
-def _time(each: FoundSentence) -> tuple[str, str, int]:
-    return each.date or _UNDATED, each.hit.doc_id, each.sentence.start
+def _time(sentence: FoundSentence) -> tuple[str, str, int]:
+    return sentence.date or _UNDATED, sentence.hit.doc_id, sentence.sentence.start

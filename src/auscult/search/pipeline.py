@@ -1,7 +1,7 @@
-"""Retrieve, then re-rank: an index finds candidates, a scorer that reads query and passage together orders them.
+"""Retrieve, then re-rank: an index retrieves candidates, and a scorer that reads query and passage together ranks them.
 
-grundmann2021 (section 3.2): a cross-encoder is too slow to read a collection, and can order what a faster model found.
-Each sees what the other misses, so that both together (`fuse`) may order better than either.
+grundmann2021 (section 3.2): a cross-encoder is too slow to read a collection, but can rank what a faster model
+retrieved. Their errors differ, so that the mean of both scores (`fuse`) may rank better than either.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Pipeline:
         self.scorer = scorer
         self.candidates = candidates
         self.fuse = fuse
-        # What a scorer has prepared is its own state, and a pipeline may be asked by several threads.
+        # `prepare` changes the scorer's state, and several threads may search with one pipeline.
         self._scoring = Lock()
 
     def search(self, query: str | Query, k: int = 10, options: SearchOptions = DEFAULT_OPTIONS) -> list[Hit]:
@@ -51,7 +51,7 @@ class Pipeline:
         Args:
             query: As `Searcher.search` takes it.
             k: How many, at least 1; more than `candidates` retrieves as many.
-            options: As `Searcher.search` takes them; by what candidates are found.
+            options: As `Searcher.search` takes them, for the candidates.
 
         Returns:
             Best first, ties in the order they were retrieved. `score` is the scorer's, or the mean of both; sentences,
@@ -65,24 +65,24 @@ class Pipeline:
         retrieved = self.searcher.find(query, max(k, self.candidates), options)
         if not retrieved:
             return []
-        found = [*retrieved]
+        hits = [*retrieved]
         rows = dict.fromkeys(map(retrieved.document, range(len(retrieved))))
-        documents = self._documents(rows, {hit.passage_id for hit in found})
+        documents = self._documents(rows, {hit.passage_id for hit in hits})
         with self._scoring:
             self.scorer.prepare(documents)
-            scores = self.scorer.score(query, [hit.passage_id for hit in found])
+            scores = self.scorer.score(query, [hit.passage_id for hit in hits])
         if self.fuse:
-            scores = fuse_scores([np.array([hit.score for hit in found], dtype=np.float32), scores])
-        order = sorted(range(len(found)), key=lambda row: -scores[row])[:k]
+            scores = fuse_scores([np.array([hit.score for hit in hits], dtype=np.float32), scores])
+        order = sorted(range(len(hits)), key=lambda row: -scores[row])[:k]
         return [
-            replace(found[row], rank=rank, score=float(scores[row]), entity_score=0.0, aspect_score=0.0)
+            replace(hits[row], rank=rank, score=float(scores[row]), entity_score=0.0, aspect_score=0.0)
             for rank, row in enumerate(order, start=1)
         ]
 
-    def _documents(self, rows: Iterable[int], wanted: Collection[str]) -> Iterator[Document]:
-        """Documents of the index, with the wanted passages or with all, as the scorer reads them."""
+    def _documents(self, rows: Iterable[int], passage_ids: Collection[str]) -> Iterator[Document]:
+        """Yield documents for the scorer: with all passages if it reads whole documents, else with the given ones."""
         whole = isinstance(self.scorer, ReadsDocuments) and self.scorer.reads_documents
         for row in rows:
             document = self.searcher.index.reader.document(row)
-            passages = document.passages if whole else (p for p in document.passages if p.passage_id in wanted)
+            passages = document.passages if whole else (p for p in document.passages if p.passage_id in passage_ids)
             yield replace(document, passages=tuple(passages))

@@ -1,11 +1,11 @@
-"""The first hits, read once more: what a re-ranker says of them is one more evidence.
+"""Re-ranking of the first hits: the re-ranker's probability is one more evidence.
 
     score + w · sigmoid(r)      r: the log odds that a passage answers, by `encoders.reranker`
 
-w is 0 or more, so that what was read again never falls behind what was not. It comes with the re-ranker, one for
+w is 0 or more, so that a re-ranked passage never falls behind one that was not read. The re-ranker brings one w for
 questions in words and one for entity and aspect, fitted as the other weights are (`fitting.fit_reranker`).
 
-Of a passage that is longer than the re-ranker's window the beginning is read, where passages say what they are about.
+The re-ranker reads the beginning of a passage that is longer than its window: that is where passages name their topic.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from auscult.interfaces import FloatArray
 from auscult.understanding import Query
 
 FIRST: Final = 16
-"""How many hits are read again where models are measured."""
+"""How many hits are re-ranked where models are measured."""
 
 
 def read_again(
     reranker: Reranker, reader: GenerationReader, query: Query, rows: Sequence[int]
 ) -> npt.NDArray[np.float64]:
-    """What is added to the scores of passages, (rows,), none of it negative.
+    """Return what the re-ranker adds to the scores of passages, (rows,), never negative.
 
     Args:
-        reranker: Reads.
-        reader: Of the index.
-        query: As it was understood.
-        rows: Of passages.
+        reranker: The re-ranker.
+        reader: Reader of the index.
+        query: The query, understood.
+        rows: Rows of the passages.
 
     Raises:
         ModelError: The re-ranker's weights were never fitted.
@@ -50,45 +50,47 @@ def read_again(
 def with_first_read_again(
     reranker: Reranker, reader: GenerationReader, query: Query, scores: FloatArray, rows: npt.NDArray[np.int64]
 ) -> FloatArray:
-    """Scores of passages, of which the best `FIRST` were read again, (rows,).
+    """Return the scores of passages after re-ranking the best `FIRST` of them, (rows,).
 
     Args:
-        reranker: Reads.
-        reader: Of the index.
-        query: As it was understood.
-        scores: Of the passages, (rows,).
-        rows: Of passages with a sentence, each once.
+        reranker: The re-ranker.
+        reader: Reader of the index.
+        query: The query, understood.
+        scores: Scores of the passages, (rows,).
+        rows: Rows of passages with a sentence, each once.
 
     Raises:
         ModelError: The re-ranker's weights were never fitted.
     """
     first = np.argsort(-scores, kind="stable")[:FIRST]
-    found = scores.astype(np.float32)
-    found[first] += read_again(reranker, reader, query, rows[first].tolist())
-    return found
+    reranked = scores.astype(np.float32)
+    reranked[first] += read_again(reranker, reader, query, rows[first].tolist())
+    return reranked
 
 
 def kind(query: Query) -> str:
-    """Of a query, as the weights tell them apart: "words" where it was asked in words, else "parts"."""
+    """Return the kind of a query, which selects its weight: "words" for a question in words, else "parts"."""
     return "words" if query.text else "parts"
 
 
 def probabilities(
     reranker: Reranker, reader: GenerationReader, query: Query, rows: Sequence[int], hidden: Collection[int] = ()
 ) -> npt.NDArray[np.float64]:
-    """That passages answer, (rows,).
+    """Return the re-ranker's probability that each passage answers, (rows,).
 
     Args:
-        reranker: Reads.
-        reader: Of the index.
-        query: As it was understood.
-        rows: Of passages.
-        hidden: Those of which title and heading are not shown.
+        reranker: The re-ranker.
+        reader: Reader of the index.
+        query: The query, understood.
+        rows: Rows of the passages.
+        hidden: Rows whose title and heading the re-ranker does not read.
     """
-    shown = []
+    passages = []
     for row in rows:
         title = reader.document_record(reader.passage_documents[row]).title
-        told = "" if row in hidden else label(title, reader.passage(row).heading)
-        shown.append((told, reader.passage_text(row)))
-    found: npt.NDArray[np.float64] = 1 / (1 + np.exp(-reranker.score(question_of(query), shown).astype(np.float64)))
-    return found
+        heading = "" if row in hidden else label(title, reader.passage(row).heading)
+        passages.append((heading, reader.passage_text(row)))
+    probability: npt.NDArray[np.float64] = 1 / (
+        1 + np.exp(-reranker.score(question_of(query), passages).astype(np.float64))
+    )
+    return probability

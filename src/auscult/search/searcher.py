@@ -117,21 +117,21 @@ class Searcher:
         return cls(opened, encoder, reranker)
 
     def seen_by(self, groups: Collection[str]) -> Searcher:
-        """Return what members of these groups may search; other documents are treated as removed.
+        """Return the view that members of these groups may search; other documents are treated as removed.
 
-        Names, completions and spelling know nothing of them either. Cheap, but for the first question where documents
-        brought names into the knowledge base: those of the seen ones are gathered then. Keep views; models are shared.
+        Names, completions and spelling do not come from other documents either. A view is cheap and shares the models.
+        Keep it: its first question is slow where documents added names to the knowledge base.
 
         Args:
-            groups: Names of groups (`index.fields`); none for documents that are open to all.
+            groups: Names of groups (`index.fields`); empty for documents that are open to all.
 
         Raises:
             IndexFolderError: An earlier version wrote the knowledge base, without what documents brought.
         """
-        index, known = self.index.seen_by(groups), self.knowledge_base
-        brought = known is not None and vocabulary_of(known, self.index.reader.where) is not known
+        index, knowledge = self.index.seen_by(groups), self.knowledge_base
+        brought = knowledge is not None and vocabulary_of(knowledge, self.index.reader.where) is not knowledge
         counts, following = self.index.manifest.counts, self.index.manifest.next_document
-        # The knowledge base keeps names of removed documents, whose groups nobody knows any more.
+        # The knowledge base keeps names of removed documents. Their groups are no longer known.
         if index is self.index and not (brought and counts.documents < following - 1):
             return self
         view = Searcher(index, self.encoder, self._reranker)
@@ -139,10 +139,10 @@ class Searcher:
         return view
 
     def without_shares(self, shares: frozenset[int]) -> Searcher:
-        """Return what can be searched while some of an address' servers are away: documents elsewhere, and all names.
+        """Return a searcher over the documents of all other servers, with all names, while some servers are away.
 
         Args:
-            shares: Their numbers, as `ShareAwayError` has them.
+            shares: Numbers of the servers that are away, as in `ShareAwayError`.
         """
         if shares not in self._parts:
             part = Searcher(without_shares(self.index, shares), self.encoder, self._reranker)
@@ -152,7 +152,7 @@ class Searcher:
 
     @cached_property
     def reranker(self) -> Reranker:
-        """What reads first hits once more.
+        """The re-ranker: the given one, else the shipped one.
 
         Raises:
             ModelError: None was given, and this installation has none.
@@ -163,7 +163,7 @@ class Searcher:
 
     @cached_property
     def knowledge_base(self) -> KnowledgeBase | None:
-        """The index' knowledge base, read when first asked for; None when it has none."""
+        """The index's knowledge base, read on first use; None when it has none."""
         reader = self.index.reader
         if self._whole is not None and self._is_part:
             try:
@@ -172,16 +172,16 @@ class Searcher:
                 return self._whole._saved_knowledge
         if self._whole is not None:
             return self._whole.known_to(reader)
-        known = self._saved_knowledge
-        return None if known is None else with_subjects(known, reader.newcomers())
+        knowledge = self._saved_knowledge
+        return None if knowledge is None else with_subjects(knowledge, reader.newcomers())
 
     @cached_property
     def _saved_knowledge(self) -> KnowledgeBase | None:
-        """The knowledge base without what documents brought since it was saved; of a view, without what any brought."""
+        """The knowledge base as saved, without names of newer documents; of a view, without names of any document."""
         return self.index.reader.known()
 
     def known_to(self, reader: GenerationReader) -> KnowledgeBase | None:
-        """The knowledge base with what the documents of a view bring, and nothing of any other document."""
+        """Return the knowledge base with the names that documents of a view add, and those of no other document."""
         if self.knowledge_base is None:
             return None
         vocabulary = vocabulary_of(self.knowledge_base, reader.where)
@@ -191,7 +191,7 @@ class Searcher:
 
     @cached_property
     def _named_by(self) -> Searcher | None:
-        """The searcher that knows the same names, whose resolver is shared; None for one of its own."""
+        """The searcher with the same names, whose resolver is shared; None if this one needs its own."""
         try:
             return self._whole if self._whole and self.knowledge_base is self._whole.knowledge_base else None
         except ShareAwayError:
@@ -199,26 +199,26 @@ class Searcher:
 
     @cached_property
     def parser(self) -> QuestionParser:
-        """Reads questions and resolves entities: with the index' knowledge base, else by grammar and titles alone."""
+        """The parser of questions: with the index's knowledge base, else by grammar and titles alone."""
         titles = self.index.reader.titles
         return QuestionParser(self.resolver, titles, titles.words)
 
     @cached_property
     def resolver(self) -> EntityResolver:
-        """Resolves entities with the index' knowledge base; a view's is shared where it knows the same."""
-        known = self.knowledge_base
+        """The resolver of entities by the index's knowledge base; views with the same names share it."""
+        knowledge = self.knowledge_base
         if self._named_by is not None:
             return self._named_by.resolver
-        # One of codes only has no concepts, and identifiers to resolve all the same.
-        return EntityResolver(KnowledgeBase([]) if known is None else known)
+        # An index without a knowledge base has no concepts, but identifiers can be resolved.
+        return EntityResolver(KnowledgeBase([]) if knowledge is None else knowledge)
 
     @cached_property
     def completion(self) -> Autocomplete:
-        """Completes names of the index' knowledge base; a view's is shared where it knows the same."""
-        known = self.knowledge_base
+        """The completion of names of the index's knowledge base; views with the same names share it."""
+        knowledge = self.knowledge_base
         if self._named_by is not None:
             return self._named_by.completion
-        return Autocomplete(KnowledgeBase([]) if known is None else known)
+        return Autocomplete(KnowledgeBase([]) if knowledge is None else knowledge)
 
     def understand(self, query: Query, conversation: Sequence[str] = ()) -> Understanding:
         """Resolve entity and aspects of a query with the index's knowledge base (`understanding.understand`).
@@ -232,12 +232,12 @@ class Searcher:
         )
 
     def warm_up(self, before: Searcher | None = None) -> None:
-        """Read what first questions would wait for: the knowledge base, and what finds misspelt words and names.
+        """Load what the first questions would wait for: the knowledge base, and the indexes for misspelt names.
 
-        The latter takes some 50 MB for 100,000 names, which a service takes when it starts, and not minutes later.
+        The indexes take some 50 MB for 100,000 names. A service should take that memory when it starts.
 
         Args:
-            before: Of an earlier generation, whose names are taken where they are the same.
+            before: Searcher of an earlier generation, whose names are reused where they are the same.
         """
         if before is not None:
             self.resolver.reuse_names(before.resolver)
@@ -277,18 +277,25 @@ class Searcher:
         *,
         encoded: FloatArray | None = None,
     ) -> Findings:
-        """As `search`, but hits are made when they are asked for; `encoded` is the query's of `vectors`."""
+        """Search as `search` does, but build a hit only when it is read.
+
+        Args:
+            query: The query, understood.
+            k: Number of hits, at least 1.
+            options: See `SearchOptions`.
+            encoded: Row of `vectors` for the query, if the caller has it.
+        """
         if options.assertions:
             if not query.all_names:
                 remedy = "name what it is about, or leave the assertions out"
                 raise QueryError("a question about a thing, for what is said of it to count", "one of words", remedy)
-            every, asked = replace(options, assertions=()), max(4 * k, options.rerank)
+            every, count = replace(options, assertions=()), max(4 * k, options.rerank)
             while True:
-                found = self.find(query, asked, every, encoded=encoded)
-                kept = found.only(options.assertions, k)
-                if len(kept) == k or len(found) < asked:
-                    return kept
-                asked *= 4
+                findings = self.find(query, count, every, encoded=encoded)
+                asserted = findings.only(options.assertions, k)
+                if len(asserted) == k or len(findings) < count:
+                    return asserted
+                count *= 4
         rerank = options.rerank
         if rerank and options.scoring == "model":
             raise QueryError("all evidence, to re-rank what it finds", "the model's score alone", "leave one out")
@@ -310,19 +317,21 @@ class Searcher:
         vector = self.vectors([query])[0] if encoded is None else encoded
         words = reader.words.shares(question_terms(query))
         reasons = Reasons(self.index, query, vector, self._terms(query))
-        rows, scores, shown = self._best(query, vector, reasons, max(k, rerank), options)
+        rows, scores, evidence = self._best(query, vector, reasons, max(k, rerank), options)
         reread: list[float] = []
         if rerank:
             shares = read_again(self.reranker, reader, query, rows[:rerank].tolist())
             scores[: len(shares)] += shares
             order = np.argsort(-scores, kind="stable")[:k]
             reread = np.append(shares, np.full(len(rows) - len(shares), np.nan))[order].tolist()
-            rows, scores, shown = rows[order], scores[order], shown[order]
-        held = asked_and_held(self.index, query, rows)
+            rows, scores, evidence = rows[order], scores[order], evidence[order]
+        shares_held = asked_and_held(self.index, query, rows)
         weighed = Weighed(
-            evidence=shown,
+            evidence=evidence,
             weights=self.fusion.weights(query),
-            probabilities=self.fusion.probabilities(shown, held, Background.of(reasons.of(self.sample, self._sampled))),
+            probabilities=self.fusion.probabilities(
+                evidence, shares_held, Background.of(reasons.of(self.sample, self._sampled))
+            ),
             words=words,
             reread=reread,
             holding=analyse.holding(words),
@@ -340,7 +349,7 @@ class Searcher:
 
     @cached_property
     def sample(self) -> RowArray:
-        """Rows of passages that stand for all that can be found."""
+        """Rows of a sample of all passages with words, evenly spaced, (sample,)."""
         possible = np.ones(len(self.index.reader.passage_documents), bool)
         possible[self.index.reader.wordless] = False
         rows = np.flatnonzero(possible)
@@ -348,12 +357,12 @@ class Searcher:
 
     @cached_property
     def _sampled(self) -> FloatArray:
-        """Vectors of these, (sample, dim)."""
-        found: FloatArray = self.index.reader.passage_vectors[self.sample]
-        return found
+        """Vectors of the sample's passages, (sample, dim)."""
+        vectors: FloatArray = self.index.reader.passage_vectors[self.sample]
+        return vectors
 
     def marked(self, query: Query, row: int) -> frozenset[int]:
-        """Return which sentences of a passage its hit marks for a query, by their numbers in it.
+        """Return the numbers of the sentences of a passage that its hit marks for a query.
 
         Raises:
             QueryError: The query is empty.
@@ -364,7 +373,7 @@ class Searcher:
         return marker.marked(reader.passage(row), reader.passage_text(row), reader.sentence_vectors(row))
 
     def gather(self, query: Query) -> tuple[FloatArray, FloatArray]:
-        """A query's vector, (dim,), zeros where the model has none for it, and the evidence of all passages.
+        """Return a query's vector, (dim,), zeros where the model has none for it, and the evidence of all passages.
 
         Raises:
             QueryError: The query is empty.
@@ -382,10 +391,10 @@ class Searcher:
     def _best(
         self, query: Query, vector: FloatArray, reasons: Reasons, k: int, options: SearchOptions
     ) -> tuple[RowArray, ScoreArray, FloatArray]:
-        """The k best passages by all evidence: their rows, scores, and evidence, (k, evidence).
+        """Return the k best passages by all evidence: their rows, scores, and evidence, (k, evidence).
 
-        The reasons of those are weighed that are the best by an estimate. Where a server has the vectors, the estimate
-        is by words alone, and those that the server proposes are weighed, too.
+        An estimate selects the candidates whose evidence is computed. Where a server has the vectors, the estimate is
+        by words alone, and the candidates that the server proposes are added.
         """
         where, documents, group_by = options.where, options.documents, options.group_by
         best = partial(self.index.best, where=where, documents=documents)
@@ -399,7 +408,7 @@ class Searcher:
         evidence = self._weighed(query, vector, reasons, candidates, partial(best, rows=candidates))
         rows, scores = best(self.fusion.scores(query, evidence), k, group_by=group_by, rows=candidates)
         if len(rows) < k and not is_all:
-            # Of a group of documents none may be among them; and a server proposes the best, not all that there are.
+            # A group may have no passage among the candidates, so that too few groups are found.
             evidence = self._weighed(query, vector, reasons, None, best)
             rows, scores = best(self.fusion.scores(query, evidence), k, group_by=group_by)
             return rows, scores, evidence[rows]
@@ -408,7 +417,7 @@ class Searcher:
     def _weighed(
         self, query: Query, vector: FloatArray, reasons: Reasons, rows: RowArray | None, best: Best
     ) -> FloatArray:
-        """The evidence of passages, or of all; with their best sentences' of those that are the best by all other."""
+        """Return the evidence of passages, or of all. The best ones by all other evidence have "question_sentence"."""
         evidence = reasons.of(rows)
         if self.fusion.weights(query)[SENTENCE]:
             first, _ = best(self.fusion.scores(query, evidence), READ_BY_SENTENCE)
@@ -417,7 +426,7 @@ class Searcher:
         return evidence
 
     def vectors(self, queries: Sequence[Query]) -> FloatArray:
-        """The vectors that all evidence is gathered with, (queries, dim); zeros where the model has none for a query.
+        """Return the vectors that evidence is computed with, (queries, dim); zeros for a query without a vector.
 
         Raises:
             QueryError: A query is empty.
@@ -425,16 +434,16 @@ class Searcher:
         for query in queries:
             _check_asked(query)
         vectors = np.zeros((len(queries), self.encoder.dim), np.float32)
-        read = [number for number, query in enumerate(queries) if query.terms.strip() or self._reads_questions]
-        if read:
-            found = self.encoder.encode_queries([queries[number] for number in read])
-            vectors[read] = np.where(np.isfinite(found).all(axis=1, keepdims=True), found, 0)
+        numbers = [number for number, query in enumerate(queries) if query.terms.strip() or self._reads_questions]
+        if numbers:
+            encoded = self.encoder.encode_queries([queries[number] for number in numbers])
+            vectors[numbers] = np.where(np.isfinite(encoded).all(axis=1, keepdims=True), encoded, 0)
         return vectors
 
     def rank(
         self, queries: Sequence[Query], k: int = 100, *, group_by: GroupBy = "passage", scoring: Scoring = "fused"
     ) -> list[Ranking]:
-        """Passage ids and scores for many queries, without their evidence."""
+        """Return passage ids and scores for many queries, without their evidence."""
         rankings = []
         vectors = self.encode(queries) if scoring == "model" else [None] * len(queries)
         for query, vector in zip(queries, vectors, strict=True):
@@ -448,11 +457,11 @@ class Searcher:
 
     @property
     def _reads_questions(self) -> bool:
-        """Whether the model places a question in its own words: by a part for it, or since it has no parts."""
+        """Whether the model encodes a question in words: it has a part for it, or no parts at all."""
         return "question" in self.encoder.parts or not self.encoder.parts
 
     def encode(self, queries: Sequence[Query]) -> FloatArray:
-        """Query vectors, shape (queries, dim).
+        """Return the model's vectors of queries, (queries, dim).
 
         Raises:
             QueryError: A query has neither entity nor aspect, and the model reads no question.
@@ -476,16 +485,18 @@ class Searcher:
         return vectors
 
     def shares(self, vectors: npt.NDArray[np.floating], query: FloatArray) -> npt.NDArray[np.float64]:
-        """The entity's and the aspect's share of each row's inner product with a query, and all of it: (rows, 3).
+        """Return the entity's share, the aspect's share and the whole of each row's product with a query, (rows, 3).
 
-        The shares are zeros for a model whose vectors speak for both together.
+        The shares are zeros for a model whose vectors have no such parts.
         """
-        found: npt.NDArray[np.float64] = vectors.astype(np.float64) @ directions(query, self.index.manifest.model.parts)
-        return found
+        shares: npt.NDArray[np.float64] = vectors.astype(np.float64) @ directions(
+            query, self.index.manifest.model.parts
+        )
+        return shares
 
 
 def load_model_of(model: ModelRecord) -> DocumentEncoder:
-    """The model that made an index.
+    """Load the model that made an index.
 
     Raises:
         ModelError: It cannot be loaded from where it was.

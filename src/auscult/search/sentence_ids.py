@@ -1,7 +1,7 @@
-"""Names of single sentences, which stay what they are: `gout-leaflet#120-184-9f3a`.
+"""Lasting ids of single sentences: `gout-leaflet#120-184-9f3a`.
 
-An id names the document, the range of its text, and four digits of a digest of the sentence. Nobody can invent one, and
-one of a document that has changed since is refused rather than read as another sentence.
+An id names the document, the range in its text, and four digits of a digest of the sentence. An invented id is refused,
+and so is the id of a sentence that has changed since.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class FoundSentence:
     """A sentence that an id names.
 
     Attributes:
-        document: That holds it.
+        document: The document that holds it.
         number: In the document, from 0.
         text: Of the sentence.
         passage: That holds it.

@@ -1,9 +1,9 @@
-"""Similar, but not the one asked: "Spastic paraplegia 11" where "Spastic paraplegia 8" was asked for.
+"""Similar entities: documents about "Spastic paraplegia 11" where the query is about "Spastic paraplegia 8".
 
-Two names are siblings where they have the same head words and say different things about which of a kind is meant: by
-number, Roman numeral, letter or gene ("type 2", "IV", "B", "BRCA1"), or by words that exclude each other (acute and
-chronic, adult and childhood, hypo- and hyper-; `concepts.fuzzy`). A name that tells of none ("Spastic
-paraplegia") is a wider one, and no sibling. Names alone are looked at, so that this holds for any titled document.
+Two names are siblings if they have the same head words and different qualifiers: a number, Roman numeral, letter or
+gene ("type 2", "IV", "B", "BRCA1"), or words that exclude each other (acute and chronic, adult and childhood, hypo- and
+hyper-; `concepts.fuzzy`). A name without a qualifier ("Spastic paraplegia") is a wider one, and no sibling. This
+compares names only, so that it works for any document with a title.
 
 With a knowledge base, a title is also similar if it shares a word with a name of what was asked, but names another
 concept that is neither a wider nor a narrower one: "Celiac artery compression syndrome" where celiac disease was asked.
@@ -37,12 +37,12 @@ _BEHIND = re.compile(r"\s*[(\[].*$")
 
 @dataclass(frozen=True, slots=True)
 class _Name:
-    """A name, taken apart.
+    """The parts of a name.
 
     Attributes:
-        head: What kind of thing it names.
-        which: What tells it from others of the kind.
-        excluded: Words of it that exclude others.
+        head: Its head words, sorted: the kind of thing it names.
+        which: Its numbers, letters and genes, which distinguish it from others of the kind.
+        excluded: Its words that exclude others, each with the number of their contrast.
     """
 
     head: str
@@ -51,12 +51,12 @@ class _Name:
 
 
 def sibling_note(query: Query, title: str, knowledge_base: KnowledgeBase | None = None) -> str:
-    """One line that says that a document is about something similar, and not about what was asked; else empty.
+    """Return the line that says that a document is about a similar entity, not the query's; else empty.
 
     Args:
-        query: As it was understood, with all names of its entity.
-        title: Of a hit's document.
-        knowledge_base: Where it has one concept for the title and a name of the entity, both are the same.
+        query: The query, understood, with all names of its entity.
+        title: Title of a hit's document.
+        knowledge_base: If it has one concept for the title and a name of the entity, both are the same.
     """
     names = query.all_names
     if not names or not title.strip() or _are_one(query, title, knowledge_base):
@@ -67,50 +67,52 @@ def sibling_note(query: Query, title: str, knowledge_base: KnowledgeBase | None 
 
 
 def are_siblings(names: Sequence[str], title: str) -> bool:
-    """Whether a title names another one of the kind than any of an entity's names does."""
+    """Return whether a title names a sibling of the entity with these names."""
     other = _taken_apart(title)
     key = order_free_key(normalise_name(title))
-    found = False
+    is_sibling = False
     for name in names:
-        own = _taken_apart(name)
+        asked_name = _taken_apart(name)
         if order_free_key(normalise_name(name)) == key:
             return False
-        if own.head and own.head == other.head:
-            if not _differ(own, other):
+        if asked_name.head and asked_name.head == other.head:
+            if not _differ(asked_name, other):
                 return False
-            found = True
-    return found
+            is_sibling = True
+    return is_sibling
 
 
 def _differ(one: _Name, other: _Name) -> bool:
-    """Whether two of one kind are told apart; what the one says and the other leaves open tells nothing."""
+    """Return whether two names of one kind contradict each other. A qualifier that only one has is no contradiction."""
     both = bool(one.which and other.which)
     numbered = both and not (_within(one.which, other.which) or _within(other.which, one.which))
     return numbered or contradict(one.excluded, other.excluded)
 
 
 def _within(wide: frozenset[str], narrow: frozenset[str]) -> bool:
-    """Whether all that one name says of which is meant holds of the other: 3 of 3B, and not 1 of 11."""
+    """Return whether the narrow name has all qualifiers of the wide one: 3B has that of 3, 11 has not that of 1."""
     return all(
         any(
-            each == other or (each[-1].isdigit() and other.startswith(each) and other[len(each)].isalpha())
+            part == other or (part[-1].isdigit() and other.startswith(part) and other[len(part)].isalpha())
             for other in narrow
         )
-        for each in wide
+        for part in wide
     )
 
 
-def _are_one(query: Query, title: str, known: KnowledgeBase | None) -> bool:
-    if known is None:
+def _are_one(query: Query, title: str, knowledge_base: KnowledgeBase | None) -> bool:
+    if knowledge_base is None:
         return False
-    own = {concept.concept_id for name in query.all_names for concept in known.by_name(name)} | {query.entity_id}
-    return any(concept.concept_id in own for concept in known.by_name(title))
+    concept_ids = {concept.concept_id for name in query.all_names for concept in knowledge_base.by_name(name)} | {
+        query.entity_id
+    }
+    return any(concept.concept_id in concept_ids for concept in knowledge_base.by_name(title))
 
 
-def _is_another(query: Query, title: str, known: KnowledgeBase | None) -> bool:
-    """Whether a title is the name of another concept that shares a word, and is neither wider nor narrower."""
-    concepts = known.by_name(_BEHIND.sub("", title)) if known else ()
-    if known is None or not concepts or query.entity_id not in known:
+def _is_another(query: Query, title: str, knowledge_base: KnowledgeBase | None) -> bool:
+    """Return whether a title names another concept that shares a word and is neither wider nor narrower."""
+    concepts = knowledge_base.by_name(_BEHIND.sub("", title)) if knowledge_base else ()
+    if knowledge_base is None or not concepts or query.entity_id not in knowledge_base:
         return False
     key = f" {normalise_name(title)} "
     names = [normalise_name(name) for name in query.all_names]
@@ -120,7 +122,7 @@ def _is_another(query: Query, title: str, known: KnowledgeBase | None) -> bool:
     if narrower or wider:
         return False
     shared = {word for name in names for word in content_key(name).split()} & set(content_key(key).split())
-    kin = {known.relation(query.entity_id, each.concept_id) for each in concepts}
+    kin = {knowledge_base.relation(query.entity_id, concept.concept_id) for concept in concepts}
     return bool(shared - GENERIC_WORDS - _SERIES) and kin <= {"sibling", "unrelated"}
 
 
@@ -137,16 +139,16 @@ def _taken_apart(name: str) -> _Name:
     key = " ".join(words)
     which = frozenset(designators(key))
     excluded = contrasts(key)
-    left = [
+    head_words = [
         _without_start(word)
         for word in content_key(key).split()
         if word not in which | _SERIES | GENERIC_WORDS and word not in {member for _, member in excluded}
     ]
-    return _Name(" ".join(sorted(left)), which, excluded)
+    return _Name(" ".join(sorted(head_words)), which, excluded)
 
 
-def _as_number(found: re.Match[str]) -> str:
-    return _NUMBERS[found.group(1).lower()] + found.group(2).lower()
+def _as_number(numeral: re.Match[str]) -> str:
+    return _NUMBERS[numeral.group(1).lower()] + numeral.group(2).lower()
 
 
 def _without_start(word: str) -> str:

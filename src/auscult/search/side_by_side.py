@@ -1,4 +1,4 @@
-"""One question answered by several sources beside each other: a column a source, a row an aspect or heading, and dates.
+"""One question answered by several sources: a column per source, a row per aspect or heading, and dates.
 
 A column is a value of any field of documents (`source`, or of their metadata: an audience, a year), or one document.
 """
@@ -20,7 +20,7 @@ from auscult.search.siblings import sibling_note
 from auscult.understanding import Query
 
 DOCUMENT: Final = "document"
-"""In place of a field: columns are documents, by their ids."""
+"""Name in place of a field's: columns are documents, by their ids."""
 MOST_COLUMNS: Final = 12
 _COLUMNS: Final = 4
 _DATES: Final = ("date", "last_reviewed", "updated", "modified", "published")
@@ -28,13 +28,13 @@ _DATES: Final = ("date", "last_reviewed", "updated", "modified", "published")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one column says of one row.
+    """The answer of one column to one row.
 
     Attributes:
-        word: Whether that answers the question.
-        probability: That the first hit does, in [0, 1]; 0 where there is none.
-        hits: The best passages about what was asked, best first.
-        similar: Those that are about something similar (`siblings`), best first.
+        word: Whether the first hit answers the question.
+        probability: Probability that the first hit answers, in [0, 1]; 0 without a hit.
+        hits: The best passages about the query's entity, best first.
+        similar: Passages about a similar entity (`siblings`), best first.
     """
 
     word: Verdict
@@ -44,7 +44,7 @@ class Answer:
 
     @property
     def date(self) -> str:
-        """Of the first hit's document; empty where it has none."""
+        """Date of the first hit's document; empty where it has none."""
         return date_of(self.hits[0].metadata) if self.hits else ""
 
 
@@ -53,10 +53,10 @@ class SideBySide:
     """Answers beside each other.
 
     Attributes:
-        field: That the columns are values of; "document" for documents.
-        values: One a column.
-        rows: The aspects that were asked for; where none was, the headings of what was found, best first.
-        answers: A tuple a row, an answer a column.
+        field: Field whose values are the columns; "document" for documents.
+        values: The value of each column.
+        rows: The aspects of the query; if it has none, the headings of the hits, best first.
+        answers: One tuple per row, with one answer per column.
     """
 
     field: str
@@ -66,7 +66,7 @@ class SideBySide:
 
 
 def date_of(metadata: Mapping[str, str]) -> str:
-    """When a document was written, or last looked over, as its metadata says; empty where it does not."""
+    """Return when a document was written or last reviewed, by its metadata; empty where that has no date."""
     return next((metadata[name] for name in _DATES if metadata.get(name)), "")
 
 
@@ -77,10 +77,10 @@ def side_by_side(
 
     Args:
         searcher: An opened index, or the view of it that somebody may see.
-        query: As it was understood.
-        field: That tells sources apart: `source`, one of the metadata, or "document".
-        values: Those to compare; empty for the four whose passages are found first.
-        k: Passages of a cell; of a column, where no aspect is asked for.
+        query: The query, understood.
+        field: Field that distinguishes the sources: `source`, one of the metadata, or "document".
+        values: Values to compare; empty for the four with the best passages.
+        k: Passages per cell; per column, if the query has no aspect.
         where: Only documents whose fields have these values.
 
     Raises:
@@ -97,18 +97,18 @@ def side_by_side(
     def is_similar(hit: Hit) -> bool:
         return bool(sibling_note(query, hit.title, searcher.knowledge_base))
 
-    def found(number: int, value: str) -> Answer:
+    def answer_of(number: int, value: str) -> Answer:
         limits = (where, (value,)) if field == DOCUMENT else ({**where, field: value}, ())
         options = SearchOptions(where=limits[0], documents=limits[1])
-        own: list[Hit] = []
+        hits: list[Hit] = []
         similar: list[Hit] = []
         for hit in searcher.find(queries[number], k + LOOKED_AT, options, encoded=vectors[number]):
-            (similar if is_similar(hit) else own).append(hit)
-            if len(own) == k:
+            (similar if is_similar(hit) else hits).append(hit)
+            if len(hits) == k:
                 break
-        return _answer(own, similar[:k])
+        return _answer(hits, similar[:k])
 
-    table = [[found(number, value) for value in columns] for number in range(len(queries))]
+    table = [[answer_of(number, value) for value in columns] for number in range(len(queries))]
     if query.aspects:
         rows = query.aspects
         answers = [tuple(row) for row in table]
@@ -118,17 +118,17 @@ def side_by_side(
 
 
 def _columns(searcher: Searcher, query: Query, field: str, where: Where) -> tuple[str, ...]:
-    """The first documents found, or the values of a field whose passages are found first."""
+    """Return the documents with the best passages, or the values of a field with the best passages."""
     # One more, since documents without the field are one group.
     hits = searcher.search(query, _COLUMNS + 1, SearchOptions(group_by=field, where=where))
     if field == DOCUMENT:
         return tuple(hit.doc_id for hit in hits)[:_COLUMNS]
-    own = [hit.source if field == "source" else hit.metadata.get(field, "") for hit in hits]
-    return tuple(dict.fromkeys(filter(None, own)))[:_COLUMNS]
+    names = [hit.source if field == "source" else hit.metadata.get(field, "") for hit in hits]
+    return tuple(dict.fromkeys(filter(None, names)))[:_COLUMNS]
 
 
 def _by_heading(columns: Sequence[Answer]) -> tuple[tuple[str, ...], list[tuple[Answer, ...]]]:
-    """A row for the first aspect of every heading, by the best of its hits."""
+    """Split columns into one row for the first aspect of every heading, the row with the best hit first."""
     best: dict[str, float] = {}
     for column in columns:
         for hit in (*column.hits, *column.similar):
@@ -139,7 +139,9 @@ def _by_heading(columns: Sequence[Answer]) -> tuple[tuple[str, ...], list[tuple[
         return [hit for hit in hits if normalise_heading(hit.heading)[0] == row]
 
     rows = sorted(best, key=lambda name: -best[name])
-    answers = [tuple(_answer(below(row, each.hits), below(row, each.similar)) for each in columns) for row in rows]
+    answers = [
+        tuple(_answer(below(row, column.hits), below(row, column.similar)) for column in columns) for row in rows
+    ]
     return tuple(rows), answers
 
 

@@ -1,4 +1,4 @@
-"""What `auscult index`, `auscult add` and `auscult.build_index` read: known corpora, and files of any kind."""
+"""Sources of `auscult index`, `auscult add` and `auscult.build_index`: corpora, and files of any kind."""
 
 from __future__ import annotations
 
@@ -34,24 +34,26 @@ _TABLES = (".jsonl", ".jsonl.gz", ".csv", ".csv.gz", ".tsv", ".tsv.gz", ".json")
 
 @dataclass(slots=True)
 class Sources:
-    """What was named.
+    """The sources of an index: corpora and files.
 
     Attributes:
-        known: Corpora of formats of their own, by where they are read.
-        files: All else.
+        corpora: Corpora of formats of their own, by origin.
+        files: All other files; None without any.
         columns: What columns of tables mean.
-        origins: Where each document of the known corpora is from, as far as they were read.
+        origins: Origin of each document of the corpora that was read so far.
     """
 
-    known: Mapping[str, Corpus]
+    corpora: Mapping[str, Corpus]
     files: FilesCorpus | None
     columns: Columns = field(default_factory=Columns)
     origins: dict[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
-        """Of the first that was named."""
-        return self.files.name if self.files is not None and not self.known else next(iter(self.known.values())).name
+        """Name of the first source."""
+        return (
+            self.files.name if self.files is not None and not self.corpora else next(iter(self.corpora.values())).name
+        )
 
     @contextmanager
     def gathered(
@@ -62,7 +64,7 @@ class Sources:
         prune: bool = False,
         restored: Collection[str] | None = (),
     ) -> Iterator[Gathered]:
-        """The files, read; see `FilesCorpus.gather`."""
+        """Read the files; see `FilesCorpus.gather`."""
         if self.files is None:
             yield Gathered(restored={*map(digest_of_id, restored or ())})
         else:
@@ -70,29 +72,29 @@ class Sources:
                 yield gathered
 
     def records(self, gathered: Gathered) -> dict[str, dict[str, str]]:
-        """What an index keeps of files and of how they are read (`Gathered.files`)."""
-        kept = {MAPPED: {"map": self.columns.to_json()}} if self.columns else {}
-        return gathered.files() | kept
+        """Return the records of files, and of how they are read, to keep in the index (`Gathered.files`)."""
+        columns = {MAPPED: {"map": self.columns.to_json()}} if self.columns else {}
+        return gathered.files() | columns
 
     def documents(self, gathered: Gathered, split: str | None) -> Iterator[Document]:
-        """Of all that was named; files are of the split "train"."""
-        for origin, corpus in self.known.items():
+        """Yield the documents of all sources; files belong to the split "train"."""
+        for origin, corpus in self.corpora.items():
             for document in corpus.documents(split):
-                if len(self.known) > 1 or self.files is not None:
+                if len(self.corpora) > 1 or self.files is not None:
                     self.origins[document.doc_id] = origin
                 yield document
         if split in (None, "train"):
             yield from gathered.documents()
 
     def origin(self, gathered: Gathered) -> str | Callable[[Document], str]:
-        """Where documents are from: all, or each."""
-        if self.files is None and len(self.known) == 1:
-            return next(iter(self.known))
+        """Return the origin of all documents, or a function that returns the origin of a document."""
+        if self.files is None and len(self.corpora) == 1:
+            return next(iter(self.corpora))
         return lambda document: gathered.origins.get(document.doc_id) or self.origins[document.doc_id]
 
     def left_out(self) -> list[str]:
-        """Return what was left out and why, a line each, as a person reads it; counts of files come first."""
-        lines = [f"skipped: {line}" for corpus in self.known.values() for line in left_out(corpus)]
+        """Return lines for people that say what was left out and why."""
+        lines = [f"skipped: {line}" for corpus in self.corpora.values() for line in left_out(corpus)]
         if self.files is not None and self.files.report.files:
             lines += map(printable, self.files.report.lines())
         return lines
@@ -101,53 +103,53 @@ class Sources:
 def open_sources(
     named: Sequence[str], choices: Choices, *, index: Path | None, skip_bad: bool, report: Path | None
 ) -> Sources:
-    """Open what was named.
+    """Open sources by name.
 
     Args:
         named: Names of corpora, files, folders and patterns.
         choices: How files are read.
-        index: The index folder, which is never read from; None where there is none.
+        index: The index folder, which is never read as a source; None where there is none.
         skip_bad: Leave unreadable records out.
-        report: That is to be written.
+        report: File for the report that will be written; checked now.
 
     Raises:
-        AuscultError: There is no such corpus or path, or it cannot be read as is asked for.
+        AuscultError: There is no such corpus or path, or it cannot be read with these choices.
     """
     if report is not None:
         check_file(report)
-    own = [each for each in named if opens_as_files(each) or _must_be_files(each, choices)]
-    opened = [(each, open_corpus(each, skip_bad=skip_bad, choices=choices)) for each in named if each not in own]
-    known = {origin_of(each): corpus for each, corpus in opened}
-    if known and (choices.deidentify or choices.access):
+    paths = [name for name in named if opens_as_files(name) or _must_be_files(name, choices)]
+    opened = [(name, open_corpus(name, skip_bad=skip_bad, choices=choices)) for name in named if name not in paths]
+    corpora = {origin_of(name): corpus for name, corpus in opened}
+    if corpora and (choices.deidentify or choices.access):
         expected = "files and folders for --read deidentify= and access="
-        first = next(each for each in named if each not in own)
+        first = next(name for name in named if name not in paths)
         raise ConfigError(expected, f"'{first}', a corpus of its own format", "leave it out")
-    files = FilesCorpus(*own, choices=choices, skip_bad=skip_bad, without=[index] if index else []) if own else None
-    return Sources(known, files, choices.columns)
+    files = FilesCorpus(*paths, choices=choices, skip_bad=skip_bad, without=[index] if index else []) if paths else None
+    return Sources(corpora, files, choices.columns)
 
 
 def with_kept_columns(choices: Choices, index: Path) -> Choices:
-    """Return choices with what an index knows of columns, as far as they do not say it themselves.
+    """Return choices with the columns that an index has recorded; those of the choices take precedence.
 
     Raises:
         IndexFolderError: There is no index, or it is damaged.
     """
     reader = open_current(index)
     try:
-        kept = reader.store.files(MAPPED).get("map")
+        saved = reader.store.files(MAPPED).get("map")
     finally:
         reader.close()
-    return replace(choices, columns=choices.columns.over(Columns.from_json(kept))) if kept else choices
+    return replace(choices, columns=choices.columns.over(Columns.from_json(saved))) if saved else choices
 
 
 def _must_be_files(named: str, choices: Choices) -> bool:
-    """Whether tables and JSON lines are read as all files are, since what is asked for is done to files only."""
-    asked = bool(choices.deidentify or choices.access)
-    return asked and named.lower().endswith(_TABLES) and Path(named).is_file()
+    """Return whether a table or JSON lines must be read as a file, as the choices apply to files only."""
+    only_files = bool(choices.deidentify or choices.access)
+    return only_files and named.lower().endswith(_TABLES) and Path(named).is_file()
 
 
 def held_files(reader: GenerationReader, files: FilesCorpus | None) -> Index:
-    """Return what an index knows of files, as far as those need it that are to be read.
+    """Return the records of an index that reading these files needs.
 
     Raises:
         IndexFolderError: The index is damaged.
@@ -161,13 +163,13 @@ def held_files(reader: GenerationReader, files: FilesCorpus | None) -> Index:
         records=file_records(store),
         ids={origin: frozenset(store.ids_from(origin)) for origin in files.origins},
         taken=lambda doc_id: store.key_of(doc_id) is not None,
-        also={each.doc_id: each.metadata["also"] for each in repeated},
+        also={record.doc_id: record.metadata["also"] for record in repeated},
         removed=frozenset(store.files(REMOVED)),
     )
 
 
 def file_records(store: Store) -> dict[str, dict[str, FileRecord]]:
-    """Return what an index keeps of all files that its documents are from, by origin and key.
+    """Return an index's records of all files that its documents are from, by origin and key.
 
     Raises:
         IndexFolderError: The index is damaged.
@@ -180,7 +182,7 @@ def file_records(store: Store) -> dict[str, dict[str, FileRecord]]:
 
 
 def origin_of(corpus: str) -> str:
-    """What says where documents were read: a path from anywhere, or the name of a corpus."""
+    """Return the origin of a corpus's documents: an absolute path, or the name of the corpus."""
     return str(Path(corpus).resolve()) if Path(corpus).exists() else corpus
 
 
@@ -199,9 +201,9 @@ def index_sources(
     """Read sources and build an index of them, in place of the one in the folder.
 
     Args:
-        sources: What is read.
-        reading: Entered once files are read: the encoder, and what documents pass through on their way to it.
-        folder: Of the index.
+        sources: Sources to read.
+        reading: Entered after the files were read. Gives the encoder, and a stream that documents pass before it.
+        folder: The index folder.
         knowledge_base: Copied into the index.
         model_path: What `load_model` takes to load the encoder again (`lasting_name`).
         split: Only this split of known corpora.
@@ -228,5 +230,5 @@ def index_sources(
 
 
 def lasting_name(model: str) -> str:
-    """Return what finds a model from any folder: a shipped model's or the hub's name, or an absolute path."""
+    """Return a name that loads a model from any folder: a shipped model's or the hub's name, or an absolute path."""
     return model if model in SHIPPED or model.startswith(HUB) else str(Path(model).resolve())

@@ -40,12 +40,12 @@ BoolArray = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """Of a document's sentences, in order; all arrays are (sentences,).
+    """Offsets, blocks and sections of a document's sentences, in order; all arrays are (sentences,).
 
     Attributes:
-        starts: Offset of each in the text.
+        starts: Offset of each sentence in the text.
         ends: One past its last character.
-        blocks: Number of its block, rising: a list is one with the paragraph before it that ends in a colon.
+        blocks: Number of its block, rising. A list and the paragraph before it that ends in a colon are one block.
         sections: Number of its section, rising.
     """
 
@@ -66,10 +66,10 @@ class Frame:
 
 
 def frame_of(document: Document) -> Frame:
-    """Return which sentences of a document stand in one block (a paragraph, or a list with its lead-in) and section.
+    """Return the blocks (a paragraph, or a list with its lead-in) and sections of a document's sentences.
 
-    A section ends where a passage begins under another heading. A passage without a heading, or under the same one,
-    goes on with what stands before it: long sections are often cut into several passages.
+    A section ends where a passage with another heading begins. A passage with the same heading, or without one,
+    continues the section: long sections are often split into several passages.
     """
     sentences = document.sentences
     sections = _sections(document)
@@ -80,8 +80,8 @@ def frame_of(document: Document) -> Frame:
             block += 1
         blocks.append(block)
     return Frame(
-        np.array([each.start for each in sentences], np.int64),
-        np.array([each.end for each in sentences], np.int64),
+        np.array([sentence.start for sentence in sentences], np.int64),
+        np.array([sentence.end for sentence in sentences], np.int64),
         np.array(blocks, np.int64),
         np.array(sections, np.int64),
     )
@@ -151,9 +151,9 @@ class SpanFinder:
     """The scored sentences of one document, and spans of them.
 
     Args:
-        document: Any.
-        scores: Of its sentences, in order, (sentences,).
-        limits: Of the spans that are looked for.
+        document: The document.
+        scores: Scores of its sentences, in order, (sentences,).
+        limits: Limits of the spans to find.
     """
 
     def __init__(self, document: Document, scores: Sequence[float] | Scores, limits: SpanLimits = DEFAULT) -> None:
@@ -166,11 +166,11 @@ class SpanFinder:
         self._sums = np.concatenate([np.zeros(1), np.cumsum(self.scores)])
 
     def mean(self, first: int, last: int) -> float:
-        """The mean score of sentences first to last, which is exclusive."""
+        """Return the mean score of sentences first to last, exclusive."""
         return float((self._sums[last] - self._sums[first]) / (last - first))
 
     def span(self, first: int, last: int) -> Span:
-        """The span of sentences first to last, which is exclusive.
+        """Return the span of sentences first to last, exclusive.
 
         Raises:
             QueryError: There are no such sentences.
@@ -181,7 +181,7 @@ class SpanFinder:
         return Span(self.document.doc_id, start, end, first, last, self.mean(first, last))
 
     def best(self, first: int = 0, last: int | None = None) -> Span | None:
-        """The best span, or the best one inside sentences first to last; None where there are none."""
+        """Return the best span inside sentences first to last, exclusive; None where there are no sentences."""
         last = len(self.scores) if last is None else last
         if first >= last:
             return None
@@ -191,11 +191,11 @@ class SpanFinder:
         row, further = divmod(int(np.argmax(weighed)), weighed.shape[1])
         if np.isfinite(weighed[row, further]):
             return self.span(first + row, first + row + further + 1)
-        # What is asked inside of is shorter than a span is to be.
+        # The range is shorter than the shortest span.
         return self.span(first, min(last, first + self.limits.most))
 
     def grow(self, span: Span) -> Span:
-        """The next larger sensible span around one: to whole blocks, one block on, whole sections; else itself."""
+        """Return the next larger span: whole blocks, then one more block, then whole sections; else the same span."""
         first, last = self._whole(self.frame.blocks, span.first, span.last)
         if (first, last) != (span.first, span.last):
             return self.span(first, last)
@@ -211,7 +211,7 @@ class SpanFinder:
         return self.span(first, behind)
 
     def shrink(self, span: Span) -> Span:
-        """The next smaller one: without the weaker of its outer sections, blocks or sentences; one sentence stays."""
+        """Return the span without the weaker of its outer sections, blocks or sentences; never less than a sentence."""
         first, last = span.first, span.last
         if last - first == 1:
             return span
@@ -227,14 +227,14 @@ class SpanFinder:
         return self.span(first, end)
 
     def _whole(self, units: npt.NDArray[np.int64], first: int, last: int) -> tuple[int, int]:
-        """The sentences of all units that sentences first to last have part in."""
+        """Return the range of the sentences of all units that overlap sentences first to last."""
         return (
             int(np.searchsorted(units, units[first], "left")),
             int(np.searchsorted(units, units[last - 1], "right")),
         )
 
     def _weighed(self) -> Scores:
-        """What speaks for the span of each beginning and length, (sentences, most); minus infinity for none."""
+        """Return the contrast of spans by start and length, (sentences, most); minus infinity where not allowed."""
         frame, limits, count = self.frame, self.limits, len(self.scores)
         lengths = np.arange(1, min(limits.most, count) + 1)
         firsts = np.arange(count)
@@ -245,7 +245,7 @@ class SpanFinder:
         deviation = float(self.scores.std()) or 1.0
         # Nothing lies outside of the whole document, which then has no contrast.
         factor = (lengths * (count - lengths) / count) ** POWER / deviation
-        found = means_apart * factor - INSIDE * ~frame.begins_block[:, None] - INSIDE * ~frame.ends_block[ends - 1]
+        scores = means_apart * factor - INSIDE * ~frame.begins_block[:, None] - INSIDE * ~frame.ends_block[ends - 1]
         characters = frame.ends[ends - 1] - frame.starts[:, None]
         begin = np.searchsorted(frame.sections, frame.sections, "left")
         end = np.searchsorted(frame.sections, frame.sections, "right")
@@ -258,21 +258,21 @@ class SpanFinder:
             & (lengths >= fewest[:, None])
             & ((characters <= limits.longest) | (lengths == 1))
         )
-        weighed: Scores = np.where(fits, found, -np.inf)
+        weighed: Scores = np.where(fits, scores, -np.inf)
         return weighed
 
 
 def finder(
     searcher: Searcher, query: Query, doc_id: str, limits: SpanLimits = DEFAULT, *, words: bool = False
 ) -> SpanFinder:
-    """The finder of a document of an index, whose sentences are scored for a query.
+    """Score the sentences of a document of an index for a query. Return the finder of its spans.
 
     Args:
         searcher: An opened index.
         query: As for `Searcher.search`.
-        doc_id: Of the document.
-        limits: Of the spans that are looked for.
-        words: Add the share of the asked words that a sentence holds, as `SentenceScore.score` of hits does.
+        doc_id: Id of the document.
+        limits: Limits of the spans to find.
+        words: Add the share of the question's words that a sentence holds, as `SentenceScore.score` of hits does.
 
     Raises:
         QueryError: The query is empty, or the id unknown.

@@ -48,7 +48,7 @@ def render_curves(curves: ScoreCurves, width: int = 80) -> RenderableType:
 
 
 def _columns(sentences: int, width: int) -> list[range]:
-    """Which sentences each column shows: one column or several a sentence, or several sentences a column."""
+    """Return the sentences that each column shows: one or more columns a sentence, or several sentences a column."""
     if not sentences:
         return []
     if sentences <= width:
@@ -83,7 +83,7 @@ def _bars(
 
 
 def _ruler(curves: ScoreCurves, columns: Sequence[range]) -> Text:
-    """Passage numbers below the columns at which passages begin."""
+    """Return the line of passage numbers, below the columns where passages begin."""
     line = [" "] * (len(columns) + 4)
     free = 0
     for number, span in enumerate(curves.passages, start=1):
@@ -122,10 +122,7 @@ def _table(curves: ScoreCurves) -> Table:
 
 
 def print_hit(console: Console, hit: Hit, note: str = "") -> None:
-    """Show one hit: heading, score and what it is made of, document, file and place, a note, and its marked sentences.
-
-    Beside the score stands whether the passage answers (`certainty.verdict`).
-    """
+    """Print one hit: heading, score and its parts, verdict, document, file and place, a note, and marked sentences."""
     first = Text(f"{hit.rank:>2}  ", style="dim")
     path = " › ".join(filter(None, (*hit.above, hit.heading)))
     first.append(printable(path) or "(no heading)", style="not dim bold")
@@ -147,12 +144,12 @@ def print_hit(console: Console, hit: Hit, note: str = "") -> None:
 
 
 def _made_of(hit: Hit) -> str:
-    """What a score is the sum of: entity, aspect and question, each by words and vectors together; the re-ranker."""
+    """Return the sum that a score is made of: entity, aspect and question, each by words and vectors; re-ranker."""
     shares = {"entity": hit.entity_score, "aspect": hit.aspect_score}
     if hit.evidence:
         shares = {kind: sum(_of_kind(hit, kind)) for kind in ("entity", "aspect", "question", "reranker")}
-    told = " + ".join(f"{kind} {share:.2f}" for kind, share in shares.items() if share)
-    return f"  {told}" if told else ""
+    sum_of = " + ".join(f"{kind} {share:.2f}" for kind, share in shares.items() if share)
+    return f"  {sum_of}" if sum_of else ""
 
 
 def _of_kind(hit: Hit, kind: str) -> list[float]:
@@ -166,15 +163,15 @@ def _print_indented(console: Console, text: Text) -> None:
 
 
 def _excerpt(hit: Hit, colours: bool) -> Text:
-    """The stretch of a passage that answers, its marked sentences highlighted: by colour, or by **stars**."""
+    """Return the excerpt of a passage that answers, its marked sentences highlighted by colour or by **stars**."""
     text = Text()
     if not hit.sentences:
         return text
-    shown = excerpt(hit.sentences)
-    text.append("… " if shown.start else "")
+    numbers = excerpt(hit.sentences)
+    text.append("… " if numbers.start else "")
     end = -1
-    for sentence in hit.sentences[shown.start : shown.stop]:
-        # An item of a list stands on a line of its own, as its bullet is none inside a line.
+    for sentence in hit.sentences[numbers.start : numbers.stop]:
+        # A list item gets its own line: inside a line its bullet would not be one.
         if end >= 0:
             text.append("\n" if "\n" in hit.text[end - hit.start : sentence.start - hit.start] else " ")
         end = sentence.end
@@ -185,5 +182,5 @@ def _excerpt(hit: Hit, colours: bool) -> Text:
             text.append(f"**{words}**" if sentence.marked else words)
         if sentence.marked and (label := assertion_label(sentence.assertions)):
             text.append(f" [{label}]", style="magenta")
-    text.append(" …" if shown.stop < len(hit.sentences) else "")
+    text.append(" …" if numbers.stop < len(hit.sentences) else "")
     return text

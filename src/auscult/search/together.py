@@ -1,11 +1,11 @@
-"""Writing an index at an address: by several processes, of one machine or of many, straight from the files.
+"""Write an index at an address by several processes, on one machine or many, from the files.
 
-Every process, here and elsewhere, takes shares that nobody else has, and all do both steps of each:
+Every process takes shares of the files that no other process has. A share has two steps:
 
-1. read its files, so that all know which texts are the same (`sources.sharing`);
-2. encode the documents that the index lacks, and write them with their segment (`engines.jobs`).
+1. Read its files. Afterwards all processes know which texts are the same (`sources.sharing`).
+2. Encode the documents that the index lacks, and write them with their segment (`engines.jobs`).
 
-The first that finds all shares done makes them the generation that is seen (`engines.finishing`).
+The first process that finds all shares finished publishes them as a generation (`engines.finishing`).
 """
 
 from __future__ import annotations
@@ -44,12 +44,13 @@ Progress = Callable[[int, int, int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriterTask:
-    """What a process has to know to take part.
+    """What a process needs to take part.
 
     Attributes:
-        files: That are read.
-        model: As `load_model` takes it.
-        processes: How many take part on this machine.
+        job: The job at the address.
+        files: Files to read.
+        model: Name or path for `load_model`.
+        processes: How many processes take part on this machine.
         batch_size: Documents encoded at once.
     """
 
@@ -72,17 +73,17 @@ def write_together(
     replace: bool = False,
     progress: Progress = lambda read, written, shares: None,
 ) -> JobReport:
-    """Bring the index at an address to what files hold now, together with all who are given the same.
+    """Make the index at an address hold the documents of files, together with all processes of the same job.
 
-    Documents that the index has are not encoded again, and those that it has besides leave it.
+    Unchanged documents are not encoded again. Documents that the files do not hold are removed.
 
     Args:
-        files: That are read; their report is filled.
+        files: Files to read; their report is filled.
         address: "postgresql://USER@HOST/DATABASE#COLLECTION"; the user owns the tables, or may make them.
-        encoder: Makes the vectors.
+        encoder: Encodes the documents.
         model: What `load_model` takes to load the encoder, here and at searchers.
-        knowledge_base: Kept in the index together with the entities that documents are about.
-        processes: How many take part on this machine.
+        knowledge_base: Stored in the index together with the entities that documents are about.
+        processes: How many processes take part on this machine.
         batch_size: Documents encoded at once.
         replace: Whether documents of other places, and another job that was not finished, may be removed.
         progress: Called with how many shares were read and written, and how many there are.
@@ -90,7 +91,7 @@ def write_together(
     Raises:
         CorpusMissingError: A path leads nowhere.
         DataError: There are no documents, an id comes twice, or a worker died.
-        EngineError: The server cannot be reached or refuses, or what is there is something else.
+        EngineError: The server cannot be reached or refuses, or the address has something else than an index.
     """
     with files.shared() as shared:
         shared.find()
@@ -108,12 +109,12 @@ def write_together(
 
 
 class _Writer:
-    """One of those who work together.
+    """One of the processes that write an index together.
 
     Args:
-        files: Found.
-        items: Shares of them.
-        task: What is done.
+        files: Files, found.
+        items: Shares of the files.
+        task: The task of all processes.
         progress: See `write_together`.
     """
 
@@ -126,14 +127,14 @@ class _Writer:
         """Take shares until all are written.
 
         Args:
-            encoder: Gives the encoder, when there is something to encode.
+            encoder: Returns the encoder; called when there is something to encode.
         """
         self._take_all("records", self._read)
         records = self._items.records()
         self._files.complete(records)
         self._take_all("kept", lambda number: self._write(number, records[number], encoder()))
 
-    def _take_all(self, stage: Stage, done: Callable[[int], None]) -> None:
+    def _take_all(self, stage: Stage, process: Callable[[int], None]) -> None:
         shares = len(self._files.shares)
         while True:
             if _is_orphan():
@@ -141,25 +142,25 @@ class _Writer:
                 raise SystemExit(1)
             with self._items.taken(stage, self._own) as number:
                 if number is not None:
-                    done(number)
+                    process(number)
             if number is None:
                 # Others are at work; should one of them end, its share is free again.
-                left = self._items.left(stage)
-                if not left:
+                unfinished = self._items.left(stage)
+                if not unfinished:
                     return
                 time.sleep(_WAIT)
             self._tell(stage, shares)
 
     def _tell(self, stage: Stage, shares: int) -> None:
-        done = shares - self._items.left(stage)
-        self._progress(*((done, 0) if stage == "records" else (shares, done)), shares)
+        finished = shares - self._items.left(stage)
+        self._progress(*((finished, 0) if stage == "records" else (shares, finished)), shares)
 
     def _read(self, number: int) -> None:
         self._items.put_records(number, self._files.read(number))
         self._own.add(number)
 
     def _write(self, number: int, records: ShareRecords, encoder: DocumentEncoder) -> None:
-        kept: list[int] = []
+        unchanged: list[int] = []
         subjects: list[Subject] = []
         origins: dict[str, str] = {}
         segment = None
@@ -168,25 +169,25 @@ class _Writer:
             IndexWriter(Path(folder) / "share", encoder, numbers=self._task.job.numbers(number)) as writer,
         ):
             documents = _noting(self._files.documents(number, records), origins, subjects)
-            for batch in batches(self._lacking(documents, kept), self._task.batch_size):
+            for batch in batches(self._lacking(documents, unchanged), self._task.batch_size):
                 check_memory()
-                for origin, those in groupby(batch, lambda document: origins[document.doc_id]):
-                    writer.add([*those], origin=origin)
+                for origin, group in groupby(batch, lambda document: origins[document.doc_id]):
+                    writer.add([*group], origin=origin)
                 check_memory([document.doc_id for document in batch])
             if writer.counts.documents:
                 (segment,) = writer.commit().segments
                 with closing(open_current(writer.folder)) as reader:
                     self._items.put(reader)
-        self._items.put_written(number, Written(kept, segment, subjects))
+        self._items.put_written(number, Written(unchanged, segment, subjects))
 
-    def _lacking(self, documents: Iterator[Document], kept: list[int]) -> Iterator[Document]:
-        """Yield the documents that the index lacks, or has otherwise; note the keys of all others."""
-        while some := [*islice(documents, self._task.batch_size)]:
-            held = self._items.held([each.doc_id for each in some])
-            for document in some:
-                key, digest = held.get(document.doc_id, (0, b""))
+    def _lacking(self, documents: Iterator[Document], unchanged: list[int]) -> Iterator[Document]:
+        """Yield new and changed documents; add the keys of the others to `unchanged`."""
+        while batch := [*islice(documents, self._task.batch_size)]:
+            indexed = self._items.keys_and_hashes([document.doc_id for document in batch])
+            for document in batch:
+                key, digest = indexed.get(document.doc_id, (0, b""))
                 if digest == content_hash(document):
-                    kept.append(key)
+                    unchanged.append(key)
                 else:
                     yield document
 
@@ -194,7 +195,7 @@ class _Writer:
 def _noting(
     documents: Iterator[tuple[Document, str]], origins: dict[str, str], subjects: list[Subject]
 ) -> Iterator[Document]:
-    """Yield documents; note where they were read, and those that say which entities they are about."""
+    """Yield documents. Add the origin of each to `origins`, and those with entities to `subjects`."""
     for document, origin in documents:
         origins[document.doc_id] = origin
         if document.entity_ids:
@@ -209,48 +210,50 @@ def _is_orphan() -> bool:
 
 
 def _in_processes(task: WriterTask, progress: Progress) -> None:
-    """Let processes do a job; those that die leave their shares to the others.
+    """Run a job in processes. The shares of a process that dies are free for the others.
 
     Raises:
-        AuscultError: That of a process that could not go on, where no other finished the job.
-        DataError: All died.
+        AuscultError: A process failed, and no other finished the job.
+        DataError: All processes died.
     """
-    # A copy of a process with threads may hang: each is started anew.
+    # A forked copy of a process with threads may hang.
     context = multiprocessing.get_context("spawn")
     writers: dict[Connection, BaseProcess] = {}
     for _ in range(task.processes):
-        ours, theirs = context.Pipe(duplex=False)
-        process = context.Process(target=take_part, args=(task, theirs), daemon=True)
+        receiving, sending = context.Pipe(duplex=False)
+        process = context.Process(target=take_part, args=(task, sending), daemon=True)
         process.start()
-        theirs.close()
-        writers[ours] = process
+        sending.close()
+        writers[receiving] = process
     errors = []
     while writers:
         ready = wait([*writers])
         for pipe in [each for each in writers if each in ready]:
             try:
-                said = pipe.recv()
+                message = pipe.recv()
             except EOFError:
                 writers.pop(pipe).join()
                 continue
-            if isinstance(said, AuscultError):
-                errors.append(said)
+            if isinstance(message, AuscultError):
+                errors.append(message)
             else:
-                progress(*said)
+                progress(*message)
     with opened(task.job) as items:
-        left = items.left("kept")
-    if left and errors:
+        unwritten = items.left("kept")
+    if unwritten and errors:
         raise errors[0]
-    if left:
+    if unwritten:
         remedy = "see whether memory is short; choose fewer --workers, and give the command again"
-        raise DataError("processes that write", f"{task.processes} that died, with {left:,} shares left", remedy)
+        raise DataError("processes that write", f"{task.processes} that died, with {unwritten:,} shares left", remedy)
 
 
 def take_part(task: WriterTask, parent: Connection) -> None:
-    """Do what a process that `write_together` starts does; its progress and its error go to the parent."""
+    """Run in a process that `write_together` starts. Send progress and errors to the parent."""
     try:
         with task.files.shared() as shared, opened(task.job) as items:
             shared.find(processes=1)
-            _Writer(shared, items, task, lambda *done: parent.send(done)).write(cache(lambda: load_model(task.model)))
+            _Writer(shared, items, task, lambda *counts: parent.send(counts)).write(
+                cache(lambda: load_model(task.model))
+            )
     except AuscultError as error:
         parent.send(error)

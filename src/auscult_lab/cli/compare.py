@@ -53,15 +53,15 @@ def compare(
 
     Example: `auscult compare experiments/arnold2020-rankers-adapted.yaml --json out/medquad.json`
     """
-    # All files and names first: a wrong one should fail before hours of training.
+    # Check all files and names first: a wrong one should fail before hours of training.
     planned = open_all(experiments)
-    planned_pairs = [(each.name, other) for each in planned.values() for other in each.compare_with]
+    planned_pairs = [(experiment.name, other) for experiment in planned.values() for other in experiment.compare_with]
     lexical = list(baseline if baseline is not None else LEXICAL)
     _check(planned, lexical=lexical, fuse=fuse or (), json=json)
-    corpora = list(dict.fromkeys(corpus for each in planned.values() for corpus in each.evaluate))
+    corpora = list(dict.fromkeys(corpus for experiment in planned.values() for corpus in experiment.evaluate))
     opened = {corpus: open_corpus(corpus) for corpus in corpora}
     for corpus, source in opened.items():
-        # What the catalogue has was verified; of a user's own a wrong judgement should be known before training, too.
+        # Corpora of the catalogue are verified. A wrong judgement of a user's corpus should fail before training, too.
         if not train_only and Path(corpus).exists():
             build_task(source, number=queries, seed=seed)
     console = Console(stderr=True)
@@ -70,18 +70,22 @@ def compare(
         return lambda words: console.print(f"[bold]{escape(name)}[/] [dim]{escape(words)}[/]")
 
     models: dict[str, Path] = {}
-    for number, each in enumerate(planned.values(), start=1):
-        console.print(f"[dim]{number} of {len(planned)}[/] {escape(each.name)}")
-        models[each.name] = each.train(out / each.name, teller(each.name), progress)
+    for number, experiment in enumerate(planned.values(), start=1):
+        console.print(f"[dim]{number} of {len(planned)}[/] {escape(experiment.name)}")
+        models[experiment.name] = experiment.train(out / experiment.name, teller(experiment.name), progress)
     if train_only:
         return
     for corpus in corpora:
         task = build_task(opened[corpus], number=queries, seed=seed)
         entries = [Entry(model=name, runs=out / name / "evaluation") for name in lexical]
         entries += [
-            Entry(model=str(models[each.name]), experiment=each.name, runs=out / each.name / "evaluation")
-            for each in planned.values()
-            if corpus in each.evaluate
+            Entry(
+                model=str(models[experiment.name]),
+                experiment=experiment.name,
+                runs=out / experiment.name / "evaluation",
+            )
+            for experiment in planned.values()
+            if corpus in experiment.evaluate
         ]
         opened_models = open_entries(entries, corpus, precision=precision)
         with progress_bars() as bars:
@@ -98,32 +102,34 @@ def compare(
 
 
 def _labels(pairs: Sequence[tuple[str, str]], models: Mapping[str, Contender]) -> list[tuple[str, str]]:
-    """Return the pairs whose models are both compared here, by their labels."""
-    asked = dict.fromkeys(pairs)
-    return [(models[a].label, models[b].label) for a, b in asked if a in models and b in models]
+    """Return the labels of the pairs whose models are both in a comparison."""
+    distinct = dict.fromkeys(pairs)
+    return [(models[a].label, models[b].label) for a, b in distinct if a in models and b in models]
 
 
 def _print(comparison: Comparison) -> None:
     console = Console()
     tracks = [track for track in TRACKS if any(record.track == track for record in comparison.records)]
     for track in tracks:
-        own = [record for record in comparison.records if record.track in ("untrained", track)]
-        for table in (bench_table(own, track), question_type_table(own), learning_table(own)):
+        shown = [record for record in comparison.records if record.track in ("untrained", track)]
+        for table in (bench_table(shown, track), question_type_table(shown), learning_table(shown)):
             if table.rows:
                 table.print_to(console)
 
 
 def _check(planned: dict[Path, Trainable], *, lexical: list[str], fuse: Sequence[str], json: Path | None) -> None:
-    names = [each.name for each in planned.values()]
-    for path, each in planned.items():
-        if names.count(each.name) > 1:
-            raise ConfigError("experiments of different names", f"'{each.name}' again in {path}", "rename one of them")
+    names = [experiment.name for experiment in planned.values()]
+    for path, experiment in planned.items():
+        if names.count(experiment.name) > 1:
+            raise ConfigError(
+                "experiments of different names", f"'{experiment.name}' again in {path}", "rename one of them"
+            )
     for name in lexical:
         if name not in LEXICAL:
             raise ConfigError(f"a term-based model ({', '.join(LEXICAL)})", f"--baseline {name}", "choose one of them")
-    for corpus in dict.fromkeys(corpus for each in planned.values() for corpus in each.evaluate):
-        asked = [each.name for each in planned.values() if corpus in each.evaluate]
+    for corpus in dict.fromkeys(corpus for experiment in planned.values() for corpus in experiment.evaluate):
+        compared = [experiment.name for experiment in planned.values() if corpus in experiment.evaluate]
         remedy = f"name experiments by the 'name' in their files, and only such as list {corpus} under 'evaluate'"
-        check_ensembles(fuse, [*lexical, *asked], remedy)
+        check_ensembles(fuse, [*lexical, *compared], remedy)
     if json is not None:
         check_records(json)

@@ -1,4 +1,4 @@
-"""`auscult data`: what can be had, what is here, and getting it."""
+"""`auscult data`: list, inspect and download data sets."""
 
 from __future__ import annotations
 
@@ -36,15 +36,17 @@ def list_(as_json: bool = _JSON) -> None:
     """
     root = data_dir()
     if as_json:
-        for found in catalogue().values():
-            typer.echo(json.dumps(_summary(found, root), ensure_ascii=False))
+        for data_set in catalogue().values():
+            typer.echo(json.dumps(_summary(data_set, root), ensure_ascii=False))
         return
     # In 80 columns no row may take more than two lines: licences by their class, and no frame.
     table = Table("name", "what", "licence", "size", "state", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
     for column in (table.columns[0], *table.columns[2:]):
         column.no_wrap = True
-    for found in catalogue().values():
-        table.add_row(found.name, found.title, found.licence_class, _size(found.bytes), _state(found, root))
+    for data_set in catalogue().values():
+        table.add_row(
+            data_set.name, data_set.title, data_set.licence_class, _size(data_set.bytes), _state(data_set, root)
+        )
     console = Console(highlight=False, markup=False)
     console.print(f"Data in {root}", soft_wrap=True)
     console.print(table)
@@ -63,16 +65,16 @@ def show(
 
     Example: `auscult data show medquad --verify`
     """
-    found, root = entry(name), data_dir()
-    states = {file.path: check_file(file, root / file.path) for file in found.files} if verify else {}
-    details = _details(found, root, states)
+    data_set, root = entry(name), data_dir()
+    states = {file.path: check_file(file, root / file.path) for file in data_set.files} if verify else {}
+    details = _details(data_set, root, states)
     if as_json:
         typer.echo(json.dumps(details, ensure_ascii=False))
     else:
         _print_details(details)
     wrong = [path for path, state in states.items() if state in (FileState.DIFFERENT, FileState.MISSING)]
     if wrong:
-        raise DataError(f"{wrong[0]} as catalogued", f"a {states[wrong[0]].value} file", found.remedy(root))
+        raise DataError(f"{wrong[0]} as catalogued", f"a {states[wrong[0]].value} file", data_set.remedy(root))
 
 
 @app.command()
@@ -90,7 +92,7 @@ def get(
 
     Example: `auscult data get medquad`
     """
-    found, root = entry(name), data_dir()
+    data_set, root = entry(name), data_dir()
     console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
     columns = (
         TextColumn("{task.description}", markup=False),
@@ -101,64 +103,64 @@ def get(
     tasks: dict[str, TaskID] = {}
     with Progress(*columns, console=console) if console.is_terminal else nullcontext() as bars:
 
-        def report(label: str, done: int, total: int | None) -> None:
+        def report(label: str, received: int, total: int | None) -> None:
             if bars is not None:
                 if label not in tasks:
                     tasks[label] = bars.add_task(label, total=total)
-                bars.update(tasks[label], completed=done, total=total)
+                bars.update(tasks[label], completed=received, total=total)
 
-        files = obtain(found, root, origin=origin, tree=tree, annotations=annotations, report=report)
+        files = obtain(data_set, root, origin=origin, tree=tree, annotations=annotations, report=report)
     for path in files:
         typer.echo(str(path))
 
 
-def _state(found: Entry, root: Path) -> str:
-    """Say whether a data set is on this machine, and else how it can be had."""
-    missing = found.missing(root)
+def _state(data_set: Entry, root: Path) -> str:
+    """Return whether a data set is on this machine, or else how to get it."""
+    missing = data_set.missing(root)
     if not missing:
         return "present"
-    if found.access.instructed:
-        return found.access.value
-    return "missing" if len(missing) == len(found.files) else "incomplete"
+    if data_set.access.instructed:
+        return data_set.access.value
+    return "missing" if len(missing) == len(data_set.files) else "incomplete"
 
 
-def _summary(found: Entry, root: Path) -> dict[str, Any]:
-    """Return what a list shows of a data set."""
+def _summary(data_set: Entry, root: Path) -> dict[str, Any]:
+    """Return the fields of a data set that `auscult data list` prints."""
     return {
-        "name": found.name,
-        "title": found.title,
-        "licence": found.licence,
-        "licence_class": found.licence_class,
-        "access": found.access.value,
-        "bytes": found.bytes,
-        "state": _state(found, root),
+        "name": data_set.name,
+        "title": data_set.title,
+        "licence": data_set.licence,
+        "licence_class": data_set.licence_class,
+        "access": data_set.access.value,
+        "bytes": data_set.bytes,
+        "state": _state(data_set, root),
     }
 
 
-def _details(found: Entry, root: Path, states: Mapping[str, FileState]) -> dict[str, Any]:
-    """Return all that is known of a data set.
+def _details(data_set: Entry, root: Path, states: Mapping[str, FileState]) -> dict[str, Any]:
+    """Return all fields of a data set.
 
     Args:
-        found: Its entry.
+        data_set: Its entry in the catalogue.
         root: The folder of all data sets.
-        states: Of the files that were verified, by their paths.
+        states: States of the verified files, by path.
     """
-    details = _summary(found, root) | {
-        "description": found.description,
-        "attribution": found.attribution,
+    details = _summary(data_set, root) | {
+        "description": data_set.description,
+        "attribution": data_set.attribution,
         "sources": [
             {"repository": s.repository, "commit": s.commit, "paths": s.paths or ", ".join(s.sha256)}
-            for s in found.sources
+            for s in data_set.sources
         ],
-        "path": str(found.path(root)),
+        "path": str(data_set.path(root)),
         "files": [
             {"path": f.path, "rows": f.rows, "bytes": f.bytes, "sha256": f.sha256, "content_sha256": f.content_sha256}
             | ({"state": states[f.path].value} if f.path in states else {})
-            for f in found.files
+            for f in data_set.files
         ],
     }
     if details["state"] != "present":
-        details["remedy"] = found.remedy(root)
+        details["remedy"] = data_set.remedy(root)
     return details
 
 

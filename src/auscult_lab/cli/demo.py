@@ -1,4 +1,4 @@
-"""`auscult demo`: the main job, on real documents where they can be had."""
+"""`auscult demo`: index, search and evaluate, on real documents if they can be downloaded."""
 
 from __future__ import annotations
 
@@ -59,14 +59,14 @@ def demo(
     console.rule("[bold]2. Ask")
     _warm_up(console, searcher)
     for question in _QUESTIONS:
-        # Reading a whole question takes a knowledge base.
+        # Parsing a whole question needs a knowledge base.
         if question.entity or searcher.knowledge_base is not None:
             _ask(console, searcher, question)
     if evaluation and corpus == _CORPUS:
         console.rule("[bold]3. Measure")
         _measure(console, corpus)
     console.rule("[bold]Where to go next")
-    # What to type: the program's name, or where it is, which `make demo` puts on no path.
+    # `make demo` puts the program on no path: print its relative path then.
     called = "auscult" if shutil.which("auscult") else os.path.relpath(sys.argv[0])
     here, program = escape(str(out)), escape(called)
     console.print(
@@ -80,7 +80,7 @@ def demo(
 
 
 def _documents(console: Console) -> str:
-    """Return the real corpus where it is or can be downloaded, else the leaflets; say which."""
+    """Return the real corpus, downloaded if necessary, or else the leaflets. Print which."""
     try:
         open_corpus(_CORPUS)
     except CorpusMissingError as missing:
@@ -95,11 +95,11 @@ def _documents(console: Console) -> str:
 
 
 def _knowledge(console: Console) -> KnowledgeBase | None:
-    known = find_for_questions()
-    if known is None:
-        # How to get it is a long story, which the named command tells.
+    knowledge_base = find_for_questions()
+    if knowledge_base is None:
+        # The command named here prints how to get it.
         console.print("[yellow]No knowledge base (auscult data show knowledge-base): names go by their words alone.[/]")
-    return known
+    return knowledge_base
 
 
 def _index(
@@ -126,7 +126,7 @@ def _index(
 
 
 def _warm_up(console: Console, searcher: Searcher) -> None:
-    """Load names and linker once, as a server would at its start, so that the times below are those of answering."""
+    """Load names and linker, as a server does at its start, so that the later times are those of answering."""
     began = time.perf_counter()
     with console.status("loading names"):
         searcher.understand(Query("", "diabetis", ("causes",)))
@@ -150,7 +150,7 @@ def _ask(console: Console, searcher: Searcher, question: Query) -> None:
 
 
 def _measure(console: Console, corpus: str) -> None:
-    # Only here: ir_measures takes a second to import.
+    # Imported here, as ir_measures takes a second to import.
     from auscult_lab.cli.evaluate import compare_named, print_comparison
 
     comparison, _ = compare_named(corpus, _COMPARED)

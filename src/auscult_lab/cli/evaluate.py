@@ -1,4 +1,4 @@
-"""`auscult evaluate`: rank a corpus' queries, measure, and print measured beside published figures."""
+"""`auscult evaluate`: rank a corpus's queries, measure, and print measured beside published figures."""
 
 from __future__ import annotations
 
@@ -119,9 +119,9 @@ def evaluate(
     `auscult evaluate their.run.gz out/medquad-runs/medquad.qrels`
     """
     console = Console()
-    given = _given(context)
+    typed = _typed(context)
     if qrels is not None:
-        others = [name for name in given if name not in ("CORPUS", "QRELS")]
+        others = [name for name in typed if name not in ("CORPUS", "QRELS")]
         if others:
             raise ConfigError("a run and qrels alone", f"{others[0]} beside them", f"leave {others[0]} out")
         run_table(Path(corpus), qrels).print_to(console)
@@ -131,7 +131,7 @@ def evaluate(
         raise ConfigError("a corpus and at least one --model", "none", remedy)
     if len(set(model)) != len(model):
         raise ConfigError("different models", f"'{max(model, key=model.count)}' twice", "name each once")
-    _refuse_without_effect(given, corpus, model)
+    _refuse_without_effect(typed, corpus, model)
     folder = runs if runs is not None else json.with_name(f"{json.stem}-runs") if json is not None else None
     if json is not None:
         check_records(json)
@@ -179,7 +179,7 @@ def compare_named(
 ) -> tuple[Comparison, Task]:
     """Open corpus and models and compare them, with progress bars; see `evaluate` for the options.
 
-    Without a protocol, given candidates are ranked, and of corpora that have none all passages (`searches_all`).
+    Without a protocol, the corpus's candidates are ranked, or all passages if it has none (`searches_all`).
     """
     number, ids = _subset(queries)
     with progress_bars() as progress:
@@ -188,7 +188,7 @@ def compare_named(
         def documents_done(count: int) -> None:
             progress.update(encoded, completed=count, visible=True)
 
-        # Names first: a wrong one should fail before minutes of reading and ranking.
+        # Open by name first: a wrong name should fail before minutes of reading and ranking.
         opened = open_with_parents(corpus, parent) if parent else open_corpus(corpus, labeller=labeller)
         protocol = protocol or ("end-to-end" if searches_all(opened) else "rerank")
         entered = open_entries(
@@ -211,7 +211,7 @@ def compare_named(
 
 
 def print_comparison(console: Console, comparison: Comparison, groupings: Sequence[str] = ()) -> None:
-    """Print measured beside published figures, match rates, and the groupings asked for."""
+    """Print measured beside published figures, match rates, and figures by group."""
     tables = result_tables(comparison.records)
     matches = match_table(comparison.records)
     tables += [matches] if matches.rows else []
@@ -220,8 +220,8 @@ def print_comparison(console: Console, comparison: Comparison, groupings: Sequen
         table.print_to(console)
 
 
-def _given(context: typer.Context) -> list[str]:
-    """Return the options and arguments that were typed, by their names."""
+def _typed(context: typer.Context) -> list[str]:
+    """Return the names of the options and arguments on the command line."""
     return [
         max(param.opts, key=len) if param.param_type_name == "option" else param.name.upper()
         for param in context.command.params
@@ -229,28 +229,32 @@ def _given(context: typer.Context) -> list[str]:
     ]
 
 
-def _refuse_without_effect(given: Sequence[str], corpus: str, models: Sequence[str]) -> None:
-    """Refuse an option that would change nothing: whoever typed it expects that it does."""
+def _refuse_without_effect(typed: Sequence[str], corpus: str, models: Sequence[str]) -> None:
+    """Check that no option is given that would change nothing.
+
+    Raises:
+        ConfigError: One is given.
+    """
     learned = not all(map(is_untrained, models))
     needed = {
         "--track": ("a --model that has learned", learned),
         "--precision": ("a --model that has learned", learned),
         "--read": ("notes:NOTES as the corpus", makes_queries(corpus)),
     }
-    for option, (what, there) in needed.items():
-        if option in given and not there:
+    for option, (what, has_effect) in needed.items():
+        if option in typed and not has_effect:
             raise ConfigError(what, f"{option} without", f"leave {option} out")
 
 
-def _protocol(said: str) -> tuple[Protocol, int]:
-    """Parse the protocol, and how many passages of an end-to-end ranking are kept."""
-    name, colon, kept = said.partition(":")
-    if said == "rerank":
+def _protocol(text: str) -> tuple[Protocol, int]:
+    """Parse `--protocol`. Return the protocol and how many passages an end-to-end ranking keeps."""
+    name, colon, depth = text.partition(":")
+    if text == "rerank":
         return "rerank", _DEPTH
-    if name == "end-to-end" and (not colon or (kept.isdecimal() and int(kept) >= 10)):
-        return "end-to-end", int(kept) if colon else _DEPTH
+    if name == "end-to-end" and (not colon or (depth.isdecimal() and int(depth) >= 10)):
+        return "end-to-end", int(depth) if colon else _DEPTH
     expected = "--protocol rerank, end-to-end, or end-to-end:N that keeps at least 10 passages"
-    raise ConfigError(expected, f"'{said}'", "choose one of them")
+    raise ConfigError(expected, f"'{text}'", "choose one of them")
 
 
 def _subset(queries: str) -> tuple[int | None, list[str] | None]:

@@ -151,7 +151,7 @@ def embed(
         from auscult_lab.graphs.transe import AS_PUBLISHED, TransEConfig
         from auscult_lab.training.experiment_files import check_fields, with_fields
     console = Console(stderr=True)
-    # "." and ".." are no names to put a suffix to.
+    # A suffix cannot be added to "." and "..".
     place = out.resolve()
     work = place.parent / f"{place.name}.training"
     check_folder(out)

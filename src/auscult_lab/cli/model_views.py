@@ -1,4 +1,4 @@
-"""How a model read a passage, in the terminal, as JSON, as a picture: attention of rankers, token pairs of CK-HQA."""
+"""How a model read a passage: attention of rankers, and token pairs of CK-HQA, as text, JSON or a picture."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def show_attention(
     """Print a ranker's attention over a passage's sentences and over the query's words, and draw it.
 
     Args:
-        ranker: Its model folder.
-        query: Entity and aspects are read as one query, as in training; a question is read where there are none.
-        document: The passage's.
-        passage: Any of it.
-        figure: A picture to draw besides; None for none.
+        ranker: The model's folder.
+        query: Query by entity and aspects, which are read together as in training, or a question.
+        document: The passage's document.
+        passage: A passage of the document.
+        figure: File for a picture; None for no picture.
         as_json: Print one JSON object, with the words of each sentence.
 
     Raises:
@@ -52,33 +52,35 @@ def show_attention(
     with naming_extra("lab", "torch", "safetensors"):
         from auscult_lab.rankers.evidence import find_evidence
     scorer = load_ranker(str(ranker))
-    found = find_evidence(scorer, query, document, passage)
+    evidence = find_evidence(scorer, query, document, passage)
     where = printable(", ".join(filter(None, (document.title, passage.heading, passage.passage_id))))
     if figure is not None:
-        _draw(figure, found, f"{scorer.name}: {where}")
+        _draw(figure, evidence, f"{scorer.name}: {where}")
     if as_json:
-        typer.echo(json.dumps({"model": scorer.name, "passage": passage.passage_id, **asdict(found)}))
+        typer.echo(json.dumps({"model": scorer.name, "passage": passage.passage_id, **asdict(evidence)}))
     else:
-        _print_attention(found, scorer.name, where)
+        _print_attention(evidence, scorer.name, where)
     if figure is not None:
         typer.echo(f"drawn to {figure}", err=True)
 
 
-def _draw(figure: Path, found: Evidence, title: str) -> None:
-    read = [(_line(each.text), each.weight) for each in found.sentences if each.weight is not None]
-    left = len(found.sentences) - len(read)
-    note = f"{left} of {len(found.sentences)} sentences not read" if left else ""
-    draw_evidence(figure, found.query, read, title=title, note=note)
+def _draw(figure: Path, evidence: Evidence, title: str) -> None:
+    read = [(_line(sentence.text), sentence.weight) for sentence in evidence.sentences if sentence.weight is not None]
+    unread = len(evidence.sentences) - len(read)
+    note = f"{unread} of {len(evidence.sentences)} sentences not read" if unread else ""
+    draw_evidence(figure, evidence.query, read, title=title, note=note)
 
 
-def _print_attention(found: Evidence, name: str, where: str) -> None:
+def _print_attention(evidence: Evidence, name: str, where: str) -> None:
     console = Console(highlight=False)
-    head = Text(f"{printable(name)}  {found.score:.3f}", style="bold")
+    head = Text(f"{printable(name)}  {evidence.score:.3f}", style="bold")
     head.append(f"   {where}", style="not bold cyan")
     console.print(head)
-    console.print(_weights_table([(word, weight) for word, weight in found.query], "query word"))
+    console.print(_weights_table([(word, weight) for word, weight in evidence.query], "query word"))
     console.print()
-    console.print(_weights_table([(_line(each.text), each.weight) for each in found.sentences], "sentence"))
+    console.print(
+        _weights_table([(_line(sentence.text), sentence.weight) for sentence in evidence.sentences], "sentence")
+    )
 
 
 def _line(text: str) -> str:
@@ -91,11 +93,11 @@ def show_token_pairs(
     """Print how alike a CK-HQA model finds the tokens of query and passage, with their entities, and draw it.
 
     Args:
-        model: Its folder.
-        query: What is asked: entity and aspects, or a question where there are none.
-        passage: What it reads.
-        layers: The last layer, or the mean over all.
-        figure: A picture to draw besides; None for none.
+        model: The model's folder.
+        query: Query by entity and aspects, or a question.
+        passage: Text of the passage.
+        layers: "mean" for the mean over all layers, else the last layer.
+        figure: File for a picture; None for no picture.
         as_json: Print one JSON object, with the matrices of all layers.
 
     Raises:
@@ -107,45 +109,50 @@ def show_token_pairs(
         check_figure(figure)
     with naming_extra("lab", "torch", "safetensors"):
         from auscult_lab.encoders.ck.ranker import CkRanker, find_interactions
-    asked = query.terms or query.text
+    question = query.terms or query.text
     scorer = load_scorer(str(model))
-    found = find_interactions(scorer, asked, passage)
-    read = _characters_read(scorer.ranker, found, passage) if isinstance(scorer.ranker, CkRanker) else len(passage)
+    interactions = find_interactions(scorer, question, passage)
+    read = (
+        _characters_read(scorer.ranker, interactions, passage) if isinstance(scorer.ranker, CkRanker) else len(passage)
+    )
     cut = f"the first {read:,} of {len(passage):,} characters of the text" if read < len(passage) else ""
     if figure is not None:
         of_query, of_text = (
             [(printable(token), printable(name)) for token, name in zip(tokens, entities, strict=True)]
-            for tokens, entities in ((found.query, found.query_entities), (found.passage, found.passage_entities))
+            for tokens, entities in (
+                (interactions.query, interactions.query_entities),
+                (interactions.passage, interactions.passage_entities),
+            )
         )
-        title = f"{scorer.name}: {asked}{f' ({cut})' if cut else ''}"
-        draw_interactions(figure, of_query, of_text, _matrix(found, layers), title=title)
+        title = f"{scorer.name}: {question}{f' ({cut})' if cut else ''}"
+        draw_interactions(figure, of_query, of_text, _matrix(interactions, layers), title=title)
     if as_json:
-        told = asdict(found) | {"matrices": found.matrices.round(4).tolist()}
+        fields = asdict(interactions) | {"matrices": interactions.matrices.round(4).tolist()}
         characters = {"passage_characters": len(passage), "passage_characters_read": read}
-        typer.echo(json.dumps({"model": scorer.name, **characters, **told}))
+        typer.echo(json.dumps({"model": scorer.name, **characters, **fields}))
     else:
         console = Console(highlight=False)
-        console.print(Text(f"{printable(scorer.name)}  {found.score:.3f}", style="bold"))
-        console.print(_similarity_table(found, _matrix(found, layers)))
+        console.print(Text(f"{printable(scorer.name)}  {interactions.score:.3f}", style="bold"))
+        console.print(_similarity_table(interactions, _matrix(interactions, layers)))
         if cut:
             typer.echo(f"Only {cut} were read.")
     if figure is not None:
         typer.echo(f"drawn to {figure}", err=True)
 
 
-def _matrix(found: Interactions, layers: str) -> FloatArray:
-    return found.view("mean" if layers == "mean" else "last")
+def _matrix(interactions: Interactions, layers: str) -> FloatArray:
+    return interactions.view("mean" if layers == "mean" else "last")
 
 
-def _characters_read(ranker: CkRanker, found: Interactions, passage: str) -> int:
-    """Return how much of a passage became tokens."""
-    count = len(found.passage)
+def _characters_read(ranker: CkRanker, interactions: Interactions, passage: str) -> int:
+    """Return how many characters of a passage became tokens."""
+    count = len(interactions.passage)
     _, places = ranker.pairs.pieces(passage, count + 1)
     return places[count - 1][1] if len(places) > count else len(passage)
 
 
 def _weights_table(rows: list[tuple[str, float | None]], what: str) -> Table:
-    """Return weights as percent and as bars; the heaviest has the longest bar, and is bold."""
+    """Return a table of weights as percent and as bars. The heaviest has the longest bar and is bold."""
     heaviest = max(weight or 0.0 for _, weight in rows) or 1.0
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("weight", justify="right", no_wrap=True)
@@ -160,19 +167,19 @@ def _weights_table(rows: list[tuple[str, float | None]], what: str) -> Table:
     return table
 
 
-def _similarity_table(found: Interactions, matrix: FloatArray) -> Table:
-    """Return, for every token of the query, the tokens of the text that are most like it.
+def _similarity_table(interactions: Interactions, matrix: FloatArray) -> Table:
+    """Return a table of the most similar tokens of the text for every token of the query.
 
     Args:
-        found: Tokens and entities.
+        interactions: Tokens and their entities.
         matrix: Their cosines, (query tokens, passage tokens).
     """
-    rows = zip(zip(found.query, found.query_entities, strict=True), matrix, strict=True)
+    rows = zip(zip(interactions.query, interactions.query_entities, strict=True), matrix, strict=True)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for title in ("query token", "entity", "most similar in the text"):
         table.add_column(title)
     for (token, entity), row in rows:
         best = (-row).argsort(kind="stable")[:_BEST].tolist()
-        alike = ", ".join(f"{printable(found.passage[column])} {row[column]:.2f}" for column in best)
+        alike = ", ".join(f"{printable(interactions.passage[column])} {row[column]:.2f}" for column in best)
         table.add_row(Text(printable(token)), Text(printable(entity), style="red"), Text(alike))
     return table

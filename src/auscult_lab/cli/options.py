@@ -1,7 +1,4 @@
-"""Options that several commands of the lab share: notes, graphs, records, seeds.
-
-Progress bars of commands that rank.
-"""
+"""Options that several commands of the lab share (notes, graphs, records, seeds), and progress bars of rankings."""
 
 from __future__ import annotations
 
@@ -63,11 +60,11 @@ VocabularyOption = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class NoteReading:
-    """How a user wants notes read.
+    """Options for reading notes.
 
     Attributes:
-        knowledge: Whose names are looked for; None for the default.
-        recognizers: What finds entities; empty for the default.
+        knowledge: Knowledge base with the names to find; None for the default.
+        recognizers: Recognizers of entities; empty for the default.
         aspects: Tables of headings and their aspects.
     """
 
@@ -91,21 +88,21 @@ class NoteReading:
         return "".join(f" --read '{key}={value}'" for key, values in own for value in values)
 
 
-def note_reading(given: Sequence[str] | None) -> NoteReading:
+def note_reading(texts: Sequence[str] | None) -> NoteReading:
     """Parse `--read`.
 
     Raises:
-        ConfigError: A key is unknown, or the knowledge named twice.
+        ConfigError: A key is unknown, or there are two knowledge bases.
     """
     keys: dict[str, list[str]] = {"knowledge": [], "recognizer": [], "aspects": []}
-    for key, value in pairs_of("--read", given):
+    for key, value in pairs_of("--read", texts):
         if key not in keys:
             raise ConfigError(f"--read with {', '.join(f'{name}=' for name in keys)}", f"'{key}='", "name one of them")
         keys[key].append(value)
     if len(keys["knowledge"]) > 1:
         raise ConfigError("one knowledge base", f"{len(keys['knowledge'])} of --read knowledge=", "name one")
-    known = keys["knowledge"][0] if keys["knowledge"] else None
-    return NoteReading(known, keys["recognizer"], [Path(table) for table in keys["aspects"]])
+    knowledge = keys["knowledge"][0] if keys["knowledge"] else None
+    return NoteReading(knowledge, keys["recognizer"], [Path(table) for table in keys["aspects"]])
 
 
 def part_of(properties: list[str] | None, roots: list[str] | None, sources: list[str] | None) -> Part:
@@ -115,7 +112,7 @@ def part_of(properties: list[str] | None, roots: list[str] | None, sources: list
 
 @contextmanager
 def progress_bars() -> Iterator[Progress]:
-    """Show progress bars on stderr, gone when the work is done."""
+    """Show progress bars until the end of the block."""
     # On stderr, so that the tables can be piped.
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -124,7 +121,7 @@ def progress_bars() -> Iterator[Progress]:
 
 
 def query_bars(bars: Progress) -> Callable[[Contender], Callable[[int, int], None]]:
-    """Return a function that makes a bar of a contender's queries, which is gone when they are ranked."""
+    """Return a function that adds a bar for a contender's queries. The bar disappears when they are ranked."""
 
     def bar_of(contender: Contender) -> Callable[[int, int], None]:
         bar = bars.add_task(escape(contender.label), total=None)

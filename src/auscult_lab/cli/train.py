@@ -1,4 +1,4 @@
-"""`auscult train`: train a model from an experiment file, or of notes; or write a trained one in another form."""
+"""`auscult train`: train a model from an experiment file or on notes, or convert a trained one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from auscult_lab.fitting.weighing import GENERAL, weigh_evidence
 
 
 class Architecture(StrEnum):
-    """What can be trained of notes."""
+    """Architectures that can be trained on notes."""
 
     BI = "bi"
     POLY = "poly"
@@ -125,12 +125,12 @@ def train(
         console.print(f"[dim]·[/] {escape(words)}")
 
     sources = {param: context.get_parameter_source(param) for param in context.params}
-    given = {param for param, source in sources.items() if source is not None and source.name == "COMMANDLINE"}
+    typed = {param for param, source in sources.items() if source is not None and source.name == "COMMANDLINE"}
     if convert is not None:
-        _refuse(given - {"experiment", "convert", "out"}, "--convert")
+        _refuse(typed - {"experiment", "convert", "out"}, "--convert")
         _convert(experiment, convert, out)
     elif documents or notes:
-        _refuse(given & {"experiment", "variant"}, "--documents" if documents else "--notes")
+        _refuse(typed & {"experiment", "variant"}, "--documents" if documents else "--notes")
         if notes and documents:
             raise ConfigError("--documents or --notes", "both", "leave one out")
         if not backbone or out is None:
@@ -140,15 +140,15 @@ def train(
             general = bool(documents) or kind_of(backbone).name == GENERAL
         except ModelError:
             general = False
-        said = pairs_of("--set", changed)
+        overrides = pairs_of("--set", changed)
         if general:
-            _refuse(given & {"architecture", "read"}, "a transformer that is trained on notes")
-            _adapt_general(console, say, documents, notes, backbone, out, said, skip_bad, restart, progress)
+            _refuse(typed & {"architecture", "read"}, "a transformer that is trained on notes")
+            _adapt_general(console, say, documents, notes, backbone, out, overrides, skip_bad, restart, progress)
         else:
-            wishes = {"architecture": architecture.value, "skip_bad": skip_bad, "said": said}
+            wishes = {"architecture": architecture.value, "skip_bad": skip_bad, "said": overrides}
             _train_notes(console, say, notes, backbone, out, note_reading(read), wishes, restart, progress)
     else:
-        _refuse(given & {"backbone", "architecture", "read", "skip_bad", "changed"}, "an experiment file")
+        _refuse(typed & {"backbone", "architecture", "read", "skip_bad", "changed"}, "an experiment file")
         _train_experiment(console, say, experiment, variant, out, restart, progress)
 
 
@@ -190,7 +190,7 @@ def _adapt_general(
     notes: str,
     backbone: str,
     out: Path,
-    said: Sequence[tuple[str, str]],
+    overrides: Sequence[tuple[str, str]],
     skip_bad: bool,
     restart: bool,
     progress: bool,
@@ -204,10 +204,10 @@ def _adapt_general(
     splits = ("train", "validation") if notes else (None,)
     corpora = [{"name": source, "split": split, "skip_bad": skip_bad} for split in splits]
     start = backbone if backbone in SHIPPED else str(Path(backbone).absolute())
-    if "knowledge" not in dict(said) and not default_is_here():
+    if "knowledge" not in dict(overrides) and not default_is_here():
         say(NO_KNOWLEDGE)
-        said = [*said, ("knowledge", "null")]
-    experiment = documents_experiment(corpora, start, notes=bool(notes), said=said)
+        overrides = [*overrides, ("knowledge", "null")]
+    experiment = documents_experiment(corpora, start, notes=bool(notes), said=overrides)
     outcome = adapt(experiment, out.absolute(), restart=restart, say=say, progress=progress)
     if not loop.is_main_process():
         return
@@ -231,8 +231,8 @@ def _before_after_table(figures: Mapping[str, Any]) -> Table:
     for row in ("before", "after", "difference"):
         sign = "+" if row == "difference" else ""
         cells = [
-            f"{each['mean']:{sign}.3f} ({each['low']:{sign}.3f} to {each['high']:{sign}.3f})"
-            for each in figures[row].values()
+            f"{figure['mean']:{sign}.3f} ({figure['low']:{sign}.3f} to {figure['high']:{sign}.3f})"
+            for figure in figures[row].values()
         ]
         table.add_row(row, *cells)
     return table

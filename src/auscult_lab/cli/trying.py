@@ -118,17 +118,17 @@ def _show_faults(console: Console, error: UnusableDataError) -> None:
 
 def _show_plan(console: Console, prepared: Prepared) -> None:
     description = prepared.description
-    held = ", ".join(f"{number:,} {name}" for name, number in description.counts.items())
-    console.print(f"[bold]{escape(description.title)}[/]: {held}", soft_wrap=True)
+    counts = ", ".join(f"{number:,} {name}" for name, number in description.counts.items())
+    console.print(f"[bold]{escape(description.title)}[/]: {counts}", soft_wrap=True)
     for warning in description.warnings:
         console.print(f"[yellow]odd:[/] {escape(warning)}", soft_wrap=True)
     everything = description.protocol == "end-to-end"
     console.print("All passages are ranked." if everything else "The passages that BM25 finds are ranked.")
     table = Table("", "Model", "Minutes, about", "Why")
-    for each in prepared.proposals:
-        mark = "yes" if each.chosen else "no"
-        minutes = f"{each.seconds / 60:.1f}" if each.seconds else "?"
-        table.add_row(mark, each.name, minutes, escape(each.reason))
+    for proposal in prepared.proposals:
+        mark = "yes" if proposal.chosen else "no"
+        minutes = f"{proposal.seconds / 60:.1f}" if proposal.seconds else "?"
+        table.add_row(mark, proposal.name, minutes, escape(proposal.reason))
     console.print(table)
-    if not any(each.chosen for each in prepared.proposals):
+    if not any(proposal.chosen for proposal in prepared.proposals):
         raise ConfigError("a model to try", "none", "give more --minutes or name --models")
