@@ -286,7 +286,7 @@ class ServedStore(Store):
         self.path = Path(shares.name)
         self.document_keys: npt.NDArray[np.int64] = np.zeros(0, np.int64)
         self.firsts: npt.NDArray[np.int64] = np.zeros(0, np.int64)
-        self._content = content
+        self._manifest_text = content
         self._groups = groups
         self._read_shares = [share for share in range(len(shares)) if share not in left_out]
         self._cached: dict[tuple[str, int], Sequence[Any]] = {}
@@ -301,7 +301,7 @@ class ServedStore(Store):
         return self._view(self._groups, shares)
 
     def _view(self, groups: str, left_out: frozenset[int]) -> ServedStore:
-        view = ServedStore(self.shares, self._content, groups, left_out)
+        view = ServedStore(self.shares, self._manifest_text, groups, left_out)
         view.document_keys, view.firsts = self.document_keys, self.firsts
         return view
 
@@ -311,11 +311,11 @@ class ServedStore(Store):
 
     def manifest(self) -> Manifest:
         """Return the manifest of this generation."""
-        return Manifest.parse(self._content, self.shares.name)
+        return Manifest.parse(self._manifest_text, self.shares.name)
 
     def checksum(self) -> str:
         """Return the SHA-256 of the manifest, in hexadecimal digits."""
-        return hashlib.sha256(self._content.encode()).hexdigest()
+        return hashlib.sha256(self._manifest_text.encode()).hexdigest()
 
     def knowledge(self) -> bytes | None:
         """Return the knowledge base; None where there is none."""
