@@ -136,6 +136,12 @@ def done(url: str) -> tuple[int, int]:
         return 0, 0
 
 
+def is_in_the_middle(url: str) -> bool:
+    """Whether a share of the job is written and two are not, so that it has not ended before its writer is killed."""
+    written, left = done(url)
+    return written > 0 and left > 1
+
+
 def test_answers_are_those_of_the_folder_of_the_same_documents(files: Path, url: str, tmp_path: Path) -> None:
     corpus = FilesCorpus(files)
     report = write_together(corpus, url, ENCODER, "hashed", knowledge_base=KNOWN)
@@ -190,8 +196,7 @@ def test_a_killed_command_is_given_again_and_readers_see_the_generation_before(
         each.rename(files / "0" / each.name)
     command = [sys.executable, "-m", "auscult.cli.main", "index", str(files), "--to", url, "--no-knowledge"]
     killed = subprocess.Popen([*command, "--workers", "1"], start_new_session=True, stderr=subprocess.DEVNULL)
-    # With two shares and more to do, so that it has not ended before it is killed.
-    wait_until(lambda: min(done(url)[0], done(url)[1] - 1) > 0, 240)
+    wait_until(lambda: is_in_the_middle(url), 240)
     os.killpg(killed.pid, signal.SIGKILL)
     killed.wait()
     # The server may still be busy with ending what was killed, and does not answer then.
