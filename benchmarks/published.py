@@ -39,7 +39,7 @@ from auscult.provenance import stamp
 from auscult.search import Searcher, build_index
 from auscult.understanding import Query
 from auscult_lab.corpora.opening import open_corpus
-from serving import CORPUS, HITS, KINDS, MODEL, Kept, documents, queries
+from serving import CORPUS, HITS, KINDS, MODEL, Kept, bytes_in, documents, queries
 
 RESULT = Path(__file__).resolve().parent / "results" / "published.json"
 OF_KIND = 22
@@ -98,7 +98,7 @@ def compared(folder: Path, url: str, ways: Mapping[str, Mapping[str, Any]]) -> I
     alone = Searcher.open(folder, encoder)
     asked = [alone.understand(kind(query)).query for kind in KINDS.values() for query in queries()[:OF_KIND]]
     expected, times = answered(alone, asked)
-    yield {"index": "folder", "megabytes": _bytes(folder) / 1e6, **times, **opening(folder, str(folder))}
+    yield {"index": "folder", "megabytes": bytes_in(folder) / 1e6, **times, **opening(folder, str(folder))}
     for name, proposing in ways.items():
         begun = time.perf_counter()
         publish(folder, url, **proposing)
@@ -121,10 +121,6 @@ def bytes_on_server(url: str) -> int:
     with psycopg.connect(url) as connection:
         ((size,),) = connection.execute("SELECT pg_database_size(current_database())").fetchall()
     return int(size)
-
-
-def _bytes(folder: Path) -> int:
-    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 
 
 def _share(found: list[tuple[str, float]], expected: list[tuple[str, float]]) -> float:

@@ -334,8 +334,13 @@ def peer(folder: Path, place: Path) -> dict[str, Any]:
         "publishing_seconds": seconds,
         **{f"question_{name}": value for name, value in percentiles(ask, questions).items()},
         "same_by_vectors": statistics.fmean(map(_overlap, nearest, exact)),
-        "megabytes": sum(path.stat().st_size for path in place.rglob("*") if path.is_file()) / 1e6,
+        "megabytes": bytes_in(place) / 1e6,
     }
+
+
+def bytes_in(folder: Path) -> int:
+    """Return the bytes of all files below a folder."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
 def _overlap(found: Sequence[object], expected: Sequence[object]) -> float:

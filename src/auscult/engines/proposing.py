@@ -70,11 +70,8 @@ class ProposedIndex(PassageIndex):
         self._groups_asking = groups
         self._left_out = left_out
 
-    def seen_by(self, groups: Collection[str]) -> PassageIndex:
-        """Return the view of the index for members of these groups. Only documents that they may see are proposed."""
-        reader = self.reader.seen_by(groups)
-        if reader is self.reader:
-            return self
+    def _view(self, reader: GenerationReader, groups: Collection[str]) -> PassageIndex:
+        # Only documents that the groups may see are proposed.
         return ProposedIndex(reader, self._proposer, frozenset(groups), self._left_out)
 
     def without(self, reader: GenerationReader, shares: frozenset[int]) -> ProposedIndex:

@@ -48,7 +48,10 @@ class PassageIndex:
     def seen_by(self, groups: Collection[str]) -> PassageIndex:
         """Return the index as these groups see it (`GenerationReader.seen_by`); the same one if nothing is hidden."""
         reader = self.reader.seen_by(groups)
-        return self if reader is self.reader else PassageIndex(reader)
+        return self if reader is self.reader else self._view(reader, groups)
+
+    def _view(self, reader: GenerationReader, groups: Collection[str]) -> PassageIndex:
+        return PassageIndex(reader)
 
     def check_model(self, encoder: DocumentEncoder) -> None:
         """Refuse an encoder whose vectors cannot be compared with the stored ones.

@@ -244,7 +244,6 @@ _ODF_PARTING: Final = frozenset({
     "p", "h", "table-cell", "s", "tab", "line-break", "list-item", "page", "frame", "note", "note-body", "title",
     "desc",
 })  # fmt: skip
-_ODF_APART: Final = frozenset({"note", "annotation", "frame"})
 _ODF_WORDLESS: Final = frozenset({
     "automatic-styles", "styles", "font-face-decls", "scripts", "binary-data", "event-listeners", "meta", "settings",
     "page-thumbnail", "note-citation", "forms",
