@@ -219,8 +219,8 @@ loses afterwards is noticed by `CURRENT` (R12, [how](../reference/index-format.m
 SECURITY = Page(
     name="security",
     title="Security",
-    opening="""What a service survives, counted by `make security`, and checked in small by the tests. What
-it protects, and what it does not: [safety](safety.md).""",
+    opening="""Attacks and overload that a service was tried with. `make security` makes all of these checks, and
+the tests make small ones of each kind. [Safety](safety.md) says what a service protects and what it does not.""",
     folder="explanation/",
 )
 FILES = Page(

@@ -1,4 +1,4 @@
-"""What a server of candidates has to do for an index, and what all servers share: places, filters, patience.
+"""The protocol of an engine, a server that proposes passages; addresses, filters and waiting, which all servers share.
 
 An engine keeps the vectors of an index that is in PostgreSQL (`engines.whole`), and *proposes* passages: those whose
 vectors are nearest to a query's. Words, scores, evidence and texts come from PostgreSQL. Keys are the store's: a key is

@@ -35,7 +35,7 @@ _TOKENS: Final = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\]:,]|[^\s{}\[\]:,"]+', re
 @asynccontextmanager
 async def answering_stdio() -> AsyncIterator[tuple[Any, Any]]:
     """Open standard input and output, and yield the streams that a server reads and writes."""
-    # As in the SDK: other code in this process reads nothing from standard input.
+    # Keep standard input for messages, as the SDK does: all other code in this process reads an empty file instead.
     with os.fdopen(os.dup(sys.stdin.fileno()), "rb", closefd=False) as wire, open(os.devnull, "rb") as nothing:  # noqa: PTH123
         os.dup2(nothing.fileno(), sys.stdin.fileno())
         lines: Any = _Lines(TextIOWrapper(wire, encoding="utf-8", errors="replace"))

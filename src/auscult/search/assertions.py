@@ -1,4 +1,4 @@
-"""What a sentence asserts about the entity: affirmed, negated, of a relative, hypothetical or historical.
+"""Find out what a sentence says of the entity: that it is there, denied, a relative's, only possible, or past.
 
 A mention is a name of the entity in a sentence, found by its words in their normal form. ConText
 (`concepts.recognition.context`) reads what the sentence asserts about it, in English. A section's heading counts for

@@ -75,7 +75,7 @@ ASPECT_WORDS = tuple(
 def aspects_at(text: str) -> list[tuple[int, int, str]]:
     """Return where a text asks for which aspects, as (start, end, aspect), in order.
 
-    Of overlapping matches the longest counts: "a missed dose" does not also ask for the dosage.
+    Where matches overlap, only the longest counts: "a missed dose" does not also ask for the dosage.
     """
     matches = [(*match.span(), words.aspect) for words in ASPECT_WORDS for match in words.pattern.finditer(text)]
     chosen: list[tuple[int, int, str]] = []

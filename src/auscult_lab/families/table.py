@@ -33,7 +33,8 @@ class Family:
     prepare: Callable[[Any, Run], Build[Any]]
 
 
-# By an experiment's `model`: module and name of the function that reads it, and of the one that prepares its training.
+# For each `model` of an experiment file: the module and the name of the function that reads the experiment, and the
+# module of the function that prepares its training.
 KINDS: Mapping[str, tuple[str, str, str]] = {
     "cdv": ("cdv.experiment", "read_cdv_experiment", "cdv.build"),
     "capr": ("encoders.experiment", "read_capr_experiment", "encoders.build"),

@@ -136,7 +136,7 @@ def ranked_how(description: Description, minutes: float) -> Protocol:
 
 
 def propose(description: Description, wishes: Wishes, own: Sequence[str] = ()) -> list[Proposal]:
-    """Propose models in the order of expected benefit for their cost, and choose those that there is time for.
+    """Propose models, first those that promise most for their cost, and choose as many as there is time for.
 
     Args:
         description: Description of the data.

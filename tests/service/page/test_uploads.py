@@ -37,7 +37,7 @@ def test_a_file_is_chosen_and_sent_without_scripts(browser: Any, service: Servic
     page.get_by_label("choose files").set_input_files(tmp_path / "rickets.txt")
     follow(page.get_by_role("button", name="Add", exact=True))
     assert "/jobs/" in page.url
-    # Without scripts the page is loaded anew every few seconds.
+    # Without scripts, the page reloads itself every few seconds.
     page.get_by_role("heading", name="Added", exact=True).wait_for(timeout=60_000)
     context.close()
 
