@@ -30,7 +30,7 @@ from auscult_lab.evaluation.comparing import kept_run
 from auscult_lab.evaluation.contenders import open_contenders
 from auscult_lab.evaluation.measures import measure
 from auscult_lab.evaluation.task import Task, build_task
-from auscult_lab.training import stages
+from auscult_lab.families.table import train
 from auscult_lab.training.experiment_files import read_compared, variant_path
 from merging import merge_record
 
@@ -102,7 +102,7 @@ def measured(head: str, given: Sequence[str], task: Task, seeds: list[int], runs
 def _asked(experiment: CaprExperiment, seed: int, task: Task, folder: Path) -> Values:
     """Return measures of every query by one training, shape (queries, measures)."""
     own = experiment.model_copy(update={"seed": seed, "name": f"{experiment.name}-{seed}"})
-    model = stages.train(own, folder, say=lambda words: print(own.name, words, flush=True)).model
+    model = train(own, folder, say=lambda words: print(own.name, words, flush=True)).model
     (contender,) = open_contenders(str(model), task.corpus, precision="bf16")
     run = kept_run(task, contender, folder / "evaluation")
     found = measure(run.rankings, task.judgements, tuple(MEASURES.values())).of(

@@ -7,9 +7,12 @@ PostgreSQL server of this machine (of `auscult[dev]`). A searcher weighs all pas
 graph, or Milvus Lite does. 22 questions of each of four kinds are asked of the folder and of each server: how many have
 the same first ten passages with the same scores; and, when they are asked a second time, the time by the clock and the
 searcher's processor time. *Opening* is the processor time until the first question is answered, in a process that has
-opened the folder before, and *private memory* what that process has taken by then.
+opened the folder before, and *private memory* what that process has taken by then. Then one searcher, and four at the
+same time, each a process of its own that asks one question after the other, answer for ten seconds: *searches a
+second*. They share the processors with the server.
 
-The clock says little while others use the machine. Processor time does not include the servers'.
+The clock says little while others use the machine: the record has its load average before. Processor time does not
+include the servers'.
 
 Merges into benchmarks/results/published.json after each way; an index in FOLDER/base is taken as it is.
 """
@@ -17,7 +20,10 @@ Merges into benchmarks/results/published.json after each way; an index in FOLDER
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
+import os
+import random
 import statistics
 import subprocess
 import sys
@@ -45,9 +51,17 @@ RESULT = Path(__file__).resolve().parent / "results" / "published.json"
 OF_KIND = 22
 """Questions of each kind."""
 FIRST = "How is gout treated?"
+SEARCHERS, SECONDS = (1, 4), 10
+"""How many searchers answer at the same time, and for how long."""
+READY = "ready"
 MILVUS = "PostgreSQL, --candidates Milvus Lite"
 WAYS: dict[str, dict[str, Any]] = {"PostgreSQL": {}, "PostgreSQL, --approximate": {"approximate": True}, MILVUS: {}}
 """How the index is published."""
+
+
+def questions(searcher: Searcher) -> list[Query]:
+    """Return the questions of all kinds, understood."""
+    return [searcher.understand(kind(query)).query for kind in KINDS.values() for query in queries()[:OF_KIND]]
 
 
 def answered(searcher: Searcher, asked: Sequence[Query]) -> tuple[list[list[tuple[str, float]]], dict[str, float]]:
@@ -77,6 +91,40 @@ def opened_alone(folder: str, index: str) -> None:
     print(json.dumps({"opening_processor_ms": 1e3 * taken, "private_memory_mb": memory}))
 
 
+def searched_alone(index: str, number: str) -> None:
+    """In a process of its own: print that an index is open; after a line of input, how often it is searched."""
+    searcher = Searcher.open(index, load_model(MODEL))
+    order = questions(searcher)
+    random.Random(number).shuffle(order)
+    for query in order[:OF_KIND]:
+        searcher.search(query, HITS)
+    print(READY, flush=True)
+    sys.stdin.readline()
+    end = time.perf_counter() + SECONDS
+    for count, query in enumerate(itertools.cycle(order)):
+        if time.perf_counter() >= end:
+            print(count)
+            return
+        searcher.search(query, HITS)
+
+
+def searches_per_second(index: str, searchers: int) -> float:
+    """Return how many questions some searchers answer in a second, which begin together."""
+    command = [sys.executable, __file__, "--search", index]
+    processes = [
+        subprocess.Popen([*command, str(number)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for number in range(searchers)
+    ]
+    for process in processes:
+        if process.stdout is None or process.stdout.readline().strip() != READY:
+            sys.exit(f"searcher of {index}: it did not open the index")
+    for process in processes:
+        if process.stdin is not None:
+            process.stdin.write("begin\n")
+            process.stdin.flush()
+    return sum(int(process.communicate()[0]) for process in processes) / SECONDS
+
+
 def _private() -> float:
     """Memory that this process does not share, MB."""
     status = Path("/proc/self/status").read_text(encoding="utf-8")
@@ -92,13 +140,24 @@ def opening(folder: Path, index: str) -> dict[str, float]:
     return found
 
 
+def together(index: str) -> dict[str, float]:
+    """Return the searches a second of each number of searchers."""
+    return {f"searches_per_second_of_{number}": searches_per_second(index, number) for number in SEARCHERS}
+
+
 def compared(folder: Path, url: str, ways: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield the figures of the folder, and of each way to publish it."""
     encoder = load_model(MODEL)
     alone = Searcher.open(folder, encoder)
-    asked = [alone.understand(kind(query)).query for kind in KINDS.values() for query in queries()[:OF_KIND]]
+    asked = questions(alone)
     expected, times = answered(alone, asked)
-    yield {"index": "folder", "megabytes": bytes_in(folder) / 1e6, **times, **opening(folder, str(folder))}
+    yield {
+        "index": "folder",
+        "megabytes": bytes_in(folder) / 1e6,
+        **times,
+        **opening(folder, str(folder)),
+        **together(str(folder)),
+    }
     for name, proposing in ways.items():
         begun = time.perf_counter()
         publish(folder, url, **proposing)
@@ -112,6 +171,7 @@ def compared(folder: Path, url: str, ways: Mapping[str, Mapping[str, Any]]) -> I
             "same_passages": statistics.fmean(map(_share, hits, expected)),
             **times,
             **opening(folder, url),
+            **together(url),
         }
         withdraw(url)
 
@@ -156,10 +216,15 @@ def main() -> None:
     parser.add_argument("--sentences", type=int, help="size of the index; default: MedQuAD as it is")
     parser.add_argument("--way", action="append", choices=WAYS, help="how it is published; repeatable; default: all")
     parser.add_argument("--open", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--search", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.open:
         opened_alone(*options.open)
         return
+    if options.search:
+        searched_alone(*options.search)
+        return
+    load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as removed:
         work = options.work or Path(removed)
         base = work / "base"
@@ -179,6 +244,7 @@ def main() -> None:
                     "documents": counts.documents,
                     "sentences": counts.sentences,
                     "questions": OF_KIND * len(KINDS),
+                    "load": load,
                     "indexes": rows,
                     **stamp(),
                 }
