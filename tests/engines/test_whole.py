@@ -93,6 +93,20 @@ def test_what_the_server_proposes_is_weighed_exactly(folder: Path, url: str) -> 
         publish(folder, url)
 
 
+def test_proposals_come_from_the_graph(folder: Path, url: str) -> None:
+    publish(folder, url, approximate=True)
+    query = (
+        "SELECT coalesce(sum(idx_scan), 0) FROM pg_stat_all_indexes JOIN pg_class ON pg_class.oid = indexrelid"
+        " JOIN pg_am ON pg_am.oid = relam WHERE amname = 'hnsw' AND schemaname = %s"
+    )
+    schema = [schema_of(whole_places(url)[0])]
+    assert server_at(url).rows(query, schema)[0][0] == 0
+    for _ in range(3):
+        Searcher.open(url, ENCODER).search(ASKED[0])
+    # The server counts the uses of an index a little later.
+    wait_until(lambda: server_at(url).rows(query, schema)[0][0] > 0)
+
+
 def test_somebody_of_some_groups_is_proposed_what_they_may_see(folder: Path, url: str) -> None:
     publish(folder, url, approximate=True)
     alone, there = Searcher.open(folder, ENCODER), Searcher.open(url, ENCODER)
@@ -229,7 +243,7 @@ def test_a_searcher_of_another_version_refuses(folder: Path, url: str) -> None:
         with pytest.raises(IndexFolderError, match=said):
             Searcher.open(url, ENCODER)
     change("UPDATE {state} SET version = version + 1")
-    with pytest.raises(EngineError, match=r"tables of version 2 .* got version 3; upgrade auscult"):
+    with pytest.raises(EngineError, match=r"tables of version 3 .* got version 4; upgrade auscult"):
         Searcher.open(url, ENCODER)
     change("DELETE FROM {state}")
     with pytest.raises(EngineError, match="got none; publish one"):

@@ -21,7 +21,8 @@ from auscult.index.passage_index import RowArray, ScoreArray, best_exactly
 from auscult.interfaces import FloatArray
 
 _MORE: Final = 16
-_ROUNDING: Final = 1e-5
+_ROUNDING: Final = 2**-10
+"""How much a proposer's product of two unit vectors differs at most: PostgreSQL rounds both to half precision."""
 _PROPOSED: Final = 200
 """How many passages are proposed by their vectors, if all evidence is used."""
 

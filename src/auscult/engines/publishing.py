@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from auscult.engines import readers
 from auscult.engines.contract import Engine, Published, open_engine
+from auscult.engines.postgres import graph_of
 from auscult.engines.postgres_server import PostgresServer
 from auscult.engines.rows import batches, document_rows, vector_rows
 from auscult.engines.shares import Shares
@@ -170,8 +171,7 @@ def _write_share(
         run.execute(server.composed(query), [manifest.knowledge, knowledge])
     if found_by.approximate and not found_by.candidates:
         # Building the graph after all rows are written is many times as fast as row by row.
-        query = "CREATE INDEX IF NOT EXISTS passages_graph ON {passages} USING hnsw (vector vector_ip_ops)"
-        run.execute(server.composed(query))
+        run.execute(server.composed(graph_of(manifest.model.dim)))
     return _Written(len(missing), [key for key in has.keys() - {*keys} if has[key]])
 
 

@@ -13,8 +13,6 @@ from auscult.engines.contract import EngineRow, printable_value
 from auscult.engines.postgres import literal
 from auscult.index import GenerationReader
 from auscult.index.fields import ACCESS, fields_of, groups_in
-from auscult.index.titles import further_names
-from auscult.index.words import analyse
 
 _TOGETHER: Final = 500
 """Passages that are written at once."""
@@ -47,13 +45,11 @@ def document_rows(reader: GenerationReader, row: int) -> tuple[_Row, list[_Row],
     fields = json.dumps({printable_value(name): printable_value(value) for name, value in values.items()})
     access = _access(values)
     document = (key, total, doc_id, digest, origin.encode("utf-8"), record, tail, name, title, fields, access, None)
-    names = f"{source_record.title} {further_names(source_record.metadata)}"
     passages: list[_Row] = []
     for number in reader.passages_of(row):
         passage_key = int(reader.passage_keys[number])
         total, (passage_id, record, text, sentences, _, vectors, *windows) = store.row("passages", passage_key)
         stored = reader.stored(number)
-        words = dict.fromkeys(analyse(" ".join((names, *stored.passage.above, stored.passage.heading, stored.text))))
         passages.append(
             (
                 key,
@@ -67,8 +63,6 @@ def document_rows(reader: GenerationReader, row: int) -> tuple[_Row, list[_Row],
                 vectors,
                 windows[0] if windows else None,
                 name,
-                # A term is letters and digits.
-                " ".join(f"'{term}'" for term in words),
                 fields,
                 access,
             )

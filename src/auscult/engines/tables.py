@@ -3,7 +3,7 @@
     state       one row: the manifest of the generation that is published, and which share of it this server has
     documents, passages, originals
                 rows of the index's store (docs/reference/index-format.md) with their checksums, and columns that SQL
-                filters by: id, title, fields, groups, and the vector and words of passages
+                filters by: id, title, fields, groups, and the vectors of passages
     segments, blocks
                 files of search structures and of names, in blocks of 65,536 bytes
     knowledge   the knowledge base in one piece, for the views of groups
@@ -42,7 +42,7 @@ from auscult.errors import ConfigError, EngineError, IndexFolderError, ShareAway
 from auscult.index.manifest import PASSAGE_DTYPE, Manifest
 from auscult.index.store import Store
 
-VERSION: Final = 2
+VERSION: Final = 3
 """Version of the tables. Raise it when they change: searchers refuse other versions."""
 PARTITIONS: Final = 8
 EVERYBODY: Final = "*"
@@ -63,7 +63,7 @@ _TABLES: Final = (
     "CREATE TABLE IF NOT EXISTS {passages} (document bigint NOT NULL, key bigint NOT NULL, sum bigint NOT NULL,"
     " passage_id bytea NOT NULL, record text NOT NULL, text bytea NOT NULL, sentences bytea NOT NULL,"
     " vector vector(%d) NOT NULL, vectors bytea NOT NULL, windows bytea, doc_id text NOT NULL,"
-    " terms tsvector NOT NULL, fields jsonb NOT NULL, access text[], PRIMARY KEY (document, key))"
+    " fields jsonb NOT NULL, access text[], PRIMARY KEY (document, key))"
     " PARTITION BY HASH (document)",
     "CREATE TABLE IF NOT EXISTS {originals} (document bigint PRIMARY KEY, sum bigint NOT NULL, layout bytea NOT NULL,"
     " layout_sum bigint NOT NULL, content bytea NOT NULL, access text[]) PARTITION BY HASH (document)",
