@@ -22,6 +22,8 @@ from auscult.interfaces import FloatArray
 _T = TypeVar("_T")
 #: Time limit of a request.
 _SECONDS = 10
+#: Time limit for putting what was written into the graph.
+_FLUSHING = 600
 #: Seconds before a search is tried again. Short, as a person waits.
 _SOON = (0.2,)
 _PROPERTY = "auscult"
@@ -29,8 +31,8 @@ _LONGEST_ID = 65_535
 # As many as Milvus allows.
 _MOST_GROUPS = 4096
 _AT_ONCE = 1000
-# Least size of the candidate list of a graph search (`ef`).
-_LOOKED_AT = 64
+# Least size of the candidate list of a graph search (`ef`), and its size where filters leave too few passages.
+_LOOKED_AT, _MOST_LOOKED_AT = 64, 32_768
 # Code of the general error that the library raises without a connection.
 _NO_CONNECTION = 2
 _LAST = "\U0010ffff"
@@ -102,7 +104,13 @@ class MilvusEngine:
     def finish(self, published: Published) -> None:
         """Store the description of the contents, after all was written."""
         properties = {_PROPERTY: json.dumps(asdict(published))}
-        self._deed(lambda client: client.alter_collection_properties(self._collection, properties=properties))
+
+        def end(client: Any) -> None:
+            # Rows that were just written are in no graph: a search compares them one by one, until they are flushed.
+            client.flush(self._collection, timeout=_FLUSHING)
+            client.alter_collection_properties(self._collection, properties=properties)
+
+        self._deed(end)
 
     def documents(self) -> set[int]:
         """Return the keys of all documents."""
@@ -147,21 +155,25 @@ class MilvusEngine:
 
     def nearest(self, vector: FloatArray, k: int, filters: Filters) -> list[int]:
         """Return the keys of the nearest passages (`Proposer`)."""
+        look = partial(self._nearest, vector=vector, k=k, filters=filters)
+        keys = self._deed(partial(look, looked_at=max(_LOOKED_AT, 2 * k)), _SOON)
+        if len(keys) >= k:
+            return keys
+        # A graph search may end before it has seen all passages that pass the filters.
+        return self._deed(partial(look, looked_at=_MOST_LOOKED_AT), _SOON)
 
-        def look(client: Any) -> list[int]:
-            (hits,) = client.search(
-                self._collection,
-                data=[vector.tolist()],
-                anns_field="vector",
-                limit=k,
-                filter=_filter(filters),
-                output_fields=["key"],
-                search_params={"metric_type": "IP", "params": {"ef": max(_LOOKED_AT, 2 * k)}},
-                timeout=_SECONDS,
-            )
-            return [hit["key"] for hit in hits]
-
-        return self._deed(look, _SOON)
+    def _nearest(self, client: Any, *, vector: FloatArray, k: int, filters: Filters, looked_at: int) -> list[int]:
+        (hits,) = client.search(
+            self._collection,
+            data=[vector.tolist()],
+            anns_field="vector",
+            limit=k,
+            filter=_filter(filters),
+            output_fields=["key"],
+            search_params={"metric_type": "IP", "params": {"ef": looked_at}},
+            timeout=_SECONDS,
+        )
+        return [hit["key"] for hit in hits]
 
     def destroy(self) -> None:
         """Remove the collection."""
