@@ -145,8 +145,18 @@ def together(index: str) -> dict[str, float]:
     return {f"searches_per_second_of_{number}": searches_per_second(index, number) for number in SEARCHERS}
 
 
-def compared(folder: Path, url: str, ways: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the figures of the folder, and of each way to publish it."""
+def compared(
+    folder: Path, url: str, ways: Mapping[str, Mapping[str, Any]], seconds_before: Mapping[str, float], *, keep: bool
+) -> Iterator[dict[str, Any]]:
+    """Yield the figures of the folder, and of each way to publish it.
+
+    Args:
+        folder: The index.
+        url: Address where it is published.
+        ways: Options of `publish` by the name of the way.
+        seconds_before: How long an earlier call took to publish it, by the name of the way.
+        keep: Leave what is published to a later call.
+    """
     encoder = load_model(MODEL)
     alone = Searcher.open(folder, encoder)
     asked = questions(alone)
@@ -160,8 +170,8 @@ def compared(folder: Path, url: str, ways: Mapping[str, Mapping[str, Any]]) -> I
     }
     for name, proposing in ways.items():
         begun = time.perf_counter()
-        publish(folder, url, **proposing)
-        seconds = time.perf_counter() - begun
+        is_new = publish(folder, url, **proposing).written > 0
+        seconds = time.perf_counter() - begun if is_new else seconds_before[name]
         hits, times = answered(Searcher.open(url, encoder), asked)
         yield {
             "index": name,
@@ -173,7 +183,8 @@ def compared(folder: Path, url: str, ways: Mapping[str, Mapping[str, Any]]) -> I
             **opening(folder, url),
             **together(url),
         }
-        withdraw(url)
+        if not keep:
+            withdraw(url)
 
 
 def bytes_on_server(url: str) -> int:
@@ -215,6 +226,9 @@ def main() -> None:
     )
     parser.add_argument("--sentences", type=int, help="size of the index; default: MedQuAD as it is")
     parser.add_argument("--way", action="append", choices=WAYS, help="how it is published; repeatable; default: all")
+    parser.add_argument(
+        "--keep", action="store_true", help="what is published stays in --work, and a later call measures it again"
+    )
     parser.add_argument("--open", nargs=2, help=argparse.SUPPRESS)
     parser.add_argument("--search", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -236,7 +250,8 @@ def main() -> None:
             ways[MILVUS] = {"candidates": f"milvus:{work / 'passages.db'}"}
         rows: list[dict[str, Any]] = []
         try:
-            for row in compared(base, server.get_uri(), ways):
+            earlier = seconds_of(counts.sentences)
+            for row in compared(base, server.get_uri(), ways, earlier, keep=options.keep):
                 rows.append(row)
                 print(json.dumps(row), file=sys.stderr, flush=True)
                 record = {
@@ -251,6 +266,13 @@ def main() -> None:
                 write_json(RESULT, merged(record))
         finally:
             server.cleanup()
+
+
+def seconds_of(sentences: int) -> dict[str, float]:
+    """Return how long publishing took by the record of a size, by the name of the way."""
+    records = json.loads(RESULT.read_text(encoding="utf-8")) if RESULT.is_file() else []
+    rows = [row for record in records if record["sentences"] == sentences for row in record["indexes"]]
+    return {row["index"]: row["publishing_seconds"] for row in rows if "publishing_seconds" in row}
 
 
 def merged(record: dict[str, Any]) -> list[dict[str, Any]]:
