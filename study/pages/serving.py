@@ -92,28 +92,40 @@ _PUBLISHED: Mapping[str, str] = {
     "question_p50_ms": "median ms",
     "question_p95_ms": "p95",
     "question_processor_ms": "of a processor",
+    "searches_per_second_of_1": "one searcher, a second",
+    "searches_per_second_of_4": "four",
     "private_memory_mb": "MB of memory",
+    "megabytes": "MB on disk",
+    "publishing_seconds": "publishing, s",
 }
 
 
 def published_table(records: Sequence[Mapping[str, Any]]) -> TextTable:
-    """Build a row a server and size, with the folder's figures in brackets; sizes without clock times are not shown."""
-    rows, sizes = [], [record for record in records if "question_p50_ms" in record["indexes"][0]]
+    """Build a row a size and index, the folder first; sizes that nobody searched at the same time are not shown."""
+    rows, sizes = [], [record for record in records if "searches_per_second_of_1" in record["indexes"][0]]
     for record in sizes:
-        folder, *servers = record["indexes"]
         rows += [
             (
                 f"{record['sentences']:,}",
-                str(server["index"]),
-                f"{server['same_first_ten_and_scores']} of {record['questions']}",
-                *(f"{plain(server[field])} ({plain(folder[field])})" for field in _PUBLISHED),
-                plain(server["publishing_seconds"]),
+                str(index["index"]),
+                _same_answers(index, record),
+                *(plain(index.get(field)) for field in _PUBLISHED),
             )
-            for server in servers
+            for index in record["indexes"]
         ]
-    heads = ("sentences", "index", "as the folder", *_PUBLISHED.values(), "publishing, s")
-    note = f"In brackets: the folder. {day_and_processor(sizes[-1])}, busy."
+    heads = ("sentences", "index", "as the folder", *_PUBLISHED.values())
+    loads = ", ".join(f"{record['load']:.1f}" for record in sizes)
+    note = (
+        "*One searcher, a second*: searches of a process that asks one question after another; then of four. "
+        f"They share two processors with the server. Load average before, by size: {loads}. "
+        f"{day_and_processor(sizes[-1])}."
+    )
     return TextTable("An index on a server", heads, tuple(rows), (note,))
+
+
+def _same_answers(index: Mapping[str, Any], record: Mapping[str, Any]) -> str:
+    same = index.get("same_first_ten_and_scores")
+    return "" if same is None else f"{same} of {record['questions']}"
 
 
 def _extrapolated(size: Mapping[str, Any]) -> TextTable:
