@@ -221,7 +221,7 @@ def index(
             "`ray` cluster (RAY_ADDRESS). Default: without chunks."
         ),
     ] = None,
-    workers: Annotated[int, typer.Option(help="With --executor or --to: number of workers; 0 for one per core.")] = 0,
+    workers: Annotated[int, typer.Option(help="With --executor or --to: workers; 0 for one per core.")] = 0,
     how: HowOption = None,
     exclude: ExcludeOption = None,
     report: ReportOption = None,
@@ -391,7 +391,7 @@ def add(
     index: IndexArgument,
     corpora: Annotated[
         list[str],
-        typer.Argument(metavar="PATH...", help="Files, folders, archives or data sets, as for `auscult index`."),
+        typer.Argument(metavar="PATH...", help="As for `auscult index`."),
     ],
     prune: Annotated[bool, typer.Option("--prune", help="Remove documents whose files are gone.")] = False,
     restore: Annotated[
@@ -403,7 +403,7 @@ def add(
     batch_size: BatchSizeOption = 32,
     how: Annotated[
         list[str] | None,
-        typer.Option("--read", metavar="KEY=VALUE", help="How to read files, as for `auscult index`. Repeatable."),
+        typer.Option("--read", metavar="KEY=VALUE", help="As for `auscult index`. Repeatable."),
     ] = None,
     exclude: ExcludeOption = None,
     report: ReportOption = None,
@@ -412,7 +412,7 @@ def add(
         typer.Option("--watch", help="Follow all changes of the files, also removals, until Ctrl-C."),
     ] = False,
 ) -> None:
-    """Add new documents to an index and replace changed ones; unchanged files are not read. Searches continue meanwhile.
+    """Add new documents to an index, and replace changed ones. Unchanged files are not read; searches continue.
 
     Example: `auscult add my-index leaflets/ --prune`
     """

@@ -84,13 +84,11 @@ def search(
     ] = Score.fused,
     rerank: Annotated[
         int,
-        typer.Option(
-            help="Number of first hits to rank again, read together with the question, such as 16. 0 for none."
-        ),
+        typer.Option(help="First hits to rank again, read together with the question, such as 16. 0 for none."),
     ] = 0,
     reranker: Annotated[
         str,
-        typer.Option(help="With --rerank: a re-ranker, ranker, poly- or cross-encoder."),
+        typer.Option(help="The re-ranker, ranker, poly- or cross-encoder of --rerank."),
     ] = RERANKER,
     fuse: Annotated[
         bool,

@@ -27,7 +27,7 @@ def serve(
     host: Annotated[
         str, typer.Option(help="Address to listen at. One that other machines reach needs --keys.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 for any that is free.")] = 8470,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 for any that is free.")] = 8470,
     keys: Annotated[
         Path | None,
         typer.Option(help="File of the keys that may use the service (`auscult keys`); default: no key is needed."),
@@ -45,7 +45,7 @@ def serve(
     ] = "",
     data: Annotated[
         Path | None,
-        typer.Option(help="Folder of uploads, jobs and feedback; default: `INDEX.service`, of the first index."),
+        typer.Option(help="Folder of uploads, jobs and feedback; default: `INDEX.service` of the first index."),
     ] = None,
     page: Annotated[bool, typer.Option(help="Serve the page for people, beside the API.")] = True,
     read_only: Annotated[
@@ -70,7 +70,7 @@ def serve(
         ),
     ] = None,
 ) -> None:
-    """Serve indexes over HTTP, with a page for people. SIGTERM or Ctrl-C ends it when running requests are answered.
+    """Serve indexes over HTTP, with a page for people. SIGTERM or Ctrl-C ends it after running requests.
 
     Example: `auscult serve my-index`, or
     `auscult serve notes=/data/notes leaflets=/data/leaflets --host 0.0.0.0 --keys keys.json --audit audit.jsonl`

@@ -136,7 +136,7 @@ def publish(
 ) -> None:
     """Put an index into PostgreSQL: `search`, `serve` and `mcp` take the address in place of a folder, on any machine.
 
-    Publish again whenever the index has changed: only what is new is written.
+    Publish again when the index has changed: only what is new is written.
 
     Example: `auscult publish my-index postgresql://localhost/notes`, and on another machine
     `auscult serve postgresql://localhost/notes`

@@ -24,10 +24,9 @@ class Query:
         entity_id: Identifier in the knowledge base; empty if unresolved.
         text: The original question, if there was one.
         names: Further names of the entity: the question's words for it, and synonyms.
-        several: The names of each entity, if the query is about several. `entity` then lists all, and `names` is empty.
+        several: The names of each of several entities. `entity` then lists all, and `names` is empty.
         gist: A short form of a long message; empty if the whole text is the question.
-        likelihoods: For each entity of `each`, the probability in (0, 1] that the question is about it; empty if the
-            user named the entity.
+        likelihoods: For each entity of `each`, the probability in (0, 1] that it is meant; empty if the user named it.
         titled: Whether the entity was recognised with certainty and is a document's title.
     """
 

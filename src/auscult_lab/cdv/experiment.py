@@ -27,7 +27,7 @@ class FineTuning(Settings):
         network_learning_rate: The highest of the network.
         warm_up: Share of all steps in which both rates rise; they then fall to 0 in a straight line.
         chunk: Sentences whose activations are kept in memory at once; never changes a gradient.
-        precision: `bf16` lets the transformer compute in half precision and keeps weights in single.
+        precision: With `bf16` the transformer computes in half precision.
         checkpoint_minutes: Most minutes of work that an interrupt loses.
         patience: Epochs without improvement before it stops; null runs all.
     """
@@ -54,8 +54,8 @@ class SentenceChoice(Settings):
         frequency_weighted: Append a second average in which rare words weigh more (a departure).
         transformer: For `transformer`: hub name or folder.
         pooling: For `transformer`.
-        fine_tune: For `transformer`: train it too, in a second stage with these fields (`{}` for all defaults); null
-            keeps it as it is (arnold2020).
+        fine_tune: For `transformer`: train it in a second stage with these fields (`{}`: all defaults); null keeps it
+            as it is (arnold2020).
     """
 
     kind: Literal["average", "transformer"] = "average"

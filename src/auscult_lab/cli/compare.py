@@ -48,8 +48,8 @@ def compare(
 ) -> None:
     """Train several models, evaluate them under the same protocol, and print one table per corpus.
 
-    The same command continues an interrupted comparison. A file with variants stands for all of them. Each model ranks
-    the corpora that its experiment lists under `evaluate`, beside the term-based models.
+    The same command continues an interrupted comparison. A file with variants is all of them. Each model ranks the
+    corpora that its experiment lists under `evaluate`.
 
     Example: `auscult compare experiments/arnold2020-rankers-adapted.yaml --json out/medquad.json`
     """

@@ -81,7 +81,7 @@ def evaluate(
     split: Annotated[str, typer.Option(help="The split whose queries are ranked.")] = "test",
     queries: Annotated[
         str,
-        typer.Option(metavar="NUMBER|FILE", help="Only a random subset, or the query ids in this file."),
+        typer.Option(metavar="NUMBER|FILE", help="Only so many, drawn at random, or those in a file."),
     ] = "",
     seed: SeedOption = 0,
     json: JsonRecordsOption = None,
@@ -90,7 +90,7 @@ def evaluate(
     ] = None,
     read: Annotated[
         list[str] | None,
-        typer.Option("--read", metavar="KEY=VALUE", help="How to read notes, as for `auscult train`. Repeatable."),
+        typer.Option("--read", metavar="KEY=VALUE", help="As for `auscult train`. Repeatable."),
     ] = None,
     by: Annotated[list[Grouping] | None, typer.Option(help="Also print results by this. Repeatable.")] = None,
     track: Annotated[

@@ -51,8 +51,8 @@ def train(
     notes: Annotated[
         str,
         typer.Option(
-            help="Train on notes: a folder of texts (`patients:FOLDER` with a subfolder per patient), a table, JSON "
-            "lines, MIMIC-III's NOTEEVENTS.csv, or a data set."
+            help="Train on notes: a folder of texts (`patients:FOLDER`: a subfolder per patient), a table, JSON lines, "
+            "MIMIC-III's NOTEEVENTS.csv, or a data set."
         ),
     ] = "",
     documents: Annotated[
@@ -63,8 +63,7 @@ def train(
         typer.Option(
             envvar="AUSCULT_BACKBONE",
             help="With --documents or --notes: the model to start from. A general encoder; for notes also a "
-            "transformer (folder or hub name) or a trained model, such as the notes' bi-encoder for a "
-            "cross-encoder.",
+            "transformer (folder or hub name) or a trained model.",
         ),
     ] = "",
     architecture: Annotated[Architecture, typer.Option(help="With --notes: the architecture.")] = Architecture.BI,
@@ -73,10 +72,9 @@ def train(
         typer.Option(
             "--read",
             metavar="KEY=VALUE",
-            help="How to read notes. Repeatable. `knowledge=`: whose names to find, as for `auscult index "
-            "--knowledge`. `recognizer=`: `dictionary` (default), `spacy:PIPELINE` or `gliner:MODEL`; where several "
-            "overlap, the longest name counts. `aspects=`: a table of headings and aspects, separated by tabs, "
-            "beside the built-in one.",
+            help="How to read notes. Repeatable. `knowledge=`: as for `auscult index --knowledge`. `recognizer=`: "
+            "`dictionary` (default), `spacy:PIPELINE` or `gliner:MODEL`; of several, the longest name counts. "
+            "`aspects=`: a table of headings and aspects, separated by tabs, beside the built-in one.",
         ),
     ] = None,
     skip_bad: Annotated[
@@ -108,11 +106,10 @@ def train(
     The same command continues an interrupted training. The model is in `OUT/model`; with --documents or --notes it is
     OUT, and OUT.training holds the rest.
 
-    --documents trains a general encoder further on titles and headings, and weighs its evidence again. Questions made
-    from a held-out tenth of the documents compare it with the model before (`OUT.training/before-after.json`).
-
-    --notes takes headings as aspects, recognised names as entities, and the text below a heading as the answer. Notes
-    are split by patient, if they name one: a tenth chooses the epoch, another is for `auscult evaluate notes:NOTES`.
+    --documents trains a general encoder further on titles and headings. Questions made from a held-out tenth compare
+    it with the model before (`OUT.training/before-after.json`). --notes takes headings as aspects, names as entities,
+    and the text below as the answer. A tenth of the patients chooses the epoch, another is for `auscult evaluate
+    notes:NOTES`.
 
     Example: `auscult train experiments/cdv-adapted.yaml`, or
     `auscult train --documents DOCUMENTS --backbone MODEL --out model`

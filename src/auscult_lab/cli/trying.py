@@ -27,9 +27,7 @@ _SHOWN_OF_A_KIND = 10
 
 
 def try_models(
-    mydata: Annotated[
-        Path, typer.Argument(help="A folder with questions, passages and judgements, or one joined file.")
-    ],
+    mydata: Annotated[Path, typer.Argument(help="A folder with questions, passages and judgements, or one file.")],
     out: Annotated[Path | None, typer.Option("--out", help="Folder for everything; default: `NAME-workbench`.")] = None,
     title: Annotated[str, typer.Option(help="Name of the data on the page.")] = "",
     models: Annotated[

@@ -38,8 +38,8 @@ class MaskedExperiment(DataExperiment):
     Attributes:
         model: `mlm`.
         backbone: Hub name or folder to start from.
-        encoder: Changes to the backbone's configuration, such as `{ num_hidden_layers: 4 }`, for an encoder with random
-            weights and the backbone's tokenizer. null starts from its weights.
+        encoder: Changes to the backbone's configuration, such as `{ num_hidden_layers: 4 }`, for random weights with
+            its tokenizer; null starts from its weights.
         masked: Share of tokens to predict (devlin2019: 0.15). Of these 80 % are masked, 10 % replaced, 10 % kept.
         max_tokens: Tokens per text that documents are cut into.
     """

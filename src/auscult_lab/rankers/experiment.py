@@ -20,8 +20,8 @@ class NegativeChoice(Settings):
 
     Attributes:
         random: Passages of any document (zhu2019, section 3.7.1: irrelevant).
-        same_entity: Passages of the same title under other headings (partially relevant). Passages that BM25 ranks high
-            replace missing ones. With `queries: corpus`: other passages of the documents that answer.
+        same_entity: Passages of the same title under other headings (partially relevant), or if missing, ranked high by
+            BM25. With `queries: corpus`: other passages of the documents that answer.
         bm25: Passages drawn from the first that BM25 ranks (partially relevant).
         in_batch: Answers of other queries of the batch that do not answer this one.
         bm25_depth: Number of passages that `bm25` draws from.
@@ -56,7 +56,7 @@ class RankingTraining(Settings):
         margin: Margin of the hinge loss.
         decay: Factor on the learning rate after each epoch.
         gradient_clip: Largest norm of a step's gradient; null for no limit.
-        precision: `bf16` and `16-mixed` compute in half precision and keep weights in single.
+        precision: `bf16` and `16-mixed` compute in half precision, with weights in single.
         patience: Epochs without improvement before it stops; null runs all.
         accelerator: As Lightning, the training library, names it.
         devices: As for Lightning.
@@ -86,8 +86,8 @@ class RankingExperiment(DataExperiment):
     every document that answers one.
 
     Attributes:
-        queries: Training queries: `headings` are made of titles and headings, `corpus` are the corpora's own, with
-            their judgements. A split must then be named.
+        queries: `headings` are made of titles and headings; `corpus` are the corpora's own, with judgements, and need
+            a `split`.
         model: Name of a ranker.
         settings: Settings of the ranker that differ from its paper's.
         min_count: Words that are rarer in training passages are treated as unknown.

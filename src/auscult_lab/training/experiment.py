@@ -82,7 +82,7 @@ class EncoderTraining(Settings):
         learning_rate: The highest.
         warm_up: Share of all steps in which the rate rises; it then falls to 0 in a straight line. null keeps it.
         gradient_clip: Largest norm of a step's gradient; null for no limit.
-        precision: `bf16` and `16-mixed` compute in half precision and keep weights in single.
+        precision: `bf16` and `16-mixed` compute in half precision, with weights in single.
         checkpoint_minutes: Most minutes of work that an interrupt loses.
         patience: Epochs without improvement before it stops; null runs all.
         accelerator: As Lightning, the training library, names it.
