@@ -35,10 +35,9 @@ class Index:
     """An index that was built.
 
     Attributes:
-        folder: Folder of the index.
         counts: Numbers of documents, passages and sentences.
         seconds: Wall-clock time of the build.
-        left_out: A line for each file that could not be read, with the reason; the first line has the number of files.
+        left_out: How many files could not be read; then a line for each, with the reason.
     """
 
     folder: Path
@@ -75,9 +74,9 @@ def build_index(
         source: A folder, file or pattern, several of these, or documents.
         out: The index folder. Readers see an old index until the new one is complete.
         model: A shipped encoder ("fast", "best") or a model folder.
-        knowledge: Taxonomies that resolve entities (`concepts.opening`). Default: the knowledge base on this machine,
-            if there is one. An empty list: none.
-        choices: How to read files: columns, de-identification, access.
+        knowledge: Taxonomies that resolve entities (`concepts.opening`); an empty list for none. Default: the knowledge
+            base on this machine, if there is one.
+        choices: How to read files.
         skip_bad: Also skip unreadable records within files.
 
     Raises:
@@ -114,7 +113,7 @@ def open_index(folder: str | Path) -> Searcher:
     """Open an index with the model that it was built with.
 
     Args:
-        folder: The index folder, or the address that it was published to (`auscult publish`).
+        folder: The index folder, or the address of a published index.
 
     Raises:
         IndexFolderError: The folder has no complete index.
@@ -129,8 +128,8 @@ def read_files(*paths: str | Path, choices: Choices | None = None, skip_bad: boo
 
     Args:
         paths: Folders, files, archives and patterns.
-        choices: How to read files: columns, de-identification, access.
-        skip_bad: Skip an unreadable file also where it is the only one, instead of raising an error.
+        choices: How to read files.
+        skip_bad: Skip an unreadable file even if it is the only one, instead of raising an error.
 
     Raises:
         CorpusMissingError: A path does not exist.

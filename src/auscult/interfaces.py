@@ -84,22 +84,20 @@ class Hit:
     """One retrieved passage with its evidence.
 
     Attributes:
-        rank: Rank, from 1.
+        rank: From 1.
         title: Title of the document; in a book of many articles, of the article.
         start: Offset of the passage in the document text; `end` is exclusive.
         score: The sum of all evidence. Where only the model scores: the mean sentence cosine (arnold2020 Eq. 14), in
             [-1, 1], or the cosine of a passage vector for a `PassageEncoder`.
         entity_score: The part of the model's score from the entity half of its vectors.
-        aspect_score: The part of the model's score from the aspect half.
+        aspect_score: The part from the aspect half.
         sentences: All sentences of the passage with their scores, in order.
-        metadata: Metadata of the document.
         evidence: What each reason adds to the score (`search.evidence`); empty where only the model scores.
-        probability: Probability that the passage answers, from its evidence; None where only the model scores.
+        probability: Probability that the passage answers; None where only the model scores.
         above: The headings above its own, outermost first.
         book: Title of the document, where `title` is that of an article.
-        file: Name of the file below the indexed path; empty for a document that is not from a file.
-        place: Where in the file the answer is: "page 3", "slide 2", "sheet Doses", "row 7" or "line 12"; empty where
-            unknown.
+        file: The file's path below the indexed one; empty without a file.
+        place: Where in the file the answer is, such as "page 3", "sheet Doses" or "line 12"; empty where unknown.
     """
 
     rank: int

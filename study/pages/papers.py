@@ -211,16 +211,16 @@ one warm process; *vectors* is the search by the model's score alone.""",
 RELIABILITY = Page(
     name="reliability",
     title="Reliability",
-    opening="""What an index survives, counted by `make reliability`, and checked in small by the tests. Not
-simulated is a disk that loses what it said it had synced. SQLite's log is trusted to be synced at each commit; what it
-loses afterwards is noticed by `CURRENT` (R12, [how](../reference/index-format.md#generations)).""",
+    opening="""What an index survives, counted by `make reliability`; the tests check it in small. A disk that loses
+what it said it had synced is not simulated. SQLite's log is trusted to be synced at each commit; what it loses
+afterwards is noticed by `CURRENT` (R12, [how](../reference/index-format.md#generations)).""",
     folder="explanation/",
 )
 SECURITY = Page(
     name="security",
     title="Security",
-    opening="""Attacks and overload that a service was tried with. `make security` makes all of these checks, and
-the tests make small ones of each kind. [Safety](safety.md) says what a service protects and what it does not.""",
+    opening="""Attacks and overload that a service was tried with, by `make security` and, in small, by the tests.
+[Safety](safety.md) says what a service protects and what it does not.""",
     folder="explanation/",
 )
 FILES = Page(

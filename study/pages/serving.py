@@ -165,6 +165,9 @@ def _extrapolated(size: Mapping[str, Any]) -> TextTable:
     return TextTable("More sentences, by arithmetic: how many servers from which size", ("", *heads), rows, (note,))
 
 
+_NOT_SHOWN = ("statuses", "trickling ones without the role, statuses", "seed", "seconds", "upload")
+
+
 def reliability_table(records: Sequence[Mapping[str, Any]]) -> TextTable:
     """A row a check."""
     (record,) = records
@@ -174,5 +177,6 @@ def reliability_table(records: Sequence[Mapping[str, Any]]) -> TextTable:
 
 
 def _counts(counts: Mapping[str, Any]) -> str:
-    """Join the counts of a check, except those of HTTP statuses, which are in the record."""
-    return "; ".join(f"{name.replace('_', ' ')} {plain(value)}" for name, value in counts.items() if name != "statuses")
+    """Join the counts of a check, except how it was run and its HTTP statuses, which are in the record."""
+    shown = {name: value for name, value in counts.items() if name not in _NOT_SHOWN and value != ""}
+    return "; ".join(f"{name.replace('_', ' ')} {plain(value)}" for name, value in shown.items())

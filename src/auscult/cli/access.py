@@ -33,11 +33,11 @@ def add_key(
     ] = "read",
     index: Annotated[
         list[str] | None,
-        typer.Option(help="An index that the key opens, by its served name. Repeatable. Default: all."),
+        typer.Option(help="Served name of an index that the key opens. Repeatable. Default: all."),
     ] = None,
     group: Annotated[
         list[str] | None,
-        typer.Option(help="A group whose documents (field `access`) the key shows, beside open ones. Repeatable."),
+        typer.Option(help="Show documents of this group (field `access`), beside open ones. Repeatable."),
     ] = None,
     all_groups: Annotated[bool, typer.Option("--all-groups", help="Show the documents of all groups.")] = False,
     expires: Annotated[
@@ -116,9 +116,9 @@ _DOCUMENTS = 3
 KeyOption = Annotated[Path | None, typer.Option(help="The key file, to check seals too.")]
 CounterOption = Annotated[
     Path | None,
-    typer.Option(help="The counter file to compare with: `audit.counter` in the service's data folder."),
+    typer.Option(help="`audit.counter` in the service's data folder, to compare with."),
 ]
-WitnessOption = Annotated[Path | None, typer.Option(help="A witness file, to compare with all heads in it.")]
+WitnessOption = Annotated[Path | None, typer.Option(help="A witness file, to compare with its heads.")]
 
 
 @audit_app.command("verify")
@@ -127,7 +127,7 @@ def verify(
     key: KeyOption = None,
     counter: CounterOption = None,
     head: Annotated[
-        str, typer.Option(metavar="HEAD", help="A head that `auscult audit head` printed before, or a file of one.")
+        str, typer.Option(metavar="HEAD", help="A head that `auscult audit head` printed, or a file of one.")
     ] = "",
     witness: WitnessOption = None,
 ) -> None:
@@ -181,7 +181,7 @@ def head(log: LogArgument, key: KeyOption = None, counter: CounterOption = None)
 @audit_app.command("accept-loss")
 def accept(
     log: LogArgument,
-    counter: Annotated[Path, typer.Option(help="The counter file: `audit.counter` in the service's data folder.")],
+    counter: Annotated[Path, typer.Option(help="`audit.counter` in the service's data folder.")],
     key: Annotated[Path | None, typer.Option(help="The key file, to seal the new log.")] = None,
     witness: WitnessOption = None,
 ) -> None:
@@ -202,7 +202,7 @@ def show(
     log: LogArgument,
     who: Annotated[str, typer.Option(help="Only this caller.")] = "",
     action: Annotated[str, typer.Option(help="Only this action: `search`, `view`, `refused`, ...")] = "",
-    document: Annotated[str, typer.Option(help="Only records that sent this document, by its id.")] = "",
+    document: Annotated[str, typer.Option(help="Only records that sent the document of this id.")] = "",
     since: Annotated[str, typer.Option(help="From this time on, UTC: `2026-05-31`, or `2026-05-31T14:00`.")] = "",
     until: Annotated[str, typer.Option(help="Up to this time; a day counts to its end.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print records as JSON lines.")] = False,

@@ -82,7 +82,7 @@ def export(
     ] = None,
     vectors: Annotated[
         Path | None,
-        typer.Option(help="Also write passage vectors to this NumPy file (.npz), as `passage_ids` and `vectors`."),
+        typer.Option(help="Also write vectors of passages to this NumPy file (.npz), as `passage_ids` and `vectors`."),
     ] = None,
     where: WhereOption = None,
 ) -> None:

@@ -35,7 +35,7 @@ def explain(
         Path,
         typer.Argument(
             metavar="INDEX|MODEL",
-            help="An index folder, or the folder of a HAR, HAR-WCA or CK-HQA model.",
+            help="Folder of an index, or of a HAR, HAR-WCA or CK-HQA model.",
         ),
     ],
     entity: EntityOption = "",
@@ -43,11 +43,11 @@ def explain(
     question: QuestionOption = "",
     document: Annotated[
         str,
-        typer.Option("--document", "-d", help="For an index: the document id; default: the document of the best hit."),
+        typer.Option("--document", "-d", help="For an index: a document id; default: that of the best hit."),
     ] = "",
     model: IndexModelOption = "",
     text: Annotated[
-        str, typer.Option("--text", "-t", help="For a model: the text, a file that holds it, or - for standard input.")
+        str, typer.Option("--text", "-t", help="For a model: the text, a file of it, or - for standard input.")
     ] = "",
     corpus: Annotated[str, typer.Option("--corpus", "-c", help="For a model: the corpus of --passage.")] = "",
     passage: Annotated[str, typer.Option("--passage", "-p", help="For a model: a passage id of --corpus.")] = "",
@@ -60,9 +60,9 @@ def explain(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as one JSON object.")] = False,
 ) -> None:
-    """Show why a passage was found: scores of all sentences of a document, or where a ranker looked in a passage.
+    """Show why a passage was found.
 
-    For an index: entity, aspect and combined score of each sentence of one document. For HAR and HAR-WCA: attention
+    For an index: entity, aspect and combined score of each sentence of a document. For HAR and HAR-WCA: attention
     weights of a passage's sentences and of the query's words. For CK-HQA: similarity of the tokens of query and
     passage, and the entities that they name.
 

@@ -53,22 +53,21 @@ HowOption = Annotated[
         "--read",
         metavar="KEY=VALUE",
         help="How to read files. Repeatable. `map=title=Name,text=Body,date=Datum`: columns of tables and fields "
-        "of JSON; `map:labs/*.csv=text=Result`: those of files with such names. An index keeps these for "
-        "`add`. `deidentify=presidio`, `presidio:PIPELINE` or `MODULE:OBJECT`: remove who documents are "
-        "about before anything is stored. `originals=no`: do not keep the files. `access=GROUP`: who may see "
-        "them.",
+        "of JSON, also for later `add`; `map:labs/*.csv=text=Result`: for files with such names. "
+        "`deidentify=presidio`, `presidio:PIPELINE` or `MODULE:OBJECT`: remove who documents are about, before "
+        "anything is stored. `originals=no`: do not keep the files. `access=GROUP`: who may see them.",
     ),
 ]
 ReportOption = Annotated[
-    Path | None, typer.Option("--report", help="Write a JSON report of what was read, and what was not and why.")
+    Path | None, typer.Option("--report", help="Write a JSON report of what was read, and what was not, and why.")
 ]
 ExcludeOption = Annotated[
     list[str] | None,
     typer.Option(
         "--exclude",
         metavar="PATTERN",
-        help="Leave out files and folders that match a pattern, as in .gitignore. Repeatable. A file "
-        "`.auscultignore` does so for its folder.",
+        help="Leave out files and folders by a pattern of .gitignore's syntax. Repeatable. A file `.auscultignore` "
+        "has the patterns of its folder.",
     ),
 ]
 _KEYS = ("map", "deidentify", "originals", "access")
@@ -170,29 +169,30 @@ def index(
         list[str],
         typer.Argument(
             metavar="PATH...",
-            help="Files, folders, archives and patterns: PDF, HTML, office files, mail, Markdown, XML, FHIR, "
-            "text, tables and JSON lines. Or a folder of BEIR or MIMIC, or a data set (`medquad`).",
+            help="Files, folders, archives, patterns: PDF, HTML, office files, mail, Markdown, XML, FHIR, text, "
+            "tables, JSON lines. Or a folder of BEIR or MIMIC, or a data set (`medquad`).",
         ),
     ],
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="The index folder. It must be new, unless --replace is given."),
+        typer.Option("--out", "-o", help="The index folder; a new one, without --replace."),
     ] = None,
     to: Annotated[
         str,
         typer.Option(
             "--to",
             metavar="ADDRESS",
-            help="In place of --out: `postgresql://USER@HOST/DATABASE`. The same command on several machines that see "
-            "the same files shares the work among them. Only what is new or changed is encoded; what is gone leaves.",
+            help="Write to PostgreSQL instead: `postgresql://USER@HOST/DATABASE`. Machines that see the same files and "
+            "run the same command share the work. Only what is new or changed is encoded; documents of missing files "
+            "are removed.",
         ),
     ] = "",
     replace: Annotated[
         bool,
         typer.Option(
             "--replace",
-            help="Replace an index that --out names, or one of other paths at the address; readers see it until the "
-            "end.",
+            help="Replace the index in the folder, or one of other paths at the address. Readers see the old one until "
+            "the end.",
         ),
     ] = False,
     model: Annotated[
@@ -200,7 +200,7 @@ def index(
         typer.Option(
             "--model",
             "-m",
-            help="The encoder: `fast`, `best` (takes several times as long), or a model folder.",
+            help="The encoder: `fast`, `best` (several times slower), or a model folder.",
         ),
     ] = "fast",
     split: Annotated[str | None, typer.Option(help="Only this split of a corpus.")] = None,
@@ -211,19 +211,17 @@ def index(
             "on this machine.",
         ),
     ] = None,
-    no_knowledge: Annotated[
-        bool, typer.Option("--no-knowledge", help="Use no knowledge base: find entities by their words only.")
-    ] = False,
+    no_knowledge: Annotated[bool, typer.Option("--no-knowledge", help="Find entities by their words only.")] = False,
     skip_bad: SkipBadOption = False,
     batch_size: BatchSizeOption = 32,
     executor: Annotated[
         ExecutorName | None,
         typer.Option(
             help="Read in chunks that a restarted command does not repeat: `here`, in local `processes`, or on a "
-            "`ray` cluster (RAY_ADDRESS). Default: here, from the beginning."
+            "`ray` cluster (RAY_ADDRESS). Default: without chunks."
         ),
     ] = None,
-    workers: Annotated[int, typer.Option(help="With --executor or --to: number of workers; 0 for one per core.")] = 0,
+    workers: Annotated[int, typer.Option(help="With --executor or --to: workers; 0 for one per core.")] = 0,
     how: HowOption = None,
     exclude: ExcludeOption = None,
     report: ReportOption = None,
@@ -393,11 +391,9 @@ def add(
     index: IndexArgument,
     corpora: Annotated[
         list[str],
-        typer.Argument(metavar="PATH...", help="Files, folders, archives or data sets, as for `auscult index`."),
+        typer.Argument(metavar="PATH...", help="As for `auscult index`."),
     ],
-    prune: Annotated[
-        bool, typer.Option("--prune", help="Remove documents that are gone from where they were read.")
-    ] = False,
+    prune: Annotated[bool, typer.Option("--prune", help="Remove documents whose files are gone.")] = False,
     restore: Annotated[
         list[str] | None,
         typer.Option("--restore", metavar="ID", help="Accept a removed document again. Repeatable."),
@@ -407,18 +403,16 @@ def add(
     batch_size: BatchSizeOption = 32,
     how: Annotated[
         list[str] | None,
-        typer.Option("--read", metavar="KEY=VALUE", help="How to read files, as for `auscult index`. Repeatable."),
+        typer.Option("--read", metavar="KEY=VALUE", help="As for `auscult index`. Repeatable."),
     ] = None,
     exclude: ExcludeOption = None,
     report: ReportOption = None,
     watch: Annotated[
         bool,
-        typer.Option("--watch", help="Keep running and follow all changes of the files, removals too, until Ctrl-C."),
+        typer.Option("--watch", help="Follow all changes of the files, also removals, until Ctrl-C."),
     ] = False,
 ) -> None:
-    """Add new documents to an index and replace changed ones. Searches continue meanwhile.
-
-    Unchanged files are not read again.
+    """Add new documents to an index, and replace changed ones. Unchanged files are not read; searches continue.
 
     Example: `auscult add my-index leaflets/ --prune`
     """
@@ -497,7 +491,7 @@ def remove(
 ) -> None:
     """Remove documents from an index. They are no longer found; `auscult optimize` frees their bytes.
 
-    They stay out when their files are read again, until `auscult add` is given the file itself, or `--restore ID`.
+    They stay out until `auscult add` is given the file itself, or `--restore ID`.
 
     Example: `auscult remove my-index leaflet-gout`
     """

@@ -26,17 +26,15 @@ SearchedArgument = Annotated[
 IndexModelOption = Annotated[str, typer.Option("--model", "-m", help="Folder of the index's model, if it has moved.")]
 PrecisionOption = Annotated[
     Precision,
-    typer.Option(
-        help="Number format of transformers. `bf16` is about twice as fast on processors with instructions for it."
-    ),
+    typer.Option(help="Number format of transformers. `bf16` is about twice as fast where the processor supports it."),
 ]
 
 WhereOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="FIELD=VALUE",
-        help="Only documents with this value of a field, `source` or of metadata; `date=2019..2021-06` is a "
-        "range. Repeatable.",
+        help="Only documents with this value of `source` or of a metadata field; `date=2019..2021-06` is a range. "
+        "Repeatable.",
     ),
 ]
 
@@ -74,7 +72,7 @@ def conditions(filters: Sequence[str] | None) -> Where:
 
 
 STANDARD_INPUT = "-"
-TextArgument = Annotated[str, typer.Argument(help="The text, a file that holds it, or - for standard input.")]
+TextArgument = Annotated[str, typer.Argument(help="The text, a file of it, or - for standard input.")]
 #: A file's name is shorter than this.
 _LONG = 250
 # Errors of the system for a text that is not the name of a file.

@@ -65,15 +65,13 @@ def search(
     entity: EntityOption = "",
     aspect: AspectOption = None,
     k: Annotated[int, typer.Option("-k", help="Number of hits.")] = 10,
-    group: Annotated[
-        str, typer.Option(help="One hit per `passage`, `document`, or value of a field (`source` or of metadata).")
-    ] = "passage",
+    group: Annotated[str, typer.Option(help="One hit per `passage`, `document`, or value of this field.")] = "passage",
     where: WhereOption = None,
     conversation: Annotated[
         list[str] | None,
         typer.Option(
             metavar="QUESTION",
-            help="An earlier question, oldest first. They supply what the question lacks. Repeatable.",
+            help="An earlier question, to supply what this one lacks. Repeatable, oldest first.",
         ),
     ] = None,
     assertion: Annotated[
@@ -86,25 +84,23 @@ def search(
     ] = Score.fused,
     rerank: Annotated[
         int,
-        typer.Option(help="Number of first hits to rank again, read together with the question: 16 or 64. 0 for none."),
+        typer.Option(help="First hits to rank again, read together with the question, such as 16. 0 for none."),
     ] = 0,
     reranker: Annotated[
         str,
-        typer.Option(help="With --rerank: a re-ranker, ranker, poly- or cross-encoder."),
+        typer.Option(help="The re-ranker, ranker, poly- or cross-encoder of --rerank."),
     ] = RERANKER,
     fuse: Annotated[
         bool,
-        typer.Option(
-            "--fuse", help="With a ranker, poly- or cross-encoder: order by its scores and the index's together."
-        ),
+        typer.Option("--fuse", help="With a ranker, poly- or cross-encoder: add its scores to the index's."),
     ] = False,
     precision: PrecisionOption = "float32",
     as_json: Annotated[
         bool,
         typer.Option(
             "--json",
-            help="Print one hit per line as JSON, with sentence scores. `note` names a similar disease that a hit "
-            "is about.",
+            help="Print a JSON object per hit, with sentence scores. `note` names a similar disease that a hit is "
+            "about.",
         ),
     ] = False,
 ) -> None:

@@ -21,58 +21,56 @@ def serve(
         list[str],
         typer.Argument(
             metavar="INDEX...",
-            help="Index folders, made by `auscult index`, or addresses that they were published to; `NAME=INDEX` "
-            "names one.",
+            help="Index folders, or addresses of published indexes; `NAME=INDEX` names one.",
         ),
     ],
     host: Annotated[
-        str, typer.Option(help="The address to listen at. One that other machines reach needs --keys.")
+        str, typer.Option(help="Address to listen at. One that other machines reach needs --keys.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 for any that is free.")] = 8470,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 for any that is free.")] = 8470,
     keys: Annotated[
         Path | None,
-        typer.Option(help="The file of keys that are let in (`auscult keys`); default: none are asked for."),
+        typer.Option(help="File of the keys that may use the service (`auscult keys`); default: no key is needed."),
     ] = None,
     audit: Annotated[
-        Path | None, typer.Option(help="Keep a log of who asked what, and which documents went out, in this file.")
+        Path | None, typer.Option(help="Log in this file who asked what, and which documents were sent.")
     ] = None,
     witness: Annotated[
         str,
         typer.Option(
             metavar="FILE|COMMAND",
-            help="Hand how far the audit log goes on, each minute and at the end: to a file on another disk, or to a "
-            "command (`'| COMMAND'`, on its standard input).",
+            help="Copy the audit log's head, every minute and at the end, to a file on another disk or to a command "
+            "(`'| COMMAND'`, standard input).",
         ),
     ] = "",
     data: Annotated[
         Path | None,
-        typer.Option(help="Folder of uploads, jobs and feedback; default: `INDEX.service` beside the first index."),
+        typer.Option(help="Folder of uploads, jobs and feedback; default: `INDEX.service` of the first index."),
     ] = None,
     page: Annotated[bool, typer.Option(help="Serve the page for people, beside the API.")] = True,
     read_only: Annotated[
-        bool, typer.Option("--read-only", help="Let nobody add or remove documents; so it is with addresses.")
+        bool, typer.Option("--read-only", help="Let nobody add or remove documents. Always so for addresses.")
     ] = False,
     processes: Annotated[
         int,
         typer.Option(
             min=0,
-            help="Processes that search; 1 to search in the server's own, 0 for one a core, as far as there is a "
-            "gigabyte of free memory for each, at most 8.",
+            help="Processes that search: 1 for the server's own; 0 for one per core, at most 8, each with a gigabyte "
+            "of free memory.",
         ),
     ] = 0,
-    certificate: Annotated[Path | None, typer.Option(help="Speak TLS, with this certificate and its chain.")] = None,
+    certificate: Annotated[Path | None, typer.Option(help="Use TLS, with this certificate (and its chain).")] = None,
     certificate_key: Annotated[Path | None, typer.Option(help="The certificate's key.")] = None,
     fields: Annotated[
         list[str] | None,
         typer.Option(
             "--set",
             metavar="FIELD=VALUE",
-            help="A limit or a detail of access, such as `limits.per_minute=120` or `access.issuer=https://...`; "
-            "repeatable.",
+            help="A limit or detail of access: `limits.per_minute=120`, `access.issuer=https://...`. Repeatable.",
         ),
     ] = None,
 ) -> None:
-    """Serve indexes over HTTP, with a page for people. SIGTERM or Ctrl-C ends it when running requests are answered.
+    """Serve indexes over HTTP, with a page for people. SIGTERM or Ctrl-C ends it after running requests.
 
     Example: `auscult serve my-index`, or
     `auscult serve notes=/data/notes leaflets=/data/leaflets --host 0.0.0.0 --keys keys.json --audit audit.jsonl`
@@ -104,19 +102,18 @@ def mcp(
         list[str],
         typer.Argument(
             metavar="INDEX...",
-            help="Index folders, made by `auscult index`, or addresses that they were published to; `NAME=INDEX` "
-            "names one.",
+            help="Index folders, or addresses of published indexes; `NAME=INDEX` names one.",
         ),
     ],
     group: Annotated[
         list[str] | None,
         typer.Option(
-            help="Answer as for a member of this group: open documents, and those whose field `access` names the "
-            "group. Repeatable. Default: all documents."
+            help="Search as a member of this group: open documents, and those whose field `access` names it. "
+            "Repeatable. Default: all documents."
         ),
     ] = None,
     open_only: Annotated[
-        bool, typer.Option("--open-only", help="Answer as for a member of no group: only documents without that field.")
+        bool, typer.Option("--open-only", help="Search as a member of no group: only open documents.")
     ] = False,
     http: Annotated[
         int | None,
@@ -125,8 +122,8 @@ def mcp(
             metavar="PORT",
             min=1,
             max=65535,
-            help="Answer at http://127.0.0.1:PORT/mcp, for programs on this machine. Default: on standard input "
-            "and output.",
+            help="Answer at http://127.0.0.1:PORT/mcp, for programs on this machine, instead of on standard input and "
+            "output.",
         ),
     ] = None,
     model: IndexModelOption = "",

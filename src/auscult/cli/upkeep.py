@@ -28,7 +28,7 @@ _SHOWN = 3
 
 def info(
     index: IndexArgument,
-    field: Annotated[str, typer.Option("--field", help="Count documents by this field, `source` or of metadata.")] = "",
+    field: Annotated[str, typer.Option("--field", help="Count documents by this field.")] = "",
 ) -> None:
     """Show what an index contains, which model made it, and its size on disk.
 
@@ -67,8 +67,8 @@ def verify(
         bool,
         typer.Option(
             "--sources",
-            help="Also compare documents with the files that the index keeps, read by other parsers. List words "
-            "that are in no passage, and why. Exit code 1 if a word has no known reason.",
+            help="Also read the kept files with other parsers, and list words that are in no passage, with the "
+            "reason. Exit code 1 if a word has none.",
         ),
     ] = False,
 ) -> None:
@@ -97,7 +97,7 @@ def optimize(index: IndexArgument) -> None:
 
 def backup(
     index: IndexArgument,
-    target: Annotated[Path, typer.Argument(help="Folder of the copy, new or of an earlier copy. It is an index.")],
+    target: Annotated[Path, typer.Argument(help="Folder of the copy: new, or of an earlier copy.")],
 ) -> None:
     """Copy an index while it may be searched and written. To restore it, copy the folder back.
 
@@ -112,31 +112,31 @@ def publish(
     address: Annotated[
         str,
         typer.Argument(
-            help="`postgresql://USER@HOST/DATABASE`; with `#NAME` behind it another collection than `auscult`. Several "
-            "servers with commas between them have a share of the documents each. A password comes from PGPASSWORD.",
+            help="`postgresql://USER@HOST/DATABASE#NAME`; NAME is the collection, by default `auscult`. Several "
+            "servers, separated by commas, share the documents. The password is in PGPASSWORD.",
         ),
     ],
     approximate: Annotated[
         bool,
         typer.Option(
             "--approximate",
-            help="Let the servers propose passages by graphs of their vectors, which pays where looking at all of them "
-            "takes too long.",
+            help="Let the servers propose passages by graphs of vectors, where comparing all takes too long. Some may "
+            "be missed.",
         ),
     ] = False,
     candidates: Annotated[
         str,
         typer.Option(
             metavar="ADDRESS",
-            help="Let Milvus propose passages instead: `milvus://HOST:PORT#NAME`, or `milvus:FILE.db`. A token comes "
-            "from AUSCULT_MILVUS_TOKEN.",
+            help="Let Milvus propose passages: `milvus://HOST:PORT#NAME` or `milvus:FILE.db`. The token is in "
+            "AUSCULT_MILVUS_TOKEN.",
         ),
     ] = "",
     withdraw: Annotated[bool, typer.Option("--withdraw", help="Remove the index from the address.")] = False,
 ) -> None:
     """Put an index into PostgreSQL: `search`, `serve` and `mcp` take the address in place of a folder, on any machine.
 
-    Publish again whenever the index has changed: only what is new is written.
+    Publish again when the index has changed: only what is new is written.
 
     Example: `auscult publish my-index postgresql://localhost/notes`, and on another machine
     `auscult serve postgresql://localhost/notes`
@@ -165,7 +165,7 @@ def feedback(
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write, in BEIR's layout.")],
     data: Annotated[
         Path | None,
-        typer.Option(help="Folder of the feedback; default: `INDEX.service/feedback`, where `serve` keeps it."),
+        typer.Option(help="Folder of the feedback; default: that of `serve`, `INDEX.service/feedback`."),
     ] = None,
 ) -> None:
     """Export people's judgements of hits as queries and judgements, for `auscult evaluate` and `auscult try`.

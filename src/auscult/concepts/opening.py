@@ -14,7 +14,7 @@ from auscult.errors import ConfigError, CorpusMissingError, DataError
 DEFAULT = "knowledge-base"
 TOPICS = "health-topics"
 """Catalogue name of the medicines, herbs, tests and operations that questions are also about (`health_topics`)."""
-ACCEPTED = "a data set's name, a file made by `auscult concepts build`, taxonomies (.obo, .tsv), or a folder of them"
+ACCEPTED = "a data set, a file of `auscult concepts build`, taxonomies (.obo, .tsv), or a folder of them"
 """The values that `open_knowledge_base` accepts, worded for the command line's help."""
 
 _SAVED = ".jsonl.gz"

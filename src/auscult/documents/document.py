@@ -36,13 +36,13 @@ class Passage:
     """A section, answer or other part of a document: the unit that is retrieved.
 
     Attributes:
-        passage_id: Identifier, unique in its corpus.
-        heading: The author's heading as written; empty if there is none.
-        start: Offset in the document text; end is exclusive.
-        aspect: The corpus' own normalised aspect label, if it has one. It is used as a training label and for
-            evaluation by aspect, and never given to a model that ranks.
+        passage_id: Unique in its corpus.
+        heading: The author's heading as written, if there is one.
+        start: Offset in the document text; `end` is exclusive.
+        aspect: The corpus's normalised aspect label, if it has one: for training and evaluation by aspect, never for a
+            model that ranks.
         sentences: Sentences in order, inside [start, end). Empty for a passage without words.
-        above: The headings above its own, outermost first; empty if there are none.
+        above: The headings above its own, outermost first.
     """
 
     passage_id: str
@@ -59,15 +59,15 @@ class Document:
     """A document: the original text, its passages, and its origin.
 
     Attributes:
-        doc_id: Identifier, unique in its corpus.
+        doc_id: Unique in its corpus.
         title: The author's title; may be empty.
         text: The original text that every offset refers to.
         passages: Passages in order, without overlap.
         source: The publisher or collection ("GARD", "NHS", ...).
-        url: Address of the original; may be empty.
-        entity_ids: Identifiers of the title's entity ("UMLS:C0017661", "Q1234"); may be empty.
+        url: Address of the original, if known.
+        entity_ids: Identifiers of the title's entity, if known ("UMLS:C0017661", "Q1234").
         metadata: Further fields of the corpus, as strings.
-        original: The file that it was read from, if that is kept; ignored when documents are compared.
+        original: The file that it was read from, if kept; ignored when documents are compared.
     """
 
     doc_id: str

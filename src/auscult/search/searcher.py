@@ -55,8 +55,7 @@ class SearchOptions:
         where: Only documents whose fields have these values (`PassageIndex.search`); empty for all.
         documents: Only documents with these ids; empty for all.
         scoring: "fused" ranks by all evidence, "model" by the model's vectors alone.
-        rerank: Number of first hits to rank again, read together with the question (`search.reranking`). The others
-            follow in their order.
+        rerank: Number of first hits to rank again, read together with the question. The others follow in their order.
         assertions: Leave out hits that mention the entity but say none of these of it (`search.assertions`); empty for
             all.
     """

@@ -21,15 +21,13 @@ class Query:
         query_id: Unique in its split; empty for an ad-hoc query.
         entity: Name of the entity, as the user wrote it or as it was resolved.
         aspects: Aspects as headings ("symptoms", "exams and tests"); several are averaged.
-        entity_id: Identifier in the knowledge base, empty when unresolved.
-        text: The original question, empty when there was none.
-        names: Further names of the entity: the words of the question for it, and synonyms.
-        several: The names of each entity, if the query is about several together. `entity` then lists all of them,
-            and `names` is empty.
+        entity_id: Identifier in the knowledge base; empty if unresolved.
+        text: The original question, if there was one.
+        names: Further names of the entity: the question's words for it, and synonyms.
+        several: The names of each of several entities. `entity` then lists all, and `names` is empty.
         gist: A short form of a long message; empty if the whole text is the question.
-        likelihoods: For each entity of `each`, the probability in (0, 1] that the question is about it; empty if the
-            user named the entity.
-        titled: Whether the entity was recognised with certainty and is the title of a document in the collection.
+        likelihoods: For each entity of `each`, the probability in (0, 1] that it is meant; empty if the user named it.
+        titled: Whether the entity was recognised with certainty and is a document's title.
     """
 
     query_id: str

@@ -22,12 +22,12 @@ class FineTuning(Settings):
         pooling: State of a sentence that the network reads in this stage.
         epochs: The most; each ends with a validation.
         batch_documents: Documents per step.
-        max_sentences: Sentences read of a document; null for `training.max_sentences`.
+        max_sentences: Sentences read of a document; null: `training.max_sentences`.
         learning_rate: The highest of the transformer.
         network_learning_rate: The highest of the network.
-        warm_up: Share of all steps in which both rates rise; afterwards they fall to 0 in a straight line.
+        warm_up: Share of all steps in which both rates rise; they then fall to 0 in a straight line.
         chunk: Sentences whose activations are kept in memory at once; never changes a gradient.
-        precision: `bf16` lets the transformer compute in half precision and keeps weights in single.
+        precision: With `bf16` the transformer computes in half precision.
         checkpoint_minutes: Most minutes of work that an interrupt loses.
         patience: Epochs without improvement before it stops; null runs all.
     """
@@ -52,10 +52,10 @@ class SentenceChoice(Settings):
         vectors: For `average`: word vectors of its own, with the fields of `word_vectors`; null for those of the
             targets.
         frequency_weighted: Append a second average in which rare words weigh more (a departure).
-        transformer: For `transformer`: hub name or folder. Environment variables are expanded.
+        transformer: For `transformer`: hub name or folder.
         pooling: For `transformer`.
-        fine_tune: For `transformer`: train it too, in a second stage with these fields (`{}` for all defaults); null
-            keeps it as it is (arnold2020).
+        fine_tune: For `transformer`: train it in a second stage with these fields (`{}`: all defaults); null keeps it
+            as it is (arnold2020).
     """
 
     kind: Literal["average", "transformer"] = "average"
@@ -78,8 +78,7 @@ class BloomTraining(Settings):
     """How the paper's entity and aspect encoders are trained (section 5.2).
 
     Attributes:
-        decay: Factor on the learning rate after each epoch. The paper trains these encoders "similarly to" CDV, which
-            has 0.975.
+        decay: Factor on the learning rate after each epoch. The paper: "similarly to" CDV (0.975).
         weight_decay: 1e-4 in the paper; decoupled, as CDV's is here.
         max_sentences: Sentences of an article's lead that describe its entity.
     """
@@ -123,8 +122,8 @@ class NetworkChoice(Settings):
         lstm_dim: Units of each LSTM direction.
         discourse_dim: Length of a discourse vector.
         bounded: Decode through tanh.
-        standardize: Inputs to scale to zero mean and unit variance: the sentence vectors, or all. With all, structural
-            flags weigh more, and mislead if documents have another layout than in training.
+        standardize: Inputs to scale to zero mean and unit variance. With `all`, structural flags weigh more, and
+            mislead if documents have another layout than in training.
         normalisation: Normalisation of discourse vectors.
         dropout: On the inputs of the LSTM and of the discourse layer.
         tasks: Both, or one alone: the paper's single-task variants.
@@ -151,6 +150,8 @@ class TrainingChoice(Settings):
         max_tokens: Words read of a training sentence; searching has no limit.
         patience: Epochs without improvement before it stops; null runs all.
         gradient_clip: Largest norm of a step's gradient; null for no limit.
+        accelerator: As Lightning, the training library, names it.
+        devices: As for Lightning.
     """
 
     epochs: int = Field(default=50, ge=1)

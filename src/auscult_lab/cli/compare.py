@@ -35,10 +35,10 @@ def compare(
     ),
     json: JsonRecordsOption = None,
     baseline: Annotated[
-        list[str] | None, typer.Option(help="Term-based model to compare with. Repeatable. Default: all of them.")
+        list[str] | None, typer.Option(help="A term-based model to compare with. Repeatable. Default: all.")
     ] = None,
     queries: Annotated[
-        int | None, typer.Option(min=1, help="Only a random subset of this size of each corpus's queries.")
+        int | None, typer.Option(min=1, help="Only so many queries of each corpus, drawn at random.")
     ] = None,
     seed: SeedOption = 0,
     precision: PrecisionOption = "float32",
@@ -48,8 +48,8 @@ def compare(
 ) -> None:
     """Train several models, evaluate them under the same protocol, and print one table per corpus.
 
-    Finished work is skipped, so the same command continues an interrupted comparison. A file with variants stands for
-    all of them. Each model ranks the corpora that its experiment lists under `evaluate`, beside the term-based models.
+    The same command continues an interrupted comparison. A file with variants is all of them. Each model ranks the
+    corpora that its experiment lists under `evaluate`.
 
     Example: `auscult compare experiments/arnold2020-rankers-adapted.yaml --json out/medquad.json`
     """

@@ -21,9 +21,9 @@ from auscult_lab.corpora.obtain import FileState, check_file, obtain
 
 app = typer.Typer(help="List, inspect and get the data sets of the catalogue.", no_args_is_help=True)
 
-_TREE = typer.Option(None, help="medquad: a local copy of github.com/abachaa/MedQuAD; needs no network.")
+_TREE = typer.Option(None, help="medquad: a local copy of github.com/abachaa/MedQuAD, to use no network.")
 _ANNOTATIONS = typer.Option(
-    None, help="medquad: a local copy of data/MedQuAD/ of github.com/sebastianarnold/cdv; needs no network."
+    None, help="medquad: a local copy of data/MedQuAD/ of github.com/sebastianarnold/cdv, likewise."
 )
 _JSON = typer.Option(False, "--json", help="Print JSON.")
 
@@ -56,9 +56,7 @@ def list_(as_json: bool = _JSON) -> None:
 @app.command()
 def show(
     name: str = typer.Argument(help="A name of `auscult data list`."),
-    verify: bool = typer.Option(
-        False, "--verify", help="Check the files against the catalogue's checksums; fail if one is wrong."
-    ),
+    verify: bool = typer.Option(False, "--verify", help="Check the files' checksums; fail if one is wrong."),
     as_json: bool = _JSON,
 ) -> None:
     """Show one data set: licence, sources, files, and how to get it.
@@ -83,7 +81,7 @@ def get(
     origin: str = typer.Option(
         "",
         "--from",
-        help="A folder or http(s) address with the prepared files, instead of the public sources.",
+        help="Folder or http(s) address of the prepared files, instead of the public sources.",
     ),
     tree: Path | None = _TREE,
     annotations: Path | None = _ANNOTATIONS,

@@ -46,7 +46,7 @@ def demo(
 ) -> None:
     """Index health documents, answer five questions, and measure against a published test.
 
-    Uses the MedQuAD documents in AUSCULT_DATA, or downloads them; without either, a dozen leaflets of the package.
+    Uses MedQuAD's documents in AUSCULT_DATA, or downloads them; otherwise a dozen leaflets of the package.
 
     Example: `auscult demo`
     """

@@ -66,25 +66,22 @@ def evaluate(
             "--model",
             "-m",
             help="`bm25`, `tfidf`, `ql`, `cdv`, a model folder, or `cosine:VECTORS` (`cosine-idf:`, `cosine-q:`) "
-            "with a file of word vectors. Repeatable. MODEL:parts also ranks by its entity half and its "
-            "aspect half; MODEL:fused by all evidence, as `search` does, except titles and headings; "
-            "MODEL:fused:FOLDER adds a re-ranker.",
+            "with a file of word vectors. Repeatable. MODEL:parts also ranks by the entity half and by the "
+            "aspect half; MODEL:fused by all evidence but titles and headings; MODEL:fused:FOLDER adds a "
+            "re-ranker.",
         ),
     ] = None,
     protocol: Annotated[
         str,
         typer.Option(
             help="`rerank` ranks given candidates; `end-to-end` ranks all passages and keeps 100, `end-to-end:N` "
-            "keeps N. Default: end to end for corpora without candidates (folders in BEIR's layout, "
-            "collections of questions)."
+            "keeps N. Default: `rerank` if the corpus has candidates, else `end-to-end`."
         ),
     ] = "",
-    split: Annotated[
-        str, typer.Option(help="The split whose queries are ranked; published figures are of `test`.")
-    ] = "test",
+    split: Annotated[str, typer.Option(help="The split whose queries are ranked.")] = "test",
     queries: Annotated[
         str,
-        typer.Option(metavar="NUMBER|FILE", help="Only a random subset of this size, or the query ids in this file."),
+        typer.Option(metavar="NUMBER|FILE", help="Only so many, drawn at random, or those in a file."),
     ] = "",
     seed: SeedOption = 0,
     json: JsonRecordsOption = None,
@@ -93,7 +90,7 @@ def evaluate(
     ] = None,
     read: Annotated[
         list[str] | None,
-        typer.Option("--read", metavar="KEY=VALUE", help="How to read notes, as for `auscult train`. Repeatable."),
+        typer.Option("--read", metavar="KEY=VALUE", help="As for `auscult train`. Repeatable."),
     ] = None,
     by: Annotated[list[Grouping] | None, typer.Option(help="Also print results by this. Repeatable.")] = None,
     track: Annotated[
@@ -105,9 +102,8 @@ def evaluate(
         str,
         typer.Option(
             metavar="PATTERN",
-            help="For a folder in BEIR's layout: passages whose ids share the first group of this regular "
-            "expression, such as '(.+)-[0-9]+', are one document, so that their context counts. Default: "
-            "those with the same `parent` in their metadata.",
+            help="For a folder in BEIR's layout: a regular expression, such as '(.+)-[0-9]+'. Passages whose ids "
+            "share its first group are one document. Default: those with the same `parent` in their metadata.",
         ),
     ] = "",
 ) -> None:

@@ -120,7 +120,7 @@ RECORD = "link-prediction.json"
 @app.command()
 def embed(
     graph: GraphArgument,
-    out: Annotated[Path, typer.Option("--out", help="Folder for the vectors; OUT.training beside it holds the rest.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder for the vectors; OUT.training holds the rest.")],
     only_property: PropertyOption = None,
     root: RootOption = None,
     source: VocabularyOption = None,
@@ -139,9 +139,8 @@ def embed(
     """Train TransE vectors of a graph's entities, and measure how well they predict held-out links.
 
     At most 15 % of the triples are held out, never an entity's last: a third to choose the epoch, the rest to measure.
-    The default settings did best on validation triples of `knowledge-base`. The same command continues an interrupted
-    training. `--set` changes a setting: model.dim, model.epochs, model.norm, model.negatives, model.learning_rate,
-    model.batch, seed, test_triples.
+    The same command continues an interrupted training. `--set` changes model.dim, model.epochs, model.norm,
+    model.negatives, model.learning_rate, model.batch, seed or test_triples; the defaults did best on `knowledge-base`.
 
     Example: `auscult concepts graph embed doid.obo --out vectors`
     """

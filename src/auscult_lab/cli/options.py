@@ -22,12 +22,11 @@ from auscult_lab.graphs.opening import Part
 FuseOption = Annotated[
     list[str] | None,
     typer.Option(
-        help="Also rank by several models together, `NAME+NAME`: the mean of their scores, standardised over a "
-        "query's candidates. Repeatable."
+        help="Also rank by several models, `NAME+NAME`: the mean of their scores, standardised per query. Repeatable."
     ),
 ]
 JsonRecordsOption = Annotated[
-    Path | None, typer.Option("--json", help="Write records to this file, merged with what it has.")
+    Path | None, typer.Option("--json", help="Write records to this file, beside those that it has.")
 ]
 SeedOption = Annotated[int, typer.Option(help="Seed of the subset, the order of candidates and the statistics.")]
 ProgressOption = Annotated[bool, typer.Option(help="Show progress bars.")]

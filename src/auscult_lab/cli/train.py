@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from auscult.cli.options import pairs_of
-from auscult.concepts.opening import ACCEPTED, DEFAULT, default_is_here
+from auscult.concepts.opening import default_is_here
 from auscult.encoders import SHIPPED, kind_of
 from auscult.errors import ConfigError, ModelError, naming_extra
 from auscult.search.sources import NO_KNOWLEDGE
@@ -51,8 +51,8 @@ def train(
     notes: Annotated[
         str,
         typer.Option(
-            help="Train on notes: a folder of texts (`patients:FOLDER` for one subfolder per patient), a table, a "
-            "JSON lines file, MIMIC-III's NOTEEVENTS.csv, or a data set."
+            help="Train on notes: a folder of texts (`patients:FOLDER`: a subfolder per patient), a table, JSON lines, "
+            "MIMIC-III's NOTEEVENTS.csv, or a data set."
         ),
     ] = "",
     documents: Annotated[
@@ -62,33 +62,31 @@ def train(
         str,
         typer.Option(
             envvar="AUSCULT_BACKBONE",
-            help="With --documents or --notes, the model to start from: a general encoder; for notes also a "
-            "transformer (folder or hub name) or a trained model, such as the bi-encoder of the same notes "
-            "for a cross-encoder.",
+            help="With --documents or --notes: the model to start from. A general encoder; for notes also a "
+            "transformer (folder or hub name) or a trained model.",
         ),
     ] = "",
-    architecture: Annotated[Architecture, typer.Option(help="With --notes, the architecture.")] = Architecture.BI,
+    architecture: Annotated[Architecture, typer.Option(help="With --notes: the architecture.")] = Architecture.BI,
     read: Annotated[
         list[str] | None,
         typer.Option(
             "--read",
             metavar="KEY=VALUE",
-            help=f"How to read notes. Repeatable. `knowledge=`: whose names to find ({ACCEPTED}; default: "
-            f"`{DEFAULT}`). `recognizer=`: `dictionary` (default), `spacy:PIPELINE` or `gliner:MODEL`; of several "
-            "that overlap, the longest name counts. `aspects=`: a table of headings and aspects, separated by "
-            "tabs, beside the built-in one.",
+            help="How to read notes. Repeatable. `knowledge=`: as for `auscult index --knowledge`. `recognizer=`: "
+            "`dictionary` (default), `spacy:PIPELINE` or `gliner:MODEL`; of several, the longest name counts. "
+            "`aspects=`: a table of headings and aspects, separated by tabs, beside the built-in one.",
         ),
     ] = None,
     skip_bad: Annotated[
         bool,
-        typer.Option("--skip-bad", help="With --documents or --notes, leave out unreadable records and count them."),
+        typer.Option("--skip-bad", help="Leave out unreadable records and count them."),
     ] = False,
     changed: SetOption = None,
     convert: Annotated[
         Form | None,
         typer.Option(
-            help="Train nothing; write a model to --out in another form: `half` (CDV in half precision, half as "
-            "large), `onnx` or `onnx-int8` (a bi-, poly- or cross-encoder, faster on processors)."
+            help="Train nothing; write a model to --out as `half` (CDV, half as large), `onnx` or `onnx-int8` (bi-, "
+            "poly- or cross-encoder, faster on processors)."
         ),
     ] = None,
     out: Annotated[
@@ -106,15 +104,12 @@ def train(
     """Train a model without labels, from titles, headings and mentions. Nothing leaves the machine.
 
     The same command continues an interrupted training. The model is in `OUT/model`; with --documents or --notes it is
-    OUT itself, and OUT.training holds the rest.
+    OUT, and OUT.training holds the rest.
 
-    --documents trains a general encoder further on titles and headings, and weighs its evidence again. A tenth of the
-    documents is kept out of all learning. Questions made from them compare the model with the one it started from, with
-    95 % intervals (also in `OUT.training/before-after.json`).
-
-    --notes takes headings as aspects, recognised names as entities, and the text under a heading as the answer. Notes
-    are split by patient, if they name one. A tenth chooses the best epoch. Another tenth is never read, to test with:
-    `auscult evaluate notes:NOTES -m OUT`.
+    --documents trains a general encoder further on titles and headings. Questions made from a held-out tenth compare
+    it with the model before (`OUT.training/before-after.json`). --notes takes headings as aspects, names as entities,
+    and the text below as the answer. A tenth of the patients chooses the epoch, another is for `auscult evaluate
+    notes:NOTES`.
 
     Example: `auscult train experiments/cdv-adapted.yaml`, or
     `auscult train --documents DOCUMENTS --backbone MODEL --out model`

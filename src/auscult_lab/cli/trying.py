@@ -27,30 +27,28 @@ _SHOWN_OF_A_KIND = 10
 
 
 def try_models(
-    mydata: Annotated[
-        Path, typer.Argument(help="A folder with questions, passages and judgements, or one joined file.")
-    ],
+    mydata: Annotated[Path, typer.Argument(help="A folder with questions, passages and judgements, or one file.")],
     out: Annotated[Path | None, typer.Option("--out", help="Folder for everything; default: `NAME-workbench`.")] = None,
     title: Annotated[str, typer.Option(help="Name of the data on the page.")] = "",
     models: Annotated[
         str,
         typer.Option(
-            help="Exactly these models, separated by commas, instead of those that fit in the time; and your own."
+            help="Exactly these models, separated by commas (also your own), instead of those that fit in the time."
         ),
     ] = "",
     backbone: Annotated[str, typer.Option(help="A pre-trained encoder (folder or hub name) to use and to train.")] = "",
     graph: Annotated[str, typer.Option(help="Folder of trained knowledge-graph vectors, for `ck`.")] = "",
-    minutes: Annotated[float, typer.Option(min=0.1, help="Time for everything, approximately.")] = 15.0,
+    minutes: Annotated[float, typer.Option(min=0.1, help="Approximate time for everything.")] = 15.0,
     plan_only: Annotated[bool, typer.Option("--plan-only", help="Check the data and plan; train nothing.")] = False,
     report: Annotated[
-        bool, typer.Option("--report", help="Only write the page again; MYDATA is the folder of the earlier run.")
+        bool, typer.Option("--report", help="Only write the page again; MYDATA is the run's folder.")
     ] = False,
     progress: ProgressOption = True,
 ) -> None:
     """Compare models on your own questions, passages and judgements, and write a page about it.
 
-    All faults of the data are shown first. The same command continues an interrupted one. Experiments are written to
-    `OUT/experiments/`; change them or add to them there.
+    All faults of the data are shown first. The same command continues an interrupted one. Change experiments, or add
+    some, in `OUT/experiments/`.
 
     Example: `auscult try my-questions --minutes 30`
     """

@@ -32,14 +32,14 @@ class MaskedTraining(EncoderTraining):
 class MaskedExperiment(DataExperiment):
     """An experiment of masked language modelling: an encoder that reads documents before it learns to search them.
 
-    A document with the title of a held-out one is not trained on. Per epoch, `training.json` has the share of masked
-    held-out tokens that are predicted, and their mean log-likelihood; of the best epoch also the perplexity.
+    Documents with the title of a held-out one are not trained on. `training.json` has, per epoch, the share of masked
+    held-out tokens that are predicted and their mean log-likelihood; of the best epoch also the perplexity.
 
     Attributes:
         model: `mlm`.
-        backbone: Hub name or folder to start from. Environment variables are expanded.
-        encoder: Changes to the backbone's configuration, such as `{ num_hidden_layers: 4 }`, for an encoder with random
-            weights and the backbone's tokenizer. null starts from its weights.
+        backbone: Hub name or folder to start from.
+        encoder: Changes to the backbone's configuration, such as `{ num_hidden_layers: 4 }`, for random weights with
+            its tokenizer; null starts from its weights.
         masked: Share of tokens to predict (devlin2019: 0.15). Of these 80 % are masked, 10 % replaced, 10 % kept.
         max_tokens: Tokens per text that documents are cut into.
     """

@@ -20,8 +20,8 @@ class NegativeChoice(Settings):
 
     Attributes:
         random: Passages of any document (zhu2019, section 3.7.1: irrelevant).
-        same_entity: Passages of the same title under other headings (partially relevant). Passages that BM25 ranks high
-            replace missing ones. With `queries: corpus`: other passages of the documents that answer.
+        same_entity: Passages of the same title under other headings (partially relevant), or if missing, ranked high by
+            BM25. With `queries: corpus`: other passages of the documents that answer.
         bm25: Passages drawn from the first that BM25 ranks (partially relevant).
         in_batch: Answers of other queries of the batch that do not answer this one.
         bm25_depth: Number of passages that `bm25` draws from.
@@ -55,9 +55,11 @@ class RankingTraining(Settings):
         loss: `hinge` is pairwise (zhu2019, Eq. 21), `listwise` softmax cross entropy over answer and negatives.
         margin: Margin of the hinge loss.
         decay: Factor on the learning rate after each epoch.
-        gradient_clip: Largest norm of a step's gradient.
-        precision: `bf16` and `16-mixed` compute in half precision and keep weights in single.
+        gradient_clip: Largest norm of a step's gradient; null for no limit.
+        precision: `bf16` and `16-mixed` compute in half precision, with weights in single.
         patience: Epochs without improvement before it stops; null runs all.
+        accelerator: As Lightning, the training library, names it.
+        devices: As for Lightning.
     """
 
     epochs: int = Field(default=10, ge=1)
@@ -79,18 +81,18 @@ class RankingTraining(Settings):
 class RankingExperiment(DataExperiment):
     """An experiment of a ranker.
 
-    With `queries: corpus`, queries are held out for validation until `validation.documents` documents answer them.
-    These documents are held out, too. `never_learn` keeps out what other splits ask, and every document that answers
-    it. Case and punctuation of a question do not matter.
+    With `queries: corpus`, queries are held out for validation until `validation.documents` documents answer them; so
+    are these documents. `never_learn` keeps out questions of other splits, compared without case and punctuation, and
+    every document that answers one.
 
     Attributes:
-        queries: Training queries: `headings` are made of titles and headings, `corpus` are the corpora's own, with
-            their judgements. A split must then be named.
+        queries: `headings` are made of titles and headings; `corpus` are the corpora's own, with judgements, and need
+            a `split`.
         model: Name of a ranker.
         settings: Settings of the ranker that differ from its paper's.
         min_count: Words that are rarer in training passages are treated as unknown.
-        validation_queries: Queries ranked after each epoch, each with 20 candidates of the held-out documents; with
-            `queries: corpus` of all documents.
+        validation_queries: Queries ranked after each epoch, each with 20 candidates of the held-out documents (with
+            `queries: corpus`, of all).
         evaluate: Corpora whose test queries `auscult compare` ranks with the model.
     """
 

@@ -24,7 +24,7 @@ class CorpusChoice(Settings):
     Attributes:
         name: A data set of the catalogue, or a path.
         split: One of its splits; null for all.
-        skip_bad: Leave out unreadable records and count them, instead of stopping at the first.
+        skip_bad: Leave out unreadable records and count them; otherwise the first one is an error.
     """
 
     name: str
@@ -36,9 +36,9 @@ class WordVectorChoice(Settings):
     """Word vectors: from a file or a model, or trained on the training corpora (128-d skip-gram with subwords).
 
     Attributes:
-        file: A GloVe, word2vec or fastText text file, used instead of training. Environment variables are expanded.
-        model: A saved model that averages word vectors (`cdv` is the shipped one), used instead of training. What it
-            learned from counts as read before.
+        file: A text file of GloVe, word2vec or fastText, instead of training.
+        model: A saved model that averages word vectors (shipped: `cdv`), instead of training. What it learned from
+            counts as read before.
         limit: Number of words to read from the file.
         dim: Length of a vector.
         epochs: Passes over the text.
@@ -81,10 +81,12 @@ class EncoderTraining(Settings):
         epochs: Each ends with a validation; the best one is kept.
         learning_rate: The highest.
         warm_up: Share of all steps in which the rate rises; it then falls to 0 in a straight line. null keeps it.
-        gradient_clip: Largest norm of a step's gradient.
-        precision: `bf16` and `16-mixed` compute in half precision and keep weights in single.
+        gradient_clip: Largest norm of a step's gradient; null for no limit.
+        precision: `bf16` and `16-mixed` compute in half precision, with weights in single.
         checkpoint_minutes: Most minutes of work that an interrupt loses.
         patience: Epochs without improvement before it stops; null runs all.
+        accelerator: As Lightning, the training library, names it.
+        devices: As for Lightning.
     """
 
     epochs: int = Field(default=10, ge=1)
@@ -132,7 +134,7 @@ class LabelChoice(Settings):
     Attributes:
         mentions: Label a sentence also with the entities of the knowledge base that it mentions.
         substitute: Share of training documents whose title entity is replaced, in title and text, by another name of
-            the knowledge base, drawn again for each epoch (a departure from the paper).
+            the knowledge base; drawn again each epoch (a departure).
     """
 
     mentions: bool = True
@@ -143,12 +145,11 @@ class ValidationChoice(Settings):
     """Held-out training documents that stop the training and choose the epoch.
 
     Attributes:
-        corpora: Names of the corpora that they are drawn from.
-        documents: Number of documents in all.
-        calibrate: After training, choose on them how much a query's entity half counts, and how much of it the
-            sentences of a document share (two departures).
-        heading_documents: Use only headings that at least so many training documents have: rare ones are as often odd
-            as hard.
+        corpora: Names of corpora to hold documents out of.
+        documents: Number of held-out documents.
+        calibrate: After training, choose on them how much a query's entity half counts, and how much of it a
+            document's sentences share (two departures).
+        heading_documents: Training documents that must have a heading for it to be used; rare ones are often odd.
     """
 
     corpora: list[str] = Field(min_length=1)
@@ -161,18 +162,17 @@ class DataExperiment(Settings):
     """What a model learns from, and what is held out.
 
     Attributes:
-        name: Name of the experiment and of its folder under `runs/`; begins with a letter or digit.
-        title: Name of the model in tables. One that begins with a published model's name is shown beside its figures.
+        name: Also of its folder under `runs/`; begins with a letter or digit.
+        title: Name of the model in tables. With a published model's name at its beginning, shown beside its figures.
         track: What the model is trained on, compared with the test.
         notes: Remarks, printed below tables.
-        seed: Seed of initialisation, shuffling, held-out documents, windows and substituted names. Not of word vectors,
-            which two threads train.
+        seed: Seed of everything random but word vectors, which two threads train.
         corpora: Corpora to learn from.
         knowledge: Knowledge base: a data set, folder or file; null for none.
         never_learn: Corpora with queries, with the fields of `corpora` (default split: test). Their entities never
             replace a name.
-        share: Share of the remaining documents to train on, drawn by the seed, for learning curves. Held-out documents
-            and word vectors are those of the whole.
+        share: Share of the remaining documents to train on, for learning curves. Held-out documents and word vectors
+            are those of the whole.
     """
 
     name: str = Field(min_length=1, pattern=r"^[^\W_][\w.-]*$")
