@@ -430,7 +430,7 @@ SAFETY = (
     Mutation(
         "audit: a changed line is followed all the same", "auscult/service/audit_files.py",
         'if record.get("previous") != before:', "if False:",
-        ("service/test_audit.py::test_every_change_of_a_line_shows",),
+        ("service/test_audit.py::test_each_changed_line_is_detected",),
     ),
     Mutation(
         "audit: a head without a seal will do", "auscult/service/audit_files.py",
@@ -453,7 +453,7 @@ SAFETY = (
     Mutation(
         "saved searches: of all holders of keys", "auscult/service/page/saved_page.py",
         'return f"caller {caller.name}"', 'return "caller"',
-        ("service/page/test_saved.py::test_searches_are_of_the_key_and_of_no_other",),
+        ("service/page/test_saved.py::test_saved_searches_are_private_to_their_key",),
     ),
     Mutation(
         "conversation: words that describe people are a name", "auscult/understanding/reading.py",

@@ -27,7 +27,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
         yield client
 
 
-def test_search_and_what_follows_from_it(service: Client) -> None:
+def test_hits_lead_to_documents_explanations_and_feedback(service: Client) -> None:
     answer = service.search("How is podagra treated?", k=2, where={"source": ["North", "South"]})
     hit = answer.hits[0]
     assert (hit.doc_id, hit.heading, len(answer.hits)) == ("leaflet-gout", "Treatment", 2)
@@ -45,7 +45,7 @@ def test_search_and_what_follows_from_it(service: Client) -> None:
         hit.rank = 3  # type: ignore[misc]
 
 
-def test_completion_fields_and_lists(service: Client) -> None:
+def test_completion_fields_and_lists_are_available(service: Client) -> None:
     assert service.is_ready()
     while not (found := service.entities("pod")):
         pass
@@ -80,7 +80,7 @@ def test_ids_with_slashes(service: Client) -> None:
     assert b"Vitamin C" in service.original("notes/scurvy.html")
 
 
-def test_what_is_no_service_is_told() -> None:
+def test_unreachable_and_foreign_services_are_reported() -> None:
     with Client("http://127.0.0.1:9") as client, pytest.raises(ServiceError) as refused:
         client.search("gout")
     assert (refused.value.status, refused.value.code) == (0, "unreachable")
@@ -101,18 +101,18 @@ def test_what_is_no_service_is_told() -> None:
     assert (refused.value.status, refused.value.code) == (404, "strange")
 
 
-def test_every_record_is_told_by_the_service() -> None:
+def test_every_client_record_matches_the_services_schema() -> None:
     """No record has a field that the API's documentation lacks."""
     from auscult import schema
     from auscult.service.app import create_app
     from auscult.service.settings import Settings
 
     schemas = create_app(Settings(indexes={"x": Path("x")}, page=False)).openapi()["components"]["schemas"]
-    kinds = [each for each in vars(schema).values() if dataclasses.is_dataclass(each) and isinstance(each, type)]
+    kinds = [kind for kind in vars(schema).values() if dataclasses.is_dataclass(kind) and isinstance(kind, type)]
     assert len(kinds) > 15
     for kind in kinds:
-        told = schemas[kind.__name__]["properties"]
-        assert {each.name for each in dataclasses.fields(kind)} == told.keys(), kind
+        properties = schemas[kind.__name__]["properties"]
+        assert {field.name for field in dataclasses.fields(kind)} == properties.keys(), kind
 
 
 def test_the_client_loads_nothing_of_the_service() -> None:

@@ -49,7 +49,7 @@ def of(name: str) -> list[str]:
     return [rest for each, rest in instructions() if each == name]
 
 
-def test_the_image_runs_a_command_that_there_is() -> None:
+def test_the_image_runs_an_existing_command() -> None:
     (entry,), (command,) = of("ENTRYPOINT"), of("CMD")
     assert yaml.safe_load(entry) == ["auscult"]
     arguments = yaml.safe_load(command)
@@ -61,7 +61,7 @@ def test_the_image_runs_a_command_that_there_is() -> None:
     assert set(re.search(r"'\.\[([\w,]+)\]'", DOCKERFILE).group(1).split(",")) <= extras.keys()  # type: ignore[union-attr]
 
 
-def test_the_image_is_small_and_not_the_super_user_s() -> None:
+def test_the_image_is_minimal_and_runs_without_root() -> None:
     names = [name for name, _ in instructions()]
     assert "ADD" not in names
     bases = of("FROM")
@@ -78,7 +78,7 @@ def test_the_image_is_small_and_not_the_super_user_s() -> None:
     assert of("STOPSIGNAL") == ["SIGTERM"]
 
 
-def test_it_is_looked_whether_it_is_ready() -> None:
+def test_the_health_check_uses_an_existing_route() -> None:
     (check,) = of("HEALTHCHECK")
     path = re.search(rf"http://127\.0\.0\.1:{PORT}(/[\w/]+)", check)
     assert path
@@ -112,7 +112,7 @@ def test_searchers_stand_behind_one_address() -> None:
 
 
 @pytest.mark.parametrize("manifests", KUBERNETES, ids=["one", "searchers"])
-def test_the_cluster_runs_it_with_probes_limits_and_no_rights(manifests: list[dict[str, Any]]) -> None:
+def test_the_cluster_runs_it_probed_limited_and_unprivileged(manifests: list[dict[str, Any]]) -> None:
     deployment, service = manifests
     pod = deployment["spec"]["template"]["spec"]
     (container,) = pod["containers"]

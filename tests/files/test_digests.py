@@ -13,7 +13,7 @@ from auscult.files.reading import digest_of_file, digest_of_files, digest_of_unp
 CONTENT = bytes(range(256)) * 10_000
 
 
-def test_of_a_file_and_of_what_a_gzip_file_holds(tmp_path: Path):
+def test_files_are_digested_as_stored_or_unpacked(tmp_path: Path):
     plain, packed = tmp_path / "plain", tmp_path / "packed"
     plain.write_bytes(CONTENT)
     packed.write_bytes(gzip.compress(CONTENT))
@@ -26,7 +26,7 @@ def test_of_a_file_and_of_what_a_gzip_file_holds(tmp_path: Path):
         digest_of_unpacked(plain)
 
 
-def test_of_files_names_bytes_and_order_count(tmp_path: Path):
+def test_digests_depend_on_names_bytes_and_order(tmp_path: Path):
     (tmp_path / "in").mkdir()
     one, two = tmp_path / "one", tmp_path / "in" / "two"
     one.write_bytes(b"1")

@@ -42,7 +42,7 @@ def test_levels_up_to_the_limit_are_read() -> None:
     assert not nested_more_than(0, "text")
 
 
-def test_a_value_that_stands_in_many_places_is_looked_into_once() -> None:
+def test_values_shared_in_many_places_are_checked_once() -> None:
     value: list[object] = ["lol"]
     for _ in range(90):
         value = [value] * 10
@@ -63,7 +63,7 @@ READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
 
 @pytest.mark.parametrize("depth", DEPTHS)
 @pytest.mark.parametrize("kind", READERS)
-def test_each_file_that_somebody_gives_is_refused_in_a_sentence(kind: str, depth: int, tmp_path: Path) -> None:
+def test_deeply_nested_input_is_refused_with_a_remedy(kind: str, depth: int, tmp_path: Path) -> None:
     name, read = READERS[kind]
     for begin, end in (("[", "]"), ('{"a": ', "}")):
         (tmp_path / name).write_text(begin * depth + "1" + end * depth)
@@ -119,7 +119,7 @@ def test_nothing_else_reads_json_by_itself() -> None:
     assert found == _BY_ITSELF
 
 
-def test_a_damaged_record_of_a_job_is_left_out(tmp_path: Path) -> None:
+def test_damaged_job_records_are_skipped(tmp_path: Path) -> None:
     (tmp_path / "jobs").mkdir()
     (tmp_path / "jobs" / "a.json").write_text("[" * 100_000)
     jobs = Jobs(tmp_path, State(Settings(indexes={"main": tmp_path})))

@@ -45,7 +45,7 @@ def test_limits_are_read_from_the_environment(told: str, found: Limits, monkeypa
 
 
 @pytest.mark.parametrize("told", ["line", "lines=3", "word=-1", "file=1TB"])
-def test_what_is_no_limit_is_refused(told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_limits_are_refused(told: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, told)
     with pytest.raises(ConfigError, match="line=1GB"):
         limits()
@@ -65,7 +65,7 @@ def test_what_is_no_limit_is_refused(told: str, monkeypatch: pytest.MonkeyPatch)
         ("file=100", ["short", "some words " * 8], r"a file of at most 100 bytes, unpacked.*line 2"),
     ],
 )
-def test_what_is_too_large_is_named_or_left_out(
+def test_too_large_input_is_named_or_skipped(
     most: str, texts: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write(tmp_path / "a.jsonl", *texts)
@@ -86,7 +86,7 @@ def test_what_is_too_large_is_named_or_left_out(
                 read(other)
 
 
-def test_a_file_that_unpacks_to_gigabytes_is_not_unpacked(tmp_path: Path) -> None:
+def test_a_gzip_bomb_is_not_unpacked(tmp_path: Path) -> None:
     """of 300 MB in 300 kB: read with little memory, and not to its end."""
     bomb = tmp_path / "bomb.jsonl.gz"
     with gzip.open(bomb, "wb", compresslevel=9) as file:
@@ -106,14 +106,14 @@ def test_a_file_that_unpacks_to_gigabytes_is_not_unpacked(tmp_path: Path) -> Non
         next(read_lines(bomb))
 
 
-def test_indexing_ends_where_it_would_take_too_much_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_indexing_stops_above_the_memory_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     check_memory()
     monkeypatch.setenv(VARIABLE, "memory=1MB")
     with pytest.raises(AuscultError, match="at most 1,000,000 bytes of memory"):
         check_memory()
 
 
-def test_what_took_the_memory_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_documents_that_exceed_the_memory_limit_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv(VARIABLE, "memory=1GB")
     taken = iter([10**8, 2 * 10**9])
     monkeypatch.setattr("auscult.files.limits.peak_memory", lambda: next(taken))
@@ -123,7 +123,7 @@ def test_what_took_the_memory_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path
     assert not (tmp_path / "index").exists()
 
 
-def test_a_wish_to_end_clears_away_what_is_half_done(tmp_path: Path) -> None:
+def test_sigterm_removes_partial_index_files(tmp_path: Path) -> None:
     path = tmp_path / "many.jsonl"
     some = [{"id": document.doc_id, "title": document.title, "text": document.text} for document in leaflets()]
     with path.open("w", encoding="utf-8") as file:

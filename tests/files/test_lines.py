@@ -17,7 +17,7 @@ PACKINGS: dict[str, Callable[[bytes], bytes]] = {"": bytes, ".gz": gzip.compress
 
 
 @pytest.mark.parametrize("ending", PACKINGS)
-def test_lines_are_numbered_without_their_ends_and_the_mark_of_order(ending: str, tmp_path: Path):
+def test_lines_are_numbered_without_endings_and_bom(ending: str, tmp_path: Path):
     path = tmp_path / f"file{ending}"
     path.write_bytes(PACKINGS[ending]("\ufeffone\r\n\n\ufeffthree\u2028\x0b and more\nlast".encode()))
     assert list(read_lines(path)) == [(1, "one"), (2, ""), (3, "\ufeffthree\u2028\x0b and more"), (4, "last")]
@@ -26,7 +26,7 @@ def test_lines_are_numbered_without_their_ends_and_the_mark_of_order(ending: str
 
 
 @pytest.mark.parametrize("ending", PACKINGS)
-def test_a_line_that_is_not_utf8_is_named_behind_those_that_are(ending: str, tmp_path: Path):
+def test_lines_before_a_non_utf8_line_are_read(ending: str, tmp_path: Path):
     path = tmp_path / f"file{ending}"
     path.write_bytes(PACKINGS[ending](b"one\ntwo\ncaf\xe9\nfour\n"))
     lines = read_lines(path)
@@ -46,14 +46,14 @@ def test_a_damaged_file_is_named(ending: str, tmp_path: Path):
             list(read_lines(path))
 
 
-def test_what_is_no_file_is_named_with_a_remedy(tmp_path: Path):
+def test_missing_files_and_folders_are_named_with_remedy(tmp_path: Path):
     with pytest.raises(DataError, match=r"none, got No such file or directory; check the path"):
         list(read_lines(tmp_path / "none"))
     with pytest.raises(DataError, match=r"Is a directory; name a file in it"):
         list(read_lines(tmp_path))
 
 
-def test_what_may_not_be_read_is_named_with_a_remedy(tmp_path: Path, needs: Needs):
+def test_unreadable_files_are_named_with_a_remedy(tmp_path: Path, needs: Needs):
     needs.file_modes()
     (tmp_path / "closed").touch(mode=0)
     with pytest.raises(DataError, match=r"closed, got Permission denied; correct its permissions"):

@@ -14,7 +14,7 @@ TEXT = "Ménière's disease\n".encode()
 
 
 @pytest.mark.parametrize("name", ["file", "file.gz", "file.bz2", "file.txt"])
-def test_gzip_is_told_by_content_whatever_the_name(name: str, tmp_path: Path):
+def test_gzip_is_recognised_by_content_whatever_the_name(name: str, tmp_path: Path):
     path = tmp_path / name
     for content in (TEXT, gzip.compress(TEXT)):
         path.write_bytes(content)
@@ -23,7 +23,7 @@ def test_gzip_is_told_by_content_whatever_the_name(name: str, tmp_path: Path):
 
 
 @pytest.mark.parametrize("content", [b"", b"\x1f", b"BZ"])
-def test_what_is_shorter_than_any_packed_file_is_plain(content: bytes, tmp_path: Path):
+def test_files_too_short_to_be_packed_are_plain(content: bytes, tmp_path: Path):
     (tmp_path / "file").write_bytes(content)
     with open_unpacked(tmp_path / "file", bzip2=True) as opened:
         assert opened.read() == content
@@ -50,7 +50,7 @@ def test_names_say_what_is_unpacked(tmp_path: Path):
         opened.read()
 
 
-def test_what_is_not_there_is_the_systems_error(tmp_path: Path):
+def test_missing_files_raise_file_not_found(tmp_path: Path):
     for opener in (open_unpacked, open_as_named):
         with pytest.raises(FileNotFoundError):
             opener(tmp_path / "none.gz")

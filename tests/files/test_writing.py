@@ -59,22 +59,22 @@ def _write(kind: str, place: Path, text: str, end: BaseException | None = None) 
 
 
 @pytest.mark.parametrize("kind", WRITERS)
-def test_what_is_written_is_put_in_place_and_nothing_is_left_beside_it(kind: str, tmp_path: Path):
+def test_writing_replaces_the_target_and_leaves_nothing_else(kind: str, tmp_path: Path):
     place = tmp_path / "deep" / "place"
     for text in ("one", "two"):
         with WRITERS[kind](place) as fresh:
             assert not fresh.is_file()
             _fill(fresh, text)
-        found = _everything(tmp_path / "deep")
+        contents = _everything(tmp_path / "deep")
         if kind == "file":
-            assert found == {"place": text}
+            assert contents == {"place": text}
         else:
-            assert found == {"place": None, "place/part": None, "place/part/first": text, "place/last": text}
+            assert contents == {"place": None, "place/part": None, "place/part/first": text, "place/last": text}
 
 
 @pytest.mark.parametrize("end", [ValueError("a mistake"), KeyboardInterrupt(), SystemExit(3)], ids=repr)
 @pytest.mark.parametrize("kind", WRITERS)
-def test_an_error_and_an_interrupt_leave_the_old_as_it_was(kind: str, end: BaseException, tmp_path: Path):
+def test_errors_and_interrupts_keep_the_old_content(kind: str, end: BaseException, tmp_path: Path):
     _write(kind, tmp_path / "place", "old")
     before = _everything(tmp_path)
     with pytest.raises(type(end)) as caught:
@@ -84,14 +84,14 @@ def test_an_error_and_an_interrupt_leave_the_old_as_it_was(kind: str, end: BaseE
 
 
 @pytest.mark.parametrize("kind", WRITERS)
-def test_an_error_leaves_nothing_where_nothing_was(kind: str, tmp_path: Path):
+def test_a_failed_first_write_leaves_nothing(kind: str, tmp_path: Path):
     with pytest.raises(ValueError, match="a mistake"):
         _write(kind, tmp_path / "place", "new", ValueError("a mistake"))
     assert _everything(tmp_path) == ({"place": None} if kind == "into a folder" else {})
 
 
 @pytest.mark.parametrize("kind", WRITERS)
-def test_what_a_killed_process_left_is_not_in_the_way(kind: str, tmp_path: Path):
+def test_leftovers_of_a_killed_process_are_replaced(kind: str, tmp_path: Path):
     partial = partial_of(tmp_path / "place")
     assert partial == tmp_path / "place.part"
     if kind == "file":
@@ -104,7 +104,7 @@ def test_what_a_killed_process_left_is_not_in_the_way(kind: str, tmp_path: Path)
 
 
 @pytest.mark.parametrize("kind", WRITERS)
-def test_a_folder_that_may_not_be_written_to_is_named_with_the_cause(kind: str, tmp_path: Path, needs: Needs):
+def test_unwritable_folders_are_named_with_the_cause(kind: str, tmp_path: Path, needs: Needs):
     needs.file_modes()
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o555)
@@ -133,12 +133,12 @@ def test_files_and_folders_do_not_replace_each_other(tmp_path: Path):
     assert _everything(tmp_path) == before
 
 
-def test_what_the_system_says_without_a_number_is_told_too(tmp_path: Path):
+def test_system_errors_without_a_number_are_reported(tmp_path: Path):
     with pytest.raises(DataError, match="file: no room on the tape"):
         _write("file", tmp_path / "file", "new", OSError("no room on the tape"))
 
 
-def test_a_new_folder_holds_nothing_of_the_old_one(tmp_path: Path):
+def test_new_folders_contain_nothing_of_the_old(tmp_path: Path):
     (tmp_path / "place" / "old").mkdir(parents=True)
     with whole_folder(tmp_path / "place") as fresh:
         (fresh / "new").touch()
@@ -156,14 +156,14 @@ def test_a_complete_file_replaces_an_old_one(tmp_path: Path):
     assert _everything(tmp_path) == {"new": None, "new/file": "whole", "whole": "again"}
 
 
-def test_a_folder_that_cannot_be_moved_leaves_the_one_it_was_to_replace(tmp_path: Path):
+def test_a_failed_move_leaves_the_target_folder(tmp_path: Path):
     (tmp_path / "place").mkdir()
     with pytest.raises(DataError, match="place: No such file or directory"):
         put_folder(tmp_path / "nowhere", tmp_path / "place")
     assert _everything(tmp_path) == {"place": None}
 
 
-def test_in_a_renewed_folder_others_files_stay_and_those_to_go_are_gone(tmp_path: Path):
+def test_renewing_keeps_other_files_and_removes_named_ones(tmp_path: Path):
     for name in ("mine", "gone", "weights"):
         (tmp_path / name).write_text("old")
     with renewed_folder(tmp_path, last="a.json", without=["gone", "never there"]) as fresh:
@@ -172,7 +172,7 @@ def test_in_a_renewed_folder_others_files_stay_and_those_to_go_are_gone(tmp_path
     assert _everything(tmp_path) == {"mine": "old", "weights": "new", "a.json": "new"}
 
 
-def test_in_a_renewed_folder_a_file_and_a_folder_take_each_others_places(tmp_path: Path):
+def test_renewing_can_swap_files_and_folders(tmp_path: Path):
     (tmp_path / "one").mkdir()
     (tmp_path / "other").touch()
     with renewed_folder(tmp_path, last="a.json") as fresh:
@@ -181,7 +181,7 @@ def test_in_a_renewed_folder_a_file_and_a_folder_take_each_others_places(tmp_pat
     assert _everything(tmp_path) == {"one": "", "other": None}
 
 
-def test_what_tells_of_the_others_is_moved_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_file_describing_the_others_is_moved_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     moved: list[str] = []
     replace = Path.replace
     monkeypatch.setattr(Path, "replace", lambda path, target: (moved.append(path.name), replace(path, target))[1])
@@ -191,12 +191,12 @@ def test_what_tells_of_the_others_is_moved_last(tmp_path: Path, monkeypatch: pyt
     assert moved == ["b", "c", "a.json"]
 
 
-def test_json_is_one_indented_text_with_its_letters_and_an_end(tmp_path: Path):
+def test_json_is_indented_unescaped_and_ends_with_newline(tmp_path: Path):
     write_json(tmp_path / "record.json", {"b": ["Ménière"], "a": 1})
     assert (tmp_path / "record.json").read_bytes() == '{\n "b": [\n  "Ménière"\n ],\n "a": 1\n}\n'.encode()
 
 
-def test_asking_first_makes_nothing(tmp_path: Path):
+def test_checking_first_creates_nothing(tmp_path: Path):
     (tmp_path / "letter.txt").touch()
     check_file(tmp_path / "letter.txt")
     check_file(tmp_path / "new" / "deep" / "file")
@@ -208,7 +208,7 @@ def test_asking_first_makes_nothing(tmp_path: Path):
     assert _everything(tmp_path) == {"letter.txt": ""}
 
 
-def test_asking_first_tells_what_may_not_be_written_to(tmp_path: Path, needs: Needs):
+def test_checking_first_names_unwritable_folders(tmp_path: Path, needs: Needs):
     needs.file_modes()
     (tmp_path / "closed").mkdir(mode=0o555)
     with pytest.raises(DataError, match="closed, which may not be written to"):

@@ -30,7 +30,7 @@ def test_dates_are_as_exact_as_they_were_written(written: str, date: str) -> Non
     assert iso_date(written) == date
 
 
-def test_parts_make_a_date_as_far_as_they_are_numbers() -> None:
+def test_dates_end_at_the_first_part_without_digits() -> None:
     assert iso_of("2024", "3", "5") == "2024-03-05"
     assert iso_of("2024", "Spring", "") == "2024"
     assert iso_of("2024", "", "5") == "2024"

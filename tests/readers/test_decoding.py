@@ -22,13 +22,11 @@ from auscult.readers.decoding import decoded
         ("\ufeffé".encode("utf-32-le"), "", "utf-32"),
     ],
 )
-def test_a_mark_goes_before_what_is_declared_and_that_before_guesses(
-    content: bytes, declared: str, encoding: str
-) -> None:
+def test_byte_order_marks_win_over_declarations_then_guesses(content: bytes, declared: str, encoding: str) -> None:
     assert decoded(content, declared) == ("é", encoding)
 
 
 @given(st.binary(max_size=40), st.sampled_from(["", "utf-8", "utf-16", "shift_jis", "big5", "cp1252", "ascii"]))
-def test_the_name_tells_how_to_decode_again(content: bytes, declared: str) -> None:
+def test_the_returned_encoding_decodes_the_content_again(content: bytes, declared: str) -> None:
     text, encoding = decoded(content, declared)
     assert content.decode(encoding, "replace") == text

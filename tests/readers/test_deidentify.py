@@ -62,7 +62,7 @@ def test_names_contacts_dates_and_numbers_are_found(presidio: PresidioDeidentifi
     assert len(draft.runs) == len(draft.words) == 0
 
 
-def test_what_was_found_once_is_hidden_wherever_it_stands() -> None:
+def test_a_detected_name_is_hidden_in_every_place() -> None:
     text = "Seen by Hagen.\n\nPLAN: as Hagen says. Hagenbach is a town."
     draft = deidentified(draft_of(text, title="Hagen's letter", key="k"), Digits())
     assert draft.text == "Seen by <X>.\n\nPLAN: as <X> says. Hagenbach is a town."
@@ -90,13 +90,13 @@ def test_sections_keep_their_places(text: str, data: st.DataObject) -> None:
         assert letters == re.sub(r"\d", "", before.text)
 
 
-def test_one_of_ones_own_is_opened_by_its_place() -> None:
+def test_own_deidentifiers_are_loaded_by_import_path() -> None:
     made = open_deidentifier("own_deidentifier:Numbers")
     assert isinstance(made, Deidentifier)
     assert list(made.find("a 12")) == [(2, 4, "<NUMBER>")]
 
 
 @pytest.mark.parametrize("named", ["nobody", "no_such_module:x", "json:nothing", "json:dumps"])
-def test_what_is_none_is_refused(named: str) -> None:
+def test_anything_but_a_deidentifier_is_refused(named: str) -> None:
     with pytest.raises(ConfigError):
         open_deidentifier(named)

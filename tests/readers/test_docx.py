@@ -47,7 +47,7 @@ def test_headings_lists_and_tables() -> None:
     assert draft.content is None
 
 
-def test_runs_say_where_in_the_plain_text_a_word_stands() -> None:
+def test_runs_map_words_to_the_plain_source_text() -> None:
     content = saved(word_leaflet())
     draft = read(content)
     source = word_source(content)
@@ -59,7 +59,7 @@ def test_runs_say_where_in_the_plain_text_a_word_stands() -> None:
     assert "• " not in source
 
 
-def test_the_title_may_be_the_one_first_heading_or_the_files() -> None:
+def test_title_is_the_metadatas_or_the_only_heading() -> None:
     document = Document()
     document.add_heading("Gout", 1)
     document.add_heading("Causes", 2)
@@ -85,7 +85,7 @@ def test_without_styles_short_bold_lines_are_headings() -> None:
     assert outline(read(saved(document))) == ["Causes", "Treatment"]
 
 
-def test_an_outline_level_makes_a_heading_of_any_paragraph() -> None:
+def test_paragraphs_with_an_outline_level_are_headings() -> None:
     document = Document()
     add_xml(document, '<w:pPr><w:outlineLvl w:val="1"/></w:pPr><w:r><w:t>Causes</w:t></w:r>')
     document.add_paragraph("Uric acid.")
@@ -125,7 +125,7 @@ def test_breaks_tabs_hyphens_and_signs() -> None:
     assert read(saved(document)).text == "One\ntwo three four\n\nbeta-blocker TNF-α infection"
 
 
-def test_headers_footers_and_comments_are_left_out_and_footnotes_stand_at_the_end() -> None:
+def test_headers_and_comments_are_omitted_footnotes_come_last() -> None:
     document = word_leaflet()
     document.sections[0].header.paragraphs[0].text = "Confidential header"
     document.sections[0].footer.paragraphs[0].text = "Page footer"
@@ -150,14 +150,14 @@ def test_headers_footers_and_comments_are_left_out_and_footnotes_stand_at_the_en
         assert word not in draft.text
 
 
-def test_a_broken_header_is_no_reason_to_refuse_a_text() -> None:
+def test_a_broken_page_header_does_not_prevent_reading() -> None:
     document = word_leaflet()
     document.sections[0].header.paragraphs[0].text = "Header"
     content = saved(document)
     assert read(with_parts(content, {"word/header1.xml": b"<w:hdr"})).text == read(content).text
 
 
-def test_a_table_of_contents_is_left_out_and_content_controls_are_read() -> None:
+def test_contents_tables_are_omitted_content_controls_are_read() -> None:
     document = word_leaflet()
     content = saved(document)
     body = part_of(content, MAIN)
@@ -200,7 +200,7 @@ def test_cells_that_span_and_tables_that_lay_out() -> None:
     assert read(saved(document)).text == "A: x | B: 1 | C: 2\nA: x | B: 3 | C: 4\n\nIn a frame\n\nof its own"
 
 
-def test_a_table_without_a_header_has_none_made_up() -> None:
+def test_no_header_is_invented_for_a_headerless_table() -> None:
     document = Document()
     table = document.add_table(rows=2, cols=2)
     for row, texts in zip(table.rows, (("Name", "Ann"), ("Ward", "Seven")), strict=True):
@@ -263,7 +263,7 @@ def refused(content: bytes) -> UnreadableError:
     return error.value
 
 
-def test_what_is_broken_is_refused() -> None:
+def test_broken_files_are_refused() -> None:
     content = saved(word_leaflet())
     for bad in (
         content[: len(content) // 2],
@@ -274,7 +274,7 @@ def test_what_is_broken_is_refused() -> None:
         assert refused(bad).kind == "broken Word file"
 
 
-def test_a_document_type_is_refused_before_anything_is_parsed() -> None:
+def test_a_doctype_declaration_is_refused_before_parsing() -> None:
     content = saved(word_leaflet())
     body = part_of(content, MAIN).replace(b"<w:document", b'<!DOCTYPE w [<!ENTITY a "b">]><w:document', 1)
     assert refused(with_parts(content, {MAIN: body})).kind == "declared entities"
@@ -284,13 +284,13 @@ def test_a_document_type_is_refused_before_anything_is_parsed() -> None:
     assert refused(with_parts(content, {"docProps/core.xml": properties})).kind == "declared entities"
 
 
-def test_a_zip_bomb_is_refused_before_it_is_unpacked() -> None:
+def test_a_zip_bomb_is_refused_before_unpacking() -> None:
     content = saved(word_leaflet())
     bomb = part_of(content, MAIN).replace(b"</w:body>", b" " * 30_000_000 + b"</w:body>")
     assert refused(with_parts(content, {MAIN: bomb})).kind == "zip bomb"
 
 
-def test_what_relationships_point_at_outside_stays_unopened() -> None:
+def test_external_relationships_are_never_opened() -> None:
     content = saved(word_leaflet())
     relations = part_of(content, "word/_rels/document.xml.rels").replace(
         b"</Relationships>",
@@ -301,7 +301,7 @@ def test_what_relationships_point_at_outside_stays_unopened() -> None:
     assert read(with_parts(content, {"word/_rels/document.xml.rels": relations})).text == read(content).text
 
 
-def test_no_words_is_told_and_pictures_alone_are_a_scan() -> None:
+def test_wordless_files_are_refused_as_empty_or_scanned() -> None:
     document = Document()
     assert refused(saved(document)).kind == "empty Word file"
     import io
@@ -312,7 +312,7 @@ def test_no_words_is_told_and_pictures_alone_are_a_scan() -> None:
     assert "ocrmypdf" in error.remedy
 
 
-def test_recognises_by_what_is_in_it() -> None:
+def test_word_files_are_recognised_by_content() -> None:
     content = saved(word_leaflet())
     assert DocxReader().recognises(SourceFile("a.bin", content))
     assert DocxReader().recognises(SourceFile("a.docx", content[:500]))
@@ -344,7 +344,7 @@ def with_chunk(document: WordDocument, name: str, chunk: bytes) -> bytes:
         ("c.dat", rb"{\rtf1\ansi\pard\b Care\b0\par\trowd\cellx1\cellx2\intbl Ice\cell 5\cell\row}", "Care\n\nIce | 5"),
     ],
 )
-def test_a_file_inside_is_read_where_it_stands(name: str, chunk: bytes, text: str) -> None:
+def test_embedded_files_are_read_at_their_place(name: str, chunk: bytes, text: str) -> None:
     document = Document()
     document.add_paragraph("Before.")
     draft = read(with_chunk(document, name, chunk))
@@ -353,7 +353,7 @@ def test_a_file_inside_is_read_where_it_stands(name: str, chunk: bytes, text: st
     assert read(with_chunk(Document(), name, chunk)).text == text
 
 
-def test_word_files_inside_of_each_other_are_read_to_a_depth() -> None:
+def test_nested_word_files_are_read_to_a_limit() -> None:
     content = saved(word_leaflet())
     for number in range(5):
         document = Document()
@@ -366,7 +366,7 @@ def test_word_files_inside_of_each_other_are_read_to_a_depth() -> None:
     assert draft.remarks == ("a file inside is not read: a kind that is not read there",)
 
 
-def test_a_file_inside_that_is_not_read_is_told() -> None:
+def test_unread_embedded_files_are_reported() -> None:
     document = Document()
     document.add_paragraph("Before.")
     assert read(with_chunk(document, "c.mht", b"MIME-Version: 1.0\n\nSGUgd2Fz")).text == "Before."
@@ -383,7 +383,7 @@ def test_a_large_first_letter_belongs_to_its_paragraph() -> None:
     assert read(saved(document)).text == "Diabetes is treated.\nAt once.\n\nEnd"
 
 
-def test_words_that_only_the_older_form_of_a_box_has_are_read() -> None:
+def test_text_of_a_legacy_text_box_is_read() -> None:
     document = Document()
     box = "<w:pict><w:txbxContent><w:p><w:r><w:t>In a box</w:t></w:r></w:p></w:txbxContent></w:pict>"
     add_xml(
@@ -408,7 +408,7 @@ def test_styles_say_what_is_struck_hidden_and_bold() -> None:
     assert draft.remarks == ("left out: 3 words (struck out), 1 word (hidden)",)
 
 
-def test_bold_lines_below_the_one_heading_of_a_file_are_headings() -> None:
+def test_bold_lines_below_the_only_heading_are_headings() -> None:
     document = Document()
     document.add_heading("Naproxen", 1)
     document.add_paragraph().add_run("Storage").bold = True
@@ -416,7 +416,7 @@ def test_bold_lines_below_the_one_heading_of_a_file_are_headings() -> None:
     assert (read(saved(document)).title, outline(read(saved(document)))) == ("Naproxen", ["Storage"])
 
 
-def test_what_an_author_wrote_of_a_picture_is_read_and_what_word_wrote_is_not() -> None:
+def test_only_picture_descriptions_written_by_authors_are_read() -> None:
     import io
 
     for described, text in (
@@ -431,7 +431,7 @@ def test_what_an_author_wrote_of_a_picture_is_read_and_what_word_wrote_is_not() 
         assert read(saved(document)).text == f"See:\n\n{text}".strip()
 
 
-def test_boxes_of_a_list_say_whether_they_are_ticked() -> None:
+def test_checkbox_bullets_are_read_as_ticked_or_empty() -> None:
     font = '<w:rPr><w:rFonts w:ascii="Wingdings"/></w:rPr>'
     level = f'<w:lvl w:ilvl="0"><w:numFmt w:val="bullet"/><w:lvlText w:val="{{}}"/>{font}</w:lvl>'
     lists = ((1, "\uf0fe"), (2, "\uf0a8"), (3, "\uf0a7"))
@@ -448,7 +448,7 @@ def test_boxes_of_a_list_say_whether_they_are_ticked() -> None:
     assert read(content).text == "☑ asthma\n☐ gout\n• none"
 
 
-def test_lines_of_a_heading_are_parted() -> None:
+def test_line_breaks_in_headings_separate_words() -> None:
     document = Document()
     document.add_heading("Chapter 2", 1).add_run().add_break()
     document.paragraphs[0].add_run("Dosage")

@@ -45,7 +45,7 @@ def refused(content: Any, name: str = "x.json") -> UnreadableError:
     return raised.value
 
 
-def test_a_bundle_is_read_by_its_texts() -> None:
+def test_each_text_of_a_bundle_is_a_document() -> None:
     drafts = read_sample(READER, "bundle.json")
     assert {draft.key: draft.title for draft in drafts} == {
         "Composition/c1": "Discharge summary",
@@ -55,7 +55,7 @@ def test_a_bundle_is_read_by_its_texts() -> None:
         "DocumentReference/d4": "",
     }
     letter, conclusion, report, note, of_a_binary = drafts
-    assert [(each.heading, each.text) for each in letter.sections] == [
+    assert [(section.heading, section.text) for section in letter.sections] == [
         ("Hospital course", "Acute gout of the left knee & fever; WBC 12 × 10^9/L."),
         ("Joints", "- Knee: “hot”"),
         ("Medication", "Drug: Colchicine | Dose: 500 mcg"),
@@ -74,42 +74,42 @@ def test_a_bundle_is_read_by_its_texts() -> None:
     assert conclusion.text.endswith("No fracture.\n\nEffusion & swelling.")
     assert conclusion.entity_ids == ("ICD10:M10.0",)
     assert report.text == "Report\n\nSoft tissue swelling."
-    assert [each.heading for each in note.sections] == ["Assessment", "Plan"]
+    assert [section.heading for section in note.sections] == ["Assessment", "Plan"]
     assert (note.media_type, note.content) == ("text/plain", b"Assessment:\nGout flare.\n\nPlan:\nColchicine.\n")
     assert of_a_binary.text == "Seen in clinic today."
 
 
-def test_what_was_not_read_is_told() -> None:
+def test_unread_resources_and_attachments_are_reported() -> None:
     first, *others = read_sample(READER, "bundle.json")
-    told = "\n".join(first.remarks)
-    assert "an attachment of DiagnosticReport/r1 was not read: expected " in told
-    assert "DocumentReference/d2" in told
-    assert "only an address, which is not fetched" in told
-    assert "DocumentReference/d3 was not read: expected a resource that stands" in told
-    assert "resources that are not read as texts: 1 Patient" in told
+    remarks = "\n".join(first.remarks)
+    assert "an attachment of DiagnosticReport/r1 was not read: expected " in remarks
+    assert "DocumentReference/d2" in remarks
+    assert "only an address, which is not fetched" in remarks
+    assert "DocumentReference/d3 was not read: expected a resource that stands" in remarks
+    assert "resources that are not read as texts: 1 Patient" in remarks
     assert not any(draft.remarks for draft in others)
 
 
-def test_a_narrative_is_kept_as_the_page_that_highlights_go_back_to() -> None:
+def test_highlights_of_a_narrative_map_to_its_html() -> None:
     letter = read_sample(READER, "bundle.json")[0]
     assert letter.media_type == "text/html"
     assert letter.content is not None
     assert sources_of(letter, "left knee & fever", letter.content) == ["left knee &amp; fever"]
 
 
-def test_a_narrative_loses_nothing_but_what_is_not_seen() -> None:
+def test_only_invisible_words_of_a_narrative_are_omitted() -> None:
     words = "<nav>a</nav><form>b</form><ul class='menu'><li><a href='c'>c</a></li></ul><p style='display:none'>d</p>"
     (draft,) = read(READER, json.dumps(composition(section("Plan", words))))
     assert draft.sections[0].text.split() == ["a", "b", "-", "c"]
 
 
-def test_titles_are_escaped_in_that_page() -> None:
+def test_markup_in_titles_is_kept_as_text() -> None:
     (draft,) = read(READER, json.dumps(composition(section("<b>A & B</b>", "x"), title="<script>t</script>")))
     assert draft.title == "<script>t</script>"
     assert draft.sections[0].heading == "<b>A & B</b>"
 
 
-def test_lines_are_resources_and_bad_ones_are_told() -> None:
+def test_ndjson_lines_are_resources_and_bad_ones_reported() -> None:
     lines = [attached(b"One."), {"a": 1}, composition(section("Plan", "Two."))]
     text = "\n".join([*map(json.dumps, lines), '{"a": NaN}', "[1]", '{"id": 1, "id": 2}', "", "no"])
     for name in ("x.ndjson", "x.json"):
@@ -142,7 +142,7 @@ def test_attachments_are_read_by_their_type() -> None:
         assert (draft.text, draft.title) == (text, "T")
 
 
-def test_one_text_in_several_formats_is_one_document_and_an_addendum_another() -> None:
+def test_formats_share_one_document_addenda_get_their_own() -> None:
     reference = attached(b"{\\rtf1}", "text/rtf")
     for data, media_type in (
         (b"Plan: stop aspirin.", "text/plain"),
@@ -172,7 +172,7 @@ def coded(display: str) -> dict[str, Any]:
     return {"coding": [{"system": "http://x", "code": "1", "display": display}]}
 
 
-def test_a_section_without_a_text_says_what_its_entries_say() -> None:
+def test_a_section_without_text_shows_its_entries() -> None:
     entries = [{"reference": "Condition/gout"}, {"reference": "https://server.test/fhir/Condition/ckd/_history/2"}]
     empty = {"title": "Implants", "emptyReason": coded("None known")}
     letter = composition(section("Plan", "Rest."), {"title": "Problems", "entry": entries}, empty)
@@ -190,7 +190,7 @@ def test_a_section_without_a_text_says_what_its_entries_say() -> None:
     assert len(drafts) == 1, "what a section says is no document of its own"
 
 
-def test_a_section_with_a_text_gets_only_what_its_entries_say_besides() -> None:
+def test_a_section_with_text_gains_only_new_entries() -> None:
     told = {**section("Problems", "<p>Gout</p><p>Asthma</p>"), "entry": [{"reference": f"Condition/{n}"} for n in "ab"]}
     gout = resource("Condition", "a", code=coded("Gout"), note=[{"text": "In the left toe."}])
     (draft,) = read(READER, bundled(composition(told), gout, resource("Condition", "b", code=coded("Eczema"))))
@@ -267,7 +267,7 @@ def test_fields_alone_are_one_record_a_patient() -> None:
     assert record.remarks[-1] == "resources that are not read as texts: 1 Patient, 1 Condition"
 
 
-def test_a_long_record_is_parted_by_years_and_medicines_stand_where_they_were_given() -> None:
+def test_long_records_are_split_by_year() -> None:
     rows = [
         resource(
             "Observation",
@@ -287,7 +287,7 @@ def test_a_long_record_is_parted_by_years_and_medicines_stand_where_they_were_gi
     assert record.sections[2].text == "Aspirin; status: final"
 
 
-def test_short_narratives_are_lines_of_the_record_with_what_they_leave_out() -> None:
+def test_short_narratives_are_record_lines_completed_with_fields() -> None:
     smoker = resource("Observation", "a", code=coded("Smoking"), text=narrated("Smoking: <b>never</b>"))
     gout = resource(
         "Condition", "b", code=coded("Gout"), text=narrated("Since 2010."), verificationStatus=coded("Refuted")
@@ -301,7 +301,7 @@ def test_short_narratives_are_lines_of_the_record_with_what_they_leave_out() -> 
     ]
 
 
-def test_a_resource_with_an_attachment_says_its_fields_too() -> None:
+def test_fields_beside_an_attachment_are_read() -> None:
     image = {"contentType": "image/png", "data": "eA=="}
     media = resource("Media", "m", content=image, note=[{"text": "Rash on the arm."}])
     (draft,) = read(READER, bundled(media))
@@ -333,7 +333,7 @@ def test_attachments_of_any_kind_are_read() -> None:
         assert draft.text == "Rash since Monday."
 
 
-def test_people_places_and_bills_are_counted_and_not_read() -> None:
+def test_administrative_resources_are_counted_and_not_read() -> None:
     kinds = ("Patient", "Organization", "Claim", "ValueSet")
     others = [resource(kind, "x", code=coded("Word"), text=narrated("Born in 1970.")) for kind in kinds]
     (draft,) = read(READER, bundled(attached(b"Rest."), *others))
@@ -343,18 +343,18 @@ def test_people_places_and_bills_are_counted_and_not_read() -> None:
 
 
 @pytest.mark.parametrize("shape", ["sorted", "list"])
-def test_the_type_of_a_resource_may_stand_last_and_resources_in_a_list(shape: str) -> None:
-    found = {"id": "c", "extension": [{"url": "x" * 5000}], "code": coded("Gout"), "resourceType": "Condition"}
-    whole: Any = {"entry": [{"resource": found}], "type": "collection", "resourceType": "Bundle"}
-    content = json.dumps([found] if shape == "list" else whole)
+def test_fhir_is_recognised_with_late_type_or_list(shape: str) -> None:
+    condition = {"id": "c", "extension": [{"url": "x" * 5000}], "code": coded("Gout"), "resourceType": "Condition"}
+    whole: Any = {"entry": [{"resource": condition}], "type": "collection", "resourceType": "Bundle"}
+    content = json.dumps([condition] if shape == "list" else whole)
     assert READER.recognises(SourceFile("x.json", content.encode()))
     (draft,) = read(READER, content, "x.json")
     assert draft.key == "Condition/c"
-    rows = json.dumps([{"id": "1", "text": "y" * 5000, "of": found}]).encode()
+    rows = json.dumps([{"id": "1", "text": "y" * 5000, "of": condition}]).encode()
     assert not READER.recognises(SourceFile("x.json", rows)), "a row that has a resource in it is a row"
 
 
-def test_keys_stay_apart() -> None:
+def test_documents_keep_distinct_keys() -> None:
     bundle = {
         "resourceType": "Bundle",
         "entry": [
@@ -369,7 +369,7 @@ def test_keys_stay_apart() -> None:
     assert keys == ["d", "d~2", "7", "4", "e"]
 
 
-def test_no_address_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_attachment_urls_are_never_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any, **__: Any) -> Any:
         raise AssertionError("something was asked")
 
@@ -408,7 +408,7 @@ def test_no_address_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"resourceType": "DocumentReference", "content": "x"}, "empty file"),
     ],
 )
-def test_what_cannot_be_read_is_named(content: Any, kind: str) -> None:
+def test_unreadable_content_is_refused_with_its_kind(content: Any, kind: str) -> None:
     assert refused(content).kind == kind
 
 
@@ -419,7 +419,7 @@ def test_sections_are_not_nested_without_end() -> None:
     assert refused(composition(nested)).kind == "deep nesting"
 
 
-def test_an_error_tells_nothing_of_a_patient() -> None:
+def test_errors_reveal_nothing_about_a_patient() -> None:
     for content in ('{"resourceType": "Canary", "Canary": 1, "Canary": 2}', '{"resourceType": "A", "x": "Canary'):
         assert "Canary" not in str(refused(content))
 
@@ -433,11 +433,11 @@ def test_an_error_tells_nothing_of_a_patient() -> None:
         (b'"resourceType": "Bundle"', False),
     ],
 )
-def test_resources_are_told_by_their_type(head: bytes, told: bool) -> None:
+def test_fhir_is_recognised_by_its_resource_type(head: bytes, told: bool) -> None:
     assert READER.recognises(SourceFile("x.txt", head)) is told
 
 
-def test_a_section_with_a_title_alone_is_found_beside_others_with_text() -> None:
+def test_a_section_with_only_a_title_is_kept() -> None:
     inner = {"title": "No known drug allergies"}
     (draft,) = read(READER, json.dumps(composition(section("Plan", "Rest.", inner), {"title": "INR above 8"})))
     assert [(each.heading, each.text) for each in draft.sections] == [
@@ -448,13 +448,13 @@ def test_a_section_with_a_title_alone_is_found_beside_others_with_text() -> None
     assert list(draft.heading_paths) == [(), ("Plan",), ()]
 
 
-def test_titles_alone_do_not_hide_the_narrative_of_the_whole() -> None:
+def test_untexted_sections_do_not_hide_the_documents_narrative() -> None:
     told = {**composition({"title": "Plan"}), "text": {"div": "<div>Rest.</div>"}}
     (draft,) = read(READER, json.dumps(told))
     assert "Rest." in draft.text
 
 
-def test_names_of_patients_and_authors_are_kept_once_each() -> None:
+def test_each_patient_and_author_name_is_kept_once() -> None:
     people = [
         {
             "resourceType": "Patient",
@@ -488,7 +488,7 @@ def numbered(value: str, *codes: str, use: str = "usual") -> dict[str, object]:
         ([], "Patient/p"),
     ],
 )
-def test_a_patient_is_called_by_the_record_number_that_other_systems_use(
+def test_patients_are_identified_by_their_medical_record_number(
     identifiers: list[dict[str, object]], patient: str
 ) -> None:
     person = {"resourceType": "Patient", "id": "p", "name": [{"text": "Mo Lee"}], "identifier": identifiers}
@@ -497,6 +497,6 @@ def test_a_patient_is_called_by_the_record_number_that_other_systems_use(
     assert (draft.metadata["patient"], draft.metadata["names"]) == (patient, "Mo Lee")
 
 
-def test_a_text_of_nobody_has_no_names() -> None:
+def test_texts_without_people_have_no_names() -> None:
     (draft,) = read(READER, json.dumps(attached(b"Rest.")))
     assert "names" not in draft.metadata

@@ -9,7 +9,7 @@ def piece(source: str, words: str) -> Piece:
     return Piece(words, start, start + len(words))
 
 
-def test_neighbours_are_one_run_and_wide_white_space_is_its_own() -> None:
+def test_adjacent_pieces_share_a_run_wide_whitespace_splits() -> None:
     source = "one two\n  three"
     flow = Flow()
     flow.add(piece(source, "one "))
@@ -18,14 +18,14 @@ def test_neighbours_are_one_run_and_wide_white_space_is_its_own() -> None:
     assert flow.runs.tolist() == [(0, 7, 0, 7), (7, 8, 7, 10), (8, 13, 10, 15)]
 
 
-def test_single_white_space_is_a_blank_inside_its_run() -> None:
+def test_a_single_whitespace_becomes_a_space_within_runs() -> None:
     flow = Flow()
     flow.add(Piece("a\tb\nc", 0, 5))
     assert flow.text == "a b c"
     assert flow.runs.tolist() == [(0, 5, 0, 5)]
 
 
-def test_what_stands_in_no_source_is_in_no_run() -> None:
+def test_inserted_text_belongs_to_no_run() -> None:
     flow = Flow()
     flow.marker("- ")
     flow.add(Piece("a", 4, 5))
@@ -66,7 +66,7 @@ def headed(*headings: tuple[int, str, str]) -> Flow:
     return flow
 
 
-def test_a_heading_with_nothing_below_it_is_a_section_of_its_own_words() -> None:
+def test_a_heading_without_text_becomes_its_own_section() -> None:
     flow = headed(
         (1, "Warfarin", ""),
         (2, "Dose", "5 mg."),
@@ -88,7 +88,7 @@ def test_a_heading_with_nothing_below_it_is_a_section_of_its_own_words() -> None
     assert all(flow.text[each.start : (each.start or 0) + len(each.text)] == each.text for each in sections)
 
 
-def test_a_title_with_nothing_below_it_is_a_section_without_a_heading() -> None:
+def test_a_title_without_text_becomes_an_unheaded_section() -> None:
     flow = headed((1, "Do NOT give with fluconazole", ""), (1, "Dose", "5 mg."))
     sections, paths = flow.sections(flow.headings[0])
     assert [(each.heading, each.text) for each in sections] == [("", "Do NOT give with fluconazole"), ("Dose", "5 mg.")]

@@ -33,7 +33,7 @@ def test_good_files_are_all_read(tmp_path: Path) -> None:
     assert counts.documents > counts.read
 
 
-def test_files_changed_at_random_and_light_ones_made_to_harm_break_nothing() -> None:
+def test_randomly_changed_and_small_hostile_files_break_nothing() -> None:
     counts = fuzz(70, seed=7, groups=("entities", "pages", "word", "odd", "office"))
     assert counts.findings == []
     assert counts.fetched == 0
@@ -44,7 +44,7 @@ def test_files_changed_at_random_and_light_ones_made_to_harm_break_nothing() -> 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("group", sorted({*GROUPS} - {"entities", "pages", "word", "odd", "office"}))
-def test_heavy_ones_made_to_harm_break_nothing(group: str) -> None:
+def test_large_hostile_files_break_nothing(group: str) -> None:
     counts = fuzz(0, seed=7, groups=(group,))
     assert counts.findings == []
     assert counts.files > 1
@@ -53,7 +53,7 @@ def test_heavy_ones_made_to_harm_break_nothing(group: str) -> None:
         assert counts.refused["path traversal"] >= 3
 
 
-def test_changes_are_the_same_for_a_seed_and_differ_from_the_file() -> None:
+def test_mutations_are_reproducible_and_change_the_file() -> None:
     assert list(changed_files(30, 3)) == list(changed_files(30, 3))
     content = good_files()["page.html"]
     changed = {mutated(random.Random(seed), content, [content]) for seed in range(30)}
@@ -72,12 +72,12 @@ def test_changes_are_the_same_for_a_seed_and_differ_from_the_file() -> None:
     ],
     ids=["section", "runs", "page", "surrogate"],
 )
-def test_a_draft_that_lies_is_noticed(draft: DraftDocument) -> None:
+def test_inconsistent_drafts_are_detected(draft: DraftDocument) -> None:
     with pytest.raises((ValueError, UnicodeEncodeError)):
         check_draft(draft)
 
 
-def test_what_is_written_fetched_or_told_is_noticed(tmp_path: Path) -> None:
+def test_network_access_and_leaked_secrets_are_detected(tmp_path: Path) -> None:
     import urllib.request
 
     with listener() as (address, met), pytest.raises(OSError):  # noqa: PT011

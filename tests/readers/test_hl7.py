@@ -25,7 +25,7 @@ def texts(draft: DraftDocument) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("end", ["\r", "\n", "\r\n"])
-def test_lines_of_a_report_are_its_text_and_its_headings_sections(end: str) -> None:
+def test_report_lines_are_text_and_their_headings_sections(end: str) -> None:
     lines = ["HISTORY: Cough.", "Fever for a week.", "", "IMPRESSION: Pneumonia."]
     report = [f"OBX|{n}|TX|1^Chest X-ray||{line}||||||F" for n, line in enumerate(lines)]
     content = message("OBR|1|||1^Chest X-ray|||20240301103000||||||||||||||||||F", *report, end=end)
@@ -38,7 +38,7 @@ def test_lines_of_a_report_are_its_text_and_its_headings_sections(end: str) -> N
     }  # fmt: skip
 
 
-def test_results_stand_with_their_names_units_and_ranges_below_their_order() -> None:
+def test_results_are_listed_under_their_order_with_units() -> None:
     (draft,) = read(READER, message(
         "OBR|1|||1^Chest X-ray", "OBX|1|TX|2^Findings||Clear.", "OBX|2|TX|3^Impression||Normal.",
         "OBR|2|||9^Electrolytes", "OBX|1|NM|2823-3^Potassium^LN||6.9|mmol/L^^UCUM|3.5-5.1|HH|||F", "NTE|1||Haemolysed.",
@@ -57,7 +57,7 @@ def test_results_stand_with_their_names_units_and_ranges_below_their_order() -> 
     assert draft.remarks == ("message 1: a result that was taken back was left out",)
 
 
-def test_escape_sequences_are_what_they_stand_for() -> None:
+def test_escape_sequences_are_decoded() -> None:
     escaped = r"A \T\ b\.br\10\S\9 \F\ \R\ \E\ \H\bold\N\ caf\XC3A9\~last"
     content = message(f"OBX|1|FT|1^Note||{escaped}")
     (draft,) = read(READER, content)
@@ -101,7 +101,7 @@ def test_allergies_and_medicines_are_sections_with_named_fields() -> None:
     assert sources_of(draft, "Penicillin", content.encode()) == ["Penicillin"]
 
 
-def test_messages_are_documents_and_those_without_a_report_are_counted() -> None:
+def test_each_report_is_a_document_others_are_counted() -> None:
     admitted = HEAD.format(3).replace("ORU^R01", "ADT^A01") + "\r"
     parts = ["FHS|^~\\&|x\r", "BHS|^~\\&|x\r", "\x0b", message("OBX|1|TX|1||One."), "\x1c\r", "\x0b"]
     parts += [message("OBX|1|TX|1||Two.", number=2), "\x1c\r", admitted, message("OBX|1|TX|1||Three."), "BTS|2\r"]
@@ -110,7 +110,7 @@ def test_messages_are_documents_and_those_without_a_report_are_counted() -> None
     assert drafts[0].remarks == ("messages without a report: 1 of 4",)
 
 
-def test_a_document_of_mdm_is_titled_by_its_kind() -> None:
+def test_mdm_documents_are_titled_by_their_type() -> None:
     (draft,) = read(
         READER, message("TXA|1|DS^Discharge summary|TX|20240305|||||7^LEE^ANN", "OBX|1|TX|1^Body||Went home.")
     )
@@ -128,12 +128,12 @@ def test_enclosed_files_are_read_by_their_type() -> None:
     assert raised.value.kind == "attachment not here"
 
 
-def test_a_line_end_in_a_field_loses_no_words() -> None:
+def test_a_line_break_in_a_field_loses_nothing() -> None:
     (draft,) = read(READER, message("OBX|1|TX|1||One\nof two lines||||||F", end="\r"))
     assert draft.text == "One\nof two lines"
 
 
-def test_letters_are_those_that_the_header_names_or_the_bytes_tell() -> None:
+def test_encoding_comes_from_the_header_or_the_bytes() -> None:
     segment = "OBX|1|TX|1||Fi\u00e8vre \u017eena\r"
     for charset, encoding in (("UNICODE UTF-8", "utf-8"), ("", "utf-8"), ("8859/2", "iso8859-2")):
         told = HEAD.format(1) + f"||||||{charset}\r"
@@ -149,6 +149,6 @@ def test_a_file_without_a_report_is_refused(content: str) -> None:
 
 
 @pytest.mark.parametrize("content", ["MSH is a hospital.", "MSHA|x", "# MSH|^~\\&|", "MSH|a|b|c"])
-def test_other_texts_are_no_messages(content: str) -> None:
+def test_other_texts_are_not_recognised(content: str) -> None:
     assert not READER.recognises(SourceFile("x.txt", content.encode()))
     assert Registry().reader_of(SourceFile("x.txt", message().encode())).name == "HL7 v2"

@@ -125,16 +125,16 @@ def test_markup_is_read_as_browsers_do(page: str, text: str) -> None:
         ("<tr><th>A<th>B", ["A | B"]),
     ],
 )  # fmt: skip
-def test_each_row_of_a_table_can_be_read_alone(table: str, lines: list[str]) -> None:
+def test_each_table_row_is_understandable_alone(table: str, lines: list[str]) -> None:
     assert text_of(f"<p>Table</p><table>{table}</table><p>after").split("\n\n") == ["Table", "\n".join(lines), "after"]
 
 
-def test_a_table_that_lays_out_a_page_is_read_as_blocks() -> None:
+def test_layout_tables_are_read_as_blocks() -> None:
     page = "<table><tr><td><h2>A</h2><p>one</td><td><p>two<table><tr><td>x<td>y</table></td></tr></table>"
     assert text_of(page) == "A\n\none\n\ntwo\n\nx | y"
 
 
-def test_what_is_around_the_text_is_left_out() -> None:
+def test_boilerplate_around_the_text_is_omitted() -> None:
     around = (
         "<div class='site-header'>Site</div><nav>Menu</nav><aside>Aside</aside><div id='cookie-notice'>Cookies</div>"
         "<ul><li><a href=/a>one</a><li><a href=/b>two</a><li><a href=/c>three</a></ul><form>Search</form>"
@@ -157,16 +157,16 @@ def test_what_is_around_the_text_is_left_out() -> None:
         ("<form><p>Much text of a page in a form.</p></form>", "Much text of a page in a form."),
     ],
 )
-def test_what_may_be_the_text_is_kept(kept: str, text: str) -> None:
+def test_parts_that_may_be_text_are_kept(kept: str, text: str) -> None:
     assert text_of(f"<p>Before.</p>{kept}<p>End.") == f"Before.\n\n{text}\n\nEnd."
 
 
-def test_only_the_main_part_is_read_where_there_is_one() -> None:
+def test_only_the_main_element_is_read_if_substantial() -> None:
     assert text_of("<div>Beside</div><main><p>The text.</main><div>Below</div>") == "The text."
     assert "Beside" in text_of(f"<div>{'Beside. ' * 20}</div><main>x</main>")
 
 
-def test_a_page_of_nothing_but_navigation_is_still_read() -> None:
+def test_a_page_with_only_navigation_is_read() -> None:
     assert "Gout" in text_of("<nav><a href=/gout>Gout</a></nav>")
 
 
@@ -184,7 +184,7 @@ def test_a_page_of_nothing_but_navigation_is_still_read() -> None:
         ("<p>x", ""),
     ],
 )  # fmt: skip
-def test_the_title_is_the_first_heading_or_the_pages(page: str, title: str) -> None:
+def test_title_is_the_first_heading_or_title_element(page: str, title: str) -> None:
     assert read(READER, page)[0].title == title
 
 
@@ -193,7 +193,7 @@ def test_xhtml_is_read_by_the_rules_of_xml() -> None:
     assert text_of(page) == "a\nb\n\nc"
 
 
-def test_a_heading_that_is_never_closed_is_none() -> None:
+def test_an_unclosed_long_heading_is_body_text() -> None:
     (draft,) = read(READER, f"<h2>{'word ' * 100}")
     assert [section.heading for section in draft.sections] == [""]
 
@@ -238,11 +238,11 @@ def test_a_page_without_words_is_refused(page: str) -> None:
         ("a", b"<!---->" * 500, False),
     ],
 )
-def test_pages_are_told_by_their_beginning(name: str, head: bytes, told: bool) -> None:
+def test_html_is_recognised_by_its_beginning(name: str, head: bytes, told: bool) -> None:
     assert READER.recognises(SourceFile(name, head)) is told
 
 
-def test_a_heading_alone_is_read_but_not_one_whose_links_are_left_out() -> None:
+def test_lone_headings_are_read_unless_links_are_omitted() -> None:
     links = "".join(f"<li><a href='/{name}'>{name} of many words</a></li>" for name in ("Gout", "Lupus", "Sepsis"))
     page = f"<main><h1>Warfarin</h1><p>{'A long text. ' * 20}</p><h2>Related</h2><h3>Do NOT give with fluconazole</h3>"
     (draft,) = read(READER, f"{page}<h2>Related conditions</h2><ul>{links}</ul></main>")
@@ -250,7 +250,7 @@ def test_a_heading_alone_is_read_but_not_one_whose_links_are_left_out() -> None:
     assert draft.sections[1].text == "Do NOT give with fluconazole"
 
 
-def test_a_page_of_such_headings_alone_is_read() -> None:
+def test_a_page_with_only_navigation_headings_is_read() -> None:
     (draft,) = read(READER, "<h2>Related conditions</h2><h2>Contents</h2>")
     assert [section.text for section in draft.sections] == ["Related conditions", "Contents"]
 
@@ -273,7 +273,7 @@ SHOWN = ("The text of a page. " * 20).strip()
         "<h2 id=t>Signs</h2><div role=region aria-labelledby=t hidden>Pain.</div>",
     ],
 )
-def test_what_is_hidden_until_a_reader_opens_it_stands_below_the_words_that_open_it(panels: str) -> None:
+def test_collapsed_panels_are_read_below_their_control(panels: str) -> None:
     (draft,) = read(READER, f"<h1>Gout</h1>{TEXT}{panels}")
     assert [(section.heading, section.text) for section in draft.sections] == [("", SHOWN), ("Signs", "Pain.")]
 
@@ -287,14 +287,14 @@ def test_what_is_hidden_until_a_reader_opens_it_stands_below_the_words_that_open
         "<div role=dialog aria-labelledby=t hidden><b id=t>Loading</b></div>",
     ],
 )
-def test_what_is_hidden_otherwise_is_left_out_and_counted(hidden: str) -> None:
+def test_hidden_words_are_omitted_and_counted(hidden: str) -> None:
     (draft,) = read(READER, TEXT + hidden)
     assert draft.text == SHOWN
     (remark,) = draft.remarks
     assert "1 word (" in remark
 
 
-def test_a_page_that_is_hidden_until_a_script_shows_it_is_read() -> None:
+def test_content_hidden_until_a_script_runs_is_read() -> None:
     assert text_of(f"<body style='visibility: hidden'>{TEXT}") == SHOWN
     assert text_of(f"<p>Please wait.</p><div style='display:none'>{TEXT}</div>").endswith(SHOWN)
 
@@ -310,7 +310,7 @@ def test_a_page_that_is_hidden_until_a_script_shows_it_is_read() -> None:
         "<p>Step one: <img alt='Shake the inhaler five times.' src=1.png></p>",
     ],
 )
-def test_names_alone_do_not_make_a_part_one_around_the_text(kept: str) -> None:
+def test_class_names_alone_do_not_make_text_boilerplate(kept: str) -> None:
     (draft,) = read(READER, TEXT + kept)
     words = kept.replace("<img alt='", "<b>").replace("' src=1.png>", "</b>")
     assert draft.text == f"{SHOWN}\n\n{text_of(words)}"
@@ -328,11 +328,11 @@ def test_names_alone_do_not_make_a_part_one_around_the_text(kept: str) -> None:
         "<img alt=IMG_1234.jpg src=x><img alt='' src=y>",
     ],
 )
-def test_parts_of_a_site_are_left_out(around: str) -> None:
+def test_comments_forms_footers_and_sidebars_are_omitted(around: str) -> None:
     assert text_of(TEXT + around) == SHOWN
 
 
-def test_a_questionnaire_says_what_is_ticked_and_what_was_filled_in() -> None:
+def test_forms_are_read_with_ticks_and_entered_values() -> None:
     form = (
         "<form><fieldset><legend>Do you smoke?</legend><label><input type=radio checked>Yes</label>"
         "<label><input type=radio>No</label></fieldset><label>How many a day <input type=number value=12></label>"
@@ -342,7 +342,7 @@ def test_a_questionnaire_says_what_is_ticked_and_what_was_filled_in() -> None:
     assert text_of(TEXT + form) == f"{SHOWN}\n\n{asked}"
 
 
-def test_bold_lines_are_headings_where_a_page_has_no_others() -> None:
+def test_bold_lines_are_headings_without_other_headings() -> None:
     page = (
         "<h1>Naproxen</h1><p><b>Side effects</b></p><p>Pain.</p><div><strong>Storage:</strong><br>Below 25 °C.</div>"
         "<p style='font-weight: 700'>Overdose</p><p><b>At once</b> call for help.</p><p><b>Take it with food.</b></p>"
@@ -392,7 +392,7 @@ TEASERS = "".join(
         f"<div class=post-author-box><p>{'Ann writes of joints and more. ' * 3}</p><a href=/ann>More of Ann</a></div>",
     ],
 )
-def test_links_to_other_pages_beside_the_sentences_are_left_out_and_counted(around: str) -> None:
+def test_links_around_the_article_are_omitted_and_counted(around: str) -> None:
     page = f"<div>{ARTICLE}</div>"
     (draft,) = read(READER, page.replace("</div></div>", f"</div>{around}</div>"))
     assert draft.text == text_of(page)
@@ -418,14 +418,14 @@ def test_links_to_other_pages_beside_the_sentences_are_left_out_and_counted(arou
         "<div class=related-drugs><p>Azathioprine: half of <a href=/a>its dose</a> when given with this one.</p></div>",
     ],
 )
-def test_what_may_say_something_of_the_subject_stays_beside_the_sentences(kept: str) -> None:
+def test_possibly_relevant_parts_around_the_article_are_kept(kept: str) -> None:
     (draft,) = read(READER, f"<div>{ARTICLE}{kept}</div>")
     assert draft.text == f"{text_of(ARTICLE)}\n\n{text_of(kept)}"
     assert not draft.remarks
 
 
 @pytest.mark.parametrize("kept", ["<h2>Do NOT give with Rifadin</h2>", "<p>Call 112 at once</p>", "<b>Stop it.</b>"])
-def test_what_says_something_stays_where_what_is_below_it_is_left_out(kept: str) -> None:
+def test_informative_text_beside_omitted_share_buttons_is_kept(kept: str) -> None:
     share = "<div class=share-buttons><a href=/f>Facebook</a> <a href=/m>Mail</a> <a href=/c>Copy the link</a></div>"
     script = f"<script>{'let it = 1; ' * 40}</script>"
     (draft,) = read(READER, f"<div>{ARTICLE}<div>{kept}{share}{script}</div></div>")

@@ -45,7 +45,7 @@ def box_of(draft: DraftDocument, word: str) -> tuple[int, float, float, float, f
     return box.page, box.left, box.top, box.right, box.bottom
 
 
-def test_pages_of_a_tiff_are_pages_and_a_preview_is_none(needs: Needs) -> None:
+def test_tiff_frames_are_pages_and_previews_are_not(needs: Needs) -> None:
     needs.package("rapidocr")
     first = page("Colchicine is taken twice a day.").convert("1")
     second = page("Paracetamol is taken at night.").convert("1")
@@ -63,7 +63,7 @@ def test_pages_of_a_tiff_are_pages_and_a_preview_is_none(needs: Needs) -> None:
     assert 0.8 < float(draft.metadata["scan_confidence"]) <= 1
 
 
-def test_a_photo_is_read_upright_and_drawn_so(needs: Needs) -> None:
+def test_rotated_photos_are_read_and_drawn_upright(needs: Needs) -> None:
     needs.package("rapidocr")
     upright = page(GOUT, (595, 400))
     exif = Image.Exif()
@@ -88,7 +88,7 @@ def test_a_photo_is_read_upright_and_drawn_so(needs: Needs) -> None:
         (None, (595.22, 842.0)),
     ],
 )
-def test_a_page_is_as_large_as_the_file_says_where_it_can_be(
+def test_page_size_follows_a_plausible_declared_resolution(
     dpi: tuple[int, int] | None, size: tuple[float, float]
 ) -> None:
     with opened_pictures(saved(Image.new("1", (2480, 3507), 1), "TIFF", dpi=dpi)) as pictures:
@@ -97,7 +97,7 @@ def test_a_page_is_as_large_as_the_file_says_where_it_can_be(
 
 
 @pytest.mark.parametrize("mode", ["RGBA", "LA", "P", "I;16", "CMYK", "1"])
-def test_every_kind_of_dots_is_drawn_black_on_white(mode: str) -> None:
+def test_every_pixel_mode_is_drawn_black_on_white(mode: str) -> None:
     grey = np.full((100, 100), 255, np.uint8)
     grey[40:60, 40:60] = 0
     picture = Image.fromarray(grey)
@@ -112,7 +112,7 @@ def test_every_kind_of_dots_is_drawn_black_on_white(mode: str) -> None:
     assert drawn[drawn.shape[0] // 2, drawn.shape[1] // 2] == 0
 
 
-def test_what_holds_no_page_is_named(needs: Needs, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_images_without_a_readable_page_are_refused(needs: Needs, monkeypatch: pytest.MonkeyPatch) -> None:
     needs.package("rapidocr")
     whole = saved(page("Colchicine is taken twice a day."), "PNG")
     for content, got in (

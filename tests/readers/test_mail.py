@@ -39,7 +39,7 @@ def test_the_page_is_read_and_headers_are_fields() -> None:
     assert draft.content.decode(draft.encoding)[begin:end].endswith("Ménière.")
 
 
-def test_plain_text_is_read_where_there_is_no_page_with_words() -> None:
+def test_plain_text_is_read_without_html_words() -> None:
     (draft,) = read(mail(page=False))
     assert draft.text.strip() == f"{GOUT} (plain)"
     made = EmailMessage()
@@ -51,22 +51,22 @@ def test_plain_text_is_read_where_there_is_no_page_with_words() -> None:
 
 @pytest.mark.parametrize("encoding", ["7bit", "8bit", "quoted-printable", "base64"])
 @pytest.mark.parametrize("charset", ["utf-8", "iso-8859-1", "windows-1252"])
-def test_letters_are_those_that_were_meant(encoding: str, charset: str) -> None:
+def test_transfer_encodings_and_charsets_are_decoded(encoding: str, charset: str) -> None:
     text = "He was told: no vita" + "min K (café)."
-    held = text.encode(charset)
+    encoded = text.encode(charset)
     if encoding == "base64":
-        sent = base64.encodebytes(held)
+        sent = base64.encodebytes(encoded)
     elif encoding == "quoted-printable":
-        sent = held.replace(b"vitamin", b"vita=\r\nmin").replace("é".encode(charset), "".join(
+        sent = encoded.replace(b"vitamin", b"vita=\r\nmin").replace("é".encode(charset), "".join(
             f"={each:02X}" for each in "é".encode(charset)
         ).encode())  # fmt: skip
     else:
-        sent = held
+        sent = encoded
     head = f"From: a@b.test\nContent-Type: text/plain; charset={charset}\nContent-Transfer-Encoding: {encoding}\n\n"
     assert read(head.encode() + sent)[0].text == text
 
 
-def test_a_page_in_the_letters_of_its_header_and_not_of_its_own_head() -> None:
+def test_mail_header_charset_wins_over_the_meta_tag() -> None:
     page = "<html><head><meta charset='utf-8'></head><body><p>Café</p></body></html>".encode("cp1252")
     head = b"From: a@b.test\nContent-Type: text/html; charset=windows-1252\n\n"
     assert read(head + page)[0].text == "Café"
@@ -77,7 +77,7 @@ def test_a_page_in_the_letters_of_its_header_and_not_of_its_own_head() -> None:
     [("=?utf-8?B?TcOpbmnDqHJl?=", "Ménière"), ("=?iso-8859-1?Q?M=E9ni=E8re?=", "Ménière"), ("Ménière", "Ménière"),
      ("=?x-unknown?Q?a?=", "=?x-unknown?Q?a?="), ("long\r\n  and folded", "long and folded")],
 )  # fmt: skip
-def test_subjects(written: str, title: str) -> None:
+def test_encoded_subjects_are_decoded(written: str, title: str) -> None:
     (draft,) = read(text_mail("Words.", "From: a@b.test", f"Subject: {written}"))
     assert draft.title == title
 
@@ -92,7 +92,7 @@ def test_attachments_are_documents_of_their_own() -> None:
     assert drafts["letter.rtf"].metadata["author"] == "Ward 7"
 
 
-def test_what_cannot_be_read_of_it_is_told_and_the_rest_is_read() -> None:
+def test_unreadable_attachments_are_reported_and_others_read() -> None:
     harmful = zipped({"../outside.txt": b"x", "zeros.txt": bytes(20_000_000), "good.txt": b"Rest the joint."})
     *others, own = read(
         mail(("all.zip", harmful), ("scan.png", b"\x89PNG\r\n\x1a\n"), ("note.txt.gz", gzip.compress(b"Zipped.")))
@@ -104,26 +104,26 @@ def test_what_cannot_be_read_of_it_is_told_and_the_rest_is_read() -> None:
 
 
 def test_attached_tar_archives_are_read() -> None:
-    held = io.BytesIO()
-    with tarfile.open(fileobj=held, mode="w:gz") as archive:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
         for name, text in (("plan.txt", b"Rest the joint."), ("more/diet.txt", b"Drink water.")):
             member = tarfile.TarInfo(name)
             member.size = len(text)
             archive.addfile(member, io.BytesIO(text))
-    *others, _ = read(mail(("all.tgz", held.getvalue())))
+    *others, _ = read(mail(("all.tgz", packed.getvalue())))
     texts = {draft.key: draft.text for draft in others}
     assert texts == {"all.tgz/plan.txt": "Rest the joint.", "all.tgz/more/diet.txt": "Drink water."}
 
 
-def test_messages_in_messages_are_read_so_deep_and_no_deeper() -> None:
-    held = mail(page=False)
+def test_nested_messages_are_read_to_the_depth_limit() -> None:
+    message = mail(page=False)
     for _ in range(6):
         made = EmailMessage()
         made["From"], made["Message-ID"] = "a@b.test", "<2@b.test>"
         made.set_content("Forwarded.")
-        made.add_attachment(held, "application", "octet-stream", filename="inner.eml")
-        held = made.as_bytes()
-    drafts = read(held)
+        made.add_attachment(message, "application", "octet-stream", filename="inner.eml")
+        message = made.as_bytes()
+    drafts = read(message)
     assert len(drafts) == 4
     assert any("nested too deeply" in remark for draft in drafts for remark in draft.remarks)
 
@@ -142,13 +142,13 @@ def test_a_forwarded_message_is_a_document() -> None:
     assert own.text.strip() == "See below."
 
 
-def test_a_saved_page_has_no_documents_of_its_pictures() -> None:
+def test_pictures_of_a_saved_page_are_no_documents() -> None:
     (draft,) = read(web_archive(), "page.mhtml")
     assert (draft.title, draft.text) == ("Gout", f"Gout\n\n{GOUT}")
     assert not draft.remarks
 
 
-def test_an_outlook_message() -> None:
+def test_outlook_messages_are_read_with_their_attachments() -> None:
     plan = b"Rest the joint for a week.\n" * 300
     first, own = read(outlook(plan), "letter.msg")
     assert (first.key, first.content) == ("plan.txt", plan)
@@ -156,7 +156,7 @@ def test_an_outlook_message() -> None:
     assert own.metadata["author"] == "Dr. Weber"
 
 
-def test_a_subject_alone_is_a_document_and_nothing_is_none() -> None:
+def test_a_subject_suffices_and_wordless_mail_is_refused() -> None:
     (draft,) = read(text_mail("", "From: a@b.test", "Subject: Gout is back"))
     assert (draft.text, draft.content) == ("Gout is back", b"Gout is back")
     with pytest.raises(UnreadableError) as error:
@@ -168,9 +168,9 @@ def test_a_subject_alone_is_a_document_and_nothing_is_none() -> None:
     "note",
     ["Date: 5 March\nSubject: gout\n\nHe has gout.", "From: the ward\n\nCall.", "Plan: rest\n\nMIME-Version: 1.0"],
 )
-def test_a_note_that_begins_as_mail_does_is_a_note(note: str) -> None:
+def test_notes_that_begin_like_mail_are_notes(note: str) -> None:
     assert Registry().reader_of(SourceFile("note.txt", note.encode())).name == "text"
 
 
-def test_mail_is_known_by_its_headers_whatever_it_is_called() -> None:
+def test_mail_is_recognised_by_headers_despite_its_name() -> None:
     assert Registry().reader_of(SourceFile("saved.txt", mail())).name == "mail"

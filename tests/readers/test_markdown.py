@@ -150,7 +150,7 @@ def test_a_file_without_words_is_refused(markdown: str) -> None:
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_places_are_characters_and_no_bytes(encoding: str, end: str) -> None:
+def test_source_positions_count_characters_in_any_encoding(encoding: str, end: str) -> None:
     written = (
         "---\ntitle: é\n---\n# 😀 *à*\n\n> ﬁn `ß\n> ü` 😀&auml;[é](x 'y\n> z') **q**\n\n    ö\n\nx|y\n-|-\né|**😀 z**\n"
     )
@@ -162,14 +162,14 @@ def test_places_are_characters_and_no_bytes(encoding: str, end: str) -> None:
     assert sources_of(draft, "ä", content) == ["&auml;"]
 
 
-def test_code_over_lines_of_a_quotation_goes_back_to_the_source() -> None:
+def test_highlights_of_multiline_quoted_code_map_to_source() -> None:
     content = "> `a b\n> c`\n\nx|y\n-|-\n`p\\|q`|r"
     (draft,) = read(READER, content)
     assert sources_of(draft, "a b c", content) == ["a b\n", "c"]
     assert sources_of(draft, "p|q", content) == ["p", "|q"]
 
 
-def test_headings_have_levels_whatever_they_are_written_in() -> None:
+def test_every_heading_syntax_has_its_level() -> None:
     (draft,) = read(READER, "# A *b*\n\n<h2 align=center>C</h2>\n\nd\n\n- ### E\n  f\n\nG\nH\n---\ni")
     assert [each.heading for each in draft.sections] == ["C", "E", "G H"]
     assert draft.heading_paths == [(), ("C",), ()]
@@ -177,14 +177,14 @@ def test_headings_have_levels_whatever_they_are_written_in() -> None:
 
 
 @pytest.mark.parametrize("mark", [">", "> ", "- ", "1. "])
-def test_a_thousand_quotations_or_lists_in_one_another_are_refused(mark: str) -> None:
+def test_a_thousand_nested_quotations_or_lists_are_refused(mark: str) -> None:
     assert read(READER, mark * 999 + "a")[0].text.endswith("a")
     with pytest.raises(UnreadableError) as raised:
         read(READER, f"b\n\n{mark * 1000}a")
     assert raised.value.kind == "nested too deeply"
 
 
-def test_markdown_is_told_by_its_name() -> None:
+def test_markdown_is_recognised_by_its_name() -> None:
     assert READER.recognises(SourceFile("a/B.MD", b"# x"))
     assert not READER.recognises(SourceFile("a.txt", b"# x"))
     assert not READER.recognises(SourceFile("a.md", b"\x00\x01"))

@@ -30,7 +30,7 @@ NOTE = "CHIEF COMPLAINT: Übelkeit – and “pain”.\r\n\r\nPLAN:\r\nRest, 5 �
         (NOTE.encode("cp1252"), "cp1252"),
     ],
 )
-def test_text_is_read_whatever_it_is_written_in(content: bytes, encoding: str) -> None:
+def test_text_is_read_in_every_common_encoding(content: bytes, encoding: str) -> None:
     (draft,) = NoteReader().read(SourceFile("a.txt", content))
     assert (draft.text, draft.encoding) == (NOTE, encoding)
     assert [(section.heading, section.text) for section in draft.sections] == [
@@ -47,14 +47,14 @@ def test_bytes_that_are_no_text_are_not_recognised(content: bytes) -> None:
 
 
 @pytest.mark.parametrize(("content", "kind"), [(b"", "empty file"), (b" \n\t", "empty file"), (b"--- \n", "no words")])
-def test_files_without_words_are_told(content: bytes, kind: str) -> None:
+def test_files_without_words_are_refused(content: bytes, kind: str) -> None:
     file = SourceFile("a.txt", content)
     with pytest.raises(UnreadableError) as caught:
         list(Registry().reader_of(file).read(file))
     assert caught.value.kind == kind
 
 
-def test_a_beginning_that_ends_inside_a_character_is_text() -> None:
+def test_a_sample_cut_inside_a_character_is_text() -> None:
     cut = "naïve é".encode()[:-1]
     assert (encoding_of(cut), encoding_of(cut, whole=True)) == ("utf-8", "cp1252")
     assert encoding_of(b"odd \x81", whole=True) == "latin-1"

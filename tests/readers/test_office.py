@@ -56,7 +56,7 @@ def test_a_slide_is_a_section_below_its_number() -> None:
     assert (notes, third) == ("Tell them to drink water.", "Ask your doctor.")
 
 
-def test_slides_are_in_the_order_of_the_presentation_and_not_of_their_files() -> None:
+def test_slides_follow_presentation_order_instead_of_file_order() -> None:
     with zipfile.ZipFile(io.BytesIO(slides())) as archive:
         told = archive.read("ppt/presentation.xml").decode()
     first, last = (told.split("<p:sldId ")[n].split("/>")[0] for n in (1, 3))
@@ -65,7 +65,7 @@ def test_slides_are_in_the_order_of_the_presentation_and_not_of_their_files() ->
     assert draft.sections[0].text == "Ask your doctor."
 
 
-def test_struck_out_words_of_a_slide_are_left_out() -> None:
+def test_struck_out_words_of_slides_are_omitted() -> None:
     name = "ppt/slides/slide3.xml"
     struck = changed(
         slides(), name, "<a:r><a:t>Ask", '<a:r><a:rPr strike="sngStrike"/><a:t>Do not ask</a:t></a:r><a:r><a:t>Ask'
@@ -75,7 +75,7 @@ def test_struck_out_words_of_a_slide_are_left_out() -> None:
 
 
 @pytest.mark.parametrize("content", [old_workbook(), open_sheet()], ids=["xls", "ods"])
-def test_a_sheet_is_a_section_of_rows_with_their_header(content: bytes) -> None:
+def test_sheets_are_sections_whose_rows_repeat_the_header(content: bytes) -> None:
     (draft,) = read(content)
     assert [(each.heading, each.text) for each in draft.sections] == [("Medicines", TABLE)]
 
@@ -103,7 +103,7 @@ def sheet_of(*rows: tuple[object, ...]) -> str:
     return draft.sections[0].text
 
 
-def test_rows_behind_an_empty_one_keep_the_header_of_their_columns_and_no_other() -> None:
+def test_rows_after_a_blank_keep_only_matching_headers() -> None:
     text = sheet_of(("Drug", "Dose"), ("A", "1 mg"), (), ("B", "2 mg"), (), ("x", "y", "z"))
     assert text == "Drug: A | Dose: 1 mg\nDrug: B | Dose: 2 mg\nx | y | z"
 
@@ -112,7 +112,7 @@ def test_a_sheet_of_numbers_has_no_header() -> None:
     assert sheet_of(("Na", 140), ("K", 5.9)) == "Na | 140\nK | 5.9"
 
 
-def test_an_open_text_is_read_with_its_headings_lists_table_and_notes() -> None:
+def test_opendocument_text_keeps_headings_lists_tables_and_notes() -> None:
     (draft,) = read(open_text())
     assert draft.title == "Gout"
     assert headed(draft) == [("",), ("Treatment",), ("Footnotes",)]
@@ -122,13 +122,13 @@ def test_an_open_text_is_read_with_its_headings_lists_table_and_notes() -> None:
     assert notes == "Count again."
 
 
-def test_an_open_slide_has_its_title_first() -> None:
+def test_opendocument_slides_are_headed_by_their_title() -> None:
     (draft,) = read(open_slides())
     assert headed(draft) == [("Slide 1", "Gout")]
     assert draft.sections[0].text == GOUT
 
 
-def test_an_open_text_in_one_file() -> None:
+def test_flat_opendocument_text_is_read() -> None:
     flat = (
         "<?xml version='1.0'?><office:document xmlns:office='o' xmlns:text='t' xmlns:table='b' "
         "office:mimetype='application/vnd.oasis.opendocument.text'><office:body><office:text>"
@@ -168,7 +168,7 @@ ENTITY = '<!DOCTYPE x [<!ENTITY e "gone">]>'
     [(slides(), "ppt/slides/slide1.xml"), (open_text(), "content.xml"), (book(), "OEBPS/content.opf")],
     ids=["pptx", "odt", "epub"],
 )
-def test_entities_of_a_file_s_own_are_refused(content: bytes, part: str) -> None:
+def test_declared_entities_are_refused(content: bytes, part: str) -> None:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         held = archive.read(part).decode()
     begin = held.index("<", held.index("?>")) if held.startswith("<?xml") else 0
@@ -187,7 +187,7 @@ def test_entities_of_a_file_s_own_are_refused(content: bytes, part: str) -> None
     ],
     ids=["pptx", "xlsx", "odt", "epub"],
 )
-def test_a_part_that_was_packed_to_harm_is_not_unpacked(content: bytes, part: str) -> None:
+def test_a_zip_bomb_part_is_not_unpacked(content: bytes, part: str) -> None:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = {each: archive.read(each) for each in archive.namelist()}
     with pytest.raises(UnreadableError) as error:
@@ -195,7 +195,7 @@ def test_a_part_that_was_packed_to_harm_is_not_unpacked(content: bytes, part: st
     assert error.value.kind == "zip bomb"
 
 
-def test_a_sheet_that_is_larger_than_a_document_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sheet_above_the_document_limit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, "document=3")
     with pytest.raises(UnreadableError) as error:
         read(workbook())
@@ -203,7 +203,7 @@ def test_a_sheet_that_is_larger_than_a_document_is_refused(monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize("content", [slides(), workbook(), open_text(), open_sheet(), book()])
-def test_where_no_word_is_left_it_is_refused(content: bytes) -> None:
+def test_files_without_words_are_refused(content: bytes) -> None:
     with zipfile.ZipFile(io.BytesIO(steady(content))) as archive:
         members = {each: archive.read(each) for each in archive.namelist()}
     gone = {"ppt/presentation.xml", "xl/worksheets/sheet1.xml", "xl/worksheets/sheet2.xml", "content.xml"}
@@ -214,12 +214,12 @@ def test_where_no_word_is_left_it_is_refused(content: bytes) -> None:
         read(zipped(empty))
 
 
-def test_a_workbook_among_the_parts_of_another_file_is_no_workbook() -> None:
+def test_an_embedded_workbook_does_not_decide_the_format() -> None:
     (draft,) = read(compound({"WordDocument": b"x" * 5000, "ObjectPool": {"Workbook": b"x" * 5000}}))
     assert (draft.media_type, draft.text) == ("application/msword", "")
 
 
-def test_lines_of_the_title_of_a_slide_are_parted() -> None:
+def test_line_breaks_in_slide_titles_separate_words() -> None:
     old, new = "<a:t>Treatment</a:t></a:r>", "<a:t>General</a:t></a:r><a:br/><a:r><a:t>Treatment</a:t></a:r>"
     (draft,) = read(changed(slides(), "ppt/slides/slide2.xml", old, new))
     assert ("Slide 2", "General Treatment") in headed(draft)

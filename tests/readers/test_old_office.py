@@ -57,7 +57,7 @@ def read(tmp_path: Path, **files: bytes) -> FilesCorpus:
 DOC, PPT = compound({"WordDocument": b"x" * 5000}), compound({"PowerPoint Document": b"x" * 5000})
 
 
-def test_they_are_read_as_their_newer_form_and_kept_as_they_are(office: Install, tmp_path: Path) -> None:
+def test_converted_files_are_read_and_originals_kept(office: Install, tmp_path: Path) -> None:
     (tmp_path / "new.docx").write_bytes(saved(word_leaflet()))
     (tmp_path / "new.pptx").write_bytes(slides())
     office(f"(folder / f'file.{{form}}').write_bytes(pathlib.Path({str(tmp_path)!r}, f'new.{{form}}').read_bytes())")
@@ -68,7 +68,7 @@ def test_they_are_read_as_their_newer_form_and_kept_as_they_are(office: Install,
     assert (word.original.content, word.original.media_type) == (DOC, "application/msword")
 
 
-def test_they_are_read_where_they_are_attached_or_packed(office: Install, tmp_path: Path) -> None:
+def test_attached_and_archived_files_are_converted_and_read(office: Install, tmp_path: Path) -> None:
     (tmp_path / "new.docx").write_bytes(saved(word_leaflet()))
     (tmp_path / "new.pptx").write_bytes(slides())
     office(f"(folder / f'file.{{form}}').write_bytes(pathlib.Path({str(tmp_path)!r}, f'new.{{form}}').read_bytes())")
@@ -97,7 +97,7 @@ def test_an_attachment_that_cannot_be_rewritten_is_named(office: Install, tmp_pa
     ("does", "kind"),
     [("", "broken Office file"), ("time.sleep(60)", "timed out"), ("raise SystemExit(1)", "broken Office file")],
 )
-def test_what_it_does_not_read_in_time_is_named(
+def test_files_libreoffice_cannot_convert_in_time_are_reported(
     office: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, does: str, kind: str
 ) -> None:
     office(does)
@@ -107,7 +107,7 @@ def test_what_it_does_not_read_in_time_is_named(
     assert [problem.kind for problem in corpus.report.problems] == [kind]
 
 
-def test_without_it_they_are_named_with_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_libreoffice_files_are_reported_with_a_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(old_office, "office_program", tuple)
     letter = mail(("leaflet.doc", DOC), text="See what is attached.")
     corpus = read(tmp_path, a_doc=DOC, letter_eml=letter, note_txt=b"Gout hurts.")

@@ -50,7 +50,7 @@ def test_each_kind_is_named_with_what_to_do(kind: str) -> None:
         ("PowerPoint Document", "presentation", "save it as .pptx"),
     ],
 )
-def test_files_of_before_2007_are_handed_out_to_be_rewritten(stream: str, kind: str, remedy: str) -> None:
+def test_office_files_before_2007_are_passed_to_conversion(stream: str, kind: str, remedy: str) -> None:
     file = SourceFile("note.txt", compound({stream: b"x" * 5000}))
     (draft,) = Registry().reader_of(file).read(file)
     assert (draft.to_rewrite, draft.text) == ("note.txt", "")
@@ -64,18 +64,18 @@ def test_files_of_before_2007_are_handed_out_to_be_rewritten(stream: str, kind: 
     [b"BMI is the body mass index.", b"ID and name", b"MZ twins have one egg.", leaflet(1).content()],
     ids=["BMI", "ID", "MZ", "PDF"],
 )
-def test_texts_and_what_is_read_are_none_of_them(content: bytes) -> None:
+def test_readable_content_is_no_unsupported_file(content: bytes) -> None:
     assert problem_of(SourceFile("note.txt", content)) is None
 
 
 @pytest.mark.parametrize("content", [workbook(), slides(), open_text(), book()])
-def test_a_file_that_was_cut_is_called_broken(content: bytes) -> None:
+def test_truncated_archives_are_reported_as_broken(content: bytes) -> None:
     with pytest.raises(UnreadableError) as error:
         Registry().reader_of(SourceFile("file.bin", content[: len(content) // 2]))
     assert error.value.kind == "broken archive"
 
 
-def test_a_word_file_and_a_plain_archive_are_none_of_them() -> None:
+def test_word_files_and_archives_are_no_unsupported_files() -> None:
     assert problem_of(SourceFile("a.docx", saved(word_leaflet()))) is None
     assert problem_of(SourceFile("a.zip", archive(note_txt="Gout"))) is None
     assert problem_of(SourceFile("a.zip", b"PK\x03\x04broken")) is None

@@ -21,7 +21,7 @@ def pixels(picture: bytes) -> np.ndarray:
     return np.asarray(Image.open(io.BytesIO(picture)).convert("L"))
 
 
-def test_highlights_lie_on_ink_and_nowhere_else_is_any() -> None:
+def test_highlight_boxes_cover_all_ink_and_nothing_else() -> None:
     drawn = Drawn()
     drawn.paragraph(60, 100, 300, "Crystals of uric acid cause gout " * 8)
     content = drawn.content()
@@ -37,7 +37,7 @@ def test_highlights_lie_on_ink_and_nowhere_else_is_any() -> None:
     assert not rest.any()
 
 
-def test_what_is_filled_into_a_form_is_on_the_picture() -> None:
+def test_form_values_are_drawn_on_the_page() -> None:
     drawn = Drawn()
     drawn.line(60, 100, "Name of the patient:")
     drawn.canvas.acroForm.textfield(name="n", x=200, y=drawn.size[1] - 104, width=150, height=16, value="Ann Example")
@@ -45,7 +45,7 @@ def test_what_is_filled_into_a_form_is_on_the_picture() -> None:
     assert ink[180:210, 410:520].any()
 
 
-def test_a_large_scale_or_page_is_drawn_within_bounds() -> None:
+def test_large_pages_and_scales_respect_the_pixel_limit() -> None:
     large = Drawn(size=(14_000, 14_000))
     large.line(60, 100, "Far from the other corner")
     for content in (leaflet(1).content(), large.content()):
@@ -54,20 +54,20 @@ def test_a_large_scale_or_page_is_drawn_within_bounds() -> None:
 
 
 @pytest.mark.parametrize("content", pages_without_a_size())
-def test_a_page_whose_boxes_leave_nothing_of_it_is_drawn_as_a_whole(content: bytes) -> None:
+def test_a_page_with_unusable_boxes_is_drawn_whole(content: bytes) -> None:
     ink = pixels(page_png(content, 0, 1.0)) < 128
     assert ink.shape in ((842, 595), (842, 596), (792, 612))
     assert ink.any()
 
 
 @pytest.mark.parametrize(("page", "scale"), [(3, 1.0), (-1, 1.0), (0, 0.0), (0, 9.0), (0, float("nan"))])
-def test_what_cannot_be_asked_for_is_refused(page: int, scale: float) -> None:
+def test_invalid_pages_and_scales_are_refused(page: int, scale: float) -> None:
     for draw in (page_png, PageRenderer().render):
         with pytest.raises(DataError):
             draw(leaflet(3).content(), page, scale)
 
 
-def test_a_renderer_draws_apart_the_same_and_keeps_it() -> None:
+def test_a_separate_renderer_draws_identically_and_caches() -> None:
     content = leaflet(2).content()
     renderer = PageRenderer()
     picture = renderer.render(content, 1, 1.0)
@@ -83,13 +83,13 @@ def test_a_renderer_forgets_pictures_beyond_its_bytes() -> None:
     assert renderer._size <= 10_000
 
 
-def test_a_broken_file_is_told_as_in_this_process() -> None:
+def test_a_separate_renderer_reports_a_broken_file() -> None:
     with pytest.raises(UnreadableError) as refused:
         PageRenderer().render(b"%PDF-1.4 nothing", 0, 1.0)
     assert refused.value.kind == "broken PDF"
 
 
-def test_a_page_that_takes_too_long_or_too_much_is_given_up() -> None:
+def test_drawing_stops_at_time_and_memory_limits() -> None:
     drawn = Drawn()
     for number in range(15_000):
         drawn.canvas.circle(300, 400, 10 + number % 290, stroke=1, fill=1)

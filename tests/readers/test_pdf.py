@@ -68,7 +68,7 @@ def test_pdfs_of_other_tests_lose_no_word(content: bytes) -> None:
     assert read(content).text
 
 
-def test_a_word_that_a_reader_loses_is_told_with_its_page() -> None:
+def test_lost_words_are_reported_with_their_page() -> None:
     content = leaflet(3).content()
     draft = read(content)
     told = {(each.word, each.page, each.reason) for each in lost(content, draft)}
@@ -82,7 +82,7 @@ def test_a_word_that_a_reader_loses_is_told_with_its_page() -> None:
     assert LostWord("colchicine", 3, UNKNOWN) in lost(content, shorter), "in the text, and in no section"
 
 
-def test_left_out_words_that_the_layer_divides_otherwise_have_their_reason() -> None:
+def test_omitted_words_split_differently_keep_their_reason() -> None:
     page = DraftDocument(
         text="once pop ular scripts for all", sections=(), media_type="text/plain",
         metadata={"struck out": "popular scripts", "drawn twice": ""},
@@ -111,7 +111,7 @@ def test_a_leaflet_reads_as_people_read_it() -> None:
     assert draft.metadata == {"pages": "1", "date": "2000-01-01", "author": "Ward 7"}
 
 
-def test_headings_make_sections_with_paths_and_the_title_is_none_of_them() -> None:
+def test_headings_but_not_the_title_make_nested_sections() -> None:
     draft = read(leaflet(2).content())
     assert outline(draft) == [
         "",
@@ -124,7 +124,7 @@ def test_headings_make_sections_with_paths_and_the_title_is_none_of_them() -> No
     assert draft.sections[1].text == CAUSES
 
 
-def test_what_pages_repeat_at_their_edges_is_left_out() -> None:
+def test_repeated_headers_and_footers_are_omitted() -> None:
     text = read(leaflet(3).content()).text
     assert "guideline 2024" not in text
     assert "Page" not in text
@@ -133,13 +133,13 @@ def test_what_pages_repeat_at_their_edges_is_left_out() -> None:
     assert "3. More on treatment" in text
 
 
-def test_what_is_left_out_is_counted_in_a_remark() -> None:
+def test_omitted_header_and_footer_lines_are_counted() -> None:
     (remark,) = read(leaflet(3).content()).remarks
     assert remark == "left out: 6 header or footer lines, such as 'Gout guideline 2024'"
 
 
 @pytest.mark.parametrize("left", [30, 480])
-def test_names_in_a_margin_that_pages_repeat_are_no_furniture(left: float) -> None:
+def test_repeated_row_names_beside_values_are_kept(left: float) -> None:
     drawn = Drawn()
     for day, values in enumerate(((2.1, 140), (3.3, 151), (2.8, 149))):
         drawn.line(60, 120, f"Blood of day {day + 1}", HEADING)
@@ -151,7 +151,7 @@ def test_names_in_a_margin_that_pages_repeat_are_no_furniture(left: float) -> No
     assert text.count("Lactate") == text.count("Glucose") == 3
 
 
-def test_small_names_at_an_edge_beside_values_are_no_furniture() -> None:
+def test_small_names_at_an_edge_beside_values_stay() -> None:
     drawn = Drawn()
     for value in ("2.1", "3.3", "2.8"):
         drawn.line(60, 50, "Lactate", ("Helvetica", 7))
@@ -171,7 +171,7 @@ def test_small_names_at_an_edge_beside_values_are_no_furniture() -> None:
         ("* for people below 50 kg", ("Helvetica", 8)),
     ],
 )
-def test_lines_of_the_text_that_pages_begin_with_are_no_furniture(line: str, font: tuple[str, float]) -> None:
+def test_repeated_body_lines_that_begin_pages_are_kept(line: str, font: tuple[str, float]) -> None:
     drawn = Drawn()
     for name in ("Amoxicillin", "Vancomycin", "Gentamicin", "Cefazolin"):
         drawn.line(60, 50, line, font)
@@ -182,7 +182,8 @@ def test_lines_of_the_text_that_pages_begin_with_are_no_furniture(line: str, fon
     assert read(drawn.content()).text.count(line) == 4
 
 
-def test_a_header_of_the_texts_size_is_left_out_where_it_stands_far_apart_on_many_pages() -> None:
+def test_distant_headers_of_body_size_are_omitted() -> None:
+    """They have to stand on many pages."""
     drawn = Drawn()
     for page in range(6):
         drawn.line(60, 40, f"Ward handbook - part {page // 3 + 1}")
@@ -197,7 +198,7 @@ def test_a_header_of_the_texts_size_is_left_out_where_it_stands_far_apart_on_man
     assert text.count("Gout is") == 6
 
 
-def test_of_small_lines_of_many_words_the_first_stays() -> None:
+def test_the_first_of_repeated_long_footers_is_kept() -> None:
     drawn = Drawn()
     for _ in range(3):
         drawn.paragraph(60, 90, 470, GOUT)
@@ -206,7 +207,7 @@ def test_of_small_lines_of_many_words_the_first_stays() -> None:
     assert read(drawn.content()).text.count("agency") == 1
 
 
-def test_a_page_of_dots_alone_is_an_empty_page() -> None:
+def test_a_page_with_only_dots_is_empty() -> None:
     drawn = Drawn()
     drawn.paragraph(60, 90, 470, GOUT)
     drawn.next_page()
@@ -214,7 +215,7 @@ def test_a_page_of_dots_alone_is_an_empty_page() -> None:
     assert read(drawn.content()).text == GOUT
 
 
-def test_a_header_that_says_the_title_is_left_out_of_one_page_too() -> None:
+def test_a_header_repeating_the_title_is_omitted() -> None:
     drawn = Drawn()
     drawn.line(60, 40, "Gout in adults", ("Helvetica", 8))
     drawn.line(60, 90, "Gout in adults", TITLE)
@@ -224,7 +225,7 @@ def test_a_header_that_says_the_title_is_left_out_of_one_page_too() -> None:
     assert outline(draft) == [""]
 
 
-def test_page_numbers_in_a_margin_count_with_the_pages() -> None:
+def test_page_numbers_in_a_margin_are_omitted() -> None:
     drawn = Drawn()
     for page in range(4):
         drawn.line(560, 400 + 10 * page, str(41 + page))
@@ -282,7 +283,7 @@ def test_columns_are_read_one_after_the_other() -> None:
     assert_boxes(draft, drawn)
 
 
-def test_columns_drawn_line_by_line_are_columns_still() -> None:
+def test_columns_drawn_line_by_line_are_read_separately() -> None:
     drawn = Drawn()
     left, right = wrapped(f"{GOUT} {CAUSES} {GOUT}", 220), wrapped(f"{CAUSES} {TREATMENT} {CAUSES} {GOUT}", 220)
     for number, (one, other) in enumerate(zip(left, right, strict=False)):
@@ -304,7 +305,7 @@ def test_three_columns_drawn_line_by_line() -> None:
     assert read(drawn.content()).text.split() == expected.split()
 
 
-def test_a_table_of_numbers_is_read_row_by_row() -> None:
+def test_tables_of_numbers_are_read_by_row() -> None:
     drawn = Drawn()
     for number in range(12):
         for x, text in (
@@ -317,7 +318,7 @@ def test_a_table_of_numbers_is_read_row_by_row() -> None:
     assert (first, second) == ("10,025 | 30,050 | 50.0", "11,125 | 31,150 | 51.1")
 
 
-def test_paragraphs_end_where_a_line_leaves_room_or_a_gap_follows() -> None:
+def test_paragraphs_end_at_a_short_line_or_gap() -> None:
     drawn = Drawn()
     y = drawn.paragraph(60, 100, 300, GOUT)
     y = drawn.paragraph(60, y, 300, CAUSES)  # No gap: the last line before it is short.
@@ -344,14 +345,14 @@ def test_paragraphs_end_where_a_line_leaves_room_or_a_gap_follows() -> None:
         (["An over-", "dose needs care."], "An overdose needs"),
     ],
 )
-def test_words_parted_at_a_lines_end_are_joined_where_that_is_sure(lines: list[str], joined: str) -> None:
+def test_hyphenated_words_are_joined_where_certain(lines: list[str], joined: str) -> None:
     drawn = Drawn()
     drawn.lines(60, 100, lines)
     draft = read(drawn.content())
     assert joined in draft.text
 
 
-def test_both_halves_of_a_joined_word_have_their_box() -> None:
+def test_both_halves_of_a_hyphenated_word_have_boxes() -> None:
     drawn = Drawn()
     drawn.lines(60, 100, ["It is often the first choice of a treat-", "ment that helps."])
     draft = read(drawn.content())
@@ -363,7 +364,7 @@ def test_both_halves_of_a_joined_word_have_their_box() -> None:
     assert second.top > first.top
 
 
-def test_a_rotated_page_and_one_that_is_cropped_have_boxes_on_what_is_seen() -> None:
+def test_boxes_fit_the_shown_rotated_or_cropped_page() -> None:
     drawn = Drawn(size=(400, 300))
     drawn.canvas.setPageRotation(90)
     drawn.line(50, 100, "Turned by a quarter")
@@ -388,7 +389,7 @@ def test_a_rotated_page_and_one_that_is_cropped_have_boxes_on_what_is_seen() -> 
 
 
 @pytest.mark.parametrize("content", pages_without_a_size())
-def test_a_page_whose_boxes_leave_nothing_of_it_is_read_as_a_whole(content: bytes) -> None:
+def test_a_page_with_unusable_boxes_is_read_whole(content: bytes) -> None:
     draft = read(content)
     assert draft.text == "Above all"
     assert draft.remarks == []
@@ -493,11 +494,11 @@ def without_rules(cells: Sequence[Sequence[str]], between: float) -> bytes:
     return drawn.content()
 
 
-def test_lines_that_stand_nearer_than_rows_are_one_row() -> None:
+def test_lines_closer_than_rows_make_one_row() -> None:
     assert read(without_rules(WRAPPED, LINE + 8)).text.split("\n") == WRAPPED_ROWS
 
 
-def test_lines_at_one_step_are_one_row_where_words_go_on() -> None:
+def test_evenly_spaced_lines_join_where_a_sentence_continues() -> None:
     assert read(without_rules(WRAPPED, LINE)).text.split("\n") == WRAPPED_ROWS
 
 
@@ -524,9 +525,7 @@ def test_a_header_of_several_lines_is_one_row() -> None:
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("groups", [False, True])
-def test_lines_of_values_or_names_are_rows_whatever_their_steps(
-    cells: Sequence[Sequence[str]], *, groups: bool
-) -> None:
+def test_lines_of_values_are_rows_at_any_spacing(cells: Sequence[Sequence[str]], *, groups: bool) -> None:
     drawn = Drawn()
     for number, row in enumerate(cells):
         # Groups of rows are parted by a wider step.
@@ -587,7 +586,7 @@ def test_numbered_lines_above_texts_are_headings(
     assert found == [f"{number} {name}" for number, name in zip(numbers, LEAFLET, strict=True)]
 
 
-def test_a_heading_stands_below_the_number_that_it_is_a_part_of() -> None:
+def test_numbered_headings_nest_by_their_number() -> None:
     drawn = Drawn()
     y = 80.0
     for name in ("4. CLINICAL PARTICULARS", "4.1 Dose", "4.2 Undesirable effects", "Common ones", "5. PHARMACOLOGY"):
@@ -611,7 +610,7 @@ def test_numbered_lines_below_each_other_are_a_list(font: tuple[str, float]) -> 
     assert outline(read(drawn.content())) == [""]
 
 
-def test_lines_in_capitals_are_headings_and_abbreviations_are_none() -> None:
+def test_lines_in_capitals_are_headings_abbreviations_are_not() -> None:
     drawn = Drawn()
     y = 80.0
     for name in ("KEY FACTS", "WHEN TO SEE A DOCTOR", "ECG"):
@@ -620,7 +619,7 @@ def test_lines_in_capitals_are_headings_and_abbreviations_are_none() -> None:
     assert outline(read(drawn.content())) == ["KEY FACTS", "WHEN TO SEE A DOCTOR"]
 
 
-def test_the_outline_names_headings_that_do_not_look_like_ones() -> None:
+def test_the_outline_marks_headings_in_body_type() -> None:
     drawn = Drawn()
     drawn.line(60, 100, "In short")
     drawn.paragraph(60, 130, 470, GOUT)
@@ -646,7 +645,7 @@ def test_the_outline_names_headings_that_do_not_look_like_ones() -> None:
         ("", "Gout"),
     ],
 )
-def test_the_title_is_the_metadatas_where_that_is_one(told: str, title: str) -> None:
+def test_title_is_the_metadatas_if_meaningful(told: str, title: str) -> None:
     drawn = Drawn()
     drawn.canvas.setTitle(told)
     drawn.line(60, 80, "Gout", TITLE)
@@ -658,7 +657,7 @@ def test_the_title_is_the_metadatas_where_that_is_one(told: str, title: str) -> 
     assert outline(draft)[-1] == "Causes"
 
 
-def test_a_shown_title_that_the_files_own_does_not_say_stays_a_heading() -> None:
+def test_titles_missing_from_the_metadata_stay_headings() -> None:
     drawn = Drawn()
     drawn.canvas.setTitle("leaflet-final.graffle")
     drawn.line(60, 60, "Gout in old age", TITLE)
@@ -666,13 +665,13 @@ def test_a_shown_title_that_the_files_own_does_not_say_stays_a_heading() -> None
     assert outline(read(drawn.content())) == ["Gout in old age"]
 
 
-def test_without_a_title_there_is_none() -> None:
+def test_no_title_is_invented() -> None:
     drawn = Drawn()
     drawn.paragraph(60, 130, 470, GOUT)
     assert read(drawn.content()).title == ""
 
 
-def test_a_scanned_page_is_named_and_a_scanned_document_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scanned_pages_are_reported_and_scanned_documents_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     # A machine that has much else to do takes longer than a page is given.
     monkeypatch.setenv("AUSCULT_LIMITS", "scan=250")
     drawn = Drawn()
@@ -688,7 +687,7 @@ def test_a_scanned_page_is_named_and_a_scanned_document_refused(monkeypatch: pyt
     assert refused.value.kind == "scanned PDF"
 
 
-def test_an_empty_an_encrypted_and_broken_ones_are_refused() -> None:
+def test_empty_encrypted_and_broken_files_are_refused() -> None:
     drawn = Drawn()
     drawn.next_page()
     with pytest.raises(UnreadableError) as refused:
@@ -705,13 +704,13 @@ def test_an_empty_an_encrypted_and_broken_ones_are_refused() -> None:
         assert refused.value.kind == "broken PDF"
 
 
-def test_a_pdf_that_opens_without_its_owners_password_is_read() -> None:
+def test_pdfs_with_only_an_owner_password_are_read() -> None:
     drawn = Drawn(encrypt=StandardEncryption("", ownerPassword="owner"))
     drawn.paragraph(60, 100, 470, GOUT)
     assert read(drawn.content()).text == GOUT
 
 
-def test_what_is_filled_into_a_form_is_read_where_it_is_shown() -> None:
+def test_form_values_are_read_at_their_place() -> None:
     drawn = Drawn()
     drawn.line(60, 100, "Name of the patient:")
     drawn.canvas.acroForm.textfield(name="n", x=200, y=drawn.size[1] - 104, width=150, height=16, value="Ann Example")
@@ -724,7 +723,7 @@ def test_what_is_filled_into_a_form_is_read_where_it_is_shown() -> None:
     assert box["top"] < 100 <= box["bottom"] + 2
 
 
-def test_a_number_raised_behind_another_is_no_part_of_it() -> None:
+def test_exponents_and_note_numbers_stay_apart_from_numbers() -> None:
     drawn = Drawn()
     y = 100.0
     for before, raised, after in (
@@ -743,7 +742,7 @@ def test_a_number_raised_behind_another_is_no_part_of_it() -> None:
     )
 
 
-def test_text_that_rises_by_its_own_is_raised() -> None:
+def test_text_with_its_own_rise_is_superscript() -> None:
     drawn = Drawn()
     text = drawn.canvas.beginText(60, 700)
     text.setFont(*BODY)
@@ -759,7 +758,7 @@ def test_text_that_rises_by_its_own_is_raised() -> None:
 
 
 @pytest.mark.parametrize("first", [True, False])
-def test_accents_drawn_over_letters_are_on_them(first: bool) -> None:
+def test_separately_drawn_accents_join_their_letters(first: bool) -> None:
     drawn = Drawn()
     x = 60.0
     for part in ("Fran", "c¸", "ois has Raynaud's and M", "u¨", "nchausen's"):
@@ -774,7 +773,7 @@ def test_accents_drawn_over_letters_are_on_them(first: bool) -> None:
     assert read(drawn.content()).text == "François has Raynaud's and Münchausen's"
 
 
-def test_letters_spaced_for_emphasis_are_words_and_columns_are_none() -> None:
+def test_spaced_letters_are_words_but_columns_are_not() -> None:
     drawn = Drawn()
     for y, text, spacing in ((100, "WARNINGS AND PRECAUTIONS", 7), (130, "wichtige Hinweise", 5), (160, "NYNNYN", 8)):
         drawn.canvas.setFont(*BODY)
@@ -785,7 +784,7 @@ def test_letters_spaced_for_emphasis_are_words_and_columns_are_none() -> None:
 
 
 @pytest.mark.parametrize("shift", [0, 5])
-def test_letters_that_a_font_does_not_name_are_read_where_they_make_words(shift: int) -> None:
+def test_fonts_without_letter_names_need_plausible_words(shift: int) -> None:
     text = "Insulin is given before breakfast and before the evening meal."
     shifted = "".join(chr(ord(letter) + shift) if letter.isalpha() else letter for letter in text)
     content = without_names(shifted)
@@ -826,7 +825,7 @@ def without_names(text: str) -> bytes:
     return whole + b"xref\n0 7\n0000000000 65535 f \n" + table + end
 
 
-def test_boxes_are_read_as_ticked_or_empty_and_choices_by_their_label() -> None:
+def test_checkboxes_are_read_as_ticked_choices_by_label() -> None:
     drawn = Drawn()
     form, high = drawn.canvas.acroForm, drawn.size[1]
     for y, name, ticked in ((100, "Fever", True), (120, "Cough", False)):
@@ -844,7 +843,7 @@ def test_boxes_are_read_as_ticked_or_empty_and_choices_by_their_label() -> None:
 
 
 @pytest.mark.parametrize("by", ["line", "box", "annotation"])
-def test_struck_out_words_are_left_out_and_told(by: str) -> None:
+def test_struck_out_words_are_omitted_and_reported(by: str) -> None:
     drawn = Drawn()
     drawn.line(60, 100, "Take warfarin 5 mg and ramipril daily.")
     left = 60 + stringWidth("Take ", *BODY)
@@ -869,7 +868,7 @@ def test_struck_out_words_are_left_out_and_told(by: str) -> None:
     assert draft.remarks == ["page 1: struck-out words are left out"]
 
 
-def test_lines_without_blanks_between_words_are_joined_without() -> None:
+def test_lines_of_unspaced_scripts_join_without_spaces() -> None:
     from reportlab.pdfbase import pdfmetrics
     from reportlab.pdfbase.cidfonts import UnicodeCIDFont
 
@@ -881,7 +880,7 @@ def test_lines_without_blanks_between_words_are_joined_without() -> None:
     assert read(drawn.content()).text == "痛风是一种由尿酸结晶引起的关节炎，最常见于大脚趾的关节，夜间发作。"
 
 
-def test_scripts_that_are_read_from_right_to_left() -> None:
+def test_right_to_left_scripts_are_read_in_order() -> None:
     from reportlab.pdfbase import pdfmetrics
     from reportlab.pdfbase.ttfonts import TTFont
 
@@ -901,7 +900,7 @@ def test_scripts_that_are_read_from_right_to_left() -> None:
     assert rows["מיגרנה"]["right"] < rows["כאב"]["left"]
 
 
-def test_lines_that_run_up_or_down_a_page_are_read_after_it() -> None:
+def test_vertical_lines_are_read_after_their_page() -> None:
     drawn = Drawn()
     for turn, x in ((90, 30), (-90, 560)):
         drawn.turned(x, 440, turn, f"Line at {turn} degrees")
@@ -914,7 +913,7 @@ def test_lines_that_run_up_or_down_a_page_are_read_after_it() -> None:
 
 
 @pytest.mark.parametrize("degrees", [9, 20, 45, 60, 80, 120, 135, -10, -45, -100, -135])
-def test_slanted_lines_are_lines_of_their_own_behind_the_page(degrees: int) -> None:
+def test_slanted_lines_are_read_apart_after_the_page(degrees: int) -> None:
     drawn = Drawn()
     drawn.turned(280, 400, degrees, "Draft of ward 7", ("Helvetica-Bold", 36))
     first = drawn.paragraph(60, 100, 470, GOUT)
@@ -930,7 +929,7 @@ def test_slanted_lines_are_lines_of_their_own_behind_the_page(degrees: int) -> N
     assert (boxes["ward"]["left"] > boxes["Draft"]["left"]) == (abs(degrees) < 90)
 
 
-def test_a_slanted_line_does_not_part_a_paragraph_that_goes_over_to_the_next_page() -> None:
+def test_a_watermark_does_not_split_a_running_paragraph() -> None:
     drawn = Drawn()
     lines = wrapped(CAUSES, 470)
     for page in (lines[:1], lines[1:]):
@@ -940,7 +939,7 @@ def test_a_slanted_line_does_not_part_a_paragraph_that_goes_over_to_the_next_pag
     assert read(drawn.content()).text == f"{CAUSES}\n\nDraft\n\nDraft"
 
 
-def test_slanted_headers_of_a_table_are_kept_and_its_rows_are_read() -> None:
+def test_slanted_table_headers_and_their_rows_are_read() -> None:
     drawn = Drawn()
     names = ("Monday morning", "Tuesday evening", "Wednesday")
     for number, name in enumerate(names):
@@ -965,26 +964,26 @@ def test_letters_on_a_circle_make_words() -> None:
     assert read(drawn.content()).text == f"{GOUT}\n\nCONFIRMED"
 
 
-def test_what_is_drawn_twice_for_a_shadow_is_read_once() -> None:
+def test_text_drawn_twice_as_shadow_is_read_once() -> None:
     drawn = Drawn()
     drawn.line(60, 100, "A heavy word")
     drawn.line(60.4, 100.3, "A heavy word")
     assert read(drawn.content()).text == "A heavy word"
 
 
-def test_dots_that_lead_to_a_number_are_left_out() -> None:
+def test_leader_dots_are_omitted() -> None:
     drawn = Drawn()
     drawn.line(60, 100, "Causes . . . . . . . . . . . . . . . . . 7")
     assert read(drawn.content()).text in ("Causes 7", "Causes | 7")
 
 
-def test_recognises_by_what_a_file_begins_with() -> None:
+def test_pdf_is_recognised_by_its_beginning() -> None:
     assert PdfReader().recognises(SourceFile("a.txt", leaflet(1).content()))
     assert PdfReader().recognises(SourceFile("a.pdf", b"\r\n\0" + leaflet(1).content()))
     assert not PdfReader().recognises(SourceFile("a.pdf", b"plain words"))
 
 
-def test_a_document_of_it_keeps_what_documents_promise() -> None:
+def test_a_document_from_a_pdf_is_valid() -> None:
     draft = read(leaflet(3).content())
     document = build_document(doc_id="a", title=draft.title, sections=draft.sections, text=draft.text)
     check_document(document)
@@ -1002,14 +1001,14 @@ def test_a_truncated_file_is_read_or_refused(cut: float) -> None:
     assert set(kinds) <= {"broken PDF", "empty PDF"}
 
 
-def test_marks_of_japanese_that_are_drawn_apart_lose_no_word() -> None:
+def test_separately_drawn_japanese_marks_lose_no_word() -> None:
     text = "がん パン"
     words = np.array([(0, 2, 0, 0, 0, 1, 1), (3, 5, 0, 1, 0, 2, 1)], WORD)
     layer = DraftDocument(text="か゛ん ハ゜ン", sections=(), media_type="text/plain")
     assert lost_words(text, [(0, 5)], [], words, [layer]) == (2, [])
 
 
-def test_letters_of_a_negative_size_that_a_matrix_turns_back_are_read_in_order() -> None:
+def test_negative_font_sizes_keep_the_reading_order() -> None:
     drawn = Drawn()
     text = drawn.canvas.beginText()
     text.setTextTransform(-1, 0, 0, -1, 60, drawn.size[1] - 100)

@@ -70,7 +70,7 @@ def labelled(cells: Cells) -> list[str]:
 @pytest.mark.parametrize("order", [by_line, by_cell])
 @pytest.mark.parametrize("between", [0, 3, 8])
 @pytest.mark.parametrize("leading", [11.5, 12, 14])
-def test_cells_at_the_middle_of_their_row_stay_in_it(
+def test_vertically_centred_cells_stay_in_their_row(
     leading: float, between: float, order: Callable[[Placed], tuple[float, ...]]
 ) -> None:
     assert read(centred(WRAPPED, leading, leading + between, order)) == labelled(WRAPPED)
@@ -85,13 +85,13 @@ def test_cells_at_the_middle_of_their_row_stay_in_it(
         ("Age group|of the|people", "Number|of cases", "Mean age|in|years"),
     ],
 )
-def test_a_header_with_cells_at_its_middle_is_one_row(header: Sequence[str], between: float) -> None:
+def test_a_header_with_centred_cells_is_one_row(header: Sequence[str], between: float) -> None:
     cells = (header, ("Children", "120", "8.5"), ("Adults", "340", "47.1"))
     assert read(centred(cells, 14, between, by_line)) == labelled(cells)
 
 
 @pytest.mark.parametrize("order", [by_line, by_cell])
-def test_a_name_beside_the_middle_of_several_rows_of_values_belongs_to_each(
+def test_a_centred_group_name_belongs_to_each_row(
     order: Callable[[Placed], tuple[float, ...]],
 ) -> None:
     groups = (
@@ -116,7 +116,7 @@ def test_a_name_beside_the_middle_of_several_rows_of_values_belongs_to_each(
     ]
 
 
-def test_rules_between_rows_part_no_cell_at_the_middle() -> None:
+def test_rules_between_rows_split_no_centred_cell() -> None:
     drawn = centred(WRAPPED, 14, 22, by_line)
     y = 100.0
     for row in WRAPPED:
@@ -125,7 +125,7 @@ def test_rules_between_rows_part_no_cell_at_the_middle() -> None:
     assert read(drawn) == labelled(WRAPPED)
 
 
-def test_columns_of_prose_at_half_a_line_are_no_table() -> None:
+def test_prose_columns_half_a_line_apart_are_prose() -> None:
     drawn = Drawn()
     drawn.paragraph(60, 100, 200, GOUT)
     drawn.paragraph(320, 107, 200, CAUSES)

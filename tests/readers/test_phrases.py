@@ -15,7 +15,7 @@ from auscult.readers.html.reader import read_page
         *("Mehr zum Thema:", "Vous aimerez aussi", "Czytaj też", "Foto: A. Maker/Agency", "Advertisement"),
     ],
 )
-def test_lines_of_no_subject_stand_around_the_text(line: str) -> None:
+def test_boilerplate_lines_are_recognised(line: str) -> None:
     assert stands_around(line)
 
 
@@ -33,11 +33,11 @@ def test_lines_of_no_subject_stand_around_the_text(line: str) -> None:
         *("Photosensitivity", "Call 112", f"Foto: {'x' * LONGEST}"),
     ],
 )
-def test_lines_that_may_say_something_are_text(line: str) -> None:
+def test_informative_lines_are_no_boilerplate(line: str) -> None:
     assert not stands_around(line)
 
 
-def test_a_page_loses_such_lines_and_parts_that_themes_call_what_they_are_and_nothing_else() -> None:
+def test_boilerplate_is_removed_from_pages_and_nothing_else() -> None:
     prose = "<p>Gout is a form of arthritis that is caused by crystals of uric acid in a joint.</p>" * 12
     around = "<p>Share this article</p><div class='donation-cta'>Give today</div><p>Foto: A. Maker</p>"
     inside = "<h2>Comments</h2><p>Drink water.</p><div class='teaser-text'>Attacks come at night.</div>"

@@ -26,7 +26,7 @@ def read(name: str, content: str, columns: str = "") -> list[DraftDocument]:
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
-def test_columns_are_what_the_mapping_says(separator: str) -> None:
+def test_columns_are_read_by_the_mapping(separator: str) -> None:
     lines = [["Nr", "Name", "Body", "Datum", "Ward"], ["7", "Gout", '"PLAN:\nRest."', "2024-05-01", "B2"]]
     table = "\n".join(separator.join(line) for line in lines)
     (draft,) = read("t.csv", table, "id=Nr,title=name,text=Body,date=Datum")
@@ -50,7 +50,7 @@ def test_fields_of_json_are_mapped_along_paths() -> None:
         assert dict(draft.metadata) == {"unit": "B2"}
 
 
-def test_without_a_mapping_names_are_those_of_the_schema() -> None:
+def test_column_names_default_to_the_public_schema() -> None:
     lines = [
         {"id": "a", "title": "Gout", "sections": [{"heading": "H", "text": "One."}, {"text": " "}, {"text": "Two."}]},
         {"id": "b", "text": "PLAN: Rest.", "metadata": {"ward": "B2", "n": 1}, "source": "S", "url": "u"},
@@ -64,7 +64,7 @@ def test_without_a_mapping_names_are_those_of_the_schema() -> None:
     assert (row.key, row.text, dict(row.metadata)) == ("1", "Cough.", {"ward": "B2"})
 
 
-def test_records_in_the_public_schema_are_read_beside_those_that_are_mapped() -> None:
+def test_schema_records_and_mapped_records_can_be_mixed() -> None:
     lines = '{"id": "a", "text": "One."}\n{"Body": "Two."}\n{"id": "c", "text": "", "Body": "Three."}\n'
     assert [(draft.key, draft.text) for draft in read("t.jsonl", lines, "text=Body")] == [
         ("a", "One."), ("2", "Two."), ("3", "Three."),
@@ -84,18 +84,18 @@ def test_records_in_the_public_schema_are_read_beside_those_that_are_mapped() ->
         ("t.csv", "text\n.\n", "", "rows with words"),
     ],
 )
-def test_mistakes_are_told(name: str, content: str, columns: str, told: str) -> None:
+def test_mistakes_in_tables_are_reported(name: str, content: str, columns: str, told: str) -> None:
     with pytest.raises(UnreadableError, match=told):
         read(name, content, columns)
 
 
 @pytest.mark.parametrize("given", ["text", "=Body", "title=Name", "text=a,text=b", "text="])
-def test_what_is_no_mapping_is_refused(given: str) -> None:
+def test_invalid_mappings_are_refused(given: str) -> None:
     with pytest.raises(ConfigError, match="mapping"):
         Columns.parse(given)
 
 
-def test_a_mapping_is_told_as_it_is_typed() -> None:
+def test_a_mapping_is_written_as_it_is_typed() -> None:
     told = "title=Name,text=History+Plan"
     assert str(Columns.parse(told)) == told
     assert Columns.parse(" title = Name , text = History + Plan") == Columns.parse(told)
@@ -120,7 +120,7 @@ def test_groups_that_a_row_names_are_never_lost(fields: dict[str, object], group
     assert draft.metadata.get("access") == groups
 
 
-def test_a_heading_without_text_is_the_text_of_its_section() -> None:
+def test_a_heading_without_text_is_its_sections_text() -> None:
     sections = [{"heading": "No known drug allergies", "text": " "}, {"heading": "Plan", "text": "Rest."}]
     (draft,) = read("a.json", json.dumps([{"id": "n", "sections": sections}]))
     assert [(section.heading, section.text) for section in draft.sections] == [
@@ -129,7 +129,7 @@ def test_a_heading_without_text_is_the_text_of_its_section() -> None:
     ]
 
 
-def test_files_of_some_names_have_a_mapping_of_their_own() -> None:
+def test_file_patterns_can_have_their_own_mapping() -> None:
     columns = Columns.parse("text=Body", {"labs/*.csv": "text=Result,title=Test", "*.tsv": "text=Note"})
     again = Columns.from_json(columns.to_json())
     assert again == columns
@@ -148,7 +148,7 @@ def test_files_of_some_names_have_a_mapping_of_their_own() -> None:
     )  # fmt: skip
 
 
-def test_an_error_tells_nothing_of_what_stands_in_a_file() -> None:
+def test_errors_reveal_no_content_of_a_file() -> None:
     for name, content in (
         ("t.csv", "Canary,7\nCanary,8\n"),
         ("t.json", json.dumps({f"Canary {number}": "Canary" for number in range(20_000)})),

@@ -19,7 +19,7 @@ def body(text: str) -> DraftDocument:
     return read("{\\rtf1\\ansi{\\fonttbl{\\f0 Arial;}}\\f0 " + text + "}")
 
 
-def test_a_letter_is_read_with_its_headings_lists_table_and_notes() -> None:
+def test_headings_lists_tables_and_footnotes_are_read() -> None:
     draft = read(RTF)
     assert draft.title == "Gout"
     assert [section.heading for section in draft.sections] == ["", "Treatment", "Footnotes"]
@@ -31,7 +31,7 @@ def test_a_letter_is_read_with_its_headings_lists_table_and_notes() -> None:
 
 
 @pytest.mark.parametrize("unseen", ["Page 1", "Warfarin", "hidden", "0102ffabcd", "Arial"])
-def test_what_a_reader_does_not_see_as_said_is_left_out(unseen: str) -> None:
+def test_hidden_and_deleted_words_are_omitted(unseen: str) -> None:
     assert unseen not in read(RTF).text
 
 
@@ -58,26 +58,26 @@ def test_characters(written: str, text: str) -> None:
     assert body(written).text == text
 
 
-def test_numbers_of_lists_are_kept_over_what_stands_between() -> None:
+def test_list_numbers_continue_after_interrupting_text() -> None:
     draft = body("{\\listtext 1.\\tab}one\\par between\\par{\\listtext 2.\\tab}two\\par{\\pntext b)\\tab}three\\par")
     assert draft.text == "1. one\n\nbetween\n\n2. two\nb) three"
 
 
-def test_bold_lines_head_a_note_without_styles_and_the_colon_is_no_part() -> None:
+def test_bold_lines_are_headings_without_their_colon() -> None:
     draft = body("{\\b ASSESSMENT:}\\par Pneumonia.\\par{\\b What to do}\\par Call us. {\\b Soon.}\\par")
     assert [(each.heading, each.text) for each in draft.sections] == [
         ("ASSESSMENT", "Pneumonia."), ("What to do", "Call us. Soon.")
     ]  # fmt: skip
 
 
-def test_a_note_without_bold_lines_has_the_sections_that_text_has() -> None:
+def test_without_bold_lines_plain_headings_make_sections() -> None:
     draft = body("ASSESSMENT: Pneumonia.\\par PLAN: Ceftriaxone.\\par")
     assert [(each.heading, each.text) for each in draft.sections] == [
         ("ASSESSMENT", "Pneumonia."), ("PLAN", "Ceftriaxone.")
     ]  # fmt: skip
 
 
-def test_a_file_of_bold_text_alone_has_no_headings() -> None:
+def test_an_entirely_bold_file_has_no_headings() -> None:
     assert [each.heading for each in body("{\\b Take one.\\par Take two\\par}").sections] == [""]
 
 
@@ -87,6 +87,6 @@ def test_a_font_gives_bytes_their_letters() -> None:
 
 
 @pytest.mark.parametrize("written", ["", "\\par\\par", "{\\pict 00ff}"])
-def test_without_words_it_is_refused(written: str) -> None:
+def test_files_without_words_are_refused(written: str) -> None:
     with pytest.raises(UnreadableError):
         body(written)

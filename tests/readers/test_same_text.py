@@ -93,14 +93,14 @@ TICKS = "<label><input type=checkbox checked> yes</label> <label><input type=che
             f"<m:rad><m:deg/><m:e>{m_run('x')}</m:e></m:rad>"), "10^9√x"),
     ],
 )  # fmt: skip
-def test_a_line_is_the_same_as_a_page_and_as_a_word_file(html: str, word: str, text: str) -> None:
+def test_a_line_reads_equally_from_html_and_word(html: str, word: str, text: str) -> None:
     document = Document()
     add_xml(document, word)
     assert of(HtmlReader(), f"<p>{html}</p>".encode()).text == text
     assert of(DocxReader(), saved(document)).text == text
 
 
-def test_a_table_with_spans_and_lists_is_the_same() -> None:
+def test_complex_tables_read_equally_from_html_and_word() -> None:
     page = (
         "<table><tr><th rowspan=2>Age</th><th colspan=2>Dose</th></tr><tr><th>old</th><th>new</th></tr>"
         "<tr><td rowspan=2>Child</td><td><p>5 mg</p><p>at night</p></td><td>6 mg</td></tr>"
@@ -114,11 +114,11 @@ def test_a_table_with_spans_and_lists_is_the_same() -> None:
     for row, texts in zip(table.rows, rows, strict=True):
         for cell, text in zip(row.cells, texts, strict=True):
             cell.text = text
-            for each in cell.paragraphs[0].runs if row in (table.rows[0], table.rows[1]) else ():
-                each.bold = True
+            for run in cell.paragraphs[0].runs if row in (table.rows[0], table.rows[1]) else ():
+                run.bold = True
     for cell in [*table.rows[0].cells, *table.rows[1].cells]:
-        for each in cell.paragraphs[0].runs:
-            each.bold = True
+        for run in cell.paragraphs[0].runs:
+            run.bold = True
     table.cell(2, 1).add_paragraph("at night")
     table.cell(3, 1).add_paragraph("ask first")
     for (top, left), (bottom, right) in (
@@ -195,26 +195,26 @@ def marked(opening: str, closing: str) -> str:
         (XmlReader(), f"<note>{marked('<line>', '</line>')}</note>".encode()),
     ],
 )
-def test_a_note_has_the_same_sections_in_every_format(reader: Reader, content: bytes) -> None:
+def test_a_note_has_equal_sections_in_every_format(reader: Reader, content: bytes) -> None:
     draft = of(reader, content)
     assert [section.heading for section in draft.sections] == SECTIONS
     assert draft.sections[1].text.startswith("Pain in")
     assert draft.sections[4].text.endswith("Surgery in the morning")
 
 
-def test_headings_of_a_note_divide_the_sections_of_a_letter() -> None:
+def test_note_headings_split_sections_of_a_letter() -> None:
     letter = f"<h1>Letter</h1><h2>Ward 7</h2>{marked('<p>', '</p>')}<h2>Address</h2><p>12 Mill Lane</p>"
     draft = of(HtmlReader(), letter.encode())
     assert [section.heading for section in draft.sections] == [*SECTIONS, "Address"]
     assert draft.heading_paths[1] == ("Ward 7",)
 
 
-def test_a_page_with_headings_is_not_divided_by_a_line_that_looks_like_a_notes() -> None:
+def test_note_like_lines_do_not_split_headed_pages() -> None:
     page = "<h2>Gout</h2><p>Treatment: rest and tablets.</p><h2>Asthma</h2><p>Plan: a spray.</p>"
     assert [section.heading for section in of(HtmlReader(), page.encode()).sections] == ["Gout", "Asthma"]
 
 
-def test_the_label_of_a_column_is_no_heading_of_a_note() -> None:
+def test_a_column_label_is_no_note_heading() -> None:
     table = "<table><tr><th>Test<th>Result"
     table += "<tr><td>Potassium<td>6.9<tr><td>Sodium<td>139<tr><td>Calcium<td><tr><td><td>none</table>"
     draft = of(HtmlReader(), f"<p>From the ward.</p>{table}<p>PLAN: Send another.</p>".encode())

@@ -31,16 +31,16 @@ def leaflet_of_gout() -> Drawn:
 
 def scanned(drawn: Drawn, pages: int = 1) -> Drawn:
     """The same pages as pictures, 200 dots an inch."""
-    found = Drawn()
+    copy = Drawn()
     content = drawn.content()
     for page in range(pages):
         if page:
-            found.next_page()
-        found.scan(page_png(content, page, 200 / 72))
-    return found
+            copy.next_page()
+        copy.scan(page_png(content, page, 200 / 72))
+    return copy
 
 
-def test_a_scan_has_the_words_of_its_source_where_they_stand(needs: Needs) -> None:
+def test_a_scan_yields_its_words_and_their_places(needs: Needs) -> None:
     needs.package("rapidocr")
     written, recognised = read(leaflet_of_gout().content()), read(scanned(leaflet_of_gout()).content())
     expected, got = written.text.split(), recognised.text.split()
@@ -59,7 +59,7 @@ def test_a_scan_has_the_words_of_its_source_where_they_stand(needs: Needs) -> No
     assert any(remark.startswith("page 1: recognised from a scan (confidence") for remark in recognised.remarks)
 
 
-def test_words_of_a_scanned_poster_stand_where_they_are_seen(needs: Needs) -> None:
+def test_words_of_a_large_scan_have_correct_boxes(needs: Needs) -> None:
     needs.package("rapidocr")
     poster = Drawn(size=(2000, 1600))
     poster.line(1200, 1000, "Colchicine is taken twice a day.", ("Helvetica", 40))
@@ -85,7 +85,7 @@ def test_a_scanned_page_among_others_is_recognised(needs: Needs) -> None:
     assert any(remark.startswith("page 2: recognised from a scan") for remark in draft.remarks)
 
 
-def test_a_scan_is_recognised_in_the_process_that_reads(needs: Needs) -> None:
+def test_scans_are_recognised_in_the_reading_process(needs: Needs) -> None:
     needs.package("rapidocr")
     page = Drawn()
     page.line(60, 100, "Colchicine is taken twice a day.")
@@ -95,7 +95,7 @@ def test_a_scan_is_recognised_in_the_process_that_reads(needs: Needs) -> None:
     assert "Colchicine is taken twice a day." in draft.text
 
 
-def test_without_time_for_scans_they_are_named(needs: Needs, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scans_are_refused_when_no_time_is_allowed(needs: Needs, monkeypatch: pytest.MonkeyPatch) -> None:
     needs.package("rapidocr")
     page = Drawn()
     page.line(60, 100, "Colchicine is taken twice a day.")

@@ -12,7 +12,7 @@ from auscult.readers.process.worker import ReadingProcess
 
 
 @pytest.mark.slow
-def test_answers_that_wait_to_be_taken_cost_a_reader_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiting_for_the_consumer_costs_no_reading_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AUSCULT_LIMITS", "seconds=1")
     # More than a pipe holds, so that the process waits within the file.
     content = "".join(json.dumps({"id": str(number), "text": "Gout. " * 2_000}) + "\n" for number in range(60))

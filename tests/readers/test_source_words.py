@@ -46,16 +46,16 @@ def lost_of(drafts: Sequence[DraftDocument], source: bytes) -> list[LostWord]:
 
 
 def of_one_source(drafts: Sequence[DraftDocument]) -> list[list[DraftDocument]]:
-    found: dict[tuple[str, bytes | None], list[DraftDocument]] = {}
+    by_content: dict[tuple[str, bytes | None], list[DraftDocument]] = {}
     for draft in drafts:
         if draft.media_type != "application/pdf":
-            found.setdefault((draft.media_type, draft.content), []).append(draft)
+            by_content.setdefault((draft.media_type, draft.content), []).append(draft)
     # Parts of one content are documents that say the same, of which an index has one.
-    return [drafts if content is None else drafts[:1] for (_, content), drafts in found.items()]
+    return [drafts if content is None else drafts[:1] for (_, content), drafts in by_content.items()]
 
 
 @pytest.mark.parametrize("name", _GOOD)
-def test_every_missing_word_of_a_good_file_has_a_reason(name: str) -> None:
+def test_each_word_omitted_from_good_files_is_explained(name: str) -> None:
     for drafts in of_one_source(drafts_of(name, _GOOD[name])):
         assert [each for each in lost_of(drafts, _GOOD[name]) if each.reason == UNKNOWN] == []
 
@@ -125,21 +125,21 @@ REASONS: list[tuple[str, Callable[[], bytes], str, str]] = [
 
 
 @pytest.mark.parametrize(("name", "made", "lost", "reason"), REASONS)
-def test_the_reason_of_what_is_left_out_is_told(name: str, made: Callable[[], bytes], lost: str, reason: str) -> None:
+def test_the_reason_for_each_omission_is_reported(name: str, made: Callable[[], bytes], lost: str, reason: str) -> None:
     content = made()
     found = lost_of(drafts_of(name, content), content)
     assert [each.reason for each in found if each.word == lost and each.reason.startswith(reason)], found
     assert UNKNOWN not in {each.reason for each in found}
 
 
-def test_words_of_a_footer_that_stand_in_the_text_too_are_missing_in_the_footer() -> None:
+def test_footer_words_are_lost_even_if_repeated_elsewhere() -> None:
     footer = b'<w:ftr xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:p><w:r><w:t>Gout</w:t></w:r></w:p></w:ftr>'
     content = with_parts(word(run("Rest.")), {"word/footer1.xml": footer})
     (lost,) = lost_of(drafts_of("a.docx", content), content)
     assert lost == LostWord("gout", "word/footer1.xml", "header, footer, date or number")
 
 
-def test_a_word_that_is_divided_otherwise_is_not_lost_without_a_reason() -> None:
+def test_words_split_differently_are_explained() -> None:
     (draft,) = drafts_of("a.txt", b"Gout is a form of arthritis.")
     part = replace(draft, text="Gout is a form of arthri tis.", key="page")
     lost = lost_words([document_of(draft)], [part])[1]

@@ -11,18 +11,18 @@ def test_each_row_repeats_the_header() -> None:
     ]
 
 
-def test_without_a_header_cells_stand_beside_each_other() -> None:
+def test_cells_without_a_header_are_joined_in_lines() -> None:
     assert readable_lines(None, [["a", "b"], [], ["", " "]]) == ["a | b"]
 
 
-def test_the_heading_of_a_column_without_words_is_kept_in_a_line_of_the_header() -> None:
+def test_labels_of_empty_columns_are_kept_once() -> None:
     assert readable_lines(["Drug", "Dose", "Note"], [["Colchicine", "5 mg", ""]]) == [
         "Drug | Dose | Note",
         "Drug: Colchicine | Dose: 5 mg",
     ]
 
 
-def test_an_empty_cell_goes_with_its_label_and_cells_beyond_the_header_have_none() -> None:
+def test_empty_cells_are_omitted_extra_cells_are_unlabelled() -> None:
     assert readable_lines(["Dose:", ""], [["5 mg", "daily", "x"]]) == ["Dose: 5 mg | daily | x"]
     rows = [["", "5 mg"], ["Colchicine", ""]]
     assert readable_lines(["Drug", "Dose"], rows) == ["Dose: 5 mg", "Drug: Colchicine"]
@@ -33,12 +33,12 @@ def test_a_header_alone_is_a_line() -> None:
     assert readable_lines([], []) == []
 
 
-def test_a_header_too_long_to_be_repeated_is_a_line_of_its_own() -> None:
+def test_a_long_header_is_written_only_once() -> None:
     long = "for whom it is meant " * 4
     assert readable_lines(["Drug", long], [["a", "b"], ["c", "d"]]) == [f"Drug | {long.strip()}", "a | b", "c | d"]
 
 
-def test_pieces_of_cells_are_kept() -> None:
+def test_source_positions_of_cells_are_kept() -> None:
     line = readable_rows(["Drug"], [[[("Allo", 3), ("purinol", 9)], [("100 mg", 20)]]], lambda text: (text, -1))
     assert line == [[("Drug: ", -1), ("Allo", 3), ("purinol", 9), (" | ", -1), ("100 mg", 20)]]
 

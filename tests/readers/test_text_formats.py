@@ -235,7 +235,7 @@ def tried_only(reader: Reader, content: bytes) -> None:
         ("<table><tr><td>", "</table>"),
     ],
 )
-def test_nesting_of_ten_thousand_is_read_in_linear_time(opened: str, closed: str) -> None:
+def test_ten_thousand_nested_elements_read_in_linear_time(opened: str, closed: str) -> None:
     tried(HtmlReader(), (opened * 10_000 + "four small words here" + closed * 10_000).encode())
 
 

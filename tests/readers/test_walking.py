@@ -20,11 +20,11 @@ from auscult.readers.walking import is_pattern, walk
 
 
 def zipped(members: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
-    held = io.BytesIO()
-    with zipfile.ZipFile(held, "w", method) as archive:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", method) as archive:
         for name, content in members.items():
             archive.writestr(name, content)
-    return held.getvalue()
+    return packed.getvalue()
 
 
 def put(folder: Path, files: dict[str, bytes]) -> None:
@@ -35,17 +35,17 @@ def put(folder: Path, files: dict[str, bytes]) -> None:
 
 def outcome(named: Path | str, **given: object) -> dict[str, bytes | str]:
     """Each file's bytes, or the kind of its problem."""
-    found: dict[str, bytes | str] = {}
-    for each in walk(str(named), **given):  # type: ignore[arg-type]
-        assert each.name not in found
+    contents: dict[str, bytes | str] = {}
+    for file in walk(str(named), **given):  # type: ignore[arg-type]
+        assert file.name not in contents
         try:
-            found[each.name] = each.content()
+            contents[file.name] = file.content()
         except UnreadableError as problem:
-            found[each.name] = problem.kind
-    return found
+            contents[file.name] = problem.kind
+    return contents
 
 
-def test_a_folder_gives_its_files_in_the_order_of_names_without_hidden_ones(tmp_path: Path) -> None:
+def test_folders_list_visible_files_in_name_order(tmp_path: Path) -> None:
     names = ["b.txt", "a/z.txt", "a/b/c.txt", "A.txt", "é.txt", "a.txt"]
     hidden = [".git/x.txt", "a/.x.txt", "__MACOSX/y.txt", "~$open.docx", "Thumbs.db", "index/z.txt"]
     put(tmp_path, {name: name.encode() for name in names + hidden})
@@ -104,7 +104,7 @@ def test_members_of_archives_have_names_below_theirs(tmp_path: Path) -> None:
     assert outcome(tmp_path / "n.zip")["n.zip/a.txt"] == b"a"
 
 
-def test_a_file_of_an_office_program_is_one_file(tmp_path: Path) -> None:
+def test_office_files_are_not_opened_as_archives(tmp_path: Path) -> None:
     content = zipped({"[Content_Types].xml": b"<x/>", "word/document.xml": b"<y/>"})
     put(tmp_path, {"a.docx": content, "broken.docx": b"PK\x03\x04 and no more"})
     assert outcome(tmp_path) == {"a.docx": content, "broken.docx": b"PK\x03\x04 and no more"}
@@ -113,7 +113,7 @@ def test_a_file_of_an_office_program_is_one_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "name", ["../evil.txt", "/etc/evil.txt", "a/../../evil.txt", "..\\evil.txt", "C:\\evil.txt", "C:evil.txt"]
 )
-def test_names_that_lead_out_of_an_archive_are_refused(tmp_path: Path, name: str) -> None:
+def test_archive_members_with_escaping_names_are_refused(tmp_path: Path, name: str) -> None:
     put(tmp_path, {"x/t.zip": zipped({name: b"evil", "good.txt": b"good"})})
     found = outcome(tmp_path / "x")
     assert found.pop("t.zip/good.txt") == b"good"
@@ -122,12 +122,12 @@ def test_names_that_lead_out_of_an_archive_are_refused(tmp_path: Path, name: str
 
 
 def linking() -> bytes:
-    held = io.BytesIO()
-    with zipfile.ZipFile(held, "w") as archive:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
         link = zipfile.ZipInfo("link.txt")
         link.external_attr = (stat.S_IFLNK | 0o777) << 16
         archive.writestr(link, "/etc/passwd")
-    return held.getvalue()
+    return packed.getvalue()
 
 
 def encrypted() -> bytes:
@@ -165,7 +165,7 @@ def overlapping() -> bytes:
         (lambda: zipped({"x.txt": b"y"})[:-30], {"m.zip": "broken archive"}),
     ],
 )
-def test_archives_that_harm_are_told_and_the_rest_is_read(
+def test_hostile_archives_are_reported_and_others_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: Callable[[], bytes], kinds: dict[str, str]
 ) -> None:
     put(tmp_path, {"m.zip": content(), "n.txt": b"good"})
@@ -175,27 +175,27 @@ def test_archives_that_harm_are_told_and_the_rest_is_read(
     assert outcome(tmp_path) == {**kinds, "n.txt": b"good"}
 
 
-def test_gzip_bombs_and_damage(tmp_path: Path) -> None:
+def test_gzip_bombs_and_damaged_files_are_reported(tmp_path: Path) -> None:
     put(
         tmp_path, {"bomb.txt.gz": gzip.compress(bytes(50_000_000)), "cut.txt.gz": gzip.compress(os.urandom(900))[:-300]}
     )
     assert outcome(tmp_path) == {"bomb.txt.gz": "zip bomb", "cut.txt.gz": "broken archive"}
 
 
-def test_names_are_made_plain(tmp_path: Path) -> None:
+def test_control_characters_in_names_are_replaced(tmp_path: Path) -> None:
     put(tmp_path, {"a\nb\x1b[31m.txt": b"1", "n.zip": zipped({"c\td.txt": b"2"})})
     (tmp_path / os.fsdecode(b"\xff.txt")).write_bytes(b"3")
     assert outcome(tmp_path) == {"a_b_[31m.txt": b"1", "n.zip/c_d.txt": b"2", "?.txt": b"3"}
 
 
 def tarred(members: dict[str, bytes], mode: str = "w") -> bytes:
-    held = io.BytesIO()
-    with tarfile.open(fileobj=held, mode=mode) as archive:  # type: ignore[call-overload]
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode=mode) as archive:  # type: ignore[call-overload]
         for name, content in members.items():
             member = tarfile.TarInfo(name)
             member.size = len(content)
             archive.addfile(member, io.BytesIO(content))
-    return held.getvalue()
+    return packed.getvalue()
 
 
 @pytest.mark.parametrize(("name", "mode"), [("n.tar", "w"), ("n.tar.gz", "w:gz"), ("n.tgz", "w:gz"), ("n.bin", "w")])
@@ -221,7 +221,7 @@ def test_members_of_tar_archives_are_files(tmp_path: Path, name: str, mode: str)
 
 
 @pytest.mark.parametrize("outer", ["zip", "tar", "tgz"])
-def test_tar_and_zip_archives_are_read_in_each_other_one_level_deep(
+def test_archives_in_archives_are_read_one_level_deep(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, outer: str
 ) -> None:
     deep = {"d.txt": b"d", "e.txt.gz": gzip.compress(b"e"), "deeper.tgz": tarred({"x.txt": b"x"}, "w:gz")}
@@ -247,18 +247,18 @@ def test_tar_and_zip_archives_are_read_in_each_other_one_level_deep(
     assert found[f"{name}/c.tar"] == "zip bomb"
 
 
-def test_tar_archives_that_harm_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    held = io.BytesIO()
-    with tarfile.open(fileobj=held, mode="w") as archive:
+def test_hostile_tar_archives_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
         for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE):
             member = tarfile.TarInfo(f"{kind.decode()}.txt")
             member.type, member.linkname = kind, "/etc/passwd"
             archive.addfile(member)
-    put(tmp_path, {"l.tar": held.getvalue(), "b.tgz": tarred({"x.txt": bytes(50_000_000)}, "w:gz")})
-    found = outcome(tmp_path)
-    assert found.pop("b.tgz") == "zip bomb"
-    assert set(found.values()) == {"link in an archive"}
+    put(tmp_path, {"l.tar": packed.getvalue(), "b.tgz": tarred({"x.txt": bytes(50_000_000)}, "w:gz")})
+    contents = outcome(tmp_path)
+    assert contents.pop("b.tgz") == "zip bomb"
+    assert set(contents.values()) == {"link in an archive"}
     put(tmp_path, {"m.tar": tarred({f"{n}.txt": b"" for n in range(51)}), "s.tar": tarred({"x": bytes(20_000)})})
     monkeypatch.setenv(VARIABLE, "members=50,archive=15000")
-    found = outcome(tmp_path)
-    assert (found["m.tar"], found["s.tar"]) == ("too many members", "zip bomb")
+    contents = outcome(tmp_path)
+    assert (contents["m.tar"], contents["s.tar"]) == ("too many members", "zip bomb")

@@ -48,36 +48,36 @@ def test_any_draft_comes_back(text: str, data: st.DataObject) -> None:
     with Spool() as spool:
         places = [spool.put(draft), spool.put(draft_of("other", [0, 1, 2, 3])), spool.put(draft)]
         for place in reversed(places):
-            found = spool.get(place)
-            assert draft_to_bytes(found) == draft_to_bytes(
+            decoded = spool.get(place)
+            assert draft_to_bytes(decoded) == draft_to_bytes(
                 draft if place is not places[1] else draft_of("other", [0, 1, 2, 3])
             )
-    found = draft_from_bytes(draft_to_bytes(draft))
-    assert found.sections == draft.sections
-    assert (found.content, found.metadata, found.pages) == (draft.content, draft.metadata, [(595.25, 842.0)])
-    assert found.runs.tolist() == draft.runs.tolist()
-    assert found.words.tolist() == draft.words.tolist()
+    decoded = draft_from_bytes(draft_to_bytes(draft))
+    assert decoded.sections == draft.sections
+    assert (decoded.content, decoded.metadata, decoded.pages) == (draft.content, draft.metadata, [(595.25, 842.0)])
+    assert decoded.runs.tolist() == draft.runs.tolist()
+    assert decoded.words.tolist() == draft.words.tolist()
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.tuples(st.integers(0), st.integers(0, 255)), max_size=4))
 @example([])
-def test_a_changed_message_is_an_error_or_a_draft_and_nothing_else(changes: list[tuple[int, int]]) -> None:
+def test_corrupted_messages_give_a_data_error_or_draft(changes: list[tuple[int, int]]) -> None:
     content = bytearray(draft_to_bytes(draft_of("Rest the joint.", [0, 4, 5, 8])))
     for place, byte in changes:
         content[place % len(content)] = byte
     try:
-        found = draft_from_bytes(bytes(content))
+        draft = draft_from_bytes(bytes(content))
     except DataError:
         assert changes
         return
-    assert found.sections or changes
-    for section in found.sections:
+    assert draft.sections or changes
+    for section in draft.sections:
         assert section.start is not None
-        assert found.text[section.start : section.start + len(section.text)] == section.text
+        assert draft.text[section.start : section.start + len(section.text)] == section.text
 
 
-def test_parts_that_are_cut_short_are_told() -> None:
+def test_truncated_parts_are_an_error() -> None:
     assert unpacked(packed(b"a", b"", b"bcd")) == [b"a", b"", b"bcd"]
     with pytest.raises(DataError, match="cut short"):
         unpacked(packed(b"abc")[:-1])

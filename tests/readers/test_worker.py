@@ -42,7 +42,7 @@ def is_there(number: int) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("deed", "kind", "told"),
+    ("deed", "kind", "reason"),
     [
         ("exit", "reader ended", "exit code 7"),
         ("signal", "reader ended", "broke down (SIGSEGV)"),
@@ -52,16 +52,16 @@ def is_there(number: int) -> bool:
         ("overlap", "reader failed", "a draft of a document"),
     ],
 )
-def test_what_a_file_does_is_its_own_problem(process: ReadingProcess, deed: str, kind: str, told: str) -> None:
+def test_a_crashing_file_does_not_affect_the_next(process: ReadingProcess, deed: str, kind: str, reason: str) -> None:
     with pytest.raises(UnreadableError) as caught:
         read(process, f"x.{deed}")
     assert caught.value.kind == kind
-    assert told in str(caught.value)
+    assert reason in str(caught.value)
     ((name, draft),) = process.read(GOOD)
     assert (name, draft.text, [section.text for section in draft.sections]) == ("text", "PLAN:\nRest.\n", ["Rest."])
 
 
-def test_a_file_that_takes_too_long_is_given_up(process: ReadingProcess, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_exceeding_the_time_limit_is_abandoned(process: ReadingProcess, monkeypatch: pytest.MonkeyPatch) -> None:
     read(process, "a.txt")
     monkeypatch.setenv("AUSCULT_LIMITS", "seconds=1")
     with pytest.raises(UnreadableError, match="read in 1 s, got one that takes longer") as caught:
@@ -70,15 +70,13 @@ def test_a_file_that_takes_too_long_is_given_up(process: ReadingProcess, monkeyp
     assert [each.text for each in read(process, "a.txt")] == ["Some words."]
 
 
-def test_no_words_of_a_file_are_in_the_error_of_its_reader(process: ReadingProcess) -> None:
+def test_reader_errors_contain_no_words_of_the_file(process: ReadingProcess) -> None:
     with pytest.raises(UnreadableError, match=r"a fault of the reader \(ValueError\)") as caught:
         read(process, "x.raise", b"Anna Weber")
     assert "Weber" not in repr(caught.value)
 
 
-def test_a_reader_reaches_no_network_starts_no_program_and_writes_no_file(
-    process: ReadingProcess, tmp_path: Path
-) -> None:
+def test_readers_cannot_connect_run_programs_or_write_files(process: ReadingProcess, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(0.2)
         with pytest.raises(UnreadableError, match="PermissionError"):
@@ -92,24 +90,24 @@ def test_a_reader_reaches_no_network_starts_no_program_and_writes_no_file(
     assert not target.exists() or not target.read_bytes()
 
 
-def test_what_a_reader_prints_is_no_answer(process: ReadingProcess) -> None:
+def test_output_printed_by_a_reader_is_ignored(process: ReadingProcess) -> None:
     (draft,) = read(process, "x.garble")
     assert draft.text == "Some words."
 
 
-def test_one_process_reads_many_files_and_is_gone_at_the_end(process: ReadingProcess) -> None:
+def test_one_process_reads_many_files_then_ends(process: ReadingProcess) -> None:
     read(process, "a.txt")
     assert process._process is not None
     first = process._process.pid
     for number in range(100):
-        assert [each.text for each in read(process, f"{number}.txt", b"Note %d." % number)] == [f"Note {number}."]
+        assert [draft.text for draft in read(process, f"{number}.txt", b"Note %d." % number)] == [f"Note {number}."]
     assert process._process.pid == first
     process.close()
     assert not is_there(first)
-    assert [each.text for each in read(process, "b.txt")] == ["Some words."]
+    assert [draft.text for draft in read(process, "b.txt")] == ["Some words."]
 
 
-def test_time_that_passes_elsewhere_is_not_the_readers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_time_limit_excludes_time_between_drafts(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = b'{"text": "First."}\n{"text": "Second."}\n'
     with ReadingProcess() as process:
         read(process, "a.txt")
@@ -128,7 +126,7 @@ def test_limits_are_set_by_the_variable(monkeypatch: pytest.MonkeyPatch) -> None
         limits()
 
 
-def test_files_are_not_read_ahead_of_drafts_that_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiting_drafts_stop_further_files_being_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AUSCULT_LIMITS", "document=30")
     begun: list[int] = []
 
@@ -147,7 +145,7 @@ def test_files_are_not_read_ahead_of_drafts_that_wait(monkeypatch: pytest.Monkey
     assert sorted(begun) == [*range(12)]
 
 
-def test_who_stops_asking_waits_for_no_file() -> None:
+def test_closing_a_reading_waits_for_no_file() -> None:
     files = [
         Found(f"{number}.{kind}", 0, lambda: b"Some words.") for number, kind in enumerate(["txt", "sleep", "sleep"])
     ]

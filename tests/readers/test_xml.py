@@ -143,7 +143,7 @@ def test_a_clinical_document_is_read_by_its_narrative() -> None:
     assert sources_of(draft, "Colchicine 500µg", content) == ["Colchicine 500&#181;g"]
 
 
-def test_the_name_of_a_patient_is_kept_as_metadata_alone() -> None:
+def test_patient_names_stay_out_of_text_and_title() -> None:
     (draft,) = read_sample(READER, "discharge.xml")
     assert "Canary" not in draft.text
     assert "Canary" not in draft.title
@@ -151,7 +151,7 @@ def test_the_name_of_a_patient_is_kept_as_metadata_alone() -> None:
     assert "1950" not in repr(draft)
 
 
-def test_the_body_of_a_clinical_document_may_be_an_attachment() -> None:
+def test_attached_bodies_of_clinical_documents_are_read() -> None:
     body = (
         "<ClinicalDocument xmlns='urn:hl7-org:v3'><title>Note</title><component><nonXMLBody>"
         "<text mediaType='{}' representation='B64'>{}</text></nonXMLBody></component></ClinicalDocument>"
@@ -189,13 +189,13 @@ LAUGHS = "<!DOCTYPE x [" + "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for 
         "<!DOCTYPE x PUBLIC '-//X' 'http://x.example/x.dtd' [<!ENTITY e 'y'>]><x>&e;</x>",
     ],
 )
-def test_entities_of_a_files_own_are_refused(content: str) -> None:
+def test_declared_entities_are_refused(content: str) -> None:
     error = refused(content)
     assert error.kind == "declared entities"
     assert "passwd" not in str(error)
 
 
-def test_nothing_is_opened_whatever_a_file_names(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_and_urls_named_inside_are_never_opened(monkeypatch: pytest.MonkeyPatch) -> None:
     content = (
         "<?xml-stylesheet href='http://x.example/x.xsl'?><!DOCTYPE x SYSTEM 'file:///etc/passwd'>"
         "<x xmlns:xi='http://www.w3.org/2001/XInclude'>y &undefined; <xi:include href='file:///etc/passwd'/></x>"
@@ -230,11 +230,11 @@ def test_nothing_is_opened_whatever_a_file_names(monkeypatch: pytest.MonkeyPatch
         ("<Bundle xmlns='http://hl7.org/fhir'><id value='x'/></Bundle>", "no text"),
     ],
 )
-def test_what_cannot_be_read_is_named(content: str | bytes, kind: str) -> None:
+def test_unreadable_content_is_refused_with_its_kind(content: str | bytes, kind: str) -> None:
     assert refused(content).kind == kind
 
 
-def test_where_xml_is_broken_is_told_and_not_what_stands_there() -> None:
+def test_xml_errors_give_the_line_and_no_content() -> None:
     error = refused("<x>\n<p>Canary</x>")
     assert "line 2" in str(error)
     assert "Canary" not in str(error)
@@ -252,11 +252,11 @@ def test_where_xml_is_broken_is_told_and_not_what_stands_there() -> None:
         ("a.xml", b"<?xml version='1.0'?><x><![CDATA[<html>]]>", True),
     ],
 )
-def test_xml_is_told_by_its_beginning(name: str, head: bytes, told: bool) -> None:
+def test_xml_is_recognised_by_its_beginning(name: str, head: bytes, told: bool) -> None:
     assert READER.recognises(SourceFile(name, head)) is told
 
 
-def test_fhir_as_xml_says_what_its_json_says() -> None:
+def test_fhir_reads_equally_from_xml_and_json() -> None:
     div = '<div xmlns="http://www.w3.org/1999/xhtml"><p>A &amp; b &lt; 5<br/>mg</p></div>'
     resource = {
         "resourceType": "Composition", "id": "c", "title": "Leaflet", "status": "final",
@@ -286,11 +286,11 @@ def test_fhir_as_xml_says_what_its_json_says() -> None:
             "valueQuantity": {"value": 9.1, "unit": "mg/dL"},
         },
     ]
-    entries = [{"resource": each} for each in (resource, *others)]
+    entries = [{"resource": entry} for entry in (resource, *others)]
     of_json = read(FhirReader(), json.dumps({"resourceType": "Bundle", "entry": entries}))
     of_xml = read(XmlReader(), as_xml)
-    assert [each.text.replace("9.10", "9.1") for each in of_xml] == [each.text for each in of_json]
-    assert [dict(each.metadata) for each in of_xml] == [dict(each.metadata) for each in of_json]
+    assert [draft.text.replace("9.10", "9.1") for draft in of_xml] == [draft.text for draft in of_json]
+    assert [dict(draft.metadata) for draft in of_xml] == [dict(draft.metadata) for draft in of_json]
     assert of_xml[0].text.endswith("Gout\n\nUrate: 9.10 mg/dL")
 
 
@@ -322,13 +322,13 @@ CDA = (
          "Drug: Apixaban | Dose: 5 mg; at night"),
     ],
 )  # fmt: skip
-def test_struck_out_words_of_a_clinical_document_are_left_out_and_counted(narrative: str, text: str) -> None:
+def test_deleted_words_in_narratives_are_omitted_and_counted(narrative: str, text: str) -> None:
     (draft,) = read(READER, CDA.format("Medication", f"<text>{narrative}</text>"))
     assert [section.text for section in draft.sections] == [text]
     assert bool(draft.remarks) == ("Warfarin" in narrative)
 
 
-def test_a_section_without_a_narrative_says_what_its_entries_say() -> None:
+def test_a_section_without_narrative_shows_its_entries() -> None:
     entry = "<text/><entry><act><text>Rash after <b>penicillin</b></text><code><originalText/></code></act></entry>"
     (draft,) = read(READER, CDA.format("Allergies", entry))
     assert [(section.heading, section.text) for section in draft.sections] == [("Allergies", "Rash after penicillin")]

@@ -107,7 +107,7 @@ ASKED = [
 ]
 
 
-def test_a_view_answers_as_an_index_of_what_is_seen_alone(pair: tuple[Searcher, Searcher]) -> None:
+def test_views_answer_like_indexes_without_the_hidden_documents(pair: tuple[Searcher, Searcher]) -> None:
     view, alone = pair
     for query in ASKED:
         for group_by in ("passage", "document", "source"):
@@ -124,7 +124,7 @@ def test_a_view_answers_as_an_index_of_what_is_seen_alone(pair: tuple[Searcher, 
     assert [h.passage_ids for h in view.rank(ASKED[:2], 500)] == [h.passage_ids for h in alone.rank(ASKED[:2], 500)]
 
 
-def test_nothing_else_tells_of_hidden_documents(pair: tuple[Searcher, Searcher]) -> None:
+def test_counts_titles_and_fields_reveal_no_hidden_documents(pair: tuple[Searcher, Searcher]) -> None:
     view, alone = (each.index for each in pair)
     assert view.manifest.counts == alone.manifest.counts
     assert dict(view.reader.titles) == dict(alone.reader.titles)
@@ -142,7 +142,7 @@ def test_nothing_else_tells_of_hidden_documents(pair: tuple[Searcher, Searcher])
         assert view.reader.document(row) == alone.reader.document(alone.reader.document_rows[doc_id])
 
 
-def test_names_are_those_of_what_is_seen(pair: tuple[Searcher, Searcher]) -> None:
+def test_names_come_only_from_visible_documents(pair: tuple[Searcher, Searcher]) -> None:
     view, alone = pair
     assert view.knowledge_base is not None
     assert alone.knowledge_base is not None
@@ -165,7 +165,7 @@ def understood(searcher: Searcher, entity: str) -> object:
         return str(error)
 
 
-def test_errors_name_what_is_seen_alone(pair: tuple[Searcher, Searcher]) -> None:
+def test_errors_name_only_visible_documents(pair: tuple[Searcher, Searcher]) -> None:
     wrong = [
         {"where": {"source": "none such"}},
         {"where": {"source": "only-ward-a"}},
@@ -180,13 +180,13 @@ def test_errors_name_what_is_seen_alone(pair: tuple[Searcher, Searcher]) -> None
         ours, theirs = (outcome(each, asked) for each in pair)
         assert ours == theirs
     for doc_id in ("ward-a-secret", "ward-b-secret", "none such"):
-        found = []
+        outcomes = []
         for searcher in pair:
             try:
-                found.append(explain(searcher, ASKED[0], doc_id).document)
+                outcomes.append(explain(searcher, ASKED[0], doc_id).document)
             except QueryError as error:
-                found.append(str(error))
-        assert found[0] == found[1]
+                outcomes.append(str(error))
+        assert outcomes[0] == outcomes[1]
 
 
 def outcome(searcher: Searcher, asked: dict[str, object]) -> object:
@@ -196,7 +196,7 @@ def outcome(searcher: Searcher, asked: dict[str, object]) -> object:
         return str(error)
 
 
-def test_ann_and_ben_share_only_what_is_open_to_both(whole: Searcher) -> None:
+def test_two_groups_share_only_documents_open_to_both(whole: Searcher) -> None:
     ann, ben = (whole.seen_by(groups) for groups in (ANN, BEN))
     mine, yours = ({*each.index.reader.document_rows} for each in (ann, ben))
     assert "ward-a-secret" in mine - yours
@@ -218,7 +218,7 @@ def test_rows_of_hidden_documents_cannot_be_read(whole: Searcher) -> None:
             read(reader.passages_of(row)[0])
 
 
-def test_a_document_is_seen_by_whom_its_field_names() -> None:
+def test_documents_are_visible_to_the_groups_they_name() -> None:
     assert is_open_to("", ())
     assert is_open_to("  ", ())
     assert is_open_to("a, b", ("b",))
@@ -227,7 +227,7 @@ def test_a_document_is_seen_by_whom_its_field_names() -> None:
     assert not is_open_to("ward", ("w", "war"))
 
 
-def test_where_nothing_is_hidden_the_index_itself_is_asked(tmp_path: Path) -> None:
+def test_a_view_hiding_nothing_is_the_index_itself(tmp_path: Path) -> None:
     build_index(leaflets(), ENCODER, tmp_path / "index")
     searcher = Searcher.open(tmp_path / "index", ENCODER)
     assert searcher.seen_by(ANN) is searcher
@@ -243,13 +243,13 @@ def test_where_nothing_is_hidden_the_index_itself_is_asked(tmp_path: Path) -> No
     assert not searcher.seen_by(BOTH).completion.complete("zebr"), "of a document that was removed"
 
 
-def test_a_view_outlives_the_searcher_it_was_taken_from(folder: Path) -> None:
+def test_a_view_outlives_the_searcher_it_came_from(folder: Path) -> None:
     view = Searcher.open(folder, ENCODER).index.reader.seen_by(ANN)
     assert view.document(view.document_rows["ward-a-secret"]).title == SECRETS["ward-a"]
     view.verify()
 
 
-def test_what_an_original_holds_is_hidden_with_its_document(tmp_path: Path) -> None:
+def test_originals_are_hidden_with_their_document(tmp_path: Path) -> None:
     kept = Original(name="note.txt", media_type="text/plain", content=b"whole file", encoding="utf-8")
     document = replace(secret("ward-a", 0, "Zebrosis"), original=kept)
     build_index([document, leaflets()[1]], ENCODER, tmp_path / "index")
@@ -262,7 +262,7 @@ def test_what_an_original_holds_is_hidden_with_its_document(tmp_path: Path) -> N
         reader.seen_by(BEN).original(row)
 
 
-def test_an_index_that_cannot_tell_whose_names_it_has_says_so(tmp_path: Path) -> None:
+def test_an_index_without_name_origins_demands_a_rebuild(tmp_path: Path) -> None:
     old = VOCABULARY.with_documents(left())
     old.brought = None
     build_index(left(), ENCODER, tmp_path / "index", knowledge_base=old)
@@ -272,7 +272,7 @@ def test_an_index_that_cannot_tell_whose_names_it_has_says_so(tmp_path: Path) ->
         searcher.seen_by(ANN)
 
 
-def test_optimize_takes_names_of_removed_documents_out_of_the_knowledge_base(tmp_path: Path) -> None:
+def test_optimize_forgets_names_of_deleted_documents(tmp_path: Path) -> None:
     folder = tmp_path / "index"
     build_index(everything(), ENCODER, folder, knowledge_base=VOCABULARY)
     with IndexUpdate(folder, ENCODER) as update:

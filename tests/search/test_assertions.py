@@ -30,7 +30,7 @@ NOTES = {
 }
 
 
-def test_the_trap_suite() -> None:
+def test_most_assertion_traps_are_read_correctly() -> None:
     # Rows are divided by their number: the rules were developed on the first, third, and so on (100 of 100 right).
     # The others were read once, when the rules were done: 98 of 100.
     with TRAPS.open(encoding="utf-8", newline="") as file:
@@ -61,14 +61,14 @@ def test_mentions_are_found_by_their_normal_form(names: list[str], sentence: str
     assert AssertionReader(names).read(sentence) == expected
 
 
-def test_a_lead_in_counts_for_the_items_of_its_list() -> None:
+def test_a_lead_in_decides_its_list_items_assertion() -> None:
     read = AssertionReader(["fever"]).read
     assert read("- fever", lead="Call us if you have:") == ("hypothetical",)
     assert read("- fever", lead="Symptoms are:") == ("affirmed",)
     assert read("- rash", lead="Call us if you have fever:") == ()
 
 
-def test_labels_name_what_is_not_affirmed() -> None:
+def test_labels_name_assertions_other_than_affirmed() -> None:
     assert [assertion_label(said) for said in ((), ("affirmed",), ("negated", "affirmed"))] == [
         "",
         "",
@@ -96,7 +96,7 @@ def searcher(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
     return Searcher.open(folder, ENCODER)
 
 
-def test_each_sentence_of_a_hit_says_what_it_says_of_the_entity(searcher: Searcher) -> None:
+def test_each_sentence_of_a_hit_has_its_assertions(searcher: Searcher) -> None:
     said = {hit.doc_id: [sentence.assertions for sentence in hit.sentences] for hit in searcher.search(QUERY, 10)}
     assert said == {
         "now": [("affirmed",), ()],
@@ -110,23 +110,23 @@ def test_each_sentence_of_a_hit_says_what_it_says_of_the_entity(searcher: Search
 
 
 @pytest.mark.parametrize("scoring", ["fused", "model"])
-def test_hits_that_mention_it_only_otherwise_are_left_out(searcher: Searcher, scoring: str) -> None:
-    def found(*assertions: Assertion, k: int = 10) -> list[str]:
+def test_hits_with_only_other_assertions_are_filtered_out(searcher: Searcher, scoring: str) -> None:
+    def search(*assertions: Assertion, k: int = 10) -> list[str]:
         options = SearchOptions(assertions=assertions, scoring="model" if scoring == "model" else "fused")
         hits = searcher.search(QUERY, k, options)
         assert [hit.rank for hit in hits] == [*range(1, len(hits) + 1)]
         return [hit.doc_id for hit in hits]
 
-    every = found()
+    every = search()
     assert len(every) == 7
-    assert found("affirmed") == [name for name in every if name in ("now", "both", "unnamed")]
-    assert found("negated", "family") == [name for name in every if name in ("denied", "both", "mother", "unnamed")]
+    assert search("affirmed") == [name for name in every if name in ("now", "both", "unnamed")]
+    assert search("negated", "family") == [name for name in every if name in ("denied", "both", "mother", "unnamed")]
     # Fewer are asked for than stand before the first that says it.
-    assert found("historical", k=1) == [name for name in every if name in ("past", "unnamed")][:1]
-    assert found(*get_args(Assertion)) == every
+    assert search("historical", k=1) == [name for name in every if name in ("past", "unnamed")][:1]
+    assert search(*get_args(Assertion)) == every
 
 
-def test_a_filtered_hit_is_the_same_as_without_the_filter(searcher: Searcher) -> None:
+def test_filtering_does_not_change_the_remaining_hits(searcher: Searcher) -> None:
     whole = {hit.doc_id: hit for hit in searcher.search(QUERY, 10)}
     for hit in searcher.search(QUERY, 10, SearchOptions(assertions=["family"])):
         other = whole[hit.doc_id]

@@ -53,22 +53,22 @@ def objects() -> Counter[str]:
 
 
 @pytest.mark.slow
-def test_nothing_is_kept_of_a_question_for_ever(searcher: Searcher) -> None:
+def test_memory_does_not_grow_with_questions(searcher: Searcher) -> None:
     chance = random.Random(0)
     searcher.warm_up()
     ask(searcher, QUESTIONS, chance)
-    unbounded = {id(each): each.cache_info().currsize for each in caches() if each.cache_info().maxsize is None}
+    unbounded = {id(cached): cached.cache_info().currsize for cached in caches() if cached.cache_info().maxsize is None}
     before = objects()
     ask(searcher, QUESTIONS, chance)
     after = objects()
     grown = {name: after[name] - before[name] for name in after if after[name] - before[name] > SLACK}
     assert grown == {}
-    for each in caches():
-        told = each.cache_info()
-        if told.maxsize is None:
-            assert told.currsize == unbounded.get(id(each), told.currsize), each
+    for cached in caches():
+        info = cached.cache_info()
+        if info.maxsize is None:
+            assert info.currsize == unbounded.get(id(cached), info.currsize), cached
         else:
-            assert told.currsize <= told.maxsize, each
+            assert info.currsize <= info.maxsize, cached
 
 
 def test_filters_are_kept_up_to_a_number(searcher: Searcher) -> None:
@@ -78,7 +78,7 @@ def test_filters_are_kept_up_to_a_number(searcher: Searcher) -> None:
         assert len(searcher.index._filters) <= passage_index._KEPT
 
 
-def test_known_tokens_are_kept_up_to_a_number_and_forgotten_ones_are_read_again(
+def test_the_token_cache_is_bounded_without_changing_results(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(analysis, "_MOST_KNOWN", 50)

@@ -33,7 +33,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("executor", EXECUTORS)
-def test_whoever_reads_the_index_is_the_same(executor: Executor, alone: Path, tmp_path: Path, needs: Needs) -> None:
+def test_every_executor_builds_the_same_index(executor: Executor, alone: Path, tmp_path: Path, needs: Needs) -> None:
     if executor == "ray":
         needs.package("ray")
     encoder, out = load_model("fast"), tmp_path / "index"
@@ -46,7 +46,7 @@ def test_whoever_reads_the_index_is_the_same(executor: Executor, alone: Path, tm
     assert [path.name for path in tmp_path.iterdir()] == ["index"]
 
 
-def test_what_was_read_is_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_resumed_builds_do_not_read_documents_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     encoder, out = load_model("fast"), tmp_path / "index"
     read: list[int] = []
     real = bulk.encode_passages
@@ -99,7 +99,7 @@ def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
     assert len([*(tmp_path / "1").iterdir()]) == 1
 
 
-def test_one_that_dies_time_and_again_is_named(tmp_path: Path) -> None:
+def test_a_document_that_keeps_killing_workers_is_named(tmp_path: Path) -> None:
     (tmp_path / "9").mkdir()
 
     class Named(Dying):
@@ -111,7 +111,7 @@ def test_one_that_dies_time_and_again_is_named(tmp_path: Path) -> None:
             wait()
 
 
-def test_the_command_goes_on_where_it_was_killed(tmp_path: Path) -> None:
+def test_a_killed_command_resumes_where_it_stopped(tmp_path: Path) -> None:
     path, out = tmp_path / "many.jsonl", tmp_path / "index"
     with path.open("w", encoding="utf-8") as file:
         for number, document in enumerate(generated(900)):

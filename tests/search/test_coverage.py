@@ -51,7 +51,7 @@ def searcher(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
     return Searcher.open(folder, encoder)
 
 
-def test_each_cell_is_what_a_search_finds_first_and_all_is_encoded_at_once(searcher: Searcher) -> None:
+def test_cells_are_first_hits_and_encoded_together(searcher: Searcher) -> None:
     encoder = searcher.encoder
     assert isinstance(encoder, Counted)
     before = encoder.batches
@@ -73,7 +73,7 @@ def test_each_cell_is_what_a_search_finds_first_and_all_is_encoded_at_once(searc
     assert table.share("no answer") == words.count("no answer") / 4
 
 
-def test_what_is_not_there_is_not_found(searcher: Searcher) -> None:
+def test_unknown_entities_have_no_answer(searcher: Searcher) -> None:
     table = cover(searcher, ["Gout", "zebra fever"], ["treatment"])
     found, missing = table.cells[0][0], table.cells[1][0]
     assert missing.word == "no answer"
@@ -91,7 +91,7 @@ def test_what_is_not_there_is_not_found(searcher: Searcher) -> None:
         (1, "answers"),
     ],
 )
-def test_words_go_by_the_probability(probability: float, word: str) -> None:
+def test_verdicts_follow_the_probability(probability: float, word: str) -> None:
     assert verdict(probability) == word
 
 
@@ -185,7 +185,7 @@ def test_a_sibling_is_no_answer(tmp_path: Path) -> None:
         (["scurvy or IgA nephropathy"], ["scurvy", "IgA nephropathy"]),
     ],
 )
-def test_lists_of_entities_are_parted(listing: Searcher, texts: list[str], names: list[str]) -> None:
+def test_lists_of_entities_are_split_into_names(listing: Searcher, texts: list[str], names: list[str]) -> None:
     assert entities_named(listing, texts) == names
     assert entities_named(listing, names) == names
 
@@ -195,7 +195,7 @@ def listing(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
     return artery_and_sprue(tmp_path_factory.mktemp("listing"))
 
 
-def test_default_aspects_have_headings_and_keep_to_filters_and_views(searcher: Searcher) -> None:
+def test_default_aspects_are_the_visible_filtered_documents_headings(searcher: Searcher) -> None:
     assert aspects_of(searcher) == ("symptoms", "treatment", "inheritance")
     assert aspects_of(searcher, {"source": "North"}) == ("symptoms", "treatment")
     view = searcher.seen_by(())
@@ -209,7 +209,7 @@ def test_default_aspects_have_headings_and_keep_to_filters_and_views(searcher: S
     assert only.source == "South"
 
 
-def test_too_little_and_too_much_is_refused(searcher: Searcher) -> None:
+def test_empty_and_too_large_tables_are_refused(searcher: Searcher) -> None:
     with pytest.raises(QueryError, match="entities and aspects"):
         cover(searcher, [" "], ["treatment"])
     with pytest.raises(QueryError, match="at most 2000 cells"):
@@ -229,7 +229,7 @@ def test_sources_answer_side_by_side(searcher: Searcher) -> None:
     assert table.answers[0][1].word == verdict(table.answers[0][1].probability)
 
 
-def test_without_an_aspect_rows_are_headings_and_columns_what_is_found_first(searcher: Searcher) -> None:
+def test_without_aspects_rows_are_headings(searcher: Searcher) -> None:
     query = searcher.understand(Query("", "Gout")).query
     table = side_by_side(searcher, query, "document")
     assert table.values[0] == "leaflet-gout"

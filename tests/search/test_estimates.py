@@ -87,7 +87,7 @@ def test_more_than_are_weighed_may_be_asked_for(folder: Path, monkeypatch: pytes
     assert len(few.find(QUERIES[0], 100)) == 100
 
 
-def test_a_group_of_which_nothing_is_weighed_is_found_too(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_groups_without_weighed_passages_are_found(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     options = SearchOptions(group_by="source")
     expected = Searcher.open(folder, ENCODER).find(QUERIES[0], 5, options)
     monkeypatch.setattr(searcher, "WEIGHED", 1)

@@ -55,12 +55,12 @@ def searchers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Searcher]:
         build_document(doc_id=title, title=title, sections=[Section(heading, text) for heading, text in sections])
         for title, sections in PAGES.items()
     ]
-    found = {}
+    opened = {}
     for name, encoder in (("parts", HashedEncoder(4096)), ("whole", WholeEncoder()), ("terms", TermEncoder(4096))):
         folder: Path = tmp_path_factory.mktemp(name) / "index"
         build_index(documents, encoder, folder)
-        found[name] = Searcher.open(folder, encoder)
-    return found
+        opened[name] = Searcher.open(folder, encoder)
+    return opened
 
 
 def evidence_of(searcher: Searcher, query: Query, name: str) -> FloatArray:
@@ -74,7 +74,7 @@ def test_each_evidence_has_a_case() -> None:
 
 
 @pytest.mark.parametrize("name", EVIDENCE)
-def test_an_evidence_speaks_for_the_right_passages(searchers: dict[str, Searcher], name: str) -> None:
+def test_each_evidence_favours_the_right_passages(searchers: dict[str, Searcher], name: str) -> None:
     query, first, some = CASES[name]
     kinds = {"question_vector": "whole", "question_expansion": "terms"}
     column = evidence_of(searchers[kinds.get(name, "parts")], query, name)
@@ -85,7 +85,7 @@ def test_an_evidence_speaks_for_the_right_passages(searchers: dict[str, Searcher
         assert column.max() <= 1
 
 
-def test_what_was_not_asked_or_a_model_does_not_place_says_nothing(searchers: dict[str, Searcher]) -> None:
+def test_evidence_is_zero_for_absent_query_parts(searchers: dict[str, Searcher]) -> None:
     def silent(searcher: str, query: Query) -> set[str]:
         return {name for name in EVIDENCE if not evidence_of(searchers[searcher], query, name).any()}
 
@@ -100,16 +100,16 @@ def test_what_was_not_asked_or_a_model_does_not_place_says_nothing(searchers: di
     assert silent("whole", NAMED) == {*words, "entity_vector", "aspect_vector", none}
 
 
-def test_words_that_stand_together_say_more_than_their_sum(searchers: dict[str, Searcher]) -> None:
+def test_words_found_together_count_more_than_separately(searchers: dict[str, Searcher]) -> None:
     asked = [Query("", "", text=text) for text in ("plaques", "itch", "Do plaques itch?", "plaques of light")]
-    together, each = (
+    together, apart = (
         [float(evidence_of(searchers["parts"], query, name)[PLAQUES]) for query in asked]
         for name in ("question_together", "question_text")
     )
-    np.testing.assert_allclose(together, np.square(each), rtol=1e-6)
+    np.testing.assert_allclose(together, np.square(apart), rtol=1e-6)
     # Half of the words count for less than half.
-    assert each[3] < each[2]
-    assert together[3] / together[2] < each[3] / each[2]
+    assert apart[3] < apart[2]
+    assert together[3] / together[2] < apart[3] / apart[2]
     # Of what is read as an entity and an aspect nothing is left that would have to stand together.
     whole = Query("", "psoriasis", ("treatment",), text="How is psoriasis treated?")
     assert not evidence_of(searchers["parts"], whole, "question_together").any()
@@ -117,7 +117,7 @@ def test_words_that_stand_together_say_more_than_their_sum(searchers: dict[str, 
     assert evidence_of(searchers["parts"], more, "question_together")[LIGHT] > 0
 
 
-def test_a_name_is_a_title_to_itself_and_less_to_a_longer_one(searchers: dict[str, Searcher]) -> None:
+def test_title_evidence_decreases_for_longer_titles(searchers: dict[str, Searcher]) -> None:
     column = evidence_of(searchers["parts"], NAMED, "entity_title")
     assert column[CREAMS] == pytest.approx(1.0)
     assert 0 < column[SHAMPOO] < 0.6
@@ -125,7 +125,7 @@ def test_a_name_is_a_title_to_itself_and_less_to_a_longer_one(searchers: dict[st
     np.testing.assert_allclose(evidence_of(searchers["parts"], synonym, "entity_title"), column, atol=1e-6)
 
 
-def test_words_of_one_sentence_say_more_than_words_of_several(tmp_path: Path) -> None:
+def test_words_in_one_sentence_count_more_than_scattered(tmp_path: Path) -> None:
     sections = [
         Section("One", "Plaques on elbows itch at night. Creams calm the skin."),
         Section("Two", "Plaques are red. Elbows hurt. The skin may itch a lot."),
@@ -142,7 +142,7 @@ def test_words_of_one_sentence_say_more_than_words_of_several(tmp_path: Path) ->
         assert one > two > none >= 0
 
 
-def test_sentences_are_looked_at_in_the_first_passages_alone(tmp_path: Path) -> None:
+def test_only_the_best_passages_are_scored_by_sentence(tmp_path: Path) -> None:
     many = [
         build_document(
             doc_id=f"{number:02d}", title="Itch", sections=[Section("Creams", f"Plaques itch {'a lot ' * number}.")]
@@ -172,7 +172,7 @@ def test_sentences_are_looked_at_in_the_first_passages_alone(tmp_path: Path) -> 
     assert searcher.rank([IN_WORDS], 5)[0].passage_ids == tuple(hit.passage_id for hit in hits[:5])
 
 
-def test_of_several_entities_each_counts_by_its_best_name(searchers: dict[str, Searcher]) -> None:
+def test_several_entities_are_averaged_by_likelihood(searchers: dict[str, Searcher]) -> None:
     searcher = searchers["parts"]
     both = Query("", "psoriasis and eczema", several=(("psoriasis", "red skin"), ("eczema",)))
     alone = [Query("", "psoriasis", names=("red skin",)), Query("", "eczema")]

@@ -28,29 +28,29 @@ def test_more_evidence_never_lowers_a_score(column: int, less: float, more: floa
     assert high >= low
 
 
-def test_a_question_in_words_has_weights_of_its_own() -> None:
-    named, asked = (
+def test_questions_in_words_have_their_own_weights() -> None:
+    named, worded = (
         Query("", "gout", ("symptoms",)),
         Query("", "gout", ("symptoms",), text="What are the symptoms of gout?"),
     )
     heading = EVIDENCE.index("aspect_heading")
     fitted = replace(SHIPPED, words=np.where(np.arange(len(EVIDENCE)) == heading, 0, SHIPPED.words))
-    of_parts, in_words = (dict(zip(EVIDENCE, fitted.weights(query).tolist(), strict=True)) for query in (named, asked))
+    of_parts, in_words = (dict(zip(EVIDENCE, fitted.weights(query).tolist(), strict=True)) for query in (named, worded))
     assert in_words != of_parts
     # Of a question that says no more than both, the heading has its weight for entity and aspects.
-    for more in (replace(asked, aspects=()), replace(asked, text="What are the symptoms of gout in children?")):
+    for more in (replace(worded, aspects=()), replace(worded, text="What are the symptoms of gout in children?")):
         unread = dict(zip(EVIDENCE, fitted.weights(more).tolist(), strict=True))
         assert in_words == pytest.approx({**unread, "aspect_heading": READ * of_parts["aspect_heading"]})
     # Where the entity is a title of the collection, it is weighed mostly as entity and aspects are.
-    titled = fitted.weights(replace(asked, titled=True))
-    np.testing.assert_allclose(titled, AS_PARTS * fitted.parts + (1 - AS_PARTS) * fitted.weights(asked), rtol=1e-5)
+    titled = fitted.weights(replace(worded, titled=True))
+    np.testing.assert_allclose(titled, AS_PARTS * fitted.parts + (1 - AS_PARTS) * fitted.weights(worded), rtol=1e-5)
     assert not np.any(
-        fitted.weights(replace(asked, titled=True, aspects=())) - fitted.weights(replace(asked, aspects=()))
+        fitted.weights(replace(worded, titled=True, aspects=())) - fitted.weights(replace(worded, aspects=()))
     )
     # It keeps a weight of its own.
-    assert SHIPPED.weights(asked)[heading] == SHIPPED.words[heading] > 0
+    assert SHIPPED.weights(worded)[heading] == SHIPPED.words[heading] > 0
     # What an entity's title says counts as soon as one was read.
-    nothing_read = dict(zip(EVIDENCE, fitted.weights(replace(asked, entity="")).tolist(), strict=True))
+    nothing_read = dict(zip(EVIDENCE, fitted.weights(replace(worded, entity="")).tolist(), strict=True))
     more = nothing_read["entity_title"] + TITLED * of_parts["entity_title"]
     assert unread == pytest.approx({**nothing_read, "entity_title": more})
     for by_words in ("question_text", "question_label", "question_document"):
@@ -84,7 +84,7 @@ def test_strange_weights_are_refused(told: dict[str, dict[str, float]], got: str
         Fusion.from_json(told)
 
 
-def test_cosines_are_of_the_parts_that_a_query_fills() -> None:
+def test_cosines_use_only_the_parts_a_query_fills() -> None:
     entity, aspect = np.array([[1.0, 0.0], [0.6, 0.8]]), np.array([[0.0, 1.0], [1.0, 0.0]])
     passages = np.hstack([entity, aspect]).astype(np.float32) / np.sqrt(2)
     parts = {"entity": (0, 2), "aspect": (2, 4)}

@@ -81,13 +81,13 @@ def test_a_hit_says_where_it_stands(searcher: Searcher, words: str, file: str, p
 @pytest.mark.parametrize(
     ("disease", "drug"), [("Gout", "colchicine"), ("Asthma", "salbutamol"), ("Ulcers", "pantoprazole")]
 )
-def test_a_hit_in_a_book_is_titled_by_its_article(searcher: Searcher, disease: str, drug: str) -> None:
+def test_hits_in_a_book_are_titled_by_article(searcher: Searcher, disease: str, drug: str) -> None:
     hit = first(searcher, f"take {drug} at noon")
     assert (hit.title, hit.book, hit.above, hit.heading) == (disease, "Handbook", ("Rules", disease), "Treatment")
     assert first(searcher, "permethrin").book == ""
 
 
-def test_a_language_model_sees_headings_above_and_places(folder: Path) -> None:
+def test_tools_return_headings_and_places_of_passages(folder: Path) -> None:
     library = Library({"ward": folder}, encoder=ENCODER)
     passage = tools.search(library, "take salbutamol at noon", "", (), "", 1, {}).passages[0]
     assert (passage.title, passage.book, passage.above) == ("Asthma", "Handbook", ["Rules", "Asthma"])

@@ -54,7 +54,7 @@ def marked(
     return [document.slice(each) for number, each in enumerate(passage.sentences) if number in held]
 
 
-def test_an_answer_of_one_sentence_has_one_mark_wherever_it_stands() -> None:
+def test_only_the_single_answering_sentence_is_marked() -> None:
     said = ["Gout is a disease.", "Colchicine may cause diarrhoea.", "Drink water.", "Ask your doctor."]
     for turn in range(4):
         text = " ".join(said[turn:] + said[:turn])
@@ -69,7 +69,7 @@ def test_two_sentences_that_answer_are_both_marked() -> None:
     ]
 
 
-def test_a_sentence_is_marked_for_words_that_no_marked_one_holds() -> None:
+def test_further_sentences_are_marked_for_new_words() -> None:
     text = "Colchicine can cause diarrhoea. Drink water. Allopurinol may give a rash. Colchicine is old."
     both = ["Colchicine can cause diarrhoea.", "Allopurinol may give a rash."]
     assert marked(text, "colchicine diarrhoea allopurinol rash") == both
@@ -90,12 +90,12 @@ def test_a_lead_in_that_answers_brings_its_list() -> None:
     ]
 
 
-def test_an_item_that_answers_brings_its_lead_in_and_no_other_item() -> None:
+def test_an_answering_item_also_marks_its_lead_in() -> None:
     found = marked(TREATMENT, "Is allopurinol advised?")
     assert found == ["Doctors treat gout with one of these drugs:", "- allopurinol"]
 
 
-def test_a_list_without_a_lead_in_stands_by_itself() -> None:
+def test_items_without_a_lead_in_are_marked_alone() -> None:
     assert marked(PARAGRAPHS, "Is rest advised?") == ["- rest"]
     assert marked(PARAGRAPHS, "Is a cold pack advised?") == ["- a cold pack"]
     assert marked(PARAGRAPHS, "Ask a doctor when?")[0] == "Ask a doctor when the fever stays."
@@ -104,21 +104,21 @@ def test_a_list_without_a_lead_in_stands_by_itself() -> None:
     ]
 
 
-def test_a_long_list_is_marked_as_far_as_it_is_near() -> None:
+def test_long_lists_are_marked_up_to_the_reach() -> None:
     items = [f"- drug {number} with a name of some length" for number in range(60)]
     found = marked("\n".join(["Doctors treat gout with drugs:", *items]), "How do doctors treat gout?")
     assert found[:2] == ["Doctors treat gout with drugs:", items[0]]
     assert REACH - 50 < sum(map(len, found)) + len(found) <= REACH + 1
 
 
-def test_words_of_the_entity_count_less_than_what_is_asked_of_it() -> None:
+def test_words_of_the_entity_count_less_than_others() -> None:
     text = "Colchicum autumnale extract is sold here. It may give nausea. Colchicum autumnale extract is old."
     question = "Does colchicum autumnale extract give nausea?"
     assert marked(text, question, entity="colchicum autumnale extract") == ["It may give nausea."]
     assert marked(text, question)[0] == "Colchicum autumnale extract is sold here."
 
 
-def test_of_an_aspect_its_vector_says_more_than_its_name() -> None:
+def test_an_aspects_vector_outweighs_its_name() -> None:
     text = "Symptoms of gout are many. The toe swells. Gout is old."
     assert marked(text, entity="gout", aspects=("symptoms",), alike=[0.2, 0.8, 0.1]) == ["The toe swells."]
 
@@ -133,17 +133,17 @@ def test_a_passage_that_is_its_heading_marks_it() -> None:
 
 
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=30), st.integers(1, 400))
-def test_marks_are_few_near_each_other_and_never_without_the_best(cosines: list[float], letters: int) -> None:
+def test_marks_are_few_adjacent_and_include_the_best(cosines: list[float], letters: int) -> None:
     said = [f"Sentence {number} {'a' * letters}." for number in range(len(cosines))]
-    found = [said.index(each) for each in marked("\n".join(said), "What is scurvy?", alike=cosines)]
-    assert len(found) <= MOST
-    assert found or (max(cosines) <= 1e-6 and len(cosines) > 1)
-    if found:
-        assert max(cosines[number] for number in found) == pytest.approx(max(cosines), abs=1e-6)
-        assert len(found) == 1 or sum(map(len, said[found[0] : found[-1] + 1])) <= 2 * REACH
+    numbers = [said.index(text) for text in marked("\n".join(said), "What is scurvy?", alike=cosines)]
+    assert len(numbers) <= MOST
+    assert numbers or (max(cosines) <= 1e-6 and len(cosines) > 1)
+    if numbers:
+        assert max(cosines[number] for number in numbers) == pytest.approx(max(cosines), abs=1e-6)
+        assert len(numbers) == 1 or sum(map(len, said[numbers[0] : numbers[-1] + 1])) <= 2 * REACH
 
 
-def test_a_block_is_a_paragraph_or_a_list_with_its_lead_in() -> None:
+def test_blocks_are_paragraphs_or_lists_with_lead_in() -> None:
     document = made(PARAGRAPHS)
     begins = [begins_block(document.sentences, number, document.text) for number in range(7)]
     assert begins == [True, True, False, False, True, True, False]
@@ -183,7 +183,7 @@ def test_a_hit_says_its_marks_and_its_answer(searcher: Searcher) -> None:
     assert str(hit).endswith("Gout: Doctors treat gout with one of these drugs:")
 
 
-def test_a_hit_without_marks_answers_with_its_best_sentence() -> None:
+def test_without_marks_the_best_sentence_is_the_answer() -> None:
     sentences = (SentenceScore(0, 1, "a", 0.1, 0, 0), SentenceScore(2, 3, "b", 0.2, 0, 0))
     hit = Hit(
         rank=1, passage_id="p", doc_id="d", title="", heading="", source="", url="", text="a b", start=0, end=3,

@@ -84,7 +84,7 @@ def spelt(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return number, Searcher.open(folder, encoder)
 
 
-def asked(searcher: Searcher, question: str) -> tuple[str, float]:
+def best_passage(searcher: Searcher, question: str) -> tuple[str, float]:
     """The first passage for a question, and how probable it is that it answers."""
     query = searcher.understand(Query("", "", text=question)).query
     (hit,) = searcher.search(query, 1)
@@ -95,7 +95,7 @@ def asked(searcher: Searcher, question: str) -> tuple[str, float]:
 @pytest.mark.parametrize("words", PAIRS, ids=[words[0] for words in PAIRS])
 def test_either_spelling_finds_the_same_as_surely(spelt: tuple[int, Searcher], words: tuple[str, ...]) -> None:
     number, searcher = spelt
-    (first, sure), (other, other_sure) = (asked(searcher, words[2].format(name)) for name in words[:2])
+    (first, sure), (other, other_sure) = (best_passage(searcher, words[2].format(name)) for name in words[:2])
     assert first == other
     assert first in [text.format(words[number]) for text in words[3:]]
     assert abs(sure - other_sure) < 0.1

@@ -29,8 +29,8 @@ NOTES = (
 
 
 def note(number: int, patient: str, date: str, text: str, access: str) -> Document:
-    told = {"patient": patient, "date": date, "access": access}
-    metadata = {name: value for name, value in told.items() if value}
+    fields = {"patient": patient, "date": date, "access": access}
+    metadata = {name: value for name, value in fields.items() if value}
     return build_document(
         doc_id=f"n{number}", title="Note", sections=[Section("", text, f"n{number}")], metadata=metadata
     )
@@ -46,30 +46,31 @@ def searcher(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
 GOUT = Query("", "gout")
 
 
-def told(found: Patients) -> dict[str, list[tuple[str, str]]]:
+def assertions_by_patient(answer: Patients) -> dict[str, list[tuple[str, str]]]:
     return {
-        each.name: [(one.date, ", ".join(one.sentence.assertions)) for one in each.sentences] for each in found.patients
+        patient.name: [(mention.date, ", ".join(mention.sentence.assertions)) for mention in patient.sentences]
+        for patient in answer.patients
     }
 
 
-def test_each_patients_sentences_stand_in_the_order_of_time(searcher: Searcher) -> None:
-    found = by_patient(searcher, GOUT)
-    assert not found.cut
-    assert told(found) == {
+def test_each_patients_sentences_are_in_date_order(searcher: Searcher) -> None:
+    answer = by_patient(searcher, GOUT)
+    assert not answer.cut
+    assert assertions_by_patient(answer) == {
         "ann": [("2019-03-02", "family"), ("2019-03-02", "historical"), ("2023-01", "negated"), ("", "affirmed")],
         "bert": [("2020", "hypothetical")],
     }
-    ann = next(each for each in found.patients if each.name == "ann")
+    ann = next(patient for patient in answer.patients if patient.name == "ann")
     assert [*ann.documents] == ["n2", "n0", "n1"]
     assert ann.counts == {"family": 1, "historical": 1, "negated": 1, "affirmed": 1}
     assert ann.dates == ("2019-03-02", "2023-01")
 
 
-def test_a_mention_counts_though_the_passage_does_not_answer(searcher: Searcher) -> None:
+def test_mentions_count_even_in_passages_without_an_answer(searcher: Searcher) -> None:
     query = Query("", "gout", ("side effects",), text="What are the side effects of allopurinol against gout?")
-    found = by_patient(searcher, query)
-    assert {*told(found)} == {"ann", "bert"}
-    chances = [one.hit.probability for each in found.patients for one in each.sentences]
+    answer = by_patient(searcher, query)
+    assert {*assertions_by_patient(answer)} == {"ann", "bert"}
+    chances = [mention.hit.probability for patient in answer.patients for mention in patient.sentences]
     assert min(chance for chance in chances if chance is not None) < 0.1
 
 
@@ -94,33 +95,34 @@ def test_records_of_hospitals_name_their_patients(tmp_path: Path) -> None:
     (tmp_path / "files" / "report.hl7").write_bytes("\r".join(message).encode())
     build_index(FilesCorpus(tmp_path / "files").documents(), ENCODER, tmp_path / "index")
     found = by_patient(Searcher.open(tmp_path / "index", ENCODER), GOUT)
-    assert told(found) == {"Patient/7": [("2021-05-06", "affirmed")], "0815": [("2023-03-04", "negated")]}
+    assert assertions_by_patient(found) == {
+        "Patient/7": [("2021-05-06", "affirmed")],
+        "0815": [("2023-03-04", "negated")],
+    }
 
 
-def test_only_what_is_asked_for_counts(searcher: Searcher) -> None:
+def test_filters_limit_which_mentions_count(searcher: Searcher) -> None:
     said = by_patient(searcher, GOUT, assertions=["affirmed", "negated"])
-    assert told(said) == {"ann": [("2023-01", "negated"), ("", "affirmed")]}
-    assert {*told(by_patient(searcher, GOUT, where={"patient": "bert"}))} == {"bert"}
-    assert told(by_patient(searcher, Query("", "gout"), where={"date": "2021"})) == {}
+    assert assertions_by_patient(said) == {"ann": [("2023-01", "negated"), ("", "affirmed")]}
+    assert {*assertions_by_patient(by_patient(searcher, GOUT, where={"patient": "bert"}))} == {"bert"}
+    assert assertions_by_patient(by_patient(searcher, Query("", "gout"), where={"date": "2021"})) == {}
     with pytest.raises(QueryError, match="a patient of this index"):
         by_patient(searcher, GOUT, where={"patient": "zoe"})
 
 
-def test_documents_of_others_are_as_if_they_were_not_there(searcher: Searcher) -> None:
-    assert {*told(by_patient(searcher.seen_by(["ward-a"]), GOUT))} == {"ann"}
-    assert {*told(by_patient(searcher.seen_by(["ward-b"]), GOUT))} == {"ann", "bert"}
+def test_patients_in_hidden_documents_are_not_found(searcher: Searcher) -> None:
+    assert {*assertions_by_patient(by_patient(searcher.seen_by(["ward-a"]), GOUT))} == {"ann"}
+    assert {*assertions_by_patient(by_patient(searcher.seen_by(["ward-b"]), GOUT))} == {"ann", "bert"}
 
 
-def test_the_best_passages_are_looked_at_and_it_is_said_that_there_are_more(
-    searcher: Searcher, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cut_to_the_best_passages_is_reported(searcher: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_PASSAGES", 2)
     found = by_patient(searcher, GOUT)
     assert found.cut
     assert sum(len(each.documents) for each in found.patients) <= 2
 
 
-def test_an_index_without_patients_is_told(tmp_path: Path) -> None:
+def test_an_index_without_patients_is_an_error(tmp_path: Path) -> None:
     build_index(leaflets(), ENCODER, tmp_path / "index")
     with pytest.raises(QueryError, match="name patients"):
         by_patient(Searcher.open(tmp_path / "index", ENCODER), GOUT)

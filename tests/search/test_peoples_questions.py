@@ -53,38 +53,38 @@ def answers(question: Mapping[str, Any], hit: Hit) -> bool:
 
 
 @pytest.fixture(scope="module")
-def asked(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Answered]]:
-    place = tmp_path_factory.mktemp("asked") / "index"
+def answered(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Answered]]:
+    place = tmp_path_factory.mktemp("answered") / "index"
     auscult.build_index(FOLDER / "documents", out=place)
     searcher = Searcher.open(place)
-    found: dict[str, list[Answered]] = {}
+    by_half: dict[str, list[Answered]] = {}
     for half in HALVES:
-        found[half] = []
+        by_half[half] = []
         for question in parse_json((FOLDER / f"{half}.json").read_bytes()):
             query = searcher.understand(Query("", "", text=question["question"])).query
             hits = searcher.search(query)
             right = next((place for place, hit in enumerate(hits) if answers(question, hit)), None)
-            found[half].append(Answered(question, hits, right))
-    return found
+            by_half[half].append(Answered(question, hits, right))
+    return by_half
 
 
 @pytest.mark.parametrize("half", HALVES)
-def test_the_answer_comes_first_or_among_three(asked: dict[str, list[Answered]], half: str) -> None:
-    found = [each for each in asked[half] if each.question["answers"]]
+def test_the_answer_comes_first_or_among_three(answered: dict[str, list[Answered]], half: str) -> None:
+    found = [each for each in answered[half] if each.question["answers"]]
     assert sum(each.right == 0 for each in found) >= 0.65 * len(found)
     assert sum(each.right is not None and each.right < 3 for each in found) >= 0.85 * len(found)
 
 
 @pytest.mark.parametrize("half", HALVES)
-def test_headings_without_text_are_found(asked: dict[str, list[Answered]], half: str) -> None:
-    found = [each for each in asked[half] if each.question["kind"] == "heading"]
+def test_headings_without_text_are_found(answered: dict[str, list[Answered]], half: str) -> None:
+    found = [each for each in answered[half] if each.question["kind"] == "heading"]
     assert all(each.right is not None and each.right < 5 for each in found)
 
 
 @pytest.mark.parametrize("half", HALVES)
-def test_both_spellings_find_the_same_with_the_same_chance(asked: dict[str, list[Answered]], half: str) -> None:
+def test_british_and_american_spellings_find_the_same(answered: dict[str, list[Answered]], half: str) -> None:
     pairs: dict[str, list[Answered]] = {}
-    for each in asked[half]:
+    for each in answered[half]:
         if "pair" in each.question:
             pairs.setdefault(each.question["pair"], []).append(each)
     assert len(pairs) >= 8
@@ -94,27 +94,25 @@ def test_both_spellings_find_the_same_with_the_same_chance(asked: dict[str, list
 
 
 @pytest.mark.parametrize("half", HALVES)
-def test_what_no_document_answers_is_hardly_ever_said_to_be_answered(
-    asked: dict[str, list[Answered]], half: str
-) -> None:
-    found = [each for each in asked[half] if not each.question["answers"]]
+def test_unanswerable_questions_are_rarely_called_answered(answered: dict[str, list[Answered]], half: str) -> None:
+    found = [each for each in answered[half] if not each.question["answers"]]
     assert sum(each.chance >= LIKELY for each in found) <= 0.1 * len(found)
     assert sum(each.chance < DOUBTFUL for each in found) >= 0.15 * len(found)
 
 
 @pytest.mark.parametrize("half", HALVES)
-def test_an_answer_is_seldom_told_to_be_none(asked: dict[str, list[Answered]], half: str) -> None:
-    right = [each for each in asked[half] if each.right == 0]
+def test_correct_answers_are_rarely_called_doubtful(answered: dict[str, list[Answered]], half: str) -> None:
+    right = [each for each in answered[half] if each.right == 0]
     assert sum(each.chance < DOUBTFUL for each in right) <= 0.2 * len(right)
 
 
 @pytest.mark.parametrize("half", HALVES)
-def test_the_line_that_answers_is_marked(asked: dict[str, list[Answered]], half: str) -> None:
-    found = [each for each in asked[half] if each.right == 0]
+def test_the_line_that_answers_is_marked(answered: dict[str, list[Answered]], half: str) -> None:
+    first = [result for result in answered[half] if result.right == 0]
     marked = 0
-    for each in found:
-        hit = each.hits[0]
-        lines = [answer["line"] for answer in each.question["answers"]]
+    for result in first:
+        hit = result.hits[0]
+        lines = [answer["line"] for answer in result.question["answers"]]
         texts = [sentence.text for sentence in hit.sentences if sentence.marked]
         marked += any(line in text or text in line for line in lines for text in texts)
-    assert marked >= 0.7 * len(found)
+    assert marked >= 0.7 * len(first)

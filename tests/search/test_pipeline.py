@@ -34,29 +34,29 @@ def searcher(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
 
 def test_the_scorer_decides_the_order(searcher: Searcher) -> None:
     hits = Pipeline(searcher, TfIdfScorer(), candidates=12).search(ASKED, k=5)
-    found = {hit.passage_id: hit for hit in searcher.search(ASKED, k=12)}
+    retrieved = {hit.passage_id: hit for hit in searcher.search(ASKED, k=12)}
     alone = TfIdfScorer()
     alone.prepare(leaflets())
-    expected = alone.score(ASKED, list(found))
-    best = [list(found)[row] for row in np.argsort(-expected, kind="stable")[:5]]
+    expected = alone.score(ASKED, list(retrieved))
+    best = [list(retrieved)[row] for row in np.argsort(-expected, kind="stable")[:5]]
     assert [hit.passage_id for hit in hits] == best
-    assert [hit.passage_id for hit in hits] != list(found)[:5]
+    assert [hit.passage_id for hit in hits] != list(retrieved)[:5]
     assert [hit.rank for hit in hits] == [1, 2, 3, 4, 5]
     assert [hit.score for hit in hits] == sorted((float(each) for each in expected), reverse=True)[:5]
     for hit in hits:
-        assert (hit.text, hit.sentences) == (found[hit.passage_id].text, found[hit.passage_id].sentences)
+        assert (hit.text, hit.sentences) == (retrieved[hit.passage_id].text, retrieved[hit.passage_id].sentences)
 
 
-def test_both_decide_where_they_are_fused(searcher: Searcher) -> None:
+def test_fused_scores_combine_search_and_scorer(searcher: Searcher) -> None:
     hits = Pipeline(searcher, TfIdfScorer(), candidates=12, fuse=True).search(ASKED, k=12)
-    found = searcher.search(ASKED, k=12)
+    candidates = searcher.search(ASKED, k=12)
     read = {hit.passage_id: hit.score for hit in Pipeline(searcher, TfIdfScorer(), candidates=12).search(ASKED, k=12)}
-    retrieved = np.array([hit.score for hit in found])
-    scored = np.array([read[hit.passage_id] for hit in found])
+    retrieved = np.array([hit.score for hit in candidates])
+    scored = np.array([read[hit.passage_id] for hit in candidates])
     expected = (retrieved - retrieved.mean()) / retrieved.std() / 2 + (scored - scored.mean()) / scored.std() / 2
-    best = [found[row].passage_id for row in np.argsort(-expected, kind="stable")]
+    best = [candidates[row].passage_id for row in np.argsort(-expected, kind="stable")]
     assert [hit.passage_id for hit in hits] == best
-    assert best not in ([hit.passage_id for hit in found], sorted(read, key=lambda each: -read[each]))
+    assert best not in ([hit.passage_id for hit in candidates], sorted(read, key=lambda each: -read[each]))
     np.testing.assert_allclose([hit.score for hit in hits], np.sort(expected)[::-1], atol=1e-5)
 
 
@@ -95,14 +95,14 @@ class _WatchedReader(_Watched):
 
 @pytest.mark.parametrize("scorer", [_Watched(), _WatchedReader()])
 def test_candidates_are_shown_within_their_documents(scorer: _Watched, searcher: Searcher) -> None:
-    found = {hit.passage_id for hit in searcher.search(ASKED, k=4)}
+    candidates = {hit.passage_id for hit in searcher.search(ASKED, k=4)}
     Pipeline(searcher, scorer, candidates=4).search(ASKED, k=4)
     originals = {document.doc_id: document for document in leaflets()}
     assert len({document.doc_id for document in scorer.shown}) == len(scorer.shown)
     for document in scorer.shown:
         original = originals[document.doc_id]
         assert document.text == original.text
-        wanted = [each for each in original.passages if each.passage_id in found]
+        wanted = [passage for passage in original.passages if passage.passage_id in candidates]
         assert list(document.passages) == (list(original.passages) if isinstance(scorer, ReadsDocuments) else wanted)
         assert wanted
 
@@ -111,7 +111,7 @@ def test_candidates_are_shown_within_their_documents(scorer: _Watched, searcher:
     ("kind", "settings"),
     [("bi", {"document_share": 0.5}), ("long-bi", {"window": 8, "stretch": 64}), ("cross", {})],
 )
-def test_scores_are_those_of_a_scorer_that_has_read_the_collection(
+def test_pipeline_scores_equal_those_of_the_prepared_scorer(
     kind: str, settings: dict[str, object], searcher: Searcher, tmp_path: Path
 ) -> None:
     torch.manual_seed(0)

@@ -65,7 +65,7 @@ def test_one_thing_is_read(question: str, entity: str, concept_id: str, aspects:
 
 
 @pytest.mark.parametrize(
-    ("question", "asked", "concept_ids", "aspect"),
+    ("question", "names", "concept_ids", "aspect"),
     [
         ("can I take ibuprofen with warfarin", ("ibuprofen", "warfarin"), ("MEDQUAD:1", "MEDQUAD:2"), "interactions"),
         ("is st john's wort safe with advil", ("st john's wort", "advil"), ("", "MEDQUAD:1"), "interactions"),
@@ -85,15 +85,15 @@ def test_one_thing_is_read(question: str, entity: str, concept_id: str, aspects:
         ),
     ],
 )
-def test_several_things_are_told_apart(
-    question: str, asked: tuple[str, ...], concept_ids: tuple[str, ...], aspect: str
+def test_several_entities_in_a_question_are_recognised(
+    question: str, names: tuple[str, ...], concept_ids: tuple[str, ...], aspect: str
 ) -> None:
     understood = read(question)
-    assert tuple(each.asked for each in understood.entities) == asked
-    found = tuple(each.match.concept.concept_id if each.match else "" for each in understood.entities)
-    assert found == concept_ids
+    assert tuple(entity.asked for entity in understood.entities) == names
+    ids = tuple(entity.match.concept.concept_id if entity.match else "" for entity in understood.entities)
+    assert ids == concept_ids
     assert understood.query.aspects == (aspect,)
-    assert tuple(each.names[0] for each in understood.entities) == asked
+    assert tuple(entity.names[0] for entity in understood.entities) == names
 
 
 def names(question: str) -> tuple[str, ...]:
@@ -101,7 +101,7 @@ def names(question: str) -> tuple[str, ...]:
     return entity.names
 
 
-def test_names_are_those_that_texts_have() -> None:
+def test_only_names_that_texts_use_are_searched() -> None:
     assert names("how to get rid of kidney stones") == ("kidney stones", "nephrolithiasis", "calculus of kidney")
     # Neither "was" nor an inverted name besides the plain one.
     assert names("treatment of Wiskott-Aldrich syndrome") == (
@@ -112,7 +112,7 @@ def test_names_are_those_that_texts_have() -> None:
     assert names("how is a colonoscopy done") == ("colonoscopy",)
 
 
-def test_a_correction_is_told_and_never_of_a_word_of_the_collection() -> None:
+def test_corrections_are_reported_and_spare_collection_words() -> None:
     question = "symptoms of sclerodema"
     understood = read(question)
     assert understood.note.startswith("read 'sclerodema' as 'scleroderma'; understood as: scleroderma (DOID:419)")
@@ -132,7 +132,7 @@ def test_a_whole_question_is_no_name() -> None:
     assert understand(Query("q", nothing, text=nothing), PARSER, TITLES).query.entity == ""
 
 
-def test_a_doubtful_name_is_told_as_such_and_renames_nothing() -> None:
+def test_doubtful_names_are_reported_and_rename_nothing() -> None:
     titles = {"influenza": "Influenza", "nephrolithiasis": "Nephrolithiasis"}
     understood = understand(Query("q", "", text="should kids with kidney stones get the flu shot"), PARSER, titles)
     assert understood.note == "may be about: nephrolithiasis (DOID:585), influenza (DOID:8469)"
@@ -143,7 +143,7 @@ def test_a_doubtful_name_is_told_as_such_and_renames_nothing() -> None:
     assert (given.entity, given.likelihoods, given.titled) == ("Influenza", (), False)
 
 
-def test_an_ordinary_word_or_one_of_the_collection_is_no_misspelt_name() -> None:
+def test_ordinary_and_collection_words_are_no_misspelt_names() -> None:
     assert [each.match for each in read("What is generic?").entities] == [None]
     assert [each.match for each in read("what is sclerodema", in_texts=TEXTS).entities] == [None]
 
@@ -191,7 +191,7 @@ GLAD = "Thank you so much for your help with this, we are grateful for anything 
          ("information",), ""),
     ],
 )  # fmt: skip
-def test_a_long_message_is_about_what_is_told_and_asks_in_some_sentences(
+def test_long_messages_are_read_for_entity_and_gist(
     message: str, entity: str, aspects: tuple[str, ...], gist: str
 ) -> None:
     query = read(message).query
@@ -199,7 +199,7 @@ def test_a_long_message_is_about_what_is_told_and_asks_in_some_sentences(
     assert query.text == message
 
 
-def test_what_is_asked_about_goes_by_the_name_that_documents_have() -> None:
+def test_entities_are_renamed_to_their_documents_title() -> None:
     titles = {"nephrolithiasis": "Nephrolithiasis"}
     query = understand(Query("q", "", text="How are Kidney Stones treated?"), PARSER, titles).query
     assert (query.entity, query.text) == ("Nephrolithiasis", "How are Nephrolithiasis treated?")

@@ -37,7 +37,7 @@ def searcher(reranker: Reranker, tmp_path_factory: pytest.TempPathFactory) -> Se
     return Searcher.open(folder, ENCODER, reranker)
 
 
-def test_the_first_hits_are_ordered_anew_and_the_others_follow(searcher: Searcher) -> None:
+def test_only_the_first_hits_are_reranked(searcher: Searcher) -> None:
     before = {hit.passage_id: hit for hit in searcher.search(ASKED, k=12)}
     hits = searcher.search(ASKED, k=8, options=SearchOptions(rerank=5))
     ids = [hit.passage_id for hit in hits]
@@ -54,19 +54,19 @@ def test_the_first_hits_are_ordered_anew_and_the_others_follow(searcher: Searche
     assert "reranker" not in hits[5].evidence
 
 
-def test_more_are_read_than_are_shown(searcher: Searcher) -> None:
+def test_reranking_reads_more_hits_than_are_shown(searcher: Searcher) -> None:
     assert [hit.passage_id for hit in searcher.search(ASKED, k=2, options=SearchOptions(rerank=8))] == [
         hit.passage_id for hit in searcher.search(ASKED, k=8, options=SearchOptions(rerank=8))[:2]
     ]
 
 
-def test_questions_in_words_have_a_weight_of_their_own(searcher: Searcher, reranker: Reranker) -> None:
+def test_questions_in_words_have_their_own_reranker_weight(searcher: Searcher, reranker: Reranker) -> None:
     (hit,) = searcher.search(Query("", "", text="symptoms of gout"), k=1, options=SearchOptions(rerank=1))
     odds = float(reranker.score("symptoms of gout", [(f"{hit.title} > {hit.heading}.", hit.text)])[0])
     assert hit.evidence["reranker"] == pytest.approx(7 / (1 + np.exp(-odds)), abs=1e-4)
 
 
-def test_a_scorer_reads_the_best_of_what_it_is_asked_for_again(
+def test_a_fused_scorer_reranks_only_the_best_passages(
     searcher: Searcher, reranker: Reranker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reranking, "FIRST", 5)
@@ -84,14 +84,14 @@ def test_a_scorer_reads_the_best_of_what_it_is_asked_for_again(
     assert scorers[1].name == f"{scorers[0].name}, re-ranked"
 
 
-def test_what_cannot_be_reranked_is_said(searcher: Searcher, reranker: Reranker) -> None:
+def test_searches_that_cannot_be_reranked_are_refused(searcher: Searcher, reranker: Reranker) -> None:
     with pytest.raises(QueryError, match="all evidence"):
         searcher.search(ASKED, options=SearchOptions(scoring="model", rerank=5))
     with pytest.raises(ModelError, match="the shipped model 'reranker'"):
         Searcher(searcher.index, ENCODER).search(ASKED, options=SearchOptions(rerank=5))
 
 
-def test_how_much_it_counts_is_fitted(searcher: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_rerankers_weight_is_fitted_to_its_quality(searcher: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
     knows = {row: float("-2" in searcher.index.reader.passage_id(row)) for row in range(12)}
 
     def reads(reranker: object, reader: object, query: Query, rows: list[int], hidden: set[int]) -> np.ndarray:

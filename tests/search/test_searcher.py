@@ -59,7 +59,7 @@ def test_the_asked_passage_comes_first(searcher: Searcher, title: str, aspect: s
     assert [hit.rank for hit in hits] == [1, 2, 3]
 
 
-def test_by_the_model_alone_a_score_is_the_mean_of_its_sentences(searcher: Searcher) -> None:
+def test_model_scores_are_the_mean_over_sentences(searcher: Searcher) -> None:
     documents = {document.doc_id: document for document in leaflets()}
     query = ask("Gout", "symptoms", "treatment")
     vector = ENCODER.encode_queries([query])[0].astype(np.float64)
@@ -105,7 +105,7 @@ def test_a_score_is_the_sum_of_its_evidence(searcher: Searcher) -> None:
     assert {"entity_title", "aspect_heading", "entity_document", "aspect_vector"} <= hits[0].evidence.keys()
 
 
-def test_a_question_that_names_nothing_is_searched_by_its_words(searcher: Searcher) -> None:
+def test_questions_without_names_are_searched_by_words(searcher: Searcher) -> None:
     asked = "my big toe is red and swollen and hurts terribly since last night"
     understood = searcher.understand(ask(text=asked))
     assert (understood.query.entity, understood.query.text) == ("", asked)
@@ -141,7 +141,7 @@ def test_ranking_many_queries_equals_searching_each(searcher: Searcher) -> None:
         assert ranking.scores == tuple(hit.score for hit in hits)
 
 
-def test_one_half_of_a_query_is_enough_for_an_encoder_that_can(searcher: Searcher) -> None:
+def test_an_entity_or_an_aspect_alone_is_searchable(searcher: Searcher) -> None:
     assert {hit.heading for hit in searcher.search(ask("", "symptoms"), k=4)} == {"Symptoms"}
     assert {hit.title for hit in searcher.search(ask("Gout"), k=3)} == {"Gout"}
 
@@ -193,7 +193,7 @@ def test_entities_are_understood(searcher: Searcher, asked: str, entity: str, co
     assert f"understood as: {understanding.match.concept.name} ({concept_id}), {note}" in understanding.note
 
 
-def test_a_code_of_several_concepts_does_not_rename_one_into_another(tmp_path: Path) -> None:
+def test_a_shared_code_does_not_rename_concepts(tmp_path: Path) -> None:
     known = KnowledgeBase(
         [
             Concept("DOID:1", "colitis", xrefs=("UMLS:C0000001",)),
@@ -219,26 +219,26 @@ def test_a_knowledge_base_of_codes_only_resolves_them(tmp_path: Path) -> None:
     assert understood.query.entity == "Type 2 diabetes mellitus"
 
 
-def test_a_searcher_goes_on_reading_queries_while_its_index_is_replaced(tmp_path: Path) -> None:
+def test_replacing_an_index_does_not_disturb_open_searchers(tmp_path: Path) -> None:
     build_index(leaflets(), ENCODER, tmp_path / "index", knowledge_base=KNOWN)
     searcher = Searcher.open(tmp_path / "index", ENCODER)
     build_index(leaflets()[:1], ENCODER, tmp_path / "index")
     assert searcher.understand(ask("podagra", "symptoms")).query.entity == "Gout"
 
 
-def test_a_model_that_is_not_where_it_was_can_be_named(tmp_path: Path) -> None:
+def test_a_moved_model_can_be_named(tmp_path: Path) -> None:
     build_index(leaflets()[:1], ENCODER, tmp_path / "index", model_path=str(tmp_path / "moved"))
     with pytest.raises(ModelError, match=r"'hashed-256', at .*moved.*say where it is now: with --model"):
         Searcher.open(tmp_path / "index")
 
 
-def test_aspects_read_from_a_question_are_told(searcher: Searcher) -> None:
+def test_aspects_read_from_a_question_are_reported(searcher: Searcher) -> None:
     understood = searcher.understand(ask(text="How is gout treated and prevented?"))
     assert understood.note.endswith("; asked about: treatment, prevention")
     assert "asked about" not in searcher.understand(ask("gout", "treatment")).note
 
 
-def test_what_is_not_known_is_said_or_refused(searcher: Searcher, tmp_path: Path) -> None:
+def test_unknown_names_are_reported_and_unknown_codes_refused(searcher: Searcher, tmp_path: Path) -> None:
     understanding = searcher.understand(ask("frumious bandersnatch", "symptoms"))
     assert understanding.query.entity == "frumious bandersnatch"
     assert understanding.query.entity_id == ""
@@ -256,21 +256,21 @@ def test_what_is_not_known_is_said_or_refused(searcher: Searcher, tmp_path: Path
     assert plain.search(read)[0].passage_id == "gout-3"
 
 
-def test_a_question_is_read_and_given_parts_win(searcher: Searcher) -> None:
+def test_given_parts_override_those_read_from_questions(searcher: Searcher) -> None:
     question = "What are the symptoms of Berger's disease?"
     read = searcher.understand(ask(text=question)).query
     # By the name that documents have for it.
-    asked = "What are the symptoms of IgA nephropathy?"
-    assert (read.entity_id, read.aspects, read.text) == ("DOID:2986", ("symptoms",), asked)
+    rewritten = "What are the symptoms of IgA nephropathy?"
+    assert (read.entity_id, read.aspects, read.text) == ("DOID:2986", ("symptoms",), rewritten)
     assert "Berger's disease" in read.names
-    asked = searcher.understand(ask(text="How is gout treated?")).query
-    assert searcher.search(asked)[0].passage_id == "gout-3"
+    query = searcher.understand(ask(text="How is gout treated?")).query
+    assert searcher.search(query)[0].passage_id == "gout-3"
     assert searcher.search(read)[0].passage_id == "iga-nephropathy-2"
     assert searcher.understand(ask("", "treatment", text=question)).query.aspects == ("treatment",)
     assert searcher.understand(ask("gout", text=question)).query.entity_id == "DOID:13189"
 
 
-def test_an_aspect_alone_and_a_settled_entity_need_no_reading(searcher: Searcher) -> None:
+def test_aspects_and_resolved_entities_need_no_understanding(searcher: Searcher) -> None:
     assert searcher.understand(ask("", "Symptoms")).query == Query("q1", "", ("symptoms",))
     settled = Query("q1", "Berger", ("symptoms",), "MY:1")
     assert searcher.understand(settled).query == settled
@@ -312,7 +312,7 @@ def test_nothing_to_index_leaves_the_old_index(folder: Path, tmp_path: Path) -> 
     assert not (tmp_path / "new").exists()
 
 
-def test_opening_and_asking_reads_the_records_of_hits_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_searching_reads_only_the_records_of_hits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     build_index([*leaflets(), *generated(200)], ENCODER, tmp_path / "index", knowledge_base=KNOWN)
     read: list[int] = []
     of_row = GenerationReader.document_record

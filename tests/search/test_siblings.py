@@ -69,29 +69,29 @@ def pairs(lines: list[str]) -> list[tuple[str, str]]:
     return [(asked.strip(), title.strip()) for asked, _, title in (line.partition("|") for line in lines)]
 
 
-@pytest.mark.parametrize(("asked", "title"), pairs(TRAPS))
-def test_siblings_are_told(asked: str, title: str) -> None:
-    assert are_siblings([asked], title)
-    assert are_siblings([title], asked)
-    note = sibling_note(Query("", asked), title)
-    assert note == f"similar, but not the one asked: '{title}', where '{asked}' was asked for"
+@pytest.mark.parametrize(("name", "title"), pairs(TRAPS))
+def test_siblings_are_noted_as_not_the_one_asked(name: str, title: str) -> None:
+    assert are_siblings([name], title)
+    assert are_siblings([title], name)
+    note = sibling_note(Query("", name), title)
+    assert note == f"similar, but not the one asked: '{title}', where '{name}' was asked for"
 
 
-@pytest.mark.parametrize(("asked", "title"), pairs(ALIKE))
-def test_the_same_the_wider_and_the_other_are_no_siblings(asked: str, title: str) -> None:
-    assert not are_siblings([asked], title)
-    assert not are_siblings([title], asked)
-    assert sibling_note(Query("", asked), title) == ""
+@pytest.mark.parametrize(("name", "title"), pairs(ALIKE))
+def test_equal_broader_and_unrelated_names_are_no_siblings(name: str, title: str) -> None:
+    assert not are_siblings([name], title)
+    assert not are_siblings([title], name)
+    assert sibling_note(Query("", name), title) == ""
 
 
-def test_any_of_an_entitys_names_may_clear_a_title_or_tell_of_it() -> None:
+def test_any_name_of_an_entity_decides_about_siblings() -> None:
     assert are_siblings(["SPG8", "spastic paraplegia 8"], "Spastic paraplegia 11")
     assert not are_siblings(["myopathy type 3", "Myopathy type 4"], "Myopathy type 4")
     assert sibling_note(Query("", "", ("treatment",), text="what helps?"), "Gout") == ""
     assert sibling_note(Query("", "gout 2"), "") == ""
 
 
-def test_what_the_knowledge_base_calls_one_thing_is_one() -> None:
+def test_synonyms_in_the_knowledge_base_are_no_siblings() -> None:
     known = KnowledgeBase([Concept("X:1", "dystonia 5", ("Dystonia 14",)), Concept("X:2", "dystonia 6")])
     assert sibling_note(Query("", "dystonia 5"), "Dystonia 14") != ""
     assert sibling_note(Query("", "dystonia 5"), "Dystonia 14", known) == ""
@@ -110,17 +110,17 @@ def test_another_concept_with_a_common_word_is_similar() -> None:
             Concept("X:6", "blurriness"),
         ]
     )
-    asked = Query("", "tarvic disease", entity_id="X:1", names=("tarvic sprue",))
-    assert sibling_note(asked, "Tarvic artery syndrome (TAS)", known) != ""
+    query = Query("", "tarvic disease", entity_id="X:1", names=("tarvic sprue",))
+    assert sibling_note(query, "Tarvic artery syndrome (TAS)", known) != ""
     # Its own names, wider and narrower ones, ones with only class words more, and what shares no word.
     for title in ("Tarvic sprue", "Glumosis", "Juvenile sprue", "Tarvic", "Severe tarvic sprue", "Blurriness"):
-        assert sibling_note(asked, title, known) == "", title
+        assert sibling_note(query, title, known) == "", title
     # What names no concept may be about anything.
-    assert sibling_note(asked, "Living with tarvic arteries", known) == ""
-    assert sibling_note(replace(asked, entity_id=""), "Tarvic artery syndrome", known) == ""
+    assert sibling_note(query, "Living with tarvic arteries", known) == ""
+    assert sibling_note(replace(query, entity_id=""), "Tarvic artery syndrome", known) == ""
 
 
-def test_no_true_pair_of_medquad_is_taken_for_siblings(needs: Needs) -> None:
+def test_no_correct_medquad_pair_is_called_siblings(needs: Needs) -> None:
     needs.data("medquad")
     corpus = open_corpus("medquad")
     titles = {passage.passage_id: each.title for each in corpus.documents("test") for passage in each.passages}
@@ -128,8 +128,8 @@ def test_no_true_pair_of_medquad_is_taken_for_siblings(needs: Needs) -> None:
     true = {(entities[each.query_id], titles[each.passage_id]) for each in corpus.judgements("test") if each.relevance}
     assert len(true) > 1_000
     assert [pair for pair in true if are_siblings([pair[0]], pair[1])] == []
-    told = [
+    siblings = [
         pair for pair in pairwise(sorted(set(titles.values()), key=str.casefold)) if are_siblings([pair[0]], pair[1])
     ]
-    assert ("Spinocerebellar ataxia 13", "Spinocerebellar ataxia 14") in told
-    assert len(told) > 30
+    assert ("Spinocerebellar ataxia 13", "Spinocerebellar ataxia 14") in siblings
+    assert len(siblings) > 30

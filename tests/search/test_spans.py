@@ -45,7 +45,7 @@ def plain(count: int) -> Document:
     return made(" ".join(f"This is sentence number {number}." for number in range(count)))
 
 
-def test_a_raised_stretch_is_found_with_the_mean_of_its_scores() -> None:
+def test_the_best_span_scores_the_mean_of_sentences() -> None:
     document = plain(30)
     found = SpanFinder(document, raised(30, 11, 17) + 0.25, ANY_LENGTH).best()
     first, last = document.sentences[11], document.sentences[16]
@@ -54,24 +54,24 @@ def test_a_raised_stretch_is_found_with_the_mean_of_its_scores() -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(st.data())
-def test_the_best_span_is_the_best_of_all_that_the_limits_allow(data: st.DataObject) -> None:
+def test_no_allowed_span_beats_the_best_one(data: st.DataObject) -> None:
     (document,) = generated(1, seed=data.draw(st.integers(0, 10_000)))
     count = len(document.sentences)
     scores = np.array(data.draw(st.lists(st.floats(-1, 1), min_size=count, max_size=count)))
     fewest = data.draw(st.integers(1, 4))
     limits = SpanLimits(fewest=fewest, most=fewest + 4, shortest=data.draw(st.sampled_from([0, 60])))
-    found = SpanFinder(document, scores, limits).best()
+    best = SpanFinder(document, scores, limits).best()
     if not count:
-        assert found is None
+        assert best is None
         return
-    assert found is not None
-    assert found.score == pytest.approx(scores[found.first : found.last].mean(), abs=1e-9)
-    assert (found.start, found.end) == (
-        document.sentences[found.first].start,
-        document.sentences[found.last - 1].end,
+    assert best is not None
+    assert best.score == pytest.approx(scores[best.first : best.last].mean(), abs=1e-9)
+    assert (best.start, best.end) == (
+        document.sentences[best.first].start,
+        document.sentences[best.last - 1].end,
     )
     weighed = {span: by_hand(document, scores, *span) for span in allowed(document, limits)}
-    assert weighed[found.first, found.last] >= max(weighed.values()) - 1e-6
+    assert weighed[best.first, best.last] >= max(weighed.values()) - 1e-6
 
 
 def allowed(document: Document, limits: SpanLimits) -> list[tuple[int, int]]:
@@ -84,7 +84,7 @@ def allowed(document: Document, limits: SpanLimits) -> list[tuple[int, int]]:
         heading = passage.heading
         sections[-1] += range(number, number + len(passage.sentences))
         number += len(passage.sentences)
-    found = []
+    bounds = []
     sentences = document.sentences
     for section in filter(None, sections):
         whole = sentences[section[-1]].end - sentences[section[0]].start
@@ -93,8 +93,8 @@ def allowed(document: Document, limits: SpanLimits) -> list[tuple[int, int]]:
                 length = sentences[last - 1].end - sentences[first].start
                 counted = min(limits.fewest, len(section)) <= last - first <= limits.most
                 if counted and length >= min(limits.shortest, whole):
-                    found.append((first, last))
-    return found
+                    bounds.append((first, last))
+    return bounds
 
 
 def by_hand(document: Document, scores: np.ndarray, first: int, last: int) -> float:
@@ -106,15 +106,15 @@ def by_hand(document: Document, scores: np.ndarray, first: int, last: int) -> fl
     return float((inside.mean() - outside.mean()) / (scores.std() or 1.0) * (n * (count - n) / count) ** 0.2)
 
 
-def test_an_end_inside_a_paragraph_costs_so_that_a_near_paragraph_is_taken_whole() -> None:
+def test_ends_inside_a_paragraph_are_penalised() -> None:
     document = made("\n".join(" ".join(f"Word {a} of part {b} stands here." for a in range(4)) for b in range(5)))
     scores = raised(20, 8, 12)
     scores[8] = 0.4
-    assert (found := SpanFinder(document, scores, ANY_LENGTH).best())
-    assert (found.first, found.last) == (8, 12)
+    assert (span := SpanFinder(document, scores, ANY_LENGTH).best())
+    assert (span.first, span.last) == (8, 12)
     scores[8] = -2.0
-    assert (found := SpanFinder(document, scores, ANY_LENGTH).best())
-    assert found.first == 9, "unless that costs too much"
+    assert (span := SpanFinder(document, scores, ANY_LENGTH).best())
+    assert span.first == 9, "unless that costs too much"
 
 
 def test_list_items_stay_with_their_lead_in() -> None:
@@ -127,7 +127,7 @@ def test_list_items_stay_with_their_lead_in() -> None:
     assert document.text[found.start : found.end].endswith("- ice")
 
 
-def test_a_span_never_crosses_a_heading_but_goes_on_where_there_is_none() -> None:
+def test_spans_cross_sections_only_without_a_new_heading() -> None:
     text = "One is here. Two is here. Three is here."
     scores = raised(9, 3, 9)
     for headings, last in ((("A", "B", "C"), 6), (("A", "", "A"), 9), (("A", "A", "A"), 9), (("A", "A", "B"), 6)):
@@ -136,21 +136,21 @@ def test_a_span_never_crosses_a_heading_but_goes_on_where_there_is_none() -> Non
         assert (found.first, found.last) == (3, last), headings
 
 
-def test_a_short_section_is_taken_whole_and_the_least_length_is_kept() -> None:
+def test_spans_keep_to_the_length_limits() -> None:
     lines = "\n".join(f"A much longer sentence, number {n}." for n in range(20))
     document = made("Short. Yes.", lines, headings=("A", "B"))
     finder_of = SpanFinder(document, raised(22, 0, 2), SpanLimits(shortest=100))
-    assert (found := finder_of.best())
-    assert (found.first, found.last) == (0, 2)
-    assert (found := SpanFinder(document, raised(22, 9, 10), SpanLimits(shortest=100)).best())
-    assert found.end - found.start >= 100
-    assert (found := SpanFinder(document, raised(22, 9, 10), SpanLimits(shortest=0, fewest=5, most=6)).best())
-    assert found.last - found.first in (5, 6)
-    assert (found := SpanFinder(document, raised(22, 4, 20), SpanLimits(shortest=0, longest=120)).best())
-    assert found.end - found.start <= 120
+    assert (span := finder_of.best())
+    assert (span.first, span.last) == (0, 2)
+    assert (span := SpanFinder(document, raised(22, 9, 10), SpanLimits(shortest=100)).best())
+    assert span.end - span.start >= 100
+    assert (span := SpanFinder(document, raised(22, 9, 10), SpanLimits(shortest=0, fewest=5, most=6)).best())
+    assert span.last - span.first in (5, 6)
+    assert (span := SpanFinder(document, raised(22, 4, 20), SpanLimits(shortest=0, longest=120)).best())
+    assert span.end - span.start <= 120
 
 
-def test_inside_of_given_sentences() -> None:
+def test_the_best_span_stays_inside_given_sentences() -> None:
     finder_of = SpanFinder(plain(30), raised(30, 11, 17), ANY_LENGTH)
     assert (found := finder_of.best(0, 14))
     assert (found.first, found.last) == (11, 14)
@@ -161,7 +161,7 @@ def test_inside_of_given_sentences() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10_000), st.integers(0, 10_000), st.integers(0, 10_000))
-def test_growing_ends_at_the_whole_document_and_shrinking_at_a_sentence(seed: int, place: int, chance: int) -> None:
+def test_spans_grow_to_documents_and_shrink_to_sentences(seed: int, place: int, chance: int) -> None:
     (document,) = generated(1, seed=seed)
     count = len(document.sentences)
     assume(count)
@@ -180,17 +180,17 @@ def test_growing_ends_at_the_whole_document_and_shrinking_at_a_sentence(seed: in
         assert behind.score == pytest.approx(finder_of.scores[behind.first : behind.last].mean(), abs=1e-9)
 
 
-def test_growing_takes_whole_paragraphs_then_the_better_neighbour_then_sections() -> None:
+def test_spans_grow_by_paragraph_then_neighbour_then_section() -> None:
     document = made("A one. A two.\nB one. B two.\nC one. C two.", "D one. D two.", headings=("X", "Y"))
     finder_of = SpanFinder(document, [0.1, 0.1, 0.5, 0.5, 0.4, 0.4, 0.9, 0.9])
     steps = [finder_of.span(2, 3)]
     for _ in range(5):
         steps.append(finder_of.grow(steps[-1]))
-    assert [(each.first, each.last) for each in steps] == [(2, 3), (2, 4), (2, 6), (0, 6), (0, 8), (0, 8)]
+    assert [(span.first, span.last) for span in steps] == [(2, 3), (2, 4), (2, 6), (0, 6), (0, 8), (0, 8)]
     back = [steps[-1]]
     for _ in range(4):
         back.append(finder_of.shrink(back[-1]))
-    assert [(each.first, each.last) for each in back] == [(0, 8), (6, 8), (6, 7), (6, 7), (6, 7)]
+    assert [(span.first, span.last) for span in back] == [(0, 8), (6, 8), (6, 7), (6, 7), (6, 7)]
 
 
 def test_wrong_scores_limits_and_sentences_are_refused() -> None:
@@ -221,7 +221,7 @@ def searcher(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
     return Searcher.open(folder, ENCODER)
 
 
-def test_a_documents_span_is_scored_by_the_aspect_asked_for(searcher: Searcher) -> None:
+def test_spans_are_scored_by_the_aspect_asked_for(searcher: Searcher) -> None:
     query = Query("", "Gout", ("treatment",))
     curves = explain(searcher, query, "leaflet-gout")
     scored = finder(searcher, query, "leaflet-gout")
@@ -238,7 +238,7 @@ def test_a_documents_span_is_scored_by_the_aspect_asked_for(searcher: Searcher) 
     np.testing.assert_allclose(worded.scores - scored.scores, held, atol=1e-6)
 
 
-def test_unknown_documents_are_refused_and_wordless_ones_have_no_span(searcher: Searcher) -> None:
+def test_unknown_documents_are_refused_wordless_have_no_span(searcher: Searcher) -> None:
     with pytest.raises(QueryError, match="'nowhere'"):
         finder(searcher, Query("", "Gout"), "nowhere")
     assert finder(searcher, Query("", "Gout"), "blank").best() is None

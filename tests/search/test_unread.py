@@ -21,11 +21,13 @@ from auscult.understanding.query import unread_words
         ("Do \u03b2-blockers prevent migraine?", "beta blocker", (), ["prevent", "migraine"]),
     ],
 )
-def test_words_that_nothing_was_read_from(text: str, entity: str, aspects: tuple[str, ...], left: list[str]) -> None:
+def test_words_without_a_recognised_meaning_are_listed(
+    text: str, entity: str, aspects: tuple[str, ...], left: list[str]
+) -> None:
     assert unread_words(Query("", entity, aspects, text=text)) == left
 
 
-def test_what_an_entity_is_called_in_the_question_was_read() -> None:
+def test_the_questions_name_of_an_entity_was_read() -> None:
     query = Query("", "myocardial infarction", ("causes",), text="What causes a heart attack?")
     assert unread_words(query) == ["heart", "attack"]
     assert unread_words(query, ["heart attack"]) == []

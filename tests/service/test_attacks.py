@@ -36,7 +36,7 @@ def test_mutated_requests_are_answered_in_one_shape(service: Guarded) -> None:
 
 
 @pytest.mark.parametrize("name", TRAVERSALS, ids=range(len(TRAVERSALS)))
-def test_names_lead_nowhere_else(service: Guarded, name: str) -> None:
+def test_names_in_paths_never_leave_their_folder(service: Guarded, name: str) -> None:
     for raw in (False, True):
         place = quoted(name, random.Random(1 if raw else 2))
         for pattern in ("/api/v1/documents/{}", "/d/main/{}", "/static/{}", "/api/v1/jobs/{}", "/sheet/main/1/{}"):
@@ -51,11 +51,11 @@ def test_names_lead_nowhere_else(service: Guarded, name: str) -> None:
 
 def outside(service: Guarded) -> set[Path]:
     """Every file and folder outside the service's data folder, which is not entered: its uploads come and go."""
-    found: set[Path] = set()
+    paths: set[Path] = set()
     for folder, folders, files in os.walk(service.folder.parent):
         folders[:] = [name for name in folders if Path(folder, name) != service.settings.data_folder]
-        found.update(Path(folder, name) for name in (*folders, *files))
-    return found
+        paths.update(Path(folder, name) for name in (*folders, *files))
+    return paths
 
 
 @pytest.mark.parametrize("name", [name for name in TRAVERSALS if "\x00" not in name], ids=str)
@@ -88,7 +88,7 @@ def test_headers_of_the_caller_do_not_come_back(service: Guarded) -> None:
             assert value not in str(dict(answer.headers))
 
 
-def test_bodies_beyond_the_limit_are_refused_with_and_without_a_length(tmp_path: Path) -> None:
+def test_bodies_above_the_limit_are_always_refused(tmp_path: Path) -> None:
     with guarded(tmp_path, limits=Limits(body=2_000, upload=50_000)) as service:
         headers = {**service.headers("admin"), "Content-Type": "application/json"}
 
@@ -119,7 +119,7 @@ def test_bodies_beyond_the_limit_are_refused_with_and_without_a_length(tmp_path:
         assert answer.status_code == 200
 
 
-def test_excess_requests_are_told_when_to_retry(tmp_path: Path) -> None:
+def test_refused_excess_requests_say_when_to_retry(tmp_path: Path) -> None:
     with guarded(tmp_path, limits=Limits(per_minute=10)) as service:
         answers = [service.client.get("/api/v1/version", headers=service.headers("read")) for _ in range(15)]
         # A slow machine gives one back in six seconds.

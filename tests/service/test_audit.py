@@ -33,7 +33,7 @@ def filled(path: Path, number: int, key: bytes | None = None, **more: Any) -> li
 
 
 @pytest.mark.parametrize("key", [None, KEY], ids=["chained", "sealed"])
-def test_every_change_of_a_line_shows(tmp_path: Path, key: bytes | None) -> None:
+def test_each_changed_line_is_detected(tmp_path: Path, key: bytes | None) -> None:
     path = tmp_path / "audit.jsonl"
     lines = filled(path, 6, key)
     assert verify(path, key)[:4] == (6, 1, "", key is not None)
@@ -59,7 +59,7 @@ def test_every_change_of_a_line_shows(tmp_path: Path, key: bytes | None) -> None
     assert not verify(path, key).problem
 
 
-def test_each_flipped_byte_shows(tmp_path: Path) -> None:
+def test_each_flipped_byte_is_detected(tmp_path: Path) -> None:
     path = tmp_path / "audit.jsonl"
     content = b"".join(filled(path, 3, KEY))
     for place in range(0, len(content), 7):
@@ -69,7 +69,7 @@ def test_each_flipped_byte_shows(tmp_path: Path) -> None:
         assert verify(path, KEY).problem, place
 
 
-def test_a_chain_that_was_written_anew_is_told_by_its_seals(tmp_path: Path) -> None:
+def test_seals_reveal_a_rewritten_chain(tmp_path: Path) -> None:
     path = tmp_path / "audit.jsonl"
     filled(path, 5, KEY)
     forged = tmp_path / "forged" / "audit.jsonl"
@@ -81,7 +81,7 @@ def test_a_chain_that_was_written_anew_is_told_by_its_seals(tmp_path: Path) -> N
     assert "seal" in verify(path, b"another key of thirty-two bytes!").problem
 
 
-def test_a_head_without_its_log_and_a_log_without_its_head_show(tmp_path: Path) -> None:
+def test_missing_records_and_missing_heads_are_detected(tmp_path: Path) -> None:
     path = tmp_path / "audit.jsonl"
     lines = filled(path, 4)
     path.write_bytes(b"".join(lines[:2]))
@@ -95,14 +95,14 @@ def test_a_log_goes_on_where_it_ended(tmp_path: Path) -> None:
     path = tmp_path / "audit.jsonl"
     for _ in range(3):
         filled(path, 4, KEY)
-    assert [each["seq"] for each in records(path)] == [*range(1, 13)]
+    assert [record["seq"] for record in records(path)] == [*range(1, 13)]
     assert not verify(path, KEY).problem
     # The machine stopped while a record was written: nobody had been answered for it.
     with path.open("ab") as file:
         file.write(b'{"seq": 13, "half')
     assert verify(path, KEY).problem
     filled(path, 1, KEY)
-    assert [each["seq"] for each in records(path)] == [*range(1, 14)]
+    assert [record["seq"] for record in records(path)] == [*range(1, 14)]
     assert not verify(path, KEY).problem
 
 
@@ -121,7 +121,7 @@ def test_full_files_are_followed_by_others(tmp_path: Path) -> None:
         AuditLog(path, KEY)
 
 
-def test_one_process_writes(tmp_path: Path) -> None:
+def test_only_one_process_may_write_a_log(tmp_path: Path) -> None:
     log = AuditLog(tmp_path / "audit.jsonl")
     with pytest.raises(ConfigError, match="another process"):
         AuditLog(tmp_path / "audit.jsonl")
@@ -164,7 +164,7 @@ def test_a_query_is_kept_by_its_keyed_hash(tmp_path: Path) -> None:
         AuditLog(tmp_path / "none.jsonl", hash_queries=True)
 
 
-def test_a_key_is_made_where_queries_are_hashed_and_none_is_named(tmp_path: Path) -> None:
+def test_hashing_queries_without_a_key_file_creates_one(tmp_path: Path) -> None:
     settings = Settings(
         indexes={"main": tmp_path}, audit=tmp_path / "audit.jsonl", access=AccessOptions(hash_queries=True)
     )
@@ -192,7 +192,7 @@ def kept(service: Guarded) -> list[dict[str, Any]]:
     return [*records(service.folder / "audit.jsonl")]
 
 
-def test_a_record_says_who_asked_what_and_which_documents_went_out(service: Guarded) -> None:
+def test_records_name_the_caller_query_and_returned_documents(service: Guarded) -> None:
     before = len(kept(service))
     headers = {**service.headers("ann"), "X-Purpose": "care of a patient\x7f"}
     answer = service.client.post("/api/v1/search", json={"question": "how is gout treated?"}, headers=headers)
@@ -216,7 +216,7 @@ def test_a_record_says_who_asked_what_and_which_documents_went_out(service: Guar
     assert record["at"].endswith("+00:00")
 
 
-def test_failed_access_is_kept_and_says_nothing_of_what_was_shown(service: Guarded) -> None:
+def test_failed_access_is_recorded_without_the_shown_key(service: Guarded) -> None:
     before = len(kept(service))
     shown = new_key()
     asked = {"Authorization": f"Bearer {shown}"}
@@ -224,18 +224,18 @@ def test_failed_access_is_kept_and_says_nothing_of_what_was_shown(service: Guard
     service.client.get("/api/v1/metrics", headers=service.headers("read"))
     service.client.get("/api/v1/documents/leaflet-gout?index=main", headers=service.headers("elsewhere"))
     service.client.post("/login", data={"key": shown})
-    found = kept(service)[before:]
-    assert [(each["who"], each["action"], each["status"]) for each in found] == [
+    refusals = kept(service)[before:]
+    assert [(record["who"], record["action"], record["status"]) for record in refusals] == [
         ("", "refused", 401),
         ("read", "metrics", 403),
         ("elsewhere", "view", 404),
         ("", "login", 401),
     ]
-    assert found[0]["route"] == "/api/v1/documents", "without the document's id"
-    assert shown not in json.dumps(found)
+    assert refusals[0]["route"] == "/api/v1/documents", "without the document's id"
+    assert shown not in json.dumps(refusals)
 
 
-def test_what_touches_no_data_leaves_no_record(service: Guarded) -> None:
+def test_requests_that_touch_no_data_are_not_recorded(service: Guarded) -> None:
     before = len(kept(service))
     for path in ("/api/v1/health", "/api/v1/ready", "/openapi.json", "/static/page.css", "/login", "/none-such"):
         service.client.get(path, headers=service.headers("read"))
@@ -262,7 +262,7 @@ def test_without_a_record_there_is_no_answer(tmp_path: Path, monkeypatch: pytest
         assert not verify(service.folder / "audit.jsonl").problem
 
 
-def test_a_service_may_be_told_to_go_on_without(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_service_may_continue_without_its_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with guarded(tmp_path, access=AccessOptions(audit_goes_on=True)) as service:
         fail_writes(monkeypatch)
         answer = service.client.get("/api/v1/search", params={"q": "gout"}, headers=service.headers("read"))
@@ -287,7 +287,7 @@ def auscult(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
     return Command(monkeypatch, capsys)
 
 
-def test_the_commands_check_and_show(auscult: Command, tmp_path: Path) -> None:
+def test_the_commands_verify_and_show_a_log(auscult: Command, tmp_path: Path) -> None:
     path, key = tmp_path / "audit.jsonl", tmp_path / "key"
     key.write_bytes(KEY)
     log = AuditLog(path, KEY)

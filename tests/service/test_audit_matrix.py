@@ -21,18 +21,18 @@ def auscult(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
     return Command(monkeypatch, capsys)
 
 
-def test_each_attack_is_noticed_with_and_without_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_attack_is_detected_even_without_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # No machine stops here, and waiting for the disk takes most of the time.
     monkeypatch.setattr(os, "fsync", lambda _: None)
-    found = counted(tmp_path, times=1)
-    assert found["kinds of attack"] == len(ATTACKS) + 1
-    assert found["not noticed"] == 0
+    counts = counted(tmp_path, times=1)
+    assert counts["kinds of attack"] == len(ATTACKS) + 1
+    assert counts["not noticed"] == 0
     for who in ("verify", "the service that starts", "the witness alone"):
-        assert int(found[f"noticed by {who}"]) > 5
+        assert int(counts[f"noticed by {who}"]) > 5
 
 
 @pytest.mark.parametrize("key", [None, KEY], ids=["chained", "sealed"])
-def test_a_head_that_is_none_is_told_in_a_sentence(tmp_path: Path, key: bytes | None, auscult: Command) -> None:
+def test_invalid_heads_are_reported_in_one_sentence(tmp_path: Path, key: bytes | None, auscult: Command) -> None:
     place = made(tmp_path / "log", key)
     for where in (head_of(place.log), place.counter, place.witness):
         good = where.read_bytes()
@@ -114,7 +114,7 @@ def test_an_accepted_loss_is_recorded_first(tmp_path: Path, key: bytes | None, a
     assert place.verify_says()
 
 
-def test_a_forged_last_number_is_refused_before_any_move(tmp_path: Path, auscult: Command) -> None:
+def test_a_forged_last_number_is_refused_before_changes(tmp_path: Path, auscult: Command) -> None:
     place = made(tmp_path / "log", None)
     head_of(place.log).write_text(json.dumps({"seq": 2**53 - 1, "hash": "0" * 64, "at": ""}))
     options = ["--counter", str(place.counter)]
@@ -127,7 +127,7 @@ def test_a_forged_last_number_is_refused_before_any_move(tmp_path: Path, auscult
     assert not place.start_says(), "a log that follows can be gone on with"
 
 
-def test_a_head_that_was_kept_shows_what_was_put_back(tmp_path: Path, auscult: Command) -> None:
+def test_a_kept_head_reveals_a_restored_older_log(tmp_path: Path, auscult: Command) -> None:
     place = made(tmp_path / "log", KEY)
     (tmp_path / "key").write_bytes(KEY)
     options = ["--key", str(tmp_path / "key"), "--counter", str(place.counter)]
@@ -161,7 +161,7 @@ def test_a_log_without_its_own_counter_is_refused(tmp_path: Path) -> None:
     assert not place.start_says()
 
 
-def test_a_service_that_was_killed_between_record_head_and_counter_goes_on(tmp_path: Path) -> None:
+def test_a_service_killed_while_recording_can_restart(tmp_path: Path) -> None:
     place = made(tmp_path / "log", KEY)
     older = [(each, each.read_bytes()) for each in (head_of(place.log), place.counter)]
     place.write(9)

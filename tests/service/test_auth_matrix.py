@@ -217,7 +217,7 @@ def test_each_caller_gets_what_they_may(service: Guarded, route: Route) -> None:
             assert {*said} == {"code", "message", "remedy", "request_id"}
 
 
-def test_methods_that_a_route_does_not_have_change_nothing(service: Guarded) -> None:
+def test_methods_missing_from_a_route_are_refused(service: Guarded) -> None:
     for method, path in TABLE:
         place = TABLE[method, path].path or path
         for other in ("PUT", "PATCH", "TRACE", "POST", "DELETE", "OPTIONS", "CONNECT", "SEARCH"):
@@ -241,12 +241,12 @@ def test_a_restricted_admin_sees_only_own_figures(tmp_path: Path) -> None:
         for caller, index in (("admin", "main"), ("elsewhere", "other")):
             service.client.get("/api/v1/search", params={"q": "gout", "index": index}, headers=service.headers(caller))
 
-        def told(caller: str) -> str:
+        def metrics_for(caller: str) -> str:
             answer = service.client.get("/api/v1/metrics", headers=service.headers(caller))
             assert answer.status_code == 200
             return answer.text
 
-        whole, part = told("admin"), told("elsewhere")
+        whole, part = metrics_for("admin"), metrics_for("elsewhere")
         for index in ("main", "other"):
             assert f'auscult_index_documents{{index="{index}"}} 4.0' in whole
             assert f'auscult_searches_total{{index="{index}",result="found"}}' in whole
@@ -258,34 +258,34 @@ def test_a_restricted_admin_sees_only_own_figures(tmp_path: Path) -> None:
         assert "auscult_requests" not in part
         assert "process_" not in part
         service.app.dependency_overrides[asking] = lambda: Caller("ward", "admin", None, frozenset({"ward-a"}))
-        assert 'auscult_index_documents{index="main"} 3.0' in told("admin")
+        assert 'auscult_index_documents{index="main"} 3.0' in metrics_for("admin")
 
 
-def test_a_group_sees_its_own_everywhere_and_counts_nothing_else(tmp_path: Path) -> None:
+def test_groups_see_and_count_only_their_own_documents(tmp_path: Path) -> None:
     with guarded(tmp_path) as service:
 
-        def told(caller: str, path: str, **params: str) -> Any:
+        def fetch(caller: str, path: str, **params: str) -> Any:
             return service.client.get(path, params={**_IN_MAIN, **params}, headers=service.headers(caller)).json()
 
         for caller, mine, others in (("ann", "IgA nephropathy", "Migraine"), ("ben", "Migraine", "IgA nephropathy")):
-            listed = told(caller, "/api/v1/documents")
+            listed = fetch(caller, "/api/v1/documents")
             assert listed["total"] == 3
-            assert {each["title"] for each in listed["documents"]} == {mine, "Asthma", "Gout"}
-            (index, _) = told(caller, "/api/v1/indexes")
+            assert {document["title"] for document in listed["documents"]} == {mine, "Asthma", "Gout"}
+            (index, _) = fetch(caller, "/api/v1/indexes")
             assert (index["documents"], index["passages"]) == (3, 9)
-            for asked in (mine, others):
-                hits = told(caller, "/api/v1/search", q=f"{asked} symptoms", k="50")["hits"]
+            for disease in (mine, others):
+                hits = fetch(caller, "/api/v1/search", q=f"{disease} symptoms", k="50")["hits"]
                 assert {hit["title"] for hit in hits} == {mine, "Asthma", "Gout"}
-            names = json.dumps([told(caller, "/api/v1/entities", prefix=p, limit="50") for p in "imagn"])
+            names = json.dumps([fetch(caller, "/api/v1/entities", prefix=p, limit="50") for p in "imagn"])
             assert mine in names
             assert others not in names
-            fields = json.dumps(told(caller, "/api/v1/fields"))
+            fields = json.dumps(fetch(caller, "/api/v1/fields"))
             assert ("ward-b" if caller == "ben" else "ward-a") in fields
             wrong = service.client.get(
                 "/api/v1/search", params={"q": "x", "where": "source=none", **_IN_MAIN}, headers=service.headers(caller)
             )
             assert others not in wrong.text
-            misspelt = told(caller, "/api/v1/search", q=f"what is {others[:-2]}{others[-1]}{others[-2]}?")
+            misspelt = fetch(caller, "/api/v1/search", q=f"what is {others[:-2]}{others[-1]}{others[-2]}?")
             assert others not in json.dumps(misspelt["understood"])
             page = service.client.get("/", headers=service.headers(caller)).text
             assert others not in page

@@ -47,7 +47,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
         yield service
 
 
-def test_a_name_is_where_it_belongs_alone(service: Guarded, caplog: pytest.LogCaptureFixture) -> None:
+def test_patient_names_appear_only_where_they_belong(service: Guarded, caplog: pytest.LogCaptureFixture) -> None:
     client, shown = service.client, service.headers("admin")
     with caplog.at_level(logging.DEBUG):
         found = client.post("/api/v1/search", json={"question": f"condition of {NAME}"}, headers=shown)
@@ -73,20 +73,22 @@ def test_a_name_is_where_it_belongs_alone(service: Guarded, caplog: pytest.LogCa
             answer = client.request(method, path, json=body, headers=shown)
             if answer.status_code >= 400:
                 refused += 1
-                told = f"{answer.text} {answer.headers}".lower()
-                assert not [each for each in SAID if each in told], (method, path, answer.text)
+                response = f"{answer.text} {answer.headers}".lower()
+                assert not [canary for canary in SAID if canary in response], (method, path, answer.text)
         assert refused > 10
         figures = client.get("/api/v1/metrics", headers=shown).text.lower()
     # What the test's own client says of itself is no log of the service.
-    logged = "\n".join(each.getMessage() for each in caplog.records if not each.name.startswith(("httpx", "httpcore")))
+    logged = "\n".join(
+        record.getMessage() for record in caplog.records if not record.name.startswith(("httpx", "httpcore"))
+    )
     for place, text in {"figures": figures, "log": logged.lower()}.items():
-        assert not [each for each in SAID if each in text], place
+        assert not [canary for canary in SAID if canary in text], place
     audit = (service.folder / "audit.jsonl").read_text().lower()
     assert '"query_hash"' in audit
     assert '"query":' not in audit
 
 
-def test_a_fault_tells_the_log_its_place_and_nothing_that_anybody_wrote(
+def test_errors_are_logged_with_place_but_without_content(
     service: Guarded, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(*_: object, **__: object) -> None:
@@ -103,7 +105,7 @@ def test_a_fault_tells_the_log_its_place_and_nothing_that_anybody_wrote(
     assert (service.folder / "audit.jsonl").read_text().count("\n") == before + 1, "a fault is noted, too"
 
 
-def test_errors_of_ours_are_told_without_what_was_said(service: Guarded, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_own_errors_are_reported_without_user_content(service: Guarded, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object, **__: object) -> None:
         raise AuscultError(f"a name such as '{NAME}'", f"'{NAME}'", f"leave '{NAME}' out")
 
@@ -113,7 +115,7 @@ def test_errors_of_ours_are_told_without_what_was_said(service: Guarded, monkeyp
     assert not [each for each in SAID if each in answer.text.lower()]
 
 
-def test_no_source_makes_code_of_data_or_asks_a_shell(tmp_path: Path) -> None:
+def test_source_code_never_executes_data_or_uses_shells(tmp_path: Path) -> None:
     assert unsafe_calls(ROOT / "src") == []
     (tmp_path / "bad.py").write_text(
         "import pickle\nfrom joblib import load\neval('1')\nrun('x', shell=True)\nnp.load(f, allow_pickle=True)\n"
@@ -121,7 +123,7 @@ def test_no_source_makes_code_of_data_or_asks_a_shell(tmp_path: Path) -> None:
     assert len(unsafe_calls(tmp_path)) == 5
 
 
-def test_nothing_that_is_served_with_asks_more_than_a_notice() -> None:
+def test_dependencies_of_the_service_have_permissive_licences() -> None:
     found = licences()
     assert {"fastapi", "uvicorn", "numpy", "pyjwt", "cryptography", "starlette"} <= found.keys()
     assert copyleft(found) == []

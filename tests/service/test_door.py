@@ -35,7 +35,7 @@ def test_probes_are_answered_however_often_somebody_asks(tmp_path: Path) -> None
                 assert {service.client.get(path, headers=headers).status_code for _ in range(20)} == {200}
 
 
-def test_probes_are_answered_to_an_address_that_showed_wrong_keys(service: Guarded) -> None:
+def test_addresses_that_sent_wrong_keys_may_still_probe(service: Guarded) -> None:
     def shown(path: str) -> int:
         return service.client.get(path, headers={"Authorization": f"Bearer {new_key()}"}).status_code
 
@@ -74,14 +74,14 @@ def test_no_redirect_leads_to_another_host(service: Guarded) -> None:
 
 
 @pytest.mark.parametrize("path", ["/search/", "/api/v1/search/", "/api/v1/health/", "/jobs/", "/add/", "/login/"])
-def test_an_address_with_a_slash_too_many_is_none(service: Guarded, path: str) -> None:
+def test_paths_with_an_extra_slash_do_not_exist(service: Guarded, path: str) -> None:
     for method in ("GET", "POST", "DELETE"):
         answer = service.client.request(method, f"{path}?q=secret", headers=service.headers("admin"))
         assert answer.status_code in (404, 405)
         assert "location" not in answer.headers
 
 
-def test_files_are_taken_by_the_addresses_for_them_alone(service: Guarded) -> None:
+def test_only_upload_routes_accept_files(service: Guarded) -> None:
     note = {"files": ("long.md", b"# Long\n\n" + b"gout " * 300_000, "text/markdown")}
     statuses = {}
     for path in ("/api/v1/documents", "/add", "/login", "/feedback", "/api/v1/search", "/logout"):

@@ -41,7 +41,7 @@ def upload(
     return update_index({"upload": followed()}, ENCODER, folder, files=placing.files), ids, placing
 
 
-def held(folder: Path) -> dict[str, tuple[str, str]]:
+def documents_in(folder: Path) -> dict[str, tuple[str, str]]:
     reader = open_current(folder)
     found = [reader.document(row) for row in reader.documents.tolist()]
     return {each.doc_id: (each.text, each.metadata.get("access", "")) for each in found}
@@ -54,11 +54,11 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "index"
 
 
-def test_a_hidden_document_of_the_same_name_is_neither_replaced_nor_told(folder: Path) -> None:
+def test_uploads_neither_replace_nor_reveal_hidden_namesakes(folder: Path) -> None:
     report, (doc_id,), _ = upload(folder, NOBODY, NOBODY, [note()])
     assert (report.new, report.changed) == (1, 0)
-    assert held(folder)["note.md"] == ("Hidden.", "ward-4")
-    assert held(folder)[doc_id] == ("Rest helps.", "")
+    assert documents_in(folder)["note.md"] == ("Hidden.", "ward-4")
+    assert documents_in(folder)[doc_id] == ("Rest helps.", "")
     with IndexUpdate(folder) as update:
         update.delete(["note.md"])
         update.commit()
@@ -71,7 +71,7 @@ def test_a_hidden_document_of_the_same_name_is_neither_replaced_nor_told(folder:
 
 
 @pytest.mark.parametrize(("caller", "groups"), [(NOBODY, NOBODY), (WARD_4, WARD_4), (None, NOBODY), (None, WARD_4)])
-def test_the_same_upload_again_is_known_and_another_is_a_change(
+def test_repeated_uploads_are_unchanged_edited_ones_are_changes(
     folder: Path, caller: frozenset[str] | None, groups: frozenset[str]
 ) -> None:
     first, ids, _ = upload(folder, caller, groups, [note()])
@@ -81,30 +81,30 @@ def test_the_same_upload_again_is_known_and_another_is_a_change(
     third, also, _ = upload(folder, caller, groups, [note("Sleep helps.")])
     assert ids == same == also
     assert (second.unchanged, third.changed) == (1, 1)
-    assert held(folder)[ids[0]] == ("Sleep helps.", "ward-4" if groups else "")
+    assert documents_in(folder)[ids[0]] == ("Sleep helps.", "ward-4" if groups else "")
 
 
-def test_what_two_callers_share_has_one_document(folder: Path) -> None:
+def test_callers_uploading_for_equal_groups_share_one_document(folder: Path) -> None:
     _, (by_key,), _ = upload(folder, NOBODY, NOBODY, [note()])
     report, (by_admin,), _ = upload(folder, None, NOBODY, [note("Sleep helps.")])
     assert (by_admin, report.changed) == (by_key, 1)
 
 
-def test_an_upload_leaves_others_documents_of_its_name_alone(folder: Path) -> None:
+def test_uploads_never_replace_documents_of_other_groups(folder: Path) -> None:
     report, (doc_id,), _ = upload(folder, None, NOBODY, [note()])
     assert (report.new, report.changed) == (1, 0)
-    assert held(folder)["note.md"] == ("Hidden.", "ward-4")
-    assert held(folder)[doc_id][1] == ""
+    assert documents_in(folder)["note.md"] == ("Hidden.", "ward-4")
+    assert documents_in(folder)[doc_id][1] == ""
 
 
-def test_a_name_equal_to_an_id_gets_another_id(folder: Path) -> None:
+def test_a_name_that_equals_an_id_gets_another(folder: Path) -> None:
     _, (doc_id,), _ = upload(folder, NOBODY, NOBODY, [note()])
     report, ids, _ = upload(folder, NOBODY, NOBODY, [note("One."), note("Two.", doc_id=doc_id)])
     assert len({*ids}) == 2
     assert (report.new, report.changed) == (1, 1)
 
 
-def test_a_hidden_passage_of_the_same_id_is_no_trouble(folder: Path) -> None:
+def test_hidden_passages_of_equal_id_do_not_interfere(folder: Path) -> None:
     hidden = replace(note("Hidden, too.", doc_id="x", access="ward-4"))
     passages = tuple(replace(each, passage_id="open.md#2") for each in hidden.passages)
     with IndexUpdate(folder, ENCODER) as update:
@@ -144,7 +144,7 @@ A, B = frozenset({"ward-a"}), frozenset({"ward-b"})
     ],
 )
 @pytest.mark.parametrize("field", ["access", "Access", " ACCESS "])
-def test_a_documents_own_groups_are_kept_or_it_is_left_out(
+def test_documents_keep_their_own_groups_or_are_skipped(
     folder: Path, caller: frozenset[str] | None, groups: frozenset[str], own: str, given: str | None, field: str
 ) -> None:
     placing = Placing(folder, caller, groups)
@@ -154,7 +154,7 @@ def test_a_documents_own_groups_are_kept_or_it_is_left_out(
     assert [name for name, _ in placing.reasons()] == (["note.md"] if given is None else [])
 
 
-def test_what_was_left_out_is_said_once_a_file(folder: Path) -> None:
+def test_skipped_documents_are_reported_once_per_file(folder: Path) -> None:
     placing = Placing(folder, NOBODY, NOBODY)
     rows = [note(doc_id=f"note.md#{number}", access="ward-4") for number in range(3)]
     assert not [*placing.place(rows)]
@@ -163,14 +163,14 @@ def test_what_was_left_out_is_said_once_a_file(folder: Path) -> None:
     assert "ward-4" not in reason
 
 
-def test_a_group_whose_name_would_be_two_cannot_be_written() -> None:
+def test_ambiguous_group_names_cannot_be_written() -> None:
     assert can_be_written(["ward-a", "ward-b"])
     assert can_be_written([])
     assert not can_be_written(["CN=ward,OU=a"])
     assert not can_be_written([" ward-a"])
 
 
-def test_a_duplicate_is_reported_only_if_visible_to_the_sender(folder: Path) -> None:
+def test_duplicates_are_reported_only_to_senders_seeing_them(folder: Path) -> None:
     ward_4, everybody = note("The same."), note("The same.", doc_id="seen.md")
     _, (hidden,), _ = upload(folder, WARD_4, WARD_4, [ward_4])
     for caller, groups in ((NOBODY, NOBODY), (frozenset({"ward-5"}), frozenset({"ward-5"}))):
@@ -180,7 +180,7 @@ def test_a_duplicate_is_reported_only_if_visible_to_the_sender(folder: Path) -> 
         other = replace(note("The  same."), doc_id="other.md", metadata={"file": "other.md"})
         report, again, placing = upload(folder, caller, groups, [other])
         assert (report.new, again, placing.known) == (0, [], [("other.md", ids[0])])
-    assert held(folder)[hidden][1] == "ward-4"
+    assert documents_in(folder)[hidden][1] == "ward-4"
     # Who sees the open one adds for ward 4 all the same: others would not be of the same groups.
     report, _, placing = upload(folder, None, frozenset({"ward-6"}), [note("The same.", doc_id="third.md")])
     assert (report.new, placing.known) == (1, [])

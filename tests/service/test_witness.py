@@ -31,21 +31,21 @@ def script(place: Path, text: str) -> str:
     return f"| {sys.executable} '{place / 'told.py'}' '{place / 'got it; $(ls)'}'"
 
 
-def test_a_file_gets_heads_at_start_interval_and_end(tmp_path: Path) -> None:
+def test_heads_are_written_at_start_interval_and_end(tmp_path: Path) -> None:
     place = tmp_path / "heads.jsonl"
     log = AuditLog(tmp_path / "audit.jsonl", witness=Witness(str(place), 0.05))
     until(lambda: place.stat().st_size > 0)
     log.write({"action": "search"}).result(5)
-    until(lambda: [each.head.seq for each in read_kept(place)][-1] == 1)
+    until(lambda: [kept.head.seq for kept in read_kept(place)][-1] == 1)
     time.sleep(0.2)
     assert len(read_kept(place)) == 2, "a head that has not changed is not handed on again"
     log.write({"action": "search"})
     log.close()
-    assert [each.head.seq for each in read_kept(place)] == [0, 1, 2]
+    assert [kept.head.seq for kept in read_kept(place)] == [0, 1, 2]
     assert place.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_command_gets_the_head_on_its_standard_input_without_a_shell(tmp_path: Path) -> None:
+def test_commands_get_heads_on_standard_input_without_shell(tmp_path: Path) -> None:
     to = script(tmp_path, "import sys, pathlib\npathlib.Path(sys.argv[1]).open('a').write(sys.stdin.read())")
     log = AuditLog(tmp_path / "audit.jsonl", witness=Witness(to, 3600))
     log.write({"action": "search"}).result(5)
@@ -90,7 +90,7 @@ def test_a_failing_witness_is_reported_and_answers_continue(tmp_path: Path, capl
     assert "the audit log's witness has not got the head: the command ended with 7" in caplog.text
 
 
-def test_half_a_head_of_a_full_disk_does_not_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_partial_heads_from_a_full_disk_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = tmp_path / "heads.jsonl"
     for torn in (b'{"seq": 3, "ha', b'\n{"se'):
         with place.open("ab") as file:
@@ -108,7 +108,7 @@ def test_half_a_head_of_a_full_disk_does_not_stay(tmp_path: Path, monkeypatch: p
     assert read_kept(place)[-1].head.seq == 0
 
 
-def test_a_torn_head_in_an_append_only_file_is_harmless(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_torn_heads_in_append_only_files_are_harmless(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = tmp_path / "heads.jsonl"
     AuditLog(tmp_path / "audit.jsonl", witness=Witness(str(place), 3600)).close()
 
@@ -141,7 +141,7 @@ def test_a_torn_head_in_an_append_only_file_is_harmless(tmp_path: Path, monkeypa
         ("/no/such/folder/heads.jsonl", "No such file or directory"),
     ],
 )
-def test_what_can_be_no_witness_is_told_at_the_start(tmp_path: Path, to: str, says: str) -> None:
+def test_unusable_witnesses_are_reported_at_start(tmp_path: Path, to: str, says: str) -> None:
     with pytest.raises(ConfigError, match=says):
         Witness(to)
     with pytest.raises(DataError, match="No such file"):

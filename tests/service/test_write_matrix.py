@@ -18,7 +18,7 @@ from served_index import wait_until
 
 
 @pytest.mark.slow
-def test_writes_reach_what_a_key_has_and_nothing_beyond(tmp_path: Path) -> None:
+def test_keys_can_change_only_their_own_documents(tmp_path: Path) -> None:
     encoder = HashedEncoder(64)
     indexes = write_matrix.build(tmp_path, encoder)
     keys = make_keys(tmp_path / "keys.json")
@@ -33,8 +33,8 @@ def test_writes_reach_what_a_key_has_and_nothing_beyond(tmp_path: Path) -> None:
             headers = {} if caller == "none" else {"Authorization": f"Bearer {keys.get(caller, 'auscult_none')}"}
             return client.request(method, path, headers=headers, **more)
 
-        found = write_matrix.run(ask, tmp_path, together=True)
-    assert found.wrong == []
+        outcome = write_matrix.run(ask, tmp_path, together=True)
+    assert outcome.wrong == []
     # That it is tried: callers change their own, and are refused.
-    assert found.changed == len(write_matrix.WRITERS) * len(write_matrix.FORMS)
-    assert {201, 202, 303, 401, 403, 404, 422} <= set(found.statuses)
+    assert outcome.changed == len(write_matrix.WRITERS) * len(write_matrix.FORMS)
+    assert {201, 202, 303, 401, 403, 404, 422} <= set(outcome.statuses)

@@ -74,7 +74,7 @@ def test_bad_rows_may_be_left_out(tmp_path: Path) -> None:
     assert corpus.bad.counts == {"malformed row": 1}
 
 
-def test_one_text_file_is_a_corpus_of_one_document(tmp_path: Path) -> None:
+def test_a_text_file_is_a_one_document_corpus(tmp_path: Path) -> None:
     (tmp_path / "note.txt").write_text("Some words.")
     (note,) = open_corpus(str(tmp_path / "note.txt")).documents()
     assert (note.doc_id, note.text) == ("note.txt", "Some words.")

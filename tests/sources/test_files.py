@@ -60,7 +60,7 @@ def read(*paths: Path | str, choices: Choices | None = None) -> tuple[dict[str, 
     return documents, corpus
 
 
-def test_a_mixed_folder_is_read_and_the_bad_files_are_named(folder: Path) -> None:
+def test_mixed_folders_are_read_and_bad_files_named(folder: Path) -> None:
     corpus: Corpus = open_corpus(str(folder))
     assert isinstance(corpus, FilesCorpus)
     documents = {each.doc_id: check_document(each) for each in corpus.documents()}
@@ -111,7 +111,7 @@ def test_a_pdf_keeps_the_boxes_of_its_words(tmp_path: Path) -> None:
     assert box.right > box.left
 
 
-def test_the_same_text_twice_is_one_document_with_two_places(tmp_path: Path) -> None:
+def test_equal_texts_become_one_document_with_several_places(tmp_path: Path) -> None:
     put(tmp_path, {"b/x.txt": "PLAN:\nRest.\n", "a.md": "PLAN: \n\n  Rest.", "c.txt": "Other.", "z.txt": "PLAN: Rest."})
     documents, corpus = read(tmp_path)
     assert list(documents) == ["a.md", "c.txt"]
@@ -119,7 +119,7 @@ def test_the_same_text_twice_is_one_document_with_two_places(tmp_path: Path) -> 
     assert corpus.report.duplicates == [("b/x.txt", "a.md"), ("z.txt", "a.md")]
 
 
-def test_notes_of_two_patients_and_rows_of_two_titles_are_two(tmp_path: Path) -> None:
+def test_equal_texts_of_other_patients_or_titles_stay(tmp_path: Path) -> None:
     rows = [("7", "Gout", "p1"), ("8", "Flu", "p1"), ("9", "Gout", "p2"), ("10", "Gout", "p1")]
     lines = [json.dumps({"id": i, "title": t, "text": "Normal.", "metadata": {"patient": p}}) for i, t, p in rows]
     put(tmp_path, {"x.jsonl": "\n".join(lines), "y.md": "Other."})
@@ -139,7 +139,7 @@ def test_ids_are_unique_over_all_that_was_named(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-def test_choices_are_kept_to(folder: Path) -> None:
+def test_reading_choices_are_followed(folder: Path) -> None:
     choices = Choices(columns=Columns.parse("text=text,unit=ward"), originals=False, access="ward-3")
     documents, _ = read(folder, choices=choices)
     assert {document.metadata["access"] for document in documents.values()} == {"ward-3"}
@@ -147,7 +147,7 @@ def test_choices_are_kept_to(folder: Path) -> None:
     assert documents["table.csv#2"].metadata["unit"] == "B2"
 
 
-def test_a_single_file_that_cannot_be_read_is_an_error(folder: Path) -> None:
+def test_a_single_unreadable_file_is_an_error(folder: Path) -> None:
     with pytest.raises(DataError, match=r"broken PDF: .*broken\.pdf"):
         read(folder / "broken.pdf")
     corpus = FilesCorpus(folder / "broken.pdf", skip_bad=True)
@@ -159,7 +159,7 @@ def test_a_single_file_that_cannot_be_read_is_an_error(folder: Path) -> None:
         FilesCorpus()
 
 
-def test_paths_go_to_the_corpus_whose_format_they_are_of(tmp_path: Path) -> None:
+def test_paths_open_as_the_corpus_of_their_format(tmp_path: Path) -> None:
     line = '{"id": "a", "text": "x"}\n'
     put(tmp_path, {
         "beir/corpus.jsonl": '{"_id": "a", "title": "", "text": "x"}\n', "beir/queries.jsonl": "",
@@ -181,7 +181,7 @@ def test_paths_go_to_the_corpus_whose_format_they_are_of(tmp_path: Path) -> None
 Change = Callable[[Path], None]
 
 
-class Held:
+class StoredDocuments:
     """An index in a dictionary, as `update_index` leaves it."""
 
     def __init__(self) -> None:
@@ -191,7 +191,7 @@ class Held:
     def add(self, corpus: FilesCorpus, *, prune: bool = False) -> Gathered:
         index = Index(
             records={
-                origin: {key: FileRecord.from_json(each) for key, each in records.items()}
+                origin: {key: FileRecord.from_json(record) for key, record in records.items()}
                 for origin, records in self.records.items()
             },
             ids={
@@ -200,7 +200,9 @@ class Held:
             },
             taken=self.documents.__contains__,
             also={
-                doc_id: each.metadata["also"] for doc_id, (_, each) in self.documents.items() if "also" in each.metadata
+                doc_id: document.metadata["also"]
+                for doc_id, (_, document) in self.documents.items()
+                if "also" in document.metadata
             },
         )
         with corpus.gather(index, prune=prune) as gathered:
@@ -209,8 +211,8 @@ class Held:
                 self.documents[rewrite.doc_id] = (rewrite.origin, rewrite.apply(self.documents[rewrite.source][1]))
             for doc_id in gathered.dropped:
                 del self.documents[doc_id]
-            for each in given:
-                self.documents[each.doc_id] = (gathered.origins[each.doc_id], each)
+            for document in given:
+                self.documents[document.doc_id] = (gathered.origins[document.doc_id], document)
             if prune:
                 for doc_id in gathered.missing:
                     del self.documents[doc_id]
@@ -218,7 +220,7 @@ class Held:
         return gathered
 
     @property
-    def told(self) -> dict[str, tuple[str, dict[str, str]]]:
+    def contents(self) -> dict[str, tuple[str, dict[str, str]]]:
         return {doc_id: (each.text, dict(each.metadata)) for doc_id, (_, each) in self.documents.items()}
 
 
@@ -246,72 +248,72 @@ def test_an_update_reads_changes_and_equals_a_rebuild(tmp_path: Path, change: Ch
          "t.csv": "id,text\n1,Row one.\n2,Row two.\n", "bad.txt": ""},
     )  # fmt: skip
     corpus = FilesCorpus(folder)
-    held = Held()
-    held.add(corpus)
-    assert set(held.told) == {"a.txt", "c.txt", "t.csv#1", "t.csv#2"}
+    stored = StoredDocuments()
+    stored.add(corpus)
+    assert set(stored.contents) == {"a.txt", "c.txt", "t.csv#1", "t.csv#2"}
     change(folder)
-    held.add(corpus, prune=True)
+    stored.add(corpus, prune=True)
     assert corpus.report.documents.total() == read_again
-    fresh = Held()
+    fresh = StoredDocuments()
     fresh.add(FilesCorpus(folder))
-    assert held.told == fresh.told
+    assert stored.contents == fresh.contents
     # And once more: everything is known now.
-    gathered = held.add(corpus, prune=True)
+    gathered = stored.add(corpus, prune=True)
     assert corpus.report.documents.total() == 0
     assert (list(gathered.documents()), gathered.dropped) == ([], set())
-    assert held.told == fresh.told
+    assert stored.contents == fresh.contents
 
 
 def test_files_are_reread_after_removals_and_changed_options(tmp_path: Path) -> None:
     put(tmp_path / "in", {"a.txt": "One.", "b.txt": "Two."})
     corpus = FilesCorpus(tmp_path / "in")
-    held = Held()
-    held.add(corpus)
-    del held.documents["a.txt"]
-    held.add(corpus)
-    assert set(held.told) == {"a.txt", "b.txt"}
+    stored = StoredDocuments()
+    stored.add(corpus)
+    del stored.documents["a.txt"]
+    stored.add(corpus)
+    assert set(stored.contents) == {"a.txt", "b.txt"}
     assert corpus.report.documents.total() == 1
     other = FilesCorpus(tmp_path / "in", choices=Choices(access="x"))
-    held.add(other)
+    stored.add(other)
     assert other.report.documents.total() == 2
-    assert {told["access"] for _, told in held.told.values()} == {"x"}
+    assert {metadata["access"] for _, metadata in stored.contents.values()} == {"x"}
 
 
 def test_an_unreadable_file_keeps_its_documents(tmp_path: Path) -> None:
     put(tmp_path / "in", {"a.txt": "One.", "b.txt": "Two."})
     corpus = FilesCorpus(tmp_path / "in")
-    held = Held()
-    held.add(corpus)
+    stored = StoredDocuments()
+    stored.add(corpus)
     put(tmp_path / "in", {"a.txt": b"\0\0\0"})
     for _ in range(2):
-        held.add(corpus, prune=True)
+        stored.add(corpus, prune=True)
         assert [problem.name for problem in corpus.report.problems] == ["a.txt"]
-        assert held.told["a.txt"][0] == "One."
+        assert stored.contents["a.txt"][0] == "One."
     put(tmp_path / "in", {"a.txt": "One."})
-    held.add(corpus, prune=True)
+    stored.add(corpus, prune=True)
     assert not corpus.report.problems
 
 
-def test_a_file_that_is_gone_stays_known_until_it_is_pruned(tmp_path: Path) -> None:
+def test_missing_files_stay_indexed_until_pruned(tmp_path: Path) -> None:
     put(tmp_path / "in", {"a.txt": "One.", "b.txt": "Two."})
     corpus = FilesCorpus(tmp_path / "in")
-    held = Held()
-    held.add(corpus)
+    stored = StoredDocuments()
+    stored.add(corpus)
     shutil.move(tmp_path / "in" / "a.txt", tmp_path / "a.txt")
-    held.add(corpus)
-    assert set(held.told) == {"a.txt", "b.txt"}
+    stored.add(corpus)
+    assert set(stored.contents) == {"a.txt", "b.txt"}
     shutil.move(tmp_path / "a.txt", tmp_path / "in" / "a.txt")
-    held.add(corpus)
+    stored.add(corpus)
     assert corpus.report.unchanged == 2
 
 
-def test_a_second_folder_with_equal_names_keeps_own_ids(tmp_path: Path) -> None:
+def test_folders_with_equal_file_names_keep_separate_ids(tmp_path: Path) -> None:
     put(tmp_path, {"a/n.txt": "One.", "b/n.txt": "Two."})
-    held = Held()
+    stored = StoredDocuments()
     for name in ("a", "b", "a", "b"):
-        held.add(FilesCorpus(tmp_path / name))
-        assert held.told["n.txt"][0] == "One."
-    assert set(held.told) == {"n.txt", "b/n.txt"}
+        stored.add(FilesCorpus(tmp_path / name))
+        assert stored.contents["n.txt"][0] == "One."
+    assert set(stored.contents) == {"n.txt", "b/n.txt"}
 
 
 def test_of_several_places_the_first_is_the_document() -> None:
@@ -324,7 +326,7 @@ def test_of_several_places_the_first_is_the_document() -> None:
     assert others((each, "") for each in said) == {"a": ("c.txt", "d.txt"), "b": (), "c": None, "d": None}
 
 
-def test_a_record_comes_back_and_a_damaged_one_is_told() -> None:
+def test_records_survive_json_and_damaged_ones_are_reported() -> None:
     record = FileRecord(
         digest="d", stem="s", said=(FileDocument("a", "b", "c"),), problem=("k", "e", "g", "r"), remarks=("m",)
     )
@@ -334,7 +336,7 @@ def test_a_record_comes_back_and_a_damaged_one_is_told() -> None:
             FileRecord.from_json(content)
 
 
-def test_a_key_that_comes_again_and_again_takes_one_look_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_repeated_keys_are_numbered_in_linear_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     looks = 0
 
     class Ids(set[str]):

@@ -51,7 +51,7 @@ def test_the_documented_schema(tmp_path: Path) -> None:
     assert not corpus.candidates("test")
 
 
-def test_a_text_is_divided_at_its_headings_and_kept_whole(tmp_path: Path) -> None:
+def test_text_is_split_at_headings_and_kept_whole(tmp_path: Path) -> None:
     text = "Seen today.\n\nPMH: Asthma [**2151**]\nPlan:\nRest.\n"
     note = {"id": "n", "text": text, "metadata": {"patient": "p7"}}
     (document,) = JsonlCorpus(write(tmp_path / "x.jsonl", note)).documents()
@@ -64,20 +64,20 @@ def test_a_text_is_divided_at_its_headings_and_kept_whole(tmp_path: Path) -> Non
     assert document.metadata["patient"] == "p7"
 
 
-def test_gzip_is_told_by_content_and_several_files_are_one_corpus(tmp_path: Path) -> None:
+def test_gzip_is_recognised_and_files_are_combined(tmp_path: Path) -> None:
     packed = tmp_path / "one.data"
     packed.write_bytes(gzip.compress(json.dumps(GOOD).encode()))
     corpus = JsonlCorpus(packed, write(tmp_path / "two.jsonl", b"\xef\xbb\xbf" + json.dumps(PLAIN).encode(), b""))
     assert [d.doc_id for d in corpus.documents()] == ["a", "b"]
 
 
-def test_sections_without_words_are_left_out_and_numbers_stay(tmp_path: Path) -> None:
+def test_wordless_sections_are_skipped_without_renumbering(tmp_path: Path) -> None:
     sections = [{"heading": "--", "text": " -- "}, {"text": "Words."}, {"id": "own", "text": "More."}]
     (document,) = JsonlCorpus(write(tmp_path / "x.jsonl", {"id": "d", "sections": sections})).documents()
     assert [p.passage_id for p in document.passages] == ["d#2", "own"]
 
 
-def test_a_heading_without_text_is_the_text_of_its_section(tmp_path: Path) -> None:
+def test_a_heading_without_text_is_its_sections_text(tmp_path: Path) -> None:
     sections = [{"heading": "No known drug allergies", "text": ""}, {"heading": "Plan", "text": "Rest."}]
     (document,) = JsonlCorpus(write(tmp_path / "x.jsonl", {"id": "d", "sections": sections})).documents()
     assert document.text == "No known drug allergies\n\nRest."
@@ -118,7 +118,7 @@ BAD_LINES: list[tuple[object, str, str]] = [
 @pytest.mark.parametrize(
     ("line", "kind", "reason"), BAD_LINES, ids=[f"{k}-{i}" for i, (_, k, _) in enumerate(BAD_LINES)]
 )
-def test_a_bad_line_is_named_or_skipped_and_counted(tmp_path: Path, line: object, kind: str, reason: str) -> None:
+def test_bad_lines_are_named_or_skipped_and_counted(tmp_path: Path, line: object, kind: str, reason: str) -> None:
     path = write(tmp_path / "mine.jsonl", GOOD, line, PLAIN)
     with pytest.raises(RecordError, match="line 2") as caught:
         list(JsonlCorpus(path).documents())
@@ -180,7 +180,7 @@ def make_page(path: Path) -> None:
     ("make", "kind"),
     [(make_zip, "a zip archive"), (make_zip_in_gzip, "a zip archive"), (make_pdf, "a PDF"), (make_page, "HTML or XML")],
 )
-def test_a_file_of_another_kind_is_called_so(tmp_path: Path, make: Callable[[Path], None], kind: str) -> None:
+def test_files_of_another_kind_are_named_as_such(tmp_path: Path, make: Callable[[Path], None], kind: str) -> None:
     path = tmp_path / "x.pdf"
     make(path)
     with pytest.raises(RecordError, match=rf"JSON lines in UTF-8, got {kind}.* \(.*x\.pdf, line 1\); write its text"):
@@ -235,7 +235,7 @@ def test_reading_is_lazy(tmp_path: Path) -> None:
         next(stream)
 
 
-def test_what_is_not_there(tmp_path: Path) -> None:
+def test_missing_files_and_folders_are_refused(tmp_path: Path) -> None:
     with pytest.raises(CorpusMissingError, match="no such file"):
         list(JsonlCorpus(tmp_path / "none.jsonl", skip_bad=True).documents())
     with pytest.raises(CorpusMissingError, match="a folder"):
@@ -266,7 +266,7 @@ def test_only_the_first_examples_are_kept(tmp_path: Path) -> None:
         '{"id": "a",\n "text": "One."}\n',
     ],
 )
-def test_json_that_is_no_json_lines_is_told(tmp_path: Path, text: str) -> None:
+def test_json_arrays_instead_of_lines_are_reported(tmp_path: Path, text: str) -> None:
     path = tmp_path / "whole.jsonl"
     path.write_text(text)
     with pytest.raises(RecordError, match=r"one JSON object a line, not an array .*line 1"):

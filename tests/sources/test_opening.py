@@ -11,7 +11,7 @@ from auscult.sources.opening import open_corpus, open_registered
 from good_files import good_files
 
 
-def test_indexing_own_files_imports_no_module_of_the_lab(tmp_path: Path) -> None:
+def test_indexing_files_imports_no_lab_module(tmp_path: Path) -> None:
     own = tmp_path / "own"
     own.mkdir()
     for name, content in good_files().items():
@@ -30,7 +30,7 @@ def test_indexing_own_files_imports_no_module_of_the_lab(tmp_path: Path) -> None
     assert "LAB []" in done.stdout
 
 
-def test_a_study_collection_is_still_recognised_by_its_files(tmp_path: Path) -> None:
+def test_study_collections_are_recognised_by_their_files(tmp_path: Path) -> None:
     (tmp_path / "corpus.jsonl").write_text('{"_id": "1", "title": "Gout", "text": "Gout hurts."}\n')
     found = open_registered(str(tmp_path))
     assert found is not None

@@ -43,12 +43,12 @@ def test_wrong_revoked_and_expired_keys_are_answered_alike(service: Guarded) -> 
 @pytest.mark.parametrize(
     "shown", ["", "Bearer", "Bearer ", "Basic abc", "bearer", "Bearer \x00", "Bearer é", "Bearer a.b.c", "Bearer " * 50]
 )
-def test_headers_of_any_kind_open_nothing(service: Guarded, shown: str) -> None:
+def test_malformed_authorization_headers_are_refused(service: Guarded, shown: str) -> None:
     headers = {b"Authorization": shown.encode("latin-1")}
     assert service.client.post("/api/v1/search", json=_ASKED, headers=headers).status_code == 401  # type: ignore[arg-type]
 
 
-def test_a_token_opens_what_its_claims_say(service: Guarded) -> None:
+def test_tokens_grant_what_their_claims_name(service: Guarded) -> None:
     def ask(index: str, **claims: object) -> int:
         headers = {"Authorization": f"Bearer {token('ES256', **claims)}"}
         answer = service.client.post("/api/v1/search", json={**_ASKED, "index": index}, headers=headers)
@@ -94,7 +94,7 @@ def test_a_session_lasts_until_logout_or_revocation(service: Guarded) -> None:
     client.cookies.clear()
 
 
-def test_over_tls_a_session_is_bound_to_it(service: Guarded) -> None:
+def test_sessions_begun_over_tls_need_tls(service: Guarded) -> None:
     service.client.cookies.clear()
     entered = service.client.post("https://testserver/login", data={"key": service.keys["read"]})
     (cookie,) = (each for each in entered.headers.get_list("set-cookie") if "session" in each)
@@ -109,7 +109,7 @@ def test_over_tls_a_session_is_bound_to_it(service: Guarded) -> None:
     service.client.cookies.clear()
 
 
-def test_forms_of_other_sites_are_refused(service: Guarded) -> None:
+def test_forms_posted_from_other_sites_are_refused(service: Guarded) -> None:
     client = service.client
     client.cookies.clear()
     client.post("/login", data={"key": service.keys["write"]})
@@ -131,7 +131,7 @@ def test_forms_of_other_sites_are_refused(service: Guarded) -> None:
     client.cookies.clear()
 
 
-def test_wrong_keys_are_slowed_down_by_address_and_good_ones_are_not(tmp_path: Path) -> None:
+def test_only_wrong_keys_are_rate_limited_by_address(tmp_path: Path) -> None:
     with guarded(tmp_path) as service:
         # However slow the machine is.
         service.app.state.gate.failures = Buckets(60, lambda: 0.0)
@@ -148,7 +148,7 @@ def settings(**more: object) -> Settings:
     return Settings(indexes={"main": Path("index")}, **more)  # type: ignore[arg-type]
 
 
-def test_beyond_this_machine_only_those_who_are_known(tmp_path: Path) -> None:
+def test_listening_beyond_this_machine_requires_keys_or_tokens(tmp_path: Path) -> None:
     for host in ("0.0.0.0", "::", "192.168.1.2", "example.org"):  # noqa: S104
         with pytest.raises(ConfigError, match="auscult keys add"):
             check_binding(settings(host=host))

@@ -39,7 +39,7 @@ def test_keys_are_long_and_never_the_same() -> None:
     assert {len(key.removeprefix(PREFIX)) for key in drawn} == {43}, "256 bits"
 
 
-def test_a_key_opens_until_it_is_revoked_or_expires(tmp_path: Path) -> None:
+def test_keys_work_until_revoked_or_expired(tmp_path: Path) -> None:
     path = tmp_path / "keys.json"
     now = datetime.now(UTC)
     shown = put(path, "ann")
@@ -86,13 +86,13 @@ def test_keys_made_at_one_time_are_all_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "  ", "a\nb", "x" * 101, "ann"])
-def test_names_are_printable_and_of_one_holder(tmp_path: Path, name: str) -> None:
+def test_key_names_must_be_printable_and_unique(tmp_path: Path, name: str) -> None:
     put(tmp_path / "keys.json", "ann")
     with pytest.raises(ConfigError, match="name"):
         put(tmp_path / "keys.json", name)
 
 
-def test_a_name_can_be_given_again_once_its_key_is_revoked(tmp_path: Path) -> None:
+def test_a_revoked_keys_name_can_be_reused(tmp_path: Path) -> None:
     path = tmp_path / "keys.json"
     put(path, "ann")
     revoke(path, "ann")
@@ -106,7 +106,7 @@ def test_a_name_can_be_given_again_once_its_key_is_revoked(tmp_path: Path) -> No
     "content",
     ["", "[]", '{"format": "x", "keys": []}', '{"format": "auscult-keys-1", "keys": [{"name": "a"}]}', "\udcff"],
 )
-def test_what_is_no_file_of_keys_is_told(tmp_path: Path, content: str) -> None:
+def test_invalid_key_files_are_reported(tmp_path: Path, content: str) -> None:
     path = tmp_path / "keys.json"
     path.write_bytes(content.encode("utf-8", "surrogateescape"))
     with pytest.raises(ConfigError, match="file of keys"):
@@ -115,7 +115,7 @@ def test_what_is_no_file_of_keys_is_told(tmp_path: Path, content: str) -> None:
         read(tmp_path / "none")
 
 
-def test_a_role_or_a_time_that_is_none_is_told(tmp_path: Path) -> None:
+def test_invalid_roles_and_expiry_times_are_reported(tmp_path: Path) -> None:
     path = tmp_path / "keys.json"
     put(path, "ann")
     told = json.loads(path.read_text())
@@ -154,7 +154,7 @@ def test_the_command_shows_a_key_once(auscult: Command, tmp_path: Path) -> None:
     assert auscult("keys", "list", path).out.rstrip().endswith("; revoked")
 
 
-def test_who_sees_what_is_said_when_a_key_is_made(auscult: Command, tmp_path: Path) -> None:
+def test_options_of_a_new_key_decide_its_access(auscult: Command, tmp_path: Path) -> None:
     path = str(tmp_path / "keys.json")
     auscult("keys", "add", path, "plain")
     auscult("keys", "add", path, "whole", "--all-groups", "--role", "write")
@@ -170,7 +170,7 @@ def wrong(done: Done, *said: str) -> bool:
     return done.code == 2 and all(each in done.err for each in said) and "Traceback" not in done.err
 
 
-def test_mistakes_are_one_sentence(auscult: Command, tmp_path: Path) -> None:
+def test_command_mistakes_are_reported_in_one_sentence(auscult: Command, tmp_path: Path) -> None:
     path = str(tmp_path / "keys.json")
     assert wrong(auscult("keys", "list", path), "auscult keys add")
     assert wrong(auscult("keys", "add", path, "x", "--all-groups", "--group", "a"), "--group or --all-groups")

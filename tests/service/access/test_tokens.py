@@ -39,12 +39,12 @@ def key_set() -> dict[str, Any]:
 
 def token(algorithm: str = "RS256", key: Any = None, kid: str = "", **claims: Any) -> str:
     now = int(time.time())
-    told = {
+    payload = {
         "iss": ISSUER, "aud": AUDIENCE, "sub": "ann", "iat": now, "exp": now + 60, "auscult_role": "read",
         "groups": ["ward-a"], **claims,
     }  # fmt: skip
-    told = {name: value for name, value in told.items() if value is not None}
-    return jwt.encode(told, key or _KINDS[algorithm][0], algorithm, headers={"kid": kid or algorithm})
+    payload = {name: value for name, value in payload.items() if value is not None}
+    return jwt.encode(payload, key or _KINDS[algorithm][0], algorithm, headers={"kid": kid or algorithm})
 
 
 @pytest.fixture
@@ -55,13 +55,13 @@ def tokens(tmp_path: Path) -> Tokens:
 
 
 @pytest.mark.parametrize("algorithm", [*_KINDS])
-def test_a_token_of_the_issuer_is_taken(tokens: Tokens, algorithm: str) -> None:
+def test_valid_tokens_are_accepted(tokens: Tokens, algorithm: str) -> None:
     found = tokens.find(token(algorithm, auscult_indexes="notes"))
     assert found is not None
     assert (found.name, found.role, found.groups, found.indexes) == ("ann", "read", ("ward-a",), ("notes",))
 
 
-def test_claims_are_named_as_the_issuer_has_them(tmp_path: Path) -> None:
+def test_claim_names_can_be_configured(tmp_path: Path) -> None:
     (tmp_path / "keys.json").write_text(json.dumps(key_set()))
     claims = Claims(name="email", role="roles", groups="wards")
     tokens = Tokens(ISSUER, AUDIENCE, str(tmp_path / "keys.json"), claims)
@@ -78,7 +78,7 @@ def confused(body: str) -> str:
     return (signed + b"." + urlsafe_b64encode(hmac.digest(public, signed, "sha256")).rstrip(b"=")).decode()
 
 
-def test_what_is_no_good_token_opens_nothing(tokens: Tokens) -> None:
+def test_invalid_tokens_are_refused(tokens: Tokens) -> None:
     now = int(time.time())
     good = token()
     head, body, signature = good.split(".")
@@ -150,7 +150,7 @@ def test_the_issuers_keys_are_fetched_once_for_many(issuer: Issuer) -> None:
     assert issuer.asked == 1
 
 
-def test_without_the_issuers_keys_nothing_opens() -> None:
+def test_tokens_are_refused_without_the_issuers_keys() -> None:
     tokens = Tokens(ISSUER, AUDIENCE, "http://127.0.0.1:9/keys")
     assert tokens.find(token()) is None
 
@@ -161,7 +161,7 @@ def test_keys_come_from_a_file_or_over_tls(keys: str) -> None:
         Tokens(ISSUER, AUDIENCE, keys)
 
 
-def test_a_file_without_keys_is_told(tmp_path: Path) -> None:
+def test_a_key_set_without_keys_is_reported(tmp_path: Path) -> None:
     (tmp_path / "keys.json").write_text('{"keys": []}')
     with pytest.raises(ConfigError, match="JSON Web Key Set"):
         Tokens(ISSUER, AUDIENCE, str(tmp_path / "keys.json"))

@@ -39,11 +39,11 @@ def test_the_pages_commands_and_python_run(tmp_path: Path) -> None:
             here = here.replace("auscult ", f"{sys.executable} -m auscult.cli.main ")
             done = subprocess.run(here, shell=True, cwd=tmp_path, capture_output=True, text=True, check=True)  # noqa: S602
             if command.startswith("curl"):
-                told = json.loads(done.stdout)
-                assert told, command
-                assert "error" not in told or not told["error"], (command, done.stdout)
+                response = json.loads(done.stdout)
+                assert response, command
+                assert "error" not in response or not response["error"], (command, done.stdout)
             if "-F files" in command:
-                wait_until(lambda job=told["job_id"]: _standing(service.url, job) == "done")
+                wait_until(lambda job=response["job_id"]: _standing(service.url, job) == "done")
         (snippet,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
         program = snippet.replace(ADDRESS, service.url)
         printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
@@ -70,10 +70,10 @@ def test_the_pages_addresses_exist() -> None:
 def test_every_route_is_described_with_its_errors() -> None:
     schema = create_app(Settings(indexes={"x": Path("x")}, page=False)).openapi()
     for path, methods in schema["paths"].items():
-        for method, told in methods.items():
-            assert told["summary"], (path, method)
-            assert told["description"], (path, method)
+        for method, operation in methods.items():
+            assert operation["summary"], (path, method)
+            assert operation["description"], (path, method)
             if path.rpartition("/")[2] not in ("health", "ready"):
-                assert told["responses"]["401"]["content"]["application/json"]["schema"]["$ref"].endswith("/Error")
+                assert operation["responses"]["401"]["content"]["application/json"]["schema"]["$ref"].endswith("/Error")
     for name in ("SearchRequest", "ExplainRequest", "FeedbackRequest", "SpanRequest", "CoverageRequest"):
         assert schema["components"]["schemas"][name]["examples"], name

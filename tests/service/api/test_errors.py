@@ -54,7 +54,7 @@ JUDGED = {"doc_id": "leaflet-gout", "passage_id": "gout-3", "relevance": 1}
         ("DELETE", f"documents/{CANARY}", None, 404, "unknown_document"),
     ],
 )  # fmt: skip
-def test_one_shape(
+def test_all_errors_have_one_shape(
     client: TestClient, caplog: pytest.LogCaptureFixture, method: str, path: str, body: object, status: int, code: str
 ) -> None:
     answer = client.request(method, path, json=body) if body is not None else client.request(method, path)
@@ -65,13 +65,13 @@ def test_one_shape(
 
 
 @pytest.mark.parametrize("body", [b"{", b"\xff\xfe", b"[" * 5000, b"NaN", b'"x"', b"", b'{"question": 1e999}'])
-def test_bodies_that_are_no_json(client: TestClient, body: bytes) -> None:
+def test_invalid_json_bodies_are_answered_in_that_shape(client: TestClient, body: bytes) -> None:
     answer = client.post("search", content=body, headers={"Content-Type": "application/json"})
     assert answer.status_code in (400, 422)
     check_shape(answer, answer.status_code, answer.json()["error"]["code"])
 
 
-def test_a_fault_of_ours_is_told_without_its_words(
+def test_internal_errors_are_reported_without_their_message(
     index: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def fail(*_: object) -> None:
@@ -85,7 +85,7 @@ def test_a_fault_of_ours_is_told_without_its_words(
         assert "auscult_faults_total 1.0" in client.get("metrics").text
 
 
-def test_an_index_that_is_not_there_yet_is_not_ready(tmp_path: Path) -> None:
+def test_a_missing_index_is_not_ready(tmp_path: Path) -> None:
     from auscult.service.app import create_app
 
     app = create_app(Settings(indexes={"later": tmp_path / "later"}, page=False))
@@ -96,7 +96,7 @@ def test_an_index_that_is_not_there_yet_is_not_ready(tmp_path: Path) -> None:
         assert client.get("/api/v1/health").status_code == 200
 
 
-def test_text_that_utf_8_cannot_say_is_answered(index: Path) -> None:
+def test_lone_surrogates_in_text_are_answered(index: Path) -> None:
     """Half a surrogate pair, anywhere in a document."""
     section = Section("He\ud801ad", "Half a pair \ud800 stands here.", "odd-1")
     odd = build_document(doc_id="odd", title="Odd \udc00 title", sections=[section], metadata={"a": "b\udfff"})

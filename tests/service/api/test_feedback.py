@@ -45,14 +45,16 @@ def test_feedback_is_kept_and_exported(
         client.post("feedback", json={**said, "passage_id": "gout-1", "relevance": 0})
         client.post("feedback", json=pair)
     folder = index.parent / "leaflets.service" / "feedback"
-    assert [each["relevance"] for each in lines(folder / FILE)] == [2, 0, 2]
+    assert [line["relevance"] for line in lines(folder / FILE)] == [2, 0, 2]
     assert lines(folder / FILE)[0]["span"] == [184, 224]
     # No text of a document is kept beside the index.
     assert "allopurinol" not in (folder / FILE).read_text()
     done = Command(monkeypatch, capfd)("feedback", str(index), "--out", str(tmp_path / "judged"))
     assert done == (0, f"2 questions, 3 judgements: {tmp_path / 'judged'}\n", "")
     corpus = open_corpus(str(tmp_path / "judged"))
-    assert {(each.query_id, each.passage_id, each.relevance) for each in corpus.judgements("test")} == {
+    assert {
+        (judgement.query_id, judgement.passage_id, judgement.relevance) for judgement in corpus.judgements("test")
+    } == {
         (first.json()["query_id"], "gout-3", 2),
         (first.json()["query_id"], "gout-1", 0),
         (corpus.queries("test")[1].query_id, "gout-2", 2),
@@ -66,14 +68,14 @@ def test_feedback_is_kept_and_exported(
     assert (len(data.questions), len(data.passages), len(data.judgements)) == (2, 3, 3)
 
 
-def test_people_are_averaged_and_somebody_s_last_word_counts(index: Path, tmp_path: Path) -> None:
+def test_export_averages_the_last_judgement_of_each_person(index: Path, tmp_path: Path) -> None:
     said = [judged("a", 0), judged("a", 3), judged("b", 1), judged("c", 1)]
     export(said, open_current(index), tmp_path / "judged")
     rows = (tmp_path / "judged" / "qrels" / "test.tsv").read_text().splitlines()
     assert rows == ["query-id\tcorpus-id\tscore", f"{said[0].query_id}\tgout-3\t2"]
 
 
-def test_what_was_removed_is_gone_from_an_export(index: Path, tmp_path: Path) -> None:
+def test_judgements_of_deleted_documents_are_not_exported(index: Path, tmp_path: Path) -> None:
     with IndexUpdate(index) as update:
         update.delete(["leaflet-gout"])
         update.commit()
@@ -82,7 +84,7 @@ def test_what_was_removed_is_gone_from_an_export(index: Path, tmp_path: Path) ->
     assert not (tmp_path / "judged").exists()
 
 
-def test_a_line_that_a_crash_cut_off_swallows_no_other(tmp_path: Path) -> None:
+def test_a_truncated_line_does_not_lose_the_next(tmp_path: Path) -> None:
     kept = Feedback(tmp_path)
     kept.add(judged())
     with (tmp_path / FILE).open("ab") as file:

@@ -15,7 +15,7 @@ from places import TESTS
 
 
 @pytest.mark.slow
-def test_a_full_disk_is_told_and_leaves_nothing_half(tmp_path: Path, index: Path, needs: Needs) -> None:
+def test_a_full_disk_is_reported_without_partial_files(tmp_path: Path, index: Path, needs: Needs) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
     command = [*needs.small_disk(disk, "8m"), sys.executable, str(TESTS / "full_disk.py"), str(disk), str(index)]
@@ -23,17 +23,17 @@ def test_a_full_disk_is_told_and_leaves_nothing_half(tmp_path: Path, index: Path
         command, env={**os.environ, "PYTHONPATH": _path()}, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr[-3000:]
-    told = json.loads(done.stdout.strip().splitlines()[-1])
+    outcome = json.loads(done.stdout.strip().splitlines()[-1])
     full = [507, "no_space"]
-    assert {each: told[each] for each in ("small", "large", "judgement", "removal")} == {
+    assert {action: outcome[action] for action in ("small", "large", "judgement", "removal")} == {
         "small": full,
         "large": full,
         "judgement": full,
         "removal": full,
     }
-    assert told["found"] > 0
-    assert (told["jobs"], told["left"]) == ([], [])
-    assert told["after"] == ["done", 1]
+    assert outcome["found"] > 0
+    assert (outcome["jobs"], outcome["left"]) == ([], [])
+    assert outcome["after"] == ["done", 1]
 
 
 def _path() -> str:

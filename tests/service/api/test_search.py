@@ -65,16 +65,16 @@ def test_offsets_slice_the_text_of_the_document(client: TestClient) -> None:
     assert (hit["date"], hit["original"]) == ("2024-05-31", "text/html")
 
 
-def test_the_page_the_document_and_the_api_mark_what_the_hit_marks(index: Path) -> None:
-    asked = "What is the treatment of gout?"
-    hits = Searcher.open(index, HashedEncoder()).search(asked, 3)
+def test_page_document_and_api_mark_the_same_sentences(index: Path) -> None:
+    question = "What is the treatment of gout?"
+    hits = Searcher.open(index, HashedEncoder()).search(question, 3)
     place = "http://127.0.0.1"
     with served(Settings(indexes={"leaflets": index})) as client:
-        told = client.post("search", json={"question": asked, "k": 3}).json()["hits"]
-        shown = client.get(f"{place}/", params={"q": asked}).text.split("<article ")[1:4]
-        links = [re.findall(r'<h2[^>]*><a href="([^"]*)"', article)[0] for article in shown]
+        answers = client.post("search", json={"question": question, "k": 3}).json()["hits"]
+        articles = client.get(f"{place}/", params={"q": question}).text.split("<article ")[1:4]
+        links = [re.findall(r'<h2[^>]*><a href="([^"]*)"', article)[0] for article in articles]
         documents = [client.get(place + html.unescape(link)).text for link in links]
-    for hit, answer, article, document in zip(hits, told, shown, documents, strict=True):
+    for hit, answer, article, document in zip(hits, answers, articles, documents, strict=True):
         marked = [each for each in hit.sentences if each.marked]
         assert answer["highlights"] == [[each.start, each.end] for each in marked]
         assert texts("<mark>(.*?)</mark>", article) == [each.text for each in marked]
@@ -87,56 +87,56 @@ def texts(pattern: str, page: str) -> list[str]:
 
 
 def test_pages_follow_one_another(client: TestClient) -> None:
-    asked = {"question": "What is the treatment of gout?"}
-    whole = client.post("search", json={**asked, "k": 6}).json()
-    pages = [client.post("search", json={**asked, "k": 2, "offset": place}).json() for place in (0, 2, 4)]
+    body = {"question": "What is the treatment of gout?"}
+    whole = client.post("search", json={**body, "k": 6}).json()
+    pages = [client.post("search", json={**body, "k": 2, "offset": place}).json() for place in (0, 2, 4)]
     assert [hit for page in pages for hit in page["hits"]] == whole["hits"]
     assert all(page["more"] for page in pages)
-    last = client.post("search", json={**asked, "k": 50}).json()
+    last = client.post("search", json={**body, "k": 50}).json()
     assert not last["more"]
     assert [hit["rank"] for hit in last["hits"]] == list(range(1, len(last["hits"]) + 1))
 
 
 def test_filters_and_groups(client: TestClient) -> None:
-    asked = {"question": "What is the treatment?", "k": 20}
-    north = client.post("search", json={**asked, "where": {"source": "North"}}).json()["hits"]
+    body = {"question": "What is the treatment?", "k": 20}
+    north = client.post("search", json={**body, "where": {"source": "North"}}).json()["hits"]
     assert {hit["source"] for hit in north} == {"North"}
-    ranged = client.post("search", json={**asked, "where": {"date": {"from": "2024", "to": "2024-05"}}}).json()["hits"]
+    ranged = client.post("search", json={**body, "where": {"date": {"from": "2024", "to": "2024-05"}}}).json()["hits"]
     assert {hit["doc_id"] for hit in ranged} == {"notes/scurvy.html"}
-    each = client.post("search", json={**asked, "group_by": "document"}).json()["hits"]
-    assert len({hit["doc_id"] for hit in each}) == len(each) == 5
+    by_document = client.post("search", json={**body, "group_by": "document"}).json()["hits"]
+    assert len({hit["doc_id"] for hit in by_document}) == len(by_document) == 5
     by_address = client.get("search", params={"q": "What is the treatment?", "k": 20, "where": "source=North"}).json()
     assert by_address["hits"] == north
     by_address = client.get("search", params={"q": "What is the treatment?", "where": "date=2024..2024-05"}).json()
     assert by_address["hits"] == ranged
 
 
-def test_sentences_have_assertions_and_hits_are_filtered_by_them(tmp_path: Path) -> None:
+def test_sentences_have_assertions_that_filter_hits(tmp_path: Path) -> None:
     notes = {"now": "He has gout.", "denied": "He denies gout.", "mother": "Mother has gout."}
     documents = [
         build_document(doc_id=name, title="", sections=[Section("Note", text)]) for name, text in notes.items()
     ]
     build_index(documents, HashedEncoder(), tmp_path / "index")
-    asked = {"entity": "gout", "aspects": ["note"]}
+    body = {"entity": "gout", "aspects": ["note"]}
     with served(Settings(indexes={"notes": tmp_path / "index"})) as client:
-        every = client.post("search", json=asked).json()["hits"]
+        every = client.post("search", json=body).json()["hits"]
         assert {hit["doc_id"]: hit["sentences"][0]["assertions"] for hit in every} == {
             "now": ["affirmed"],
             "denied": ["negated"],
             "mother": ["family"],
         }
-        kept = client.post("search", json={**asked, "assertions": ["affirmed", "family"]}).json()["hits"]
+        kept = client.post("search", json={**body, "assertions": ["affirmed", "family"]}).json()["hits"]
         assert [hit["doc_id"] for hit in kept] == [hit["doc_id"] for hit in every if hit["doc_id"] != "denied"]
         first = {"entity": "gout", "aspect": "note", "assertion": "negated"}
         assert [hit["doc_id"] for hit in client.get("search", params=first).json()["hits"]] == ["denied"]
-        assert client.post("search", json={**asked, "assertions": ["doubtful"]}).status_code == 422
+        assert client.post("search", json={**body, "assertions": ["doubtful"]}).status_code == 422
         none = client.post("search", json={"aspects": ["note"], "assertions": ["negated"]})
         check_shape(none, 422, "bad_query")
         page = client.get("http://127.0.0.1/", params={"e": "gout", "a": "note"}).text
     assert sorted(texts('<span class="assertion"[^>]*>(.*?)</span>', page)) == ["family", "negated"]
 
 
-def test_nothing_here_is_said(client: TestClient) -> None:
+def test_unanswerable_questions_are_flagged(client: TestClient) -> None:
     answer = client.post("search", json={"question": "How do I repair a carburettor gasket?"}).json()
     assert answer["nothing_here"]["flag"]
     assert answer["nothing_here"]["sentence"].startswith("Nothing here seems to answer this; the nearest follow")
@@ -150,35 +150,35 @@ def test_several_indexes_are_merged_by_score(index: Path, tmp_path: Path) -> Non
     document = build_document(doc_id="n1", title="Gout", sections=sections)
     build_index([document], HashedEncoder(), other)
     with served(Settings(indexes={"leaflets": index, "notes": other}, page=False)) as client:
-        asked = {"question": "What is the treatment of gout?", "k": 4}
+        body = {"question": "What is the treatment of gout?", "k": 4}
         alone = [
             hit
             for name in ("leaflets", "notes")
-            for hit in client.post("search", json={**asked, "index": name}).json()["hits"]
+            for hit in client.post("search", json={**body, "index": name}).json()["hits"]
         ]
-        both = client.post("search", json={**asked, "indexes": ["leaflets", "notes"]}).json()
+        both = client.post("search", json={**body, "indexes": ["leaflets", "notes"]}).json()
         assert both["indexes"] == ["leaflets", "notes"]
         best = sorted(alone, key=lambda hit: -hit["score"])[:4]
         assert [hit["passage_id"] for hit in both["hits"]] == [hit["passage_id"] for hit in best]
         assert {hit["index"] for hit in both["hits"]} == {"leaflets", "notes"}
         # Only one of them has the field.
         filtered = client.post(
-            "search", json={**asked, "indexes": ["notes", "leaflets"], "where": {"audience": "patients"}}
+            "search", json={**body, "indexes": ["notes", "leaflets"], "where": {"audience": "patients"}}
         )
         assert {hit["index"] for hit in filtered.json()["hits"]} == {"leaflets"}
 
 
-def test_curves(client: TestClient) -> None:
-    told = client.post("explain", json={"entity": "gout", "aspects": ["treatment"], "doc_id": "leaflet-gout"}).json()
+def test_explain_returns_a_score_for_each_sentence(client: TestClient) -> None:
+    curves = client.post("explain", json={"entity": "gout", "aspects": ["treatment"], "doc_id": "leaflet-gout"}).json()
     whole = client.get("documents/leaflet-gout").json()
     places = [tuple(span) for passage in whole["passages"] for span in passage["sentences"]]
-    assert [(each["start"], each["end"]) for each in told["sentences"]] == places
-    assert told["passages"][told["best"]]["heading"] == "Treatment"
-    for each in told["sentences"]:
+    assert [(each["start"], each["end"]) for each in curves["sentences"]] == places
+    assert curves["passages"][curves["best"]]["heading"] == "Treatment"
+    for each in curves["sentences"]:
         assert abs(each["entity"] + each["aspect"] - each["combined"]) < 1e-5
 
 
-def test_completion(client: TestClient) -> None:
+def test_entities_and_aspects_complete_a_prefix(client: TestClient) -> None:
     found = client.get("entities", params={"prefix": "pod"}).json()["entities"]
     assert found == [{"name": "gout", "matched": "podagra", "code": "X:3"}]
     # A title that the knowledge base does not know.
@@ -208,7 +208,7 @@ def test_earlier_questions_complete_a_question(client: TestClient) -> None:
     check_shape(too_many, 422, "invalid")
 
 
-def test_aspects_of_a_collection_come_first_and_behind_entities(client: TestClient) -> None:
+def test_aspects_of_the_collection_complete_first(client: TestClient) -> None:
     def aspects(**asked: str) -> list[str]:
         return [each["aspect"] for each in client.get("aspects", params=asked).json()["aspects"]]
 
@@ -228,18 +228,20 @@ def test_the_box_completes_aspects_and_shows_no_codes(index: Path) -> None:
     opened.build()
 
     def texts_for(typed: str) -> list[str]:
-        return [each["text"] for each in options(opened, typed)]
+        return [option["text"] for option in options(opened, typed)]
 
     assert texts_for("gout tre")[0] == "gout treatment"
     assert "how is podagra treatment" in texts_for("how is podagra tre")
     assert texts_for("gout ")[0] == "gout"
     assert options(opened, "pod")[0] == {"text": "gout", "name": "gout", "how": "also called podagra"}
     assert {"How is gout treated?", "What are the symptoms of gout?"} <= set(texts_for("pod"))
-    assert all(set(each) == {"text", "name", "how"} for typed in ("g", "gout ", "a") for each in options(opened, typed))
+    assert all(
+        set(option) == {"text", "name", "how"} for typed in ("g", "gout ", "a") for option in options(opened, typed)
+    )
     assert texts_for(" ") == []
 
 
-def test_titles_of_the_collection_come_before_what_it_lacks(tmp_path: Path) -> None:
+def test_titles_of_the_collection_complete_before_other_names(tmp_path: Path) -> None:
     known = KnowledgeBase([Concept("X:1", "gaba"), Concept("X:2", "gabbro fever"), Concept("X:3", "gabardine rash")])
     documents = [
         build_document(doc_id="1", title="Gabardine rash", sections=[Section("Treatment", "Wear wool.", "1-1")]),
@@ -249,12 +251,12 @@ def test_titles_of_the_collection_come_before_what_it_lacks(tmp_path: Path) -> N
     names = Names(Searcher.open(tmp_path / "index", HashedEncoder()))
     assert not names.complete("gab", 10).complete
     names.build()
-    found = [each.name for each in names.complete("gab", 10).entities]
+    found = [entity.name for entity in names.complete("gab", 10).entities]
     assert found[:2] == ["gabardine rash", "Living with gabbles"]
     assert set(found[2:]) == {"gaba", "gabbro fever"}
     # But what was typed in full is what was meant.
-    assert [each.name for each in names.complete("gaba", 2).entities] == ["gaba", "gabardine rash"]
-    assert [each.name for each in names.complete("gab", 1).entities] == ["gabardine rash"]
+    assert [entity.name for entity in names.complete("gaba", 2).entities] == ["gaba", "gabardine rash"]
+    assert [entity.name for entity in names.complete("gab", 1).entities] == ["gabardine rash"]
     assert names.headed == ("treatment", "causes")
 
 
@@ -265,19 +267,19 @@ def test_fields_are_counted(client: TestClient) -> None:
 
 
 def test_the_answering_stretch_grows_and_shrinks(client: TestClient) -> None:
-    asked = {"question": "How is gout treated?", "doc_id": "leaflet-gout"}
-    best = client.post("spans", json=asked).json()
+    body = {"question": "How is gout treated?", "doc_id": "leaflet-gout"}
+    best = client.post("spans", json=body).json()
     whole = client.get("documents/leaflet-gout").json()["text"]
     assert whole[best["start"] : best["end"]] == best["text"]
     assert "allopurinol" in best["text"]
     edges = {"first": best["first"], "last": best["last"]}
-    larger = client.post("spans", json={**asked, **edges, "step": "grow"}).json()
+    larger = client.post("spans", json={**body, **edges, "step": "grow"}).json()
     assert larger["first"] <= best["first"] < best["last"] <= larger["last"]
     assert larger["last"] - larger["first"] > best["last"] - best["first"]
-    smaller = client.post("spans", json={**asked, **edges, "step": "shrink"}).json()
+    smaller = client.post("spans", json={**body, **edges, "step": "shrink"}).json()
     assert smaller["last"] - smaller["first"] < best["last"] - best["first"]
-    check_shape(client.post("spans", json={**asked, "step": "grow"}), 422, "bad_span")
-    check_shape(client.post("spans", json={**asked, "step": "grow", "last": 10**6}), 422, "bad_span")
+    check_shape(client.post("spans", json={**body, "step": "grow"}), 422, "bad_span")
+    check_shape(client.post("spans", json={**body, "step": "grow", "last": 10**6}), 422, "bad_span")
 
 
 def test_coverage_says_which_aspects_are_answered(client: TestClient) -> None:
@@ -306,7 +308,7 @@ def test_a_page_of_a_pdf_is_a_picture(index: Path, tmp_path: Path) -> None:
         assert (box["page"], round(box["left"])) == (0, 72)
 
 
-def test_a_page_of_a_file_of_scans_is_a_picture(index: Path, tmp_path: Path, needs: Needs) -> None:
+def test_pages_of_scanned_files_are_served_as_pictures(index: Path, tmp_path: Path, needs: Needs) -> None:
     needs.package("rapidocr")
     canvas = Canvas(str(tmp_path / "scabies.pdf"))
     canvas.drawString(72, 700, "Permethrin cream cures scabies.")

@@ -35,7 +35,7 @@ from served_index import running, wait_until
 EVERYWHERE = "0.0.0.0"  # noqa: S104
 
 
-def asked(url: str, question: str = "How is gout treated?") -> dict[str, Any]:
+def search(url: str, question: str = "How is gout treated?") -> dict[str, Any]:
     body = json.dumps({"question": question}).encode()
     request = urllib.request.Request(f"{url}/api/v1/search", body, {"Content-Type": "application/json"})  # noqa: S310
     with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
@@ -46,14 +46,14 @@ def asked(url: str, question: str = "How is gout treated?") -> dict[str, Any]:
 
 def test_a_service_starts_answers_and_ends_well(fast_index: Path) -> None:
     with running(fast_index, "--no-page") as service:
-        assert asked(service.url)["hits"][0]["doc_id"] == "leaflet-gout"
+        assert search(service.url)["hits"][0]["doc_id"] == "leaflet-gout"
         stop, failed = threading.Event(), []
 
         def ask() -> int:
             number = 0
             while not stop.is_set():
                 try:
-                    asked(service.url)
+                    search(service.url)
                     number += 1
                 except Exception as error:
                     failed.append(repr(error))
@@ -63,7 +63,7 @@ def test_a_service_starts_answers_and_ends_well(fast_index: Path) -> None:
             asking = [pool.submit(ask) for _ in range(3)]
             # Another generation, by another process.
             update_index({"x": generated(20, prefix="new")}, load_model("fast"), fast_index)
-            wait_until(lambda: asked(service.url, "topic 3")["hits"][0]["doc_id"].startswith("new"))
+            wait_until(lambda: search(service.url, "topic 3")["hits"][0]["doc_id"].startswith("new"))
             stop.set()
         assert failed == []
         assert all(each.result() for each in asking)
@@ -72,7 +72,7 @@ def test_a_service_starts_answers_and_ends_well(fast_index: Path) -> None:
         assert (service.process.returncode, out, err) == (0, "", "")
 
 
-def test_tls_is_spoken_with_the_given_certificate_and_with_nobody_else(fast_index: Path, tmp_path: Path) -> None:
+def test_https_is_served_with_the_given_certificate_only(fast_index: Path, tmp_path: Path) -> None:
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "ward")])
     now = datetime.now(UTC)
@@ -97,9 +97,9 @@ def test_tls_is_spoken_with_the_given_certificate_and_with_nobody_else(fast_inde
             urllib.request.urlopen(f"{service.url.replace('https', 'http')}/api/v1/ready", timeout=30)  # noqa: S310
 
 
-def test_a_request_that_has_begun_is_answered_before_the_end(fast_index: Path) -> None:
+def test_requests_in_progress_are_answered_before_shutdown(fast_index: Path) -> None:
     with running(fast_index, "--no-page") as service:
-        asked(service.url)
+        search(service.url)
         host, port = service.url.removeprefix("http://").split(":")
         with socket.create_connection((host, int(port))) as connection:
             body = json.dumps({"question": "How is gout treated?", "k": 100}).encode()
@@ -114,19 +114,19 @@ def test_a_request_that_has_begun_is_answered_before_the_end(fast_index: Path) -
         assert service.process.wait(30) == 0
 
 
-def test_what_cannot_be_served_is_one_sentence(fast_index: Path, tmp_path: Path) -> None:
+def test_startup_problems_are_reported_in_one_sentence(fast_index: Path, tmp_path: Path) -> None:
     def serve(*arguments: str) -> tuple[int, str]:
         command = [sys.executable, "-m", "auscult.cli.main", "serve", *arguments]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
         return done.returncode, done.stderr
 
-    code, told = serve(str(tmp_path / "none"))
-    assert (code, "expected an index at" in told) == (2, True)
-    code, told = serve(str(fast_index), "--host", EVERYWHERE)
-    assert (code, "expected keys, to listen at 0.0.0.0" in told) == (2, True)
+    code, message = serve(str(tmp_path / "none"))
+    assert (code, "expected an index at" in message) == (2, True)
+    code, message = serve(str(fast_index), "--host", EVERYWHERE)
+    assert (code, "expected keys, to listen at 0.0.0.0" in message) == (2, True)
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        code, told = serve(str(fast_index), "--port", str(taken.getsockname()[1]))
-    assert (code, "expected an address to listen at" in told) == (2, True)
+        code, message = serve(str(fast_index), "--port", str(taken.getsockname()[1]))
+    assert (code, "expected an address to listen at" in message) == (2, True)
 
 
 def test_help_has_an_example(monkeypatch: Any, capfd: Any) -> None:

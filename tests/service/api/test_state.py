@@ -65,24 +65,24 @@ def test_an_index_that_is_built_anew_is_served(index: Path) -> None:
         wait_until(lambda: client.get("indexes").json()[0]["documents"] == 1)
 
 
-def test_the_old_generation_is_closed_when_its_requests_have_ended(index: Path) -> None:
+def test_old_generations_close_after_their_last_request(index: Path) -> None:
     state = State(Settings(indexes={"leaflets": index}), HashedEncoder())
     state.refresh("leaflets")
-    held = state.searcher("leaflets", ANYONE)
-    reader = weakref.ref(held.index.reader)
+    searcher = state.searcher("leaflets", ANYONE)
+    reader = weakref.ref(searcher.index.reader)
     replaced(index, "Another")
     state.refresh("leaflets")
-    assert state.searcher("leaflets", ANYONE) is not held
-    assert held.search(held.understand(Query("", "scurvy")).query)
-    store = held.index.reader.store
-    del held
+    assert state.searcher("leaflets", ANYONE) is not searcher
+    assert searcher.search(searcher.understand(Query("", "scurvy")).query)
+    store = searcher.index.reader.store
+    del searcher
     gc.collect()
     assert reader() is None
     with pytest.raises(sqlite3.ProgrammingError):
         store.key_of("x")
 
 
-def test_what_cannot_be_opened_leaves_what_is_open(index: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_damaged_generation_keeps_the_open_one(index: Path, caplog: pytest.LogCaptureFixture) -> None:
     state = State(Settings(indexes={"leaflets": index}), HashedEncoder())
     state.refresh("leaflets")
     before = state.searcher("leaflets", ANYONE)
@@ -130,16 +130,16 @@ def test_a_store_is_read_by_eight_threads(tmp_path: Path) -> None:
         assert all(pool.map(look, range(8)))
 
 
-def test_figures_say_nothing_that_anybody_wrote(client: TestClient) -> None:
+def test_metrics_contain_no_words_of_users(client: TestClient) -> None:
     client.post("search", json={"question": "How is gout treated?"})
     client.get("entities?prefix=Zebulon")
     client.get("documents/Zebulon")
-    told = client.get("metrics").text
-    assert 'auscult_searches_total{index="leaflets",result="found"}' in told
-    assert 'auscult_requests_total{method="GET",route="/api/v1/documents/{doc_id:path}",status="404"}' in told
-    assert 'auscult_index_documents{index="leaflets"} 5.0' in told
-    assert "gout" not in told
-    assert "Zebulon" not in told
+    metrics = client.get("metrics").text
+    assert 'auscult_searches_total{index="leaflets",result="found"}' in metrics
+    assert 'auscult_requests_total{method="GET",route="/api/v1/documents/{doc_id:path}",status="404"}' in metrics
+    assert 'auscult_index_documents{index="leaflets"} 5.0' in metrics
+    assert "gout" not in metrics
+    assert "Zebulon" not in metrics
 
 
 def test_settings_are_checked(tmp_path: Path) -> None:
@@ -162,14 +162,14 @@ def test_settings_are_checked(tmp_path: Path) -> None:
             with_fields(Settings(indexes=folders), [(name, value)])
 
 
-def test_a_second_look_at_the_same_generation_opens_nothing(tmp_path: Path) -> None:
+def test_refreshing_an_unchanged_generation_opens_nothing(tmp_path: Path) -> None:
     index = built(tmp_path / "leaflets")
     state = State(Settings(indexes={"leaflets": index}), HashedEncoder())
     assert state.indexes["leaflets"].refresh()
     assert not state.indexes["leaflets"].refresh()
 
 
-def test_a_new_generation_takes_what_finds_misspelt_names_from_the_one_before(tmp_path: Path) -> None:
+def test_a_new_generation_reuses_the_spelling_corrector(tmp_path: Path) -> None:
     index = built(tmp_path / "leaflets")
     state = State(Settings(indexes={"leaflets": index}), HashedEncoder())
     state.refresh("leaflets")

@@ -79,18 +79,18 @@ def test_uploads_that_trickle_hold_up_nobody_else(fast_index: Path, tmp_path: Pa
 
 
 @pytest.mark.slow
-def test_connections_of_the_slow_end(fast_index: Path, tmp_path: Path) -> None:
+def test_connections_that_trickle_are_closed(fast_index: Path, tmp_path: Path) -> None:
     options = ("--set", "limits.patience=1", "--set", "limits.body_seconds=1")
     keys = make_keys(tmp_path / "keys.json")
     health = b"GET /api/v1/health HTTP/1.1\r\nHost: 127.0.0.1\r\n"
-    asked = f"POST /api/v1/search HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {keys['write']}\r\n".encode()
+    head = f"POST /api/v1/search HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {keys['write']}\r\n".encode()
     with running(fast_index, "--no-page", "--keys", str(tmp_path / "keys.json"), *options) as service:
         for what, sent, status in (
             ("an upload", upload_head(keys["write"]) + BEGIN, b" 408 "),
             ("a refused upload", upload_head(keys["read"]) + BEGIN, b" 403 "),
             ("an upload of a stranger", upload_head() + BEGIN, b" 401 "),
             ("a form of files to the login", upload_head(path="/login") + BEGIN, b" 408 "),
-            ("a question", asked + b"Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{", b" 408 "),
+            ("a question", head + b"Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{", b" 408 "),
             ("a probe with a body", health + b"Content-Length: 100\r\n\r\n", b" 200 "),
             ("headers", health + b"X-Slow: ", b""),
             ("nothing", b"", b""),
@@ -103,7 +103,7 @@ def test_connections_of_the_slow_end(fast_index: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_an_upload_that_never_pauses_has_a_time_all_the_same(fast_index: Path) -> None:
+def test_an_upload_without_pauses_still_times_out(fast_index: Path) -> None:
     with running(fast_index, "--no-page", "--set", "limits.upload_seconds=2") as service:
         with wired(service, upload_head(framing="Content-Length: 200000000") + BEGIN) as wire:
             sent = 0
@@ -118,7 +118,7 @@ def test_an_upload_that_never_pauses_has_a_time_all_the_same(fast_index: Path) -
 
 
 @pytest.mark.slow
-def test_an_answer_that_is_hardly_read_ends(tmp_path: Path) -> None:
+def test_responses_read_too_slowly_are_cut_off(tmp_path: Path) -> None:
     long = bytes(30_000_000)
     document = replace(leaflets()[0], original=Original(name="long.bin", media_type="text/plain", content=long))
     build_index([document], load_model("fast"), tmp_path / "long", model_path="fast")

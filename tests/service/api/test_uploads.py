@@ -51,7 +51,7 @@ def test_uploaded_files_are_found_at_once(index: Path) -> None:
         assert not any((index.parent / "leaflets.service" / "uploads").iterdir())
 
 
-def test_files_that_cannot_be_read_fail_and_are_named(index: Path) -> None:
+def test_unreadable_files_fail_and_are_named(index: Path) -> None:
     with served(settings(index)) as client:
         files = [("files", ("broken.pdf", b"%PDF-1.7 nothing", "application/pdf"))]
         job = ended(client, client.post("documents", files=files).json())
@@ -82,7 +82,7 @@ def test_a_read_only_service_takes_no_changes(index: Path) -> None:
         check_shape(client.delete("documents/leaflet-gout"), 403, "read_only")
 
 
-def test_limits_of_an_upload(index: Path) -> None:
+def test_uploads_with_too_many_files_are_refused(index: Path) -> None:
     with served(settings(index, limits=Limits(files=1))) as client:
         check_shape(client.post("documents", files=[("files", NOTE), ("files", NOTE)]), 413, "too_many_files")
         check_shape(client.post("documents"), 422, "invalid")
@@ -101,7 +101,7 @@ class Slow(HashedEncoder):
         return super().encode_documents(documents)  # type: ignore[arg-type]
 
 
-def test_a_job_that_a_stop_cut_off_is_interrupted(index: Path) -> None:
+def test_jobs_cut_off_by_a_shutdown_are_interrupted(index: Path) -> None:
     encoder = Slow()
     with served(settings(index, limits=Limits(seconds=0.2)), encoder) as client:
         first = client.post("documents", files=[("files", NOTE)]).json()
@@ -161,7 +161,7 @@ def test_what_a_group_uploads_is_its_own(as_somebody: tuple[TestClient, list[Cal
     assert client.get("indexes").json() == []
 
 
-def test_files_that_name_groups_of_others_are_left_out_with_a_reason(
+def test_files_naming_foreign_groups_are_skipped_with_reason(
     as_somebody: tuple[TestClient, list[Caller]],
 ) -> None:
     client, callers = as_somebody
@@ -172,18 +172,18 @@ def test_files_that_name_groups_of_others_are_left_out_with_a_reason(
         ("files", ("rows.jsonl", rows, "application/json")),
     ]
     job = ended(client, client.post("documents", files=files).json())
-    assert [each.partition("~")[0] for each in job["doc_ids"]] == ["rows.jsonl#a"]
-    assert {each["name"]: each["reason"].partition(";")[0] for each in job["skipped"]} == dict.fromkeys(
+    assert [doc_id.partition("~")[0] for doc_id in job["doc_ids"]] == ["rows.jsonl#a"]
+    assert {skipped["name"]: skipped["reason"].partition(";")[0] for skipped in job["skipped"]} == dict.fromkeys(
         ("plan.md", "rows.jsonl"), "its field 'access' names groups that this upload is not for"
     )
     callers[0] = Caller("gil", "admin")
     job = ended(client, client.post("documents", files=files).json())
     # Whoever sees all may add for any group that a file names; what it names has to be legible.
-    assert [each["name"] for each in job["skipped"]] == ["plan.md"]
+    assert [skipped["name"] for skipped in job["skipped"]] == ["plan.md"]
     assert client.get("documents/north, south:rows.jsonl%23b").json()["metadata"]["access"] == "north, south"
 
 
-def test_a_document_that_was_hidden_a_moment_ago_is_not_removed(
+def test_a_newly_hidden_document_cannot_be_deleted(
     as_somebody: tuple[TestClient, list[Caller]], index: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client, _ = as_somebody
@@ -209,13 +209,13 @@ def test_a_document_that_was_hidden_a_moment_ago_is_not_removed(
         ("ward 3/note.txt", "ward 3/note.txt"),
     ],
 )
-def test_a_file_is_kept_below_its_folder_whatever_it_is_called(tmp_path: Path, name: str, place: str) -> None:
+def test_no_file_name_leaves_the_upload_folder(tmp_path: Path, name: str, place: str) -> None:
     assert intake.place_for(tmp_path, name) == tmp_path / place
     intake.keep(open(__file__, "rb"), intake.place_for(tmp_path, name))  # noqa: SIM115, PTH123
     assert intake.place_for(tmp_path, name) == tmp_path / "2" / place
 
 
-def test_a_damaged_record_of_a_job_is_passed_over(index: Path) -> None:
+def test_damaged_job_records_are_skipped(index: Path) -> None:
     records = index.parent / "leaflets.service" / "jobs"
     records.mkdir(parents=True)
     (records / "x.json").write_text("{")
@@ -224,7 +224,7 @@ def test_a_damaged_record_of_a_job_is_passed_over(index: Path) -> None:
         assert client.get("jobs").json() == {"jobs": []}
 
 
-def test_a_file_that_the_index_has_is_told_and_not_added(index: Path) -> None:
+def test_duplicate_uploads_are_reported_and_not_added(index: Path) -> None:
     with served(settings(index)) as client:
         first = ended(client, client.post("documents", files=[("files", NOTE)]).json())
         generation = client.get("indexes").json()[0]["generation"]

@@ -63,7 +63,7 @@ def searching(url: str) -> float:
     return told(url, "auscult_search_processes")
 
 
-def asked(url: str, question: str = "How is gout treated?") -> dict[str, Any]:
+def search(url: str, question: str = "How is gout treated?") -> dict[str, Any]:
     """An answer to a search."""
     status, content, _ = fetched(url, "/api/v1/search", {"question": question})
     assert status == 200, content
@@ -95,11 +95,11 @@ def test_answers_and_errors_are_those_of_one_process(service: Running, folder: P
     def without_what_differs(content: bytes) -> object:
         try:
             # The last digits depend on the order of a sum.
-            found = json.loads(content, parse_float=lambda number: round(float(number), 9))
+            answer = json.loads(content, parse_float=lambda number: round(float(number), 9))
         except ValueError:
             return b"".join(line for line in content.splitlines() if b" ms" not in line)
-        found.pop("milliseconds", None)
-        return {**found, "error": {**found["error"], "request_id": ""}} if "error" in found else found
+        answer.pop("milliseconds", None)
+        return {**answer, "error": {**answer["error"], "request_id": ""}} if "error" in answer else answer
 
     requests: list[tuple[str, Any]] = [
         ("/api/v1/search", {"question": "How is gout treated?"}),
@@ -135,67 +135,68 @@ def test_both_processes_compute_and_the_service_does_not(service: Running) -> No
     processes = children(pid)
     before = {each: computed(each) for each in (pid, *processes)}
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda number: asked(service.url, f"How is gout {number} treated?"), range(120)))
+        list(pool.map(lambda number: search(service.url, f"How is gout {number} treated?"), range(120)))
     own, *others = (computed(each) - before[each] for each in (pid, *processes))
     assert len(others) == 2
     assert min(others) > 0
     assert sum(others) > own
 
 
-def test_a_process_that_is_killed_costs_no_answer_and_is_started_anew(service: Running) -> None:
+def test_killed_processes_lose_no_answer_and_are_replaced(service: Running) -> None:
     first, second = children(service.process.pid)
     with ThreadPoolExecutor(4) as pool:
-        answers = [pool.submit(asked, service.url) for _ in range(60)]
+        answers = [pool.submit(search, service.url) for _ in range(60)]
         os.kill(first, signal.SIGKILL)
         assert {each.result()["hits"][0]["doc_id"] for each in answers} == {"leaflet-gout"}
     # Signals to a group are for the service, which ends its processes when it has answered.
     os.kill(second, signal.SIGTERM)
     os.kill(second, signal.SIGINT)
-    assert asked(service.url)["hits"]
+    assert search(service.url)["hits"]
     wait_until(lambda: searching(service.url) == 2 and first not in children(service.process.pid))
     assert second in children(service.process.pid)
 
 
-def test_what_ends_each_process_is_refused_and_never_tried_on_the_service(service: Running) -> None:
+def test_a_request_that_kills_workers_is_refused(service: Running) -> None:
+    """The service itself never tries it."""
     processes = children(service.process.pid)
     # They are asked, and do not answer.
-    for each in processes:
-        os.kill(each, signal.SIGSTOP)
+    for process in processes:
+        os.kill(process, signal.SIGSTOP)
     with ThreadPoolExecutor(1) as pool:
         answer = pool.submit(fetched, service.url, "/api/v1/search", {"question": "gout"})
         time.sleep(0.5)
-        for each in processes:
-            os.kill(each, signal.SIGKILL)
+        for process in processes:
+            os.kill(process, signal.SIGKILL)
         status, content, headers = answer.result()
     assert (status, headers["retry-after"]) == (503, "5")
     assert json.loads(content)["error"]["code"] == "ended"
     # The service answers by itself until there are others.
-    assert asked(service.url)["hits"]
+    assert search(service.url)["hits"]
     wait_until(lambda: searching(service.url) == 2)
 
 
-def test_a_confirmed_change_is_searched_at_once_by_all(service: Running, folder: Path) -> None:
+def test_all_processes_search_a_confirmed_change_at_once(service: Running, folder: Path) -> None:
     stop, failed, seen = threading.Event(), [], Counter[str]()
 
     def ask() -> None:
         newest = ""
         while not stop.is_set():
-            found = asked(service.url, "What is zorbic fever?")["hits"][0]["title"]
-            seen[found] += 1
-            if found.startswith("Zorbic") and found < newest:
-                failed.append((newest, found))
-            newest = max(newest, found) if found.startswith("Zorbic") else newest
+            title = search(service.url, "What is zorbic fever?")["hits"][0]["title"]
+            seen[title] += 1
+            if title.startswith("Zorbic") and title < newest:
+                failed.append((newest, title))
+            newest = max(newest, title) if title.startswith("Zorbic") else newest
 
     with ThreadPoolExecutor(3) as pool:
         asking = [pool.submit(ask) for _ in range(3)]
         for number in range(3):
             added(service.url, f"# Zorbic fever {number}\n\n## Symptoms\n\nZorbic fever makes one yawn.\n")
             # The upload is done: who asks now is answered from the new generation, whichever process answers.
-            titles = {asked(service.url, "What is zorbic fever?")["hits"][0]["title"] for _ in range(6)}
+            titles = {search(service.url, "What is zorbic fever?")["hits"][0]["title"] for _ in range(6)}
             assert titles == {f"Zorbic fever {number}"}
         # By another process.
         update_index({"x": generated(5, prefix="new")}, load_model("fast"), folder)
-        wait_until(lambda: asked(service.url, "topic 3")["hits"][0]["doc_id"].startswith("new"))
+        wait_until(lambda: search(service.url, "topic 3")["hits"][0]["doc_id"].startswith("new"))
         stop.set()
     assert [each.result() for each in asking] == [None] * 3
     assert failed == []
@@ -219,22 +220,22 @@ def test_overload_is_refused_and_begun_requests_are_answered(folder: Path) -> No
     with running(folder, "--no-page", "--processes", "2", "--set", "limits.concurrent=4") as service:
         wait_until(lambda: searching(service.url) == 2)
         processes = children(service.process.pid)
-        for each in processes:
-            os.kill(each, signal.SIGSTOP)
+        for process in processes:
+            os.kill(process, signal.SIGSTOP)
         with ThreadPoolExecutor(12) as pool:
             answers = [pool.submit(fetched, service.url, "/api/v1/search", {"question": "gout"}) for _ in range(12)]
             # Those that nobody computes wait; the others are told so at once.
-            wait_until(lambda: sum(each.done() for each in answers) >= 4)
+            wait_until(lambda: sum(answer.done() for answer in answers) >= 4)
             assert fetched(service.url, "/api/v1/health")[0] == 200
             service.process.send_signal(signal.SIGTERM)
             time.sleep(0.3)
-            for each in processes:
-                os.kill(each, signal.SIGCONT)
-            found = [each.result() for each in answers]
-        counts = Counter(status for status, _, _ in found)
+            for process in processes:
+                os.kill(process, signal.SIGCONT)
+            results = [answer.result() for answer in answers]
+        counts = Counter(status for status, _, _ in results)
         assert counts[200] >= 4
         assert set(counts) <= {200, 429, 503}
-        assert all("retry-after" in headers for status, _, headers in found if status != 200)
+        assert all("retry-after" in headers for status, _, headers in results if status != 200)
         out, err = service.process.communicate(timeout=30)
         assert (service.process.returncode, out, err) == (0, "", "")
         wait_until(lambda: not any(map(lives, processes)))

@@ -33,7 +33,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
         ("/api/v1/documents/none", "read"),
     ],
 )
-def test_every_answer_may_run_nothing_inline_and_is_kept_nowhere(service: Guarded, path: str, key: str) -> None:
+def test_responses_forbid_inline_scripts_and_caching(service: Guarded, path: str, key: str) -> None:
     headers = service.client.get(path, headers=service.headers(key)).headers
     policy = dict(each.strip().partition(" ")[::2] for each in headers["content-security-policy"].split(";"))
     assert policy["default-src"] == "'none'"
@@ -54,15 +54,15 @@ def test_files_of_the_page_may_be_kept(service: Guarded) -> None:
     assert "max-age" in service.client.get("/static/page.css").headers["cache-control"]
 
 
-def test_scripts_of_other_sites_may_ask_where_they_are_named(tmp_path: Path) -> None:
+def test_only_named_origins_may_send_cross_site_requests(tmp_path: Path) -> None:
     mine = "https://portal.example.org"
     with guarded(tmp_path, access=AccessOptions(origins=(mine,))) as service:
-        asked = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}
-        allowed = service.client.options("/api/v1/search", headers={"Origin": mine, **asked})
+        preflight = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}
+        allowed = service.client.options("/api/v1/search", headers={"Origin": mine, **preflight})
         assert allowed.status_code == 200
         assert allowed.headers["access-control-allow-origin"] == mine
         assert "access-control-allow-credentials" not in allowed.headers
-        other = service.client.options("/api/v1/search", headers={"Origin": "https://evil.example", **asked})
+        other = service.client.options("/api/v1/search", headers={"Origin": "https://evil.example", **preflight})
         assert "access-control-allow-origin" not in other.headers
         headers = {"Origin": mine, **service.headers("read")}
         answer = service.client.get("/api/v1/search?q=gout", headers=headers)
@@ -78,7 +78,7 @@ def local(service: Guarded) -> Iterator[TestClient]:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:8470", "localhost", "LOCALHOST:1", "[::1]:8470", "127.0.0.1"])
-def test_this_machine_is_answered_by_its_names(local: TestClient, host: str) -> None:
+def test_requests_naming_the_local_host_are_answered(local: TestClient, host: str) -> None:
     assert local.get("/api/v1/search?q=gout", headers={"Host": host}).status_code == 200
 
 
@@ -94,12 +94,12 @@ def test_this_machine_is_answered_by_its_names(local: TestClient, host: str) -> 
         "192.168.1.2",
     ],
 )
-def test_a_name_that_was_led_here_is_not(local: TestClient, host: str) -> None:
+def test_requests_naming_another_host_are_refused(local: TestClient, host: str) -> None:
     answer = local.get("/api/v1/search?q=gout", headers={"Host": host})
     assert (answer.status_code, answer.json()["error"]["code"]) == (421, "other_host")
 
 
-def test_pages_of_other_sites_cannot_ask_a_service_without_keys(local: TestClient) -> None:
+def test_other_sites_cannot_use_a_service_without_keys(local: TestClient) -> None:
     for headers in ({"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
         assert local.post("/api/v1/search", json={"question": "gout"}, headers=headers).status_code == 403
         assert local.delete("/api/v1/documents/leaflet-gout", headers=headers).status_code == 403
@@ -107,6 +107,6 @@ def test_pages_of_other_sites_cannot_ask_a_service_without_keys(local: TestClien
     assert local.post("/api/v1/search", json={"question": "gout"}, headers=own).status_code == 200
 
 
-def test_headers_without_end_are_refused(local: TestClient) -> None:
+def test_oversized_headers_and_urls_are_refused(local: TestClient) -> None:
     assert local.get("/api/v1/health", headers={"X-Long": "x" * 40_000}).status_code == 431
     assert local.get(f"/api/v1/health?{'x' * 40_000}").status_code == 431

@@ -21,7 +21,7 @@ PACE = Pace(rate=1000, patience=30, seconds=60)
 Answer = tuple[int, dict[str, str], bytes]
 
 
-async def asked(
+async def answer_of(
     app: Callable[[Scope, Receive, Send], Awaitable[None]],
     pieces: Iterator[Message] | None = None,
     *,
@@ -93,18 +93,18 @@ def test_a_bucket_takes_a_burst_and_fills_again() -> None:
     assert all(Buckets(0).take("a") == 0.0 for _ in range(10_000))
 
 
-def test_names_that_come_and_go_take_no_memory_without_end() -> None:
+def test_rate_limits_remember_a_bounded_number_of_callers() -> None:
     buckets = Buckets(60)
     for n in range(30_000):
         buckets.take(f"address {n}")
     assert len(buckets._left) <= 10_000
 
 
-def test_too_many_requests_are_refused_and_those_of_others_are_not() -> None:
+def test_rate_limits_refuse_one_caller_and_not_others() -> None:
     app = Rates(echo, per_minute=5)
 
     async def run() -> list[Answer]:
-        return [await asked(app, who="ann") for _ in range(8)] + [await asked(app, who="ben")]
+        return [await answer_of(app, who="ann") for _ in range(8)] + [await answer_of(app, who="ben")]
 
     answers = asyncio.run(run())
     assert [status for status, _, _ in answers] == [200] * 5 + [429] * 3 + [200]
@@ -114,11 +114,11 @@ def test_too_many_requests_are_refused_and_those_of_others_are_not() -> None:
 
 
 @pytest.mark.parametrize("kind", ["application/json", "multipart/form-data; boundary=x"])
-def test_long_bodies_are_refused_with_and_without_a_length(kind: str) -> None:
+def test_long_bodies_are_refused_whatever_length_is_declared(kind: str) -> None:
     app = Uploads(Bodies(echo, most=100), Places(8, 64, PACE), most=100)
 
     def ask(pieces: Iterator[Message], **headers: str) -> Answer:
-        return asyncio.run(asked(app, pieces, headers={"Content-Type": kind, **headers}, path="/api/v1/documents"))
+        return asyncio.run(answer_of(app, pieces, headers={"Content-Type": kind, **headers}, path="/api/v1/documents"))
 
     assert ask(in_pieces(50, 2))[0::2] == (200, b"1" * 100)
     assert ask(in_pieces(50, 3))[0] == 413
@@ -135,7 +135,7 @@ def test_a_caller_who_sends_slowly_holds_nobody_up() -> None:
         app = Uploads(Bodies(echo, most=100, seconds=0.05), Places(8, 64, pace), most=100)
         slow = [{"type": "http.request", "body": b"1", "more_body": True}]
         kinds = ({}, {"Content-Type": "multipart/form-data; boundary=x"})
-        return [await asked(app, iter(slow), headers=each, path="/api/v1/documents") for each in kinds]
+        return [await answer_of(app, iter(slow), headers=each, path="/api/v1/documents") for each in kinds]
 
     begun = time.perf_counter()
     for status, headers, body in asyncio.run(run()):
@@ -176,7 +176,7 @@ def test_a_refused_body_never_reaches_the_app() -> None:
 
     for body in (b"[" * 100, b"[NaN]"):
         pieces: Iterator[Message] = iter([{"type": "http.request", "body": body, "more_body": False}])
-        status, _, told = asyncio.run(asked(Bodies(never, 1000), pieces))
+        status, _, told = asyncio.run(answer_of(Bodies(never, 1000), pieces))
         assert (status, json.loads(told)["error"]["code"]) == (400, "bad_json")
 
 
@@ -202,7 +202,7 @@ def test_turns_go_round_among_callers() -> None:
     assert [place for place, who in enumerate(order) if who == "modest"][-1] <= 5
 
 
-def test_who_gives_up_waiting_leaves_no_turn_behind() -> None:
+def test_cancelled_waiters_leave_no_turn_behind() -> None:
     async def run() -> None:
         turns = Turns(2, 100)
         for who in "ab":
@@ -210,18 +210,18 @@ def test_who_gives_up_waiting_leaves_no_turn_behind() -> None:
         names = [f"w{n % 3}" for n in range(9)]
         waiting = [asyncio.create_task(turns.begin(name)) for name in names]
         await asyncio.sleep(0)
-        for each in waiting[::2]:
-            each.cancel()
+        for task in waiting[::2]:
+            task.cancel()
         await asyncio.sleep(0)
         # One that is given its turn in the very moment in which it gives up.
         turns.end("a")
         waiting[1].cancel()
         await asyncio.gather(*waiting[::2], waiting[1], return_exceptions=True)
         turns.end("b")
-        left = [(name, each) for name, each in zip(names, waiting, strict=True) if not each.cancelled()]
+        left = [(name, task) for name, task in zip(names, waiting, strict=True) if not task.cancelled()]
         assert len(left) == 3
         for _ in left:
-            done = next((name, each) for name, each in left if each.done() and each in waiting)
+            done = next((name, task) for name, task in left if task.done() and task in waiting)
             turns.end(done[0])
             waiting.remove(done[1])
             await asyncio.sleep(0)
@@ -247,15 +247,15 @@ def test_a_caller_shares_places_once_others_come() -> None:
         await asyncio.wait_for(other, 1)
         turns.end("b")
         await asyncio.sleep(0)
-        assert not any(each.done() for each in more), "three of four are theirs, and half would be"
+        assert not any(task.done() for task in more), "three of four are theirs, and half would be"
         await asyncio.wait_for(turns.begin("b"), 1)
         turns.end("b")
         now[0] += 10
         turns.end("a")
         await asyncio.sleep(0)
-        assert [each.done() for each in more] == [True, True, False, False], "nobody else has come for a while"
-        for each in more:
-            each.cancel()
+        assert [task.done() for task in more] == [True, True, False, False], "nobody else has come for a while"
+        for task in more:
+            task.cancel()
 
     asyncio.run(run())
 
@@ -269,9 +269,9 @@ def test_too_many_requests_are_refused_while_others_enter() -> None:
             await echo(scope, receive, send)
 
         app = Fairness(slow, slots=2, waiting=10)
-        greedy = [asyncio.create_task(asked(app, who="greedy")) for _ in range(12)]
+        greedy = [asyncio.create_task(answer_of(app, who="greedy")) for _ in range(12)]
         await asyncio.sleep(0)
-        other = asyncio.create_task(asked(app, who="other"))
+        other = asyncio.create_task(answer_of(app, who="other"))
         await asyncio.sleep(0)
         free.set()
         return [await each for each in greedy], await other
@@ -282,7 +282,7 @@ def test_too_many_requests_are_refused_while_others_enter() -> None:
     assert all(headers["retry-after"] == "1" for status, headers, _ in greedy if status == 429)
 
 
-def test_when_all_places_are_taken_everybody_is_told() -> None:
+def test_a_full_queue_refuses_everybody() -> None:
     async def run() -> int:
         turns = Turns(1, 4)
         await turns.begin("a")
@@ -298,7 +298,7 @@ def test_when_all_places_are_taken_everybody_is_told() -> None:
     assert asyncio.run(run()) == 503
 
 
-def test_who_reads_slowly_holds_no_turn() -> None:
+def test_slow_readers_occupy_no_turn() -> None:
     async def run() -> Answer:
         begun = asyncio.Event()
 
@@ -310,9 +310,9 @@ def test_who_reads_slowly_holds_no_turn() -> None:
             await send({"type": "http.response.body", "body": b""})
 
         app = Fairness(streaming, slots=1, waiting=10)
-        slow = asyncio.create_task(asked(app, who="slow"))
+        slow = asyncio.create_task(answer_of(app, who="slow"))
         await begun.wait()
-        found = await asyncio.wait_for(asked(app, who="other"), 2)
+        found = await asyncio.wait_for(answer_of(app, who="other"), 2)
         slow.cancel()
         return found
 
@@ -327,12 +327,12 @@ def test_health_answers_whoever_waits() -> None:
             await echo(scope, receive, send)
 
         app = Fairness(stuck, slots=1, waiting=1)
-        busy = [asyncio.create_task(asked(app, who=f"w{n}")) for n in range(2)]
+        busy = [asyncio.create_task(answer_of(app, who=f"w{n}")) for n in range(2)]
         await asyncio.sleep(0)
-        found = await asyncio.wait_for(asked(app, path="/api/v1/health", method="GET"), 2)
-        for each in busy:
-            each.cancel()
+        answer = await asyncio.wait_for(answer_of(app, path="/api/v1/health", method="GET"), 2)
+        for task in busy:
+            task.cancel()
         await asyncio.gather(*busy, return_exceptions=True)
-        return found
+        return answer
 
     assert asyncio.run(run())[0] == 200

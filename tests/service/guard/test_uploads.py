@@ -83,7 +83,7 @@ async def reading(scope: Scope, receive: Receive, send: Send) -> None:
     ("caller", "changes", "status"),
     [(Caller("ann", "read"), True, 403), (Caller("ann", "admin"), False, 403), (ANYONE, False, 403)],
 )
-def test_who_may_not_upload_is_refused_before_a_byte_is_read(caller: Caller, changes: bool, status: int) -> None:
+def test_forbidden_uploads_are_refused_before_reading(caller: Caller, changes: bool, status: int) -> None:
     async def run() -> None:
         places = Places(1, 1, FOREVER)
         await places.take("caller other")
@@ -100,13 +100,13 @@ def test_a_caller_has_a_quarter_of_the_places() -> None:
         more = [asyncio.create_task(places.take("a")) for _ in range(6)]
         await asyncio.sleep(0)
         others = [await asyncio.wait_for(places.take(name), 5) for name in "bbccdd"]
-        assert not any(each.done() for each in more)
+        assert not any(task.done() for task in more)
         places.leave(arrivals[0])
         places.leave(arrivals[0])
         assert await asyncio.wait_for(more[0], 5)
-        assert not any(each.done() for each in more[1:])
-        for each in more[1:]:
-            each.cancel()
+        assert not any(task.done() for task in more[1:])
+        for task in more[1:]:
+            task.cancel()
         await asyncio.gather(*more, return_exceptions=True)
         for left in (arrivals[1], more[0].result(), *others):
             places.leave(left)
@@ -116,7 +116,7 @@ def test_a_caller_has_a_quarter_of_the_places() -> None:
     run_at_once(run())
 
 
-def test_who_holds_the_fewest_places_is_next() -> None:
+def test_the_caller_with_fewest_uploads_is_next() -> None:
     async def run() -> None:
         places = Places(8, 64, FOREVER)
         held = [await places.take(name) for name in "aabbccde"]
@@ -132,27 +132,27 @@ def test_who_holds_the_fewest_places_is_next() -> None:
     run_at_once(run())
 
 
-def test_too_many_that_wait_are_told_to_come_again() -> None:
+def test_uploads_beyond_the_queue_are_refused_until_later() -> None:
     async def run() -> list[int]:
         places = Places(1, 4, FOREVER)
         await places.take("x")
         waiting = [asyncio.create_task(places.take(name)) for name in "aab"]
         await asyncio.sleep(0)
-        found = []
+        statuses = []
         for name in ("a", "c", "d"):
             task = asyncio.create_task(places.take(name))
             await asyncio.sleep(0)
             waiting.append(task)
-            found += [task.exception().status] if task.done() and isinstance(task.exception(), Refusal) else [0]  # type: ignore[union-attr]
-        for each in waiting:
-            each.cancel()
+            statuses += [task.exception().status] if task.done() and isinstance(task.exception(), Refusal) else [0]  # type: ignore[union-attr]
+        for waiter in waiting:
+            waiter.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
-        return found
+        return statuses
 
     assert run_at_once(run()) == [429, 0, 503]
 
 
-def test_many_keys_that_trickle_make_room_for_whoever_waits() -> None:
+def test_a_trickling_upload_makes_room_for_waiting_ones() -> None:
     async def run() -> tuple[list[int], int]:
         places = Places(8, 64, FOREVER)
         app = Uploads(reading, places, most=1000)
@@ -174,7 +174,7 @@ def test_many_keys_that_trickle_make_room_for_whoever_waits() -> None:
     assert cut == [503], "one had to make room, the others go on"
 
 
-def test_who_keeps_the_least_rate_never_makes_room() -> None:
+def test_uploads_at_the_minimum_rate_never_make_room() -> None:
     async def run() -> int:
         places = Places(1, 64, Pace(rate=1000, patience=600, seconds=600))
         app = Uploads(reading, places, most=1_000_000)
@@ -188,7 +188,7 @@ def test_who_keeps_the_least_rate_never_makes_room() -> None:
     assert run_at_once(run()) == 202
 
 
-def test_an_upload_may_be_slow_only_for_a_while() -> None:
+def test_slow_uploads_time_out() -> None:
     async def run(pace: Pace, *sizes: int, pause: float) -> int:
         app = Uploads(reading, Places(8, 64, pace), most=100_000_000)
         return (await status_of(app, multipart(Caller("ann", "write")), pieces(*sizes, pause=pause)))[0]
@@ -207,7 +207,7 @@ def test_an_upload_may_be_slow_only_for_a_while() -> None:
     assert run_at_once(run(any_rate, *[1] * 130, pause=29)) == 408, "more than an hour"
 
 
-def test_a_late_cut_does_not_explain_a_later_refusal() -> None:
+def test_a_late_cut_does_not_change_later_refusals() -> None:
     async def run() -> tuple[int, int]:
         arrival = Arrival("caller a", Pace(rate=1_000_000, patience=0.05, seconds=60))
 
@@ -225,7 +225,7 @@ def test_a_late_cut_does_not_explain_a_later_refusal() -> None:
     assert asyncio.run(run()) == (1, 408)
 
 
-def test_a_whole_upload_passes_a_slow_line_within_its_time() -> None:
+def test_the_largest_upload_fits_a_slow_connections_time() -> None:
     async def run() -> int:
         limits = Limits()
         pace = Pace(rate=limits.least_rate, patience=limits.patience, seconds=limits.upload_seconds)
@@ -238,7 +238,7 @@ def test_a_whole_upload_passes_a_slow_line_within_its_time() -> None:
     assert run_at_once(run()) == 202
 
 
-def test_time_that_the_service_itself_takes_is_not_counted() -> None:
+def test_the_services_own_time_does_not_count() -> None:
     async def run() -> int:
         async def busy(scope: Scope, receive: Receive, send: Send) -> None:
             async def slowly() -> Message:
@@ -253,7 +253,7 @@ def test_time_that_the_service_itself_takes_is_not_counted() -> None:
     assert run_at_once(run()) == 202
 
 
-def test_who_does_not_read_an_answer_holds_no_place() -> None:
+def test_clients_that_ignore_their_response_occupy_no_place() -> None:
     async def run() -> None:
         places = Places(1, 64, FOREVER)
         is_sending = asyncio.Event()
@@ -278,7 +278,7 @@ async def refusing(_: Scope, __: Receive, send: Send) -> None:
     await send({"type": "http.response.body", "body": b"no"})
 
 
-def test_an_answer_to_what_was_not_read_ends_the_connection() -> None:
+def test_responses_to_unread_bodies_close_the_connection() -> None:
     caller = Caller("", "read")
 
     async def run(receive: Receive, **headers: str) -> str:

@@ -89,14 +89,14 @@ def test_a_phone_needs_no_scrolling_sideways(browser: Any, service: Service, vie
     context.close()
 
 
-def test_nothing_moves_by_itself_where_no_motion_is_wanted(seen: Watched) -> None:
+def test_smooth_scrolling_respects_reduced_motion(seen: Watched) -> None:
     page = seen.open(f"/?{QUESTION}")
     assert page.evaluate("getComputedStyle(document.documentElement).scrollBehavior") == "auto"
     seen.page.emulate_media(reduced_motion="no-preference")
     assert page.evaluate("getComputedStyle(document.documentElement).scrollBehavior") == "smooth"
 
 
-def test_a_printed_page_has_the_hits_and_no_buttons(seen: Watched) -> None:
+def test_printed_pages_show_hits_without_controls(seen: Watched) -> None:
     page = seen.open(f"/?{QUESTION}")
     seen.page.emulate_media(media="print")
     assert page.locator(".hit h2").first.is_visible()

@@ -22,7 +22,7 @@ def read(address: str) -> PageQuestion:
 
 
 @given(WORDS, WORDS, st.lists(WORDS, max_size=4, unique=True), FIELDS, BOUNDS, st.integers(0, FURTHEST))
-def test_what_is_asked_for_comes_back_from_its_address(
+def test_a_question_survives_the_round_trip_through_urls(
     text: str,
     entity: str,
     aspects: list[str],
@@ -37,7 +37,7 @@ def test_what_is_asked_for_comes_back_from_its_address(
     assert read(question.at("/compare", "answer", ("by", "source"))) == question
 
 
-def test_values_are_chosen_and_left_again() -> None:
+def test_filter_values_can_be_added_and_removed() -> None:
     question = PageQuestion(text="gout", start=20).with_value("source", "NHS", True).with_value("source", "GARD", True)
     assert (question.fields, question.start) == ({"source": ("NHS", "GARD")}, 0)
     assert question.with_value("source", "NHS", False).with_value("source", "GARD", False) == PageQuestion(text="gout")
@@ -51,13 +51,13 @@ def test_values_are_chosen_and_left_again() -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from(["q", "e", "a", "start", "as", "index", "f.x", "from.x"]), st.text())))
-def test_an_address_may_say_anything(parameters: list[tuple[str, str]]) -> None:
+def test_any_query_string_makes_a_valid_question(parameters: list[tuple[str, str]]) -> None:
     question = PageQuestion.of(parameters)
     assert 0 <= question.start <= FURTHEST
     assert question.at().startswith("/")
 
 
-def test_the_box_sends_what_the_next_question_follows() -> None:
+def test_the_box_sends_the_conversation_so_far() -> None:
     first = PageQuestion(text="How is gout treated?")
     assert (first.earlier, first.following) == ((), ("How is gout treated?",))
     again = read(f"/?{urlencode([*(('c', each) for each in first.following), ('q', first.text)])}")
@@ -72,7 +72,7 @@ def test_the_box_sends_what_the_next_question_follows() -> None:
     assert len(read("/?" + "&".join(f"c={n}" for n in range(30))).conversation) == 20
 
 
-def test_addresses_to_go_back_to_lead_nowhere_else() -> None:
+def test_return_addresses_never_lead_to_another_site() -> None:
     for elsewhere in ("//evil.example", "/\\evil.example", "https://evil.example", "javascript:1", "", "/a\nb"):
         assert own_path(elsewhere) == "/", elsewhere
     assert own_path("/?q=gout#hit-1") == "/?q=gout#hit-1"

@@ -24,7 +24,7 @@ def marked(page: Any) -> list[int]:
     return found
 
 
-def test_a_document_is_its_sentences_verbatim_under_its_headings(watched: Watched, service: Service) -> None:
+def test_documents_show_their_sentences_verbatim_under_headings(watched: Watched, service: Service) -> None:
     page = open_first(watched)
     reader = service.medquad.index.reader
     document = reader.document(reader.document_rows[page.url.partition("/d/medquad/")[2].partition("?")[0]])
@@ -36,7 +36,7 @@ def test_a_document_is_its_sentences_verbatim_under_its_headings(watched: Watche
     assert page.locator("#text li").count() == items > 0
 
 
-def test_the_answer_is_marked_where_the_hit_is_and_grows_and_shrinks(watched: Watched, service: Service) -> None:
+def test_the_marked_answer_can_grow_and_shrink(watched: Watched, service: Service) -> None:
     page = open_first(watched)
     begun = marked(page)
     hit = service.medquad.search(service.medquad.understand(Query("", "", (), "", QUESTION)).query, 1)[0]
@@ -83,7 +83,7 @@ def test_a_peak_leads_to_its_sentence(watched: Watched) -> None:
     )
 
 
-def test_a_click_beside_a_peak_leads_to_the_sentence_at_its_height(watched: Watched) -> None:
+def test_clicking_beside_a_peak_selects_that_heights_sentence(watched: Watched) -> None:
     page = open_first(watched)
     sentences = int(page.locator("#tracks").get_attribute("data-sentences"))
     drawn = page.locator(".track.aspect svg").bounding_box()
@@ -158,7 +158,7 @@ def test_the_original_is_saved_as_it_was(watched: Watched, service: Service) -> 
     assert waiting.value.path().read_bytes() == content
 
 
-def test_html_is_shown_as_text_with_its_headings_and_list(watched: Watched) -> None:
+def test_html_is_shown_with_its_headings_and_lists(watched: Watched) -> None:
     page = open_first(watched, "Which asthma inhaler is a reliever?", **{"index": "ward", "f.format": "HTML"})
     assert "Relievers" in page.locator("#text h3").first.inner_text()
     assert page.locator("#text li").count() == 2

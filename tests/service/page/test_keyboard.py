@@ -35,7 +35,7 @@ def test_names_and_synonyms_complete_what_is_typed(watched: Watched) -> None:
     assert box.input_value() == "hepatol"
 
 
-def test_the_last_words_of_a_question_complete_and_questions_are_offered(watched: Watched) -> None:
+def test_completion_offers_last_words_and_whole_questions(watched: Watched) -> None:
     page = watched.open("/")
     type_slowly(page, "treatment of sarcoid", "arcoidosis")
     page.keyboard.press("ArrowDown")
@@ -82,7 +82,7 @@ def test_enter_takes_only_what_was_chosen(watched: Watched) -> None:
     assert searched() == ["Wilson disease"]
 
 
-def test_from_the_box_to_a_hit_to_its_document_and_back(watched: Watched) -> None:
+def test_keys_lead_from_box_to_document_and_back(watched: Watched) -> None:
     page = watched.open("/")
     page.keyboard.type("How is Wilson disease treated?")
     with page.expect_navigation():
@@ -107,7 +107,7 @@ def test_from_the_box_to_a_hit_to_its_document_and_back(watched: Watched) -> Non
     assert page.locator("#keys").is_hidden()
 
 
-def test_keys_are_told_and_letters_in_a_field_are_letters(watched: Watched) -> None:
+def test_keys_are_listed_and_escape_closes_panels(watched: Watched) -> None:
     page = watched.open("/?q=sarcoidosis")
     page.keyboard.press("?")
     assert page.get_by_role("dialog", name="Keys").is_visible()

@@ -54,7 +54,7 @@ def test_patients_stand_on_a_time_line_without_scripts(browser: Any, service: Se
     context.close()
 
 
-def test_what_was_found_is_taken_along_and_the_api_says_the_same(service: Service) -> None:
+def test_exports_of_patients_agree_with_the_api(service: Service) -> None:
     with httpx.Client(base_url=service.base) as http:
         lines = [json.loads(line) for line in http.get("/patients.jsonl", params=ASKED).text.splitlines()]
         table = http.get("/patients.csv", params=ASKED).content.decode("utf-8-sig")
@@ -68,18 +68,18 @@ def test_what_was_found_is_taken_along_and_the_api_says_the_same(service: Servic
     assert (first["patient"], first["date"], first["sentence"]) == ("ann", "2019-03-02", "She had gout in 2015.")
     assert all(0 <= line["probability"] <= 1 for line in lines)
     with Client(service.base) as client:
-        found = client.patients("gout", index="clinic")
-        assert found.understood.entity == "gout"
-        assert [(each.patient, one.text) for each in found.patients for one in each.sentences] == [
+        answer = client.patients("gout", index="clinic")
+        assert answer.understood.entity == "gout"
+        assert [(patient.patient, sentence.text) for patient in answer.patients for sentence in patient.sentences] == [
             (line["patient"], line["sentence"]) for line in lines
         ]
-        ann = next(each for each in found.patients if each.patient == "ann")
+        ann = next(patient for patient in answer.patients if patient.patient == "ann")
         assert (ann.documents, ann.first, ann.last) == (3, "2019-03-02", "2023-01-20")
         assert ann.counts == {"historical": 1, "family": 1, "affirmed": 1, "negated": 1}
         text = client.document(ann.sentences[0].doc_id, index="clinic").text
         assert text[ann.sentences[0].start : ann.sentences[0].end] == ann.sentences[0].text
         only = client.patients(entity="gout", index="clinic", where={"patient": ["carl"]}, assertions=["affirmed"])
-        assert [each.patient for each in only.patients] == ["carl"]
+        assert [patient.patient for patient in only.patients] == ["carl"]
         with pytest.raises(ServiceError, match="name patients") as refused:
             client.patients("gout", index="ward")
         assert refused.value.status == 422

@@ -19,7 +19,7 @@ from service.page.conftest import Service
 ASKED = "/?q=gout&index=clinic&f.patient=ann&from.date=2020&assertion=affirmed&assertion=negated"
 
 
-def test_a_search_is_saved_opened_and_removed_without_scripts(browser: Any, service: Service) -> None:
+def test_searches_can_be_saved_without_scripts(browser: Any, service: Service) -> None:
     context = browser.new_context(java_script_enabled=False, reduced_motion="reduce")
     page = context.new_page()
     page.goto(service.base + ASKED)
@@ -62,7 +62,7 @@ def test_saved_searches_need_a_name_and_stay_local(service: Service) -> None:
         assert client.post("/saved", data={"name": "x", "address": "/?q=gout&index=none"}).status_code == 404
 
 
-def test_searches_are_of_the_key_and_of_no_other(tmp_path: Path) -> None:
+def test_saved_searches_are_private_to_their_key(tmp_path: Path) -> None:
     with guarded(tmp_path) as service:
         form = {"name": "mine", "address": "/?q=gout&index=main"}
         for caller, expected in (("ann", 303), ("none", 401)):
@@ -84,7 +84,7 @@ def test_a_name_is_kept_once_and_limits_hold(tmp_path: Path, monkeypatch: pytest
 
     for name, address in (("a", "/?q=1"), ("b", "/?q=2"), ("a", "/?q=3")):
         store.add("caller ann", search(name, address))
-    assert [(each.name, each.address) for each in store.of("caller ann")] == [("a", "/?q=3"), ("b", "/?q=2")]
+    assert [(stored.name, stored.address) for stored in store.of("caller ann")] == [("a", "/?q=3"), ("b", "/?q=2")]
     with pytest.raises(TooManyError) as refused:
         store.add("caller ann", search("c"))
     assert refused.value.own
@@ -96,7 +96,7 @@ def test_a_name_is_kept_once_and_limits_hold(tmp_path: Path, monkeypatch: pytest
     files = [*(tmp_path / "saved").iterdir()]
     assert not [file for file in files if "ann" in file.name or "ann" in file.read_text()]
     store.remove("caller ann", "a")
-    assert [each.name for each in store.of("caller ann")] == ["b"]
+    assert [stored.name for stored in store.of("caller ann")] == ["b"]
     for content in ("{", json.dumps([{"name": "x"}]), "[1]"):
         for file in files:
             file.write_text(content)
@@ -105,7 +105,7 @@ def test_a_name_is_kept_once_and_limits_hold(tmp_path: Path, monkeypatch: pytest
         assert {file.read_text() for file in files} == {content}
 
 
-def test_what_cannot_be_read_is_said_and_searches_go_on(service: Service) -> None:
+def test_unreadable_saved_searches_are_reported_and_searching_continues(service: Service) -> None:
     with httpx.Client(base_url=service.base) as client:
         client.post("/saved", data={"name": "broken", "address": ASKED})
         cookie = client.cookies["saved"]
@@ -117,7 +117,7 @@ def test_what_cannot_be_read_is_said_and_searches_go_on(service: Service) -> Non
         assert path.read_text() == "{"
 
 
-def test_a_name_is_text(watched: Watched) -> None:
+def test_markup_in_a_name_is_shown_as_text(watched: Watched) -> None:
     page = watched.open(ASKED)
     page.get_by_label("Its name").fill("<img src=x onerror=alert(1)>")
     follow(page.get_by_role("button", name="Save"))

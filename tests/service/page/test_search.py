@@ -22,7 +22,7 @@ def results(watched: Watched, **asked: str) -> Any:
     return watched.open(f"/?{urlencode(asked or ASKED)}")
 
 
-def test_a_question_is_answered_with_marked_sentences_of_the_source(watched: Watched, service: Service) -> None:
+def test_hits_mark_the_answering_sentences_of_their_source(watched: Watched, service: Service) -> None:
     page = results(watched)
     assert page.locator(".hit h2").first.inner_text() == "Wilson Disease"
     found = service.medquad.search(service.medquad.understand(Query("", "", (), "", ASKED["q"])).query, 10)
@@ -31,7 +31,7 @@ def test_a_question_is_answered_with_marked_sentences_of_the_source(watched: Wat
     assert marked == [sentence.text for sentence in found[0].sentences if sentence.marked]
 
 
-def test_every_mark_of_every_hit_slices_back_to_its_document(watched: Watched, service: Service) -> None:
+def test_each_mark_is_a_sentence_of_its_document(watched: Watched, service: Service) -> None:
     page = results(watched, q="signs and symptoms", start="0")
     hits = page.locator(".hit").evaluate_all(
         "all => all.map(hit => [hit.querySelector('input[name=document]').value,"
@@ -45,7 +45,7 @@ def test_every_mark_of_every_hit_slices_back_to_its_document(watched: Watched, s
         assert {*marks} <= {document.slice(sentence) for sentence in document.sentences}
 
 
-def test_chips_say_what_was_understood_and_each_leads_to_another_reading(watched: Watched) -> None:
+def test_chips_show_what_was_understood_and_change_it(watched: Watched) -> None:
     page = results(watched, q="zyxwv hepatolenticular degeneration symtoms")
     chips = page.locator(".understood")
     assert "Wilson disease" in chips.inner_text()
@@ -64,7 +64,7 @@ def test_chips_say_what_was_understood_and_each_leads_to_another_reading(watched
     assert "Wilson disease" in page.locator("details.entity summary").inner_text()
 
 
-def test_a_question_in_the_box_follows_the_one_before(browser: Any, service: Service) -> None:
+def test_a_question_in_the_box_continues_the_conversation(browser: Any, service: Service) -> None:
     context = browser.new_context(java_script_enabled=False, reduced_motion="reduce")
     page = context.new_page()
     page.goto(f"{service.base}/?{urlencode(ASKED)}")
@@ -94,7 +94,7 @@ def test_a_question_in_the_box_follows_the_one_before(browser: Any, service: Ser
     context.close()
 
 
-def test_what_was_chosen_by_hand_is_followed_in_its_words(watched: Watched) -> None:
+def test_follow_up_questions_keep_manually_chosen_parts(watched: Watched) -> None:
     page = watched.open("/?e=DOID:893&a=treatment")
     page.locator("#q").fill("and in adults?")
     follow(page.get_by_role("button", name="Search"))
@@ -110,7 +110,7 @@ def test_a_name_of_two_things_offers_both(watched: Watched) -> None:
     assert parse_qs(urlsplit(page.url).query)["e"] == ["MONDO:1"]
 
 
-def test_another_entity_is_written_in_place_of_the_one_read(watched: Watched) -> None:
+def test_a_typed_entity_replaces_the_recognised_one(watched: Watched) -> None:
     page = results(watched)
     page.locator("details.entity summary").click()
     page.get_by_label("A name or code instead").fill("DOID:11335")
@@ -120,7 +120,7 @@ def test_another_entity_is_written_in_place_of_the_one_read(watched: Watched) ->
     assert page.locator(".hit h2").first.inner_text() == "Sarcoidosis"
 
 
-def test_nothing_here_is_said_above_the_nearest(watched: Watched) -> None:
+def test_unanswerable_questions_are_flagged_above_the_nearest_hits(watched: Watched) -> None:
     page = results(watched, q="What is the capital of Mongolia?")
     assert "Nothing here seems to answer this" in page.locator(".nothing").inner_text()
     assert page.locator(".hit").count() > 0
@@ -135,7 +135,7 @@ def test_reasons_are_in_words(watched: Watched) -> None:
     assert page.locator(".hit .chance").first.inner_text() in ("answers", "may answer")
 
 
-def test_a_similar_disease_is_told_apart(watched: Watched) -> None:
+def test_hits_about_a_similar_disease_carry_a_warning(watched: Watched) -> None:
     page = results(watched, q="spastic paraplegia type 8")
     warning = page.locator(".hit", has_text="spastic paraplegia type 11").locator(".similar").first
     assert "not the one asked" in warning.inner_text()
@@ -152,7 +152,7 @@ def test_filters_narrow_and_are_taken_back(watched: Watched) -> None:
     assert len({*page.locator(".hit .from").all_inner_texts()}) > 1
 
 
-def test_hits_are_told_apart_by_what_they_say_of_the_entity(watched: Watched) -> None:
+def test_hits_can_be_filtered_by_assertion(watched: Watched) -> None:
     page = watched.open("/?index=clinic&q=gout")
     said = page.locator(".filter", has_text="What is said of it")
     said.locator("summary").click()
@@ -171,7 +171,7 @@ def test_hits_are_told_apart_by_what_they_say_of_the_entity(watched: Watched) ->
     assert {"hypothetical", "negated", "family"} <= {*page.locator(".hit .assertion").all_inner_texts()}
 
 
-def test_a_filter_of_what_is_said_needs_something_it_is_said_of(watched: Watched) -> None:
+def test_filtering_by_assertion_needs_a_recognised_entity(watched: Watched) -> None:
     page = watched.open("/?index=clinic&q=what+helps%3F&assertion=negated")
     assert "Nothing was recognised that something could be said of" in page.locator(".nothing").inner_text()
     follow(page.get_by_role("link", name="Ask without them"))
@@ -196,7 +196,7 @@ def test_pages_of_hits_come_to_an_end(watched: Watched) -> None:
     assert page.get_by_role("link", name="More →").count() == 0
 
 
-def test_hits_are_taken_along_as_csv_and_json(service: Service) -> None:
+def test_hits_can_be_exported_as_csv_and_json(service: Service) -> None:
     with httpx.Client(base_url=service.base, timeout=60) as client:
         told = client.get("/export.csv", params=ASKED)
         rows = list(csv.DictReader(io.StringIO(told.content.decode("utf-8-sig"))))

@@ -15,7 +15,7 @@ from page_service import Watched, fast_encoder, follow, listening, ward_index
 from service.page.conftest import Service
 
 
-def test_coverage_says_which_aspects_of_one_thing_are_answered(watched: Watched) -> None:
+def test_coverage_shows_which_aspects_are_answered(watched: Watched) -> None:
     page = watched.open("/coverage?entity=Wilson+disease")
     words = dict(
         page.locator("tbody tr").evaluate_all(
@@ -30,7 +30,7 @@ def test_coverage_says_which_aspects_of_one_thing_are_answered(watched: Watched)
     assert page.locator(".s.in").count() > 0
 
 
-def test_coverage_of_several_is_a_grid_whose_cells_lead_to_the_search(watched: Watched) -> None:
+def test_coverage_of_several_entities_links_to_searches(watched: Watched) -> None:
     page = watched.open("/coverage")
     page.get_by_label("Diseases or drugs").fill("Wilson disease; sarcoidosis")
     follow(page.get_by_role("button", name="Show"))
@@ -53,7 +53,7 @@ def test_two_sources_stand_side_by_side_by_aspect(watched: Watched) -> None:
     assert page.locator(".sides thead th").count() == 2
 
 
-def test_the_theme_follows_the_machine_until_it_is_chosen_and_is_kept(watched: Watched) -> None:
+def test_the_chosen_theme_overrides_the_systems_and_stays(watched: Watched) -> None:
     page = watched.open("/?q=sarcoidosis")
     light = page.evaluate("getComputedStyle(document.body).backgroundColor")
     page.locator("#theme").click()
@@ -106,9 +106,7 @@ def test_without_scripts_the_main_things_work(plain: Watched, service: Service) 
         ("/coverage?entity=DOID:99999999", 200, "A code among these is not known"),
     ],
 )
-def test_what_goes_wrong_is_one_sentence_with_what_to_do(
-    browser: Any, service: Service, path: str, status: int, says: str
-) -> None:
+def test_error_pages_say_in_words_what_to_do(browser: Any, service: Service, path: str, status: int, says: str) -> None:
     context = browser.new_context(reduced_motion="reduce")
     page = context.new_page()
     answer = page.goto(service.base + path)
@@ -118,7 +116,7 @@ def test_what_goes_wrong_is_one_sentence_with_what_to_do(
     context.close()
 
 
-def test_who_has_a_key_logs_in_once_and_out_again(browser: Any, tmp_path: Path) -> None:
+def test_a_key_logs_in_and_out(browser: Any, tmp_path: Path) -> None:
     key = new_key()
     add(tmp_path / "keys", Key(name="Dr. Test", role="read", hash=hash_of(key), groups=None))
     encoder = fast_encoder()
@@ -147,7 +145,7 @@ def test_who_has_a_key_logs_in_once_and_out_again(browser: Any, tmp_path: Path) 
     assert key not in told
 
 
-def test_a_damaged_index_is_told_and_not_waited_for(browser: Any, tmp_path: Path) -> None:
+def test_a_damaged_index_is_reported_without_waiting(browser: Any, tmp_path: Path) -> None:
     encoder = fast_encoder()
     folder = ward_index(tmp_path / "ward", encoder)
     for path in folder.rglob("*"):
