@@ -89,7 +89,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
         yield found
 
 
-def wait_until(holds: Callable[[], Any], seconds: float = 20.0) -> Any:
+def wait_until(holds: Callable[[], Any], seconds: float = 60.0) -> Any:
     """What a condition gives as soon as it holds."""
     until = time.monotonic() + seconds
     while not (found := holds()):
