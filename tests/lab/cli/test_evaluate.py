@@ -81,7 +81,7 @@ def test_subsets(data: Path) -> None:
     ]
 
 
-def test_another_split_is_told_and_has_nothing_published_beside_it(data: Path) -> None:
+def test_other_splits_are_named_without_published_figures(data: Path) -> None:
     asked = {
         "query_id": "t1",
         "text": "",
@@ -101,7 +101,7 @@ def test_another_split_is_told_and_has_nothing_published_beside_it(data: Path) -
     assert "arnold2020, Table 3" in run("evaluate", "medquad", "-m", "bm25").output
 
 
-def test_a_record_is_replaced_by_one_of_the_same_queries_only(data: Path) -> None:
+def test_records_are_replaced_only_by_the_same_queries(data: Path) -> None:
     out = data / "a.json"
     for ids in ("q2\nq5\n", "q5\nq2\nq2\n", "q1\nq3\n"):
         (data / "ids.txt").write_text(ids)
@@ -130,7 +130,7 @@ def test_one_title_on_two_tracks_in_one_call(data: Path) -> None:
     assert "'tiny, zero-shot' twice" in twice
 
 
-def test_a_model_trained_on_the_test_documents_is_refused(data: Path) -> None:
+def test_models_trained_on_test_documents_are_refused(data: Path) -> None:
     write_model(data / "peeked", {"corpora": [{"name": "medquad", "split": None}]})
     assert "was trained on its test documents" in failure(ConfigError, "evaluate", "medquad", "-m", data / "peeked")
 
@@ -153,7 +153,7 @@ def test_an_option_without_effect_is_refused(data: Path, arguments: list[str], n
     assert named in failure(ConfigError, "evaluate", *arguments)
 
 
-def test_a_run_is_measured_on_the_queries_it_shares_with_the_qrels(data: Path) -> None:
+def test_queries_missing_from_run_or_qrels_are_reported(data: Path) -> None:
     (data / "a.qrels").write_text("q1 0 p1 1\nq2 0 p2 1\nq3 0 p3 1\n")
     (data / "part.run").write_text("q1 Q0 p1 1 2.0 x\nq9 Q0 p1 1 2.0 x\n")
     result = run("evaluate", data / "part.run", data / "a.qrels")
@@ -278,7 +278,7 @@ def test_word_vectors_are_a_model_by_their_cosines(data: Path, kind: str, name: 
     assert "nowhere.vec" in failure(ModelError, "evaluate", "medquad", "-m", f"{kind}:nowhere.vec")
 
 
-def test_end_to_end_rankings_are_as_deep_as_asked(data: Path) -> None:
+def test_end_to_end_rankings_have_the_requested_depth(data: Path) -> None:
     asked = ("evaluate", "medquad", "-m", "bm25", "--runs", data / "runs", "--protocol")
     for protocol, kept in (("end-to-end", 12), ("end-to-end:10", 10)):
         assert run(*asked, protocol).exit_code == 0

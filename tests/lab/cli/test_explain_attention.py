@@ -53,7 +53,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("kind", ["har", "har-wca"])
-def test_weights_are_those_of_the_pieces_that_were_read(command: Command, place: Path, kind: str) -> None:
+def test_explained_weights_cover_only_the_pieces_read(command: Command, place: Path, kind: str) -> None:
     done = command("explain", str(place / kind), *QUERY, "--text", str(place / "text.txt"), "--json")
     assert done.code == 0, done.err
     found = json.loads(done.out)
@@ -97,7 +97,7 @@ def test_weights_sum_over_the_pieces_of_a_sentence() -> None:
     assert expected[0] != pytest.approx(expected[1], abs=1e-4)
 
 
-def test_a_passage_of_a_corpus_is_printed_and_drawn(command: Command, place: Path, tmp_path: Path) -> None:
+def test_corpus_passage_is_printed_and_drawn(command: Command, place: Path, tmp_path: Path) -> None:
     asked = ("-c", str(place / "pages.jsonl"), "-p", "page#2", "--out", str(tmp_path / "new" / "evidence.svg"))
     done = command("explain", str(place / "har"), *QUERY, *asked)
     assert done.code == 0, done.err
@@ -142,7 +142,7 @@ def test_mistakes_are_one_sentence_and_exit_2(
     assert len(done.err.splitlines()) == 1
 
 
-def test_a_disk_that_is_read_only_is_told_before_the_model_is_read(
+def test_read_only_output_fails_before_the_model_loads(
     command: Command, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != tmp_path)

@@ -60,7 +60,7 @@ def test_all_matrices_are_told(command: Command, place: Path, monkeypatch: pytes
     np.testing.assert_allclose(told["matrices"], found.matrices, atol=1e-4)
 
 
-def test_the_most_similar_tokens_are_printed_and_all_are_drawn(command: Command, place: Path, tmp_path: Path) -> None:
+def test_best_token_pairs_are_printed_and_all_drawn(command: Command, place: Path, tmp_path: Path) -> None:
     figure = tmp_path / "new" / "picture.svg"
     asked = ("--text", str(place / "text.txt"), "--out", str(figure), "--layers", "mean")
     done = command("explain", str(place / "ck"), *QUERY, *asked)
@@ -93,7 +93,7 @@ def test_a_figure_of_other_numbers_is_another(tmp_path: Path) -> None:
         draw_interactions(tmp_path / "x.png", query, [], np.zeros((2, 0)))
 
 
-def test_how_much_of_a_long_text_was_read_is_told(command: Command, place: Path, tmp_path: Path) -> None:
+def test_long_texts_report_how_much_was_read(command: Command, place: Path, tmp_path: Path) -> None:
     long = TEXT * 20
     asked = ("explain", str(place / "ck"), *QUERY, "--text")
     told = json.loads(command(*asked, long, "--json").out)
@@ -109,9 +109,7 @@ def test_how_much_of_a_long_text_was_read_is_told(command: Command, place: Path,
     assert "characters" not in command(*asked, TEXT).out
 
 
-def test_the_name_of_a_file_that_cannot_be_read_is_no_text(
-    command: Command, place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unreadable_file_is_an_error_not_a_text(command: Command, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (place / "my notes").mkdir()
     monkeypatch.chdir(place)
 

@@ -35,7 +35,7 @@ def test_what_is_said_is_printed_as_it_is(tmp_path: Path, monkeypatch: pytest.Mo
     assert "reading out/[old] [/dim] files" in done.output
 
 
-def test_a_variant_is_chosen_by_option_or_by_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_variant_is_chosen_by_option_or_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from auscult_lab.families import table
     from auscult_lab.training.experiment import DataExperiment
     from auscult_lab.training.folder import Outcome
@@ -75,7 +75,7 @@ def test_what_would_change_nothing_is_refused(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_model_in_half_precision_is_half_as_large_and_another(tmp_path: Path) -> None:
+def test_half_precision_model_is_smaller_with_own_fingerprint(tmp_path: Path) -> None:
     write_model(tmp_path / "tiny", {"track": "adapted"})
     done = CliRunner().invoke(app, ["train", str(tmp_path / "tiny"), "--convert", "half", "--out", str(tmp_path / "h")])
     assert done.exit_code == 0, done.exception
@@ -88,7 +88,7 @@ def test_a_model_in_half_precision_is_half_as_large_and_another(tmp_path: Path) 
 
 
 @pytest.mark.timeout(900)
-def test_a_bi_encoder_is_converted_and_searches_as_before(tmp_path: Path) -> None:
+def test_converted_bi_encoder_gives_nearly_the_same_vectors(tmp_path: Path) -> None:
     """In one form; of every form the scores are compared in tests/lab/encoders/test_export.py."""
     import torch
 
