@@ -173,7 +173,7 @@ def test_measures_lengths_and_costs_stand_head_by_head(bench: list[EvaluationRec
     assert (cost["publ. min, healthqa"], cost["publ. ms, nfcorpus"]) == ("98.92", "16.55")
 
 
-def test_lengths_of_questions_and_of_what_is_read_do_not_mix(bench: list[EvaluationRecord]) -> None:
+def test_question_and_query_lengths_do_not_mix(bench: list[EvaluationRecord]) -> None:
     assert "words of the question as it was asked" in length_table(bench).notes[0]
     assert "Models read entity and aspects" in length_table(bench).notes[1]
     renewed = [bench[0].model_copy(update={"length_of": "query"}), *bench[1:]]
@@ -193,7 +193,7 @@ def test_records_from_before_there_were_lengths_are_read(bench: list[EvaluationR
     assert titles == ["Context and knowledge: measures", "Costs"]
 
 
-def test_the_page_counts_the_answers_and_the_figure_is_drawn(bench: list[EvaluationRecord], tmp_path: Path) -> None:
+def test_page_counts_the_answers_and_draws_the_figure(bench: list[EvaluationRecord], tmp_path: Path) -> None:
     write_records(tmp_path / "ck-medquad.json", bench)
     page = write_pages(tmp_path)["results/wang2021.md"]
     for question in QUESTIONS:
@@ -212,7 +212,7 @@ def test_the_page_counts_the_answers_and_the_figure_is_drawn(bench: list[Evaluat
         draw_lengths(tmp_path / "none.svg", [record("BM25", "untrained")])
 
 
-def test_what_several_seeds_compare_a_single_training_need_not(bench: list[EvaluationRecord]) -> None:
+def test_questions_compared_by_seeds_skip_single_trainings(bench: list[EvaluationRecord]) -> None:
     filed = [Filed("ck-medquad", entry) for entry in bench]
     table = questions_table(filed)
     assert [row[0] for row in table.rows] == [question.title for question in (*QUESTIONS[:2], QUESTIONS[3])]
