@@ -67,7 +67,7 @@ def check_equal(found: Searcher, expected: Searcher) -> None:
                 assert [(h.text, h.title, h.metadata) for h in hits] == [(h.text, h.title, h.metadata) for h in wanted]
 
 
-def test_three_adds_and_two_removes_answer_as_one_build(parted: Path, whole: Searcher) -> None:
+def test_additions_and_removals_answer_like_one_build(parted: Path, whole: Searcher) -> None:
     found = Searcher.open(parted, ENCODER)
     reader = found.index.reader
     assert len(reader.segments) > 1
@@ -90,7 +90,7 @@ def test_three_adds_and_two_removes_answer_as_one_build(parted: Path, whole: Sea
     found.index.verify()
 
 
-def test_after_optimize_it_is_one_segment_and_removed_bytes_are_gone(parted: Path, whole: Searcher) -> None:
+def test_optimize_leaves_one_segment_without_removed_bytes(parted: Path, whole: Searcher) -> None:
     before = Searcher.open(parted, ENCODER)
     optimize(parted)
     found = Searcher.open(parted, ENCODER)
@@ -104,7 +104,7 @@ def test_after_optimize_it_is_one_segment_and_removed_bytes_are_gone(parted: Pat
     assert not [path for path in files if b"allopurinol" in path.read_bytes().lower()]
 
 
-def test_an_index_without_documents_takes_some_and_loses_all(tmp_path: Path) -> None:
+def test_empty_index_gains_documents_and_loses_all(tmp_path: Path) -> None:
     build(tmp_path / "index", [])
     for _ in range(2):
         with IndexUpdate(tmp_path / "index", ENCODER) as update:
@@ -122,7 +122,7 @@ def test_an_index_without_documents_takes_some_and_loses_all(tmp_path: Path) -> 
         assert not len(index.search(ENCODER.encode_documents(leaflets())[0][0])[0])
 
 
-def test_what_an_update_adds_and_takes_away_again_is_not_there(tmp_path: Path) -> None:
+def test_documents_added_and_deleted_in_one_update_vanish(tmp_path: Path) -> None:
     build(tmp_path / "index", generated(5))
     with IndexUpdate(tmp_path / "index", ENCODER) as update:
         update.add(leaflets())
