@@ -108,7 +108,7 @@ def kept_in(address: Address) -> set[int]:
     return documents
 
 
-def test_what_is_found_and_how_it_scores_is_as_in_the_folder(folder: Path, address: Address) -> None:
+def test_hits_and_scores_equal_those_of_the_folder(folder: Path, address: Address) -> None:
     alone = PassageIndex.open(folder)
     assert publish(folder, address.url, **address.proposing).written == len(collection())
     served = open_index(address.url)
@@ -142,9 +142,7 @@ def test_all_evidence_is_weighed_of_what_is_proposed(folder: Path, address: Addr
             assert served.search(query, options=options) == alone.search(query, options=options)
 
 
-def test_as_many_are_found_as_there_are_though_few_are_proposed(
-    folder: Path, address: Address, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_few_proposals_still_find_every_hit(folder: Path, address: Address, monkeypatch: pytest.MonkeyPatch) -> None:
     alone = Searcher.open(folder, ENCODER)
     publish(folder, address.url, **address.proposing)
     served = Searcher.open(address.url, ENCODER)
@@ -161,7 +159,7 @@ def test_as_many_are_found_as_there_are_though_few_are_proposed(
         assert served.search(query, k, options=options) == hits
 
 
-def test_somebody_of_some_groups_is_proposed_what_they_may_see(folder: Path, address: Address) -> None:
+def test_groups_are_proposed_only_what_they_may_see(folder: Path, address: Address) -> None:
     changed_by(folder, shared())
     publish(folder, address.url, **address.proposing)
     alone, there = Searcher.open(folder, ENCODER), Searcher.open(address.url, ENCODER)
@@ -212,7 +210,7 @@ def test_milvus_has_what_postgresql_has(folder: Path, candidates: Address) -> No
     engine.close()
 
 
-def test_publishing_that_was_ended_is_not_seen_and_goes_on(
+def test_interrupted_publishing_is_invisible_and_resumes(
     folder: Path, candidates: Address, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine = open_engine(candidates.proposing["candidates"])
@@ -240,9 +238,7 @@ def test_publishing_that_was_ended_is_not_seen_and_goes_on(
     assert found(open_index(candidates.url), QUERIES[0], k=40) == found(PassageIndex.open(folder), QUERIES[0], k=40)
 
 
-def test_another_index_is_not_overwritten_and_vectors_that_are_gone_are_named(
-    folder: Path, candidates: Address, tmp_path: Path
-) -> None:
+def test_other_indexes_stay_and_lost_vectors_are_named(folder: Path, candidates: Address, tmp_path: Path) -> None:
     publish(folder, candidates.url, **candidates.proposing)
     build_index(leaflets(), ENCODER, tmp_path / "other")
     other = f"{candidates.url}_b"
@@ -286,7 +282,7 @@ def test_a_server_that_is_not_there_is_named(folder: Path, postgres: str, monkey
     withdraw(away)
 
 
-def test_an_engine_that_is_too_slow_is_an_error(milvus: str) -> None:
+def test_slow_engine_raises_an_error(milvus: str) -> None:
     engine: Any = open_engine(milvus)
 
     def late(client: object) -> None:
@@ -297,7 +293,7 @@ def test_an_engine_that_is_too_slow_is_an_error(milvus: str) -> None:
     engine.close()
 
 
-def test_a_deed_is_done_again_as_often_as_it_pays(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_lost_connections_are_retried_until_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("auscult.engines.contract._WAITS", (0.0, 0.0))
     failing = [ConnectionError("gone"), ConnectionError("gone")]
 

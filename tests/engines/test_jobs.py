@@ -142,7 +142,7 @@ def is_in_the_middle(url: str) -> bool:
     return written > 0 and left > 1
 
 
-def test_answers_are_those_of_the_folder_of_the_same_documents(files: Path, url: str, tmp_path: Path) -> None:
+def test_answers_equal_those_of_a_folder_index(files: Path, url: str, tmp_path: Path) -> None:
     corpus = FilesCorpus(files)
     report = write_together(corpus, url, ENCODER, "hashed", knowledge_base=KNOWN)
     alone = of_folder(files, tmp_path / "index")
@@ -168,7 +168,7 @@ def test_two_writers_at_once_make_one_index(files: Path, url: str, tmp_path: Pat
 
 
 @pytest.mark.slow
-def test_the_share_of_a_killed_process_is_done_by_the_other(files: Path, url: str, tmp_path: Path) -> None:
+def test_other_process_finishes_a_killed_ones_share(files: Path, url: str, tmp_path: Path) -> None:
     fast = load_model("fast")
     reports: list[JobReport] = []
     writing = threading.Thread(target=lambda: reports.append(together(files, url, processes=2, encoder=fast)))
@@ -181,7 +181,7 @@ def test_the_share_of_a_killed_process_is_done_by_the_other(files: Path, url: st
 
 
 @pytest.mark.slow
-def test_a_killed_command_is_given_again_and_readers_see_the_generation_before(
+def test_killed_command_resumes_and_readers_keep_the_generation(
     files: Path, url: str, tmp_path: Path, medquad: list[Document]
 ) -> None:
     fast = load_model("fast")
@@ -221,7 +221,7 @@ def test_the_same_command_given_twice_changes_nothing(files: Path, url: str) -> 
     assert ENCODER.documents_encoded == encoded
 
 
-def test_a_changed_document_takes_the_place_of_the_old_one(
+def test_changed_document_replaces_the_old_one(
     few: Path, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("auscult.engines.readers.PATIENCE", 0.0)
@@ -251,7 +251,7 @@ def test_a_changed_document_takes_the_place_of_the_old_one(
     assert server_of(whole_place(url)).rows(f"{SEGMENTS} AND gone IS NULL")[0][0] == 1
 
 
-def test_a_last_step_that_was_killed_is_done_again(few: Path, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_killed_last_step_is_repeated(few: Path, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def ended(*_: object) -> None:
         raise KeyboardInterrupt
 
@@ -267,7 +267,7 @@ def test_a_last_step_that_was_killed_is_done_again(few: Path, url: str, monkeypa
     assert Searcher.open(url, ENCODER).search("vaccination", 1)[0].doc_id == "rabies.md"
 
 
-def test_what_is_there_and_is_something_else_is_refused(few: Path, url: str, tmp_path: Path) -> None:
+def test_different_index_at_the_address_is_refused(few: Path, url: str, tmp_path: Path) -> None:
     together(few, url)
     with pytest.raises(EngineError, match="the model 'hashed-64', which made the index"):
         together(few, url, encoder=HashedEncoder(32))
@@ -286,9 +286,7 @@ def test_what_is_there_and_is_something_else_is_refused(few: Path, url: str, tmp
     assert publish(tmp_path / "built", url).written == 0
 
 
-def test_another_job_that_was_not_finished_is_dropped_when_that_is_said(
-    few: Path, url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_replace_drops_another_unfinished_job(few: Path, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def ended(*_: object) -> None:
         raise KeyboardInterrupt
 

@@ -123,7 +123,7 @@ def test_answers_are_those_of_the_folder(folder: Path, url: str, approximate: bo
     assert [len(each) for each in rows] == [4, 4]
 
 
-def test_answers_are_those_of_the_folder_for_hundreds_of_documents(url: str, needs: Needs, tmp_path: Path) -> None:
+def test_hundreds_of_documents_answer_as_the_folder(url: str, needs: Needs, tmp_path: Path) -> None:
     needs.data("medquad")
     build_index(islice(open_corpus("medquad").documents(), 300), ENCODER, tmp_path / "index")
     publish(tmp_path / "index", url)
@@ -136,7 +136,7 @@ def test_answers_are_those_of_the_folder_for_hundreds_of_documents(url: str, nee
 
 @pytest.mark.slow
 @pytest.mark.parametrize("approximate", [False, True])
-def test_a_killed_server_leaves_out_its_documents_and_comes_back(
+def test_killed_server_loses_its_documents_until_it_returns(
     folder: Path, url: str, servers: list[Any], approximate: bool
 ) -> None:
     publish(folder, url, approximate=approximate)
@@ -169,9 +169,7 @@ def test_a_killed_server_leaves_out_its_documents_and_comes_back(
                 assert approximate or answer == (whole.search(ASKED[0]), None)
 
 
-def test_milvus_proposes_nothing_of_a_server_that_is_left_out(
-    folder: Path, url: str, needs: Needs, tmp_path: Path
-) -> None:
+def test_milvus_proposes_nothing_of_excluded_servers(folder: Path, url: str, needs: Needs, tmp_path: Path) -> None:
     needs.package("milvus_lite")
     publish(folder, url, candidates=f"milvus:{tmp_path / 'passages.db'}")
     alone, there = Searcher.open(folder, ENCODER), Searcher.open(url, ENCODER)
@@ -219,7 +217,7 @@ def test_a_service_says_what_it_did_not_search(folder: Path, url: str, servers: 
         assert [hit["passage_id"] for hit in client.post("search", json=asked).json()["hits"]] == right
 
 
-def test_commands_and_tools_say_what_they_did_not_search(
+def test_commands_and_tools_report_what_was_not_searched(
     url: str, servers: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command = Command(monkeypatch, capsys)
