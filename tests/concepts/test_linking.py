@@ -294,7 +294,7 @@ class TestRealTaxonomies:
         assert best is not None
         assert best.concept.name == name
 
-    def test_every_abbreviation_stands_for_a_concept_and_is_no_name_of_another(
+    def test_abbreviations_mean_one_concept_and_no_others_name(
         self, taxonomies: KnowledgeBase, real: EntityResolver
     ) -> None:
         for key, concept_id in abbreviations().items():
@@ -324,9 +324,7 @@ class TestRealTaxonomies:
         "MI after AIDS (acquired immunodeficiency syndrome)",
     ],
 )
-def test_a_linker_of_one_text_finds_what_that_of_all_names_finds(
-    small: KnowledgeBase, linker: MentionLinker, text: str
-) -> None:
+def test_short_text_linker_agrees_with_the_full_one(small: KnowledgeBase, linker: MentionLinker, text: str) -> None:
     assert MentionLinker.of_short_text(small, text).link_text(text) == linker.link_text(text)
 
 
@@ -338,7 +336,7 @@ def test_on_real_questions_too(taxonomies: KnowledgeBase, real_linker: MentionLi
     assert [MentionLinker.of_short_text(taxonomies, text).link_text(text) for text in texts] == mentions
 
 
-def test_misspelt_names_are_found_by_another_resolver_of_the_same_names(small: KnowledgeBase) -> None:
+def test_resolvers_of_equal_names_share_the_misspelling_index(small: KnowledgeBase) -> None:
     first, second = EntityResolver(small), EntityResolver(small)
     second.reuse_names(first)
     assert second._built is None, "the first has built nothing yet"
