@@ -135,7 +135,7 @@ def test_nothing_has_no_rows(encoder: Any) -> None:
 
 
 @every_encoder
-def test_company_order_and_batch_size_never_change_a_vector(encoder: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batch_order_size_and_content_never_change_vectors(encoder: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     given = documents(9)
     alone = [encoder.encode_documents([document])[0] for document in given]
     asked = np.concatenate([encoder.encode_queries([query]) for query in QUERIES])
@@ -181,7 +181,7 @@ def test_a_saved_encoder_is_the_same_encoder(encoder: Any, tmp_path: Path) -> No
 
 
 @every_encoder
-def test_a_fingerprint_knows_weights_but_not_the_training_record(
+def test_fingerprint_covers_weights_but_not_the_training_record(
     name: str, encoder: Any, backbone: Path, tmp_path: Path
 ) -> None:
     def identity(place: str, **record: object) -> str:

@@ -38,7 +38,7 @@ from tiny_bert import LAYERS, same_weights
 PACKAGES = (auscult_lab.encoders, auscult_lab.encoders.ck)
 
 
-def test_every_architecture_in_the_package_is_registered_and_tested():
+def test_every_architecture_is_registered_and_tested():
     found = set()
     for package, module in ((each, own) for each in PACKAGES for own in iter_modules(each.__path__)):
         content = import_module(f"{package.__name__}.{module.name}")
@@ -63,7 +63,7 @@ def test_company_order_and_batches_never_change_a_score(variant: str, backbone: 
 
 
 @every_variant
-def test_training_scores_are_the_scores_that_are_ranked_by(variant: str, backbone: Path):
+def test_training_scores_equal_ranking_scores(variant: str, backbone: Path):
     ranker = make(variant, backbone)
     queries, asked = texts(4, seed=3, longest=6), passages(7)
     rows = torch.tensor([[0, 3, 6], [1, 1, 2], [5, 4, 0], [6, 2, 3]])
@@ -152,7 +152,7 @@ def test_evaluation_is_deterministic_and_training_drops_out(variant: str, backbo
 
 
 @every_variant
-def test_a_saved_model_has_the_same_weights_and_scores(variant: str, backbone: Path, tmp_path: Path):
+def test_saved_model_keeps_weights_and_scores(variant: str, backbone: Path, tmp_path: Path):
     ranker = make(variant, backbone)
     fingerprint = save(ranker, tmp_path / "model", name="mine", training={"track": "adapted"})
     saved = load(tmp_path / "model")

@@ -133,7 +133,7 @@ def test_rankers_whose_vectors_need_no_query_keep_passages():
 
 
 @pytest.mark.parametrize("kind", [kind for kind in RANKERS if _kept(kind)])
-def test_a_kept_passage_is_encoded_once_and_scores_as_a_fresh_one(kind: str, monkeypatch: pytest.MonkeyPatch):
+def test_stored_passages_are_encoded_once_and_score_equally(kind: str, monkeypatch: pytest.MonkeyPatch):
     vocabulary = small_vocabulary()
     ranker = make_ranker(kind, vocabulary).eval()
     encoded: list[int] = []
@@ -170,12 +170,12 @@ def _reads_first(kind: str) -> bool:
     return isinstance(make_ranker(kind, small_vocabulary()), ReadsPassagesFirst)
 
 
-def test_rankers_that_read_passages_before_the_query_are_known():
+def test_rankers_that_read_passages_first_are_listed():
     assert set(filter(_reads_first, RANKERS)) == {"arc-ii", "duet", "mv-lstm"}
 
 
 @pytest.mark.parametrize("kind", [kind for kind in RANKERS if _reads_first(kind)])
-def test_what_is_read_of_a_passage_is_read_once_and_scores_as_fresh(kind: str, monkeypatch: pytest.MonkeyPatch):
+def test_passages_are_read_once_and_score_as_fresh(kind: str, monkeypatch: pytest.MonkeyPatch):
     vocabulary = small_vocabulary()
     ranker = make_ranker(kind, vocabulary)
     read: list[int] = []
