@@ -44,7 +44,7 @@ def held(folder: Path) -> dict[str, list[str]]:
 WARD: dict[str, list[str]] = {"gout.html": [], "sub/note.txt": [], "rows.csv#1": [], "rows.csv#2": []}
 
 
-def test_a_copy_of_a_folder_brings_places_and_no_documents(command: Command, tmp_path: Path) -> None:
+def test_copied_folder_adds_places_but_no_documents(command: Command, tmp_path: Path) -> None:
     assert held(tmp_path / "index") == WARD
     shutil.copytree("hospital/ward", "mirror")
     done = command("add", "index", "mirror")
@@ -84,9 +84,7 @@ def test_what_stays_in_one_of_two_places_stays(command: Command, tmp_path: Path)
 
 
 @pytest.mark.parametrize("other", ["hospital", "hospital/ward/sub", "link", "hospital/ward/sub/note.txt", "hospital/*"])
-def test_another_path_to_the_same_files_changes_nothing_and_follows_them(
-    command: Command, tmp_path: Path, other: str
-) -> None:
+def test_another_path_to_files_brings_only_their_changes(command: Command, tmp_path: Path, other: str) -> None:
     (tmp_path / "link").symlink_to("hospital/ward")
     command("add", "index", other)
     assert held(tmp_path / "index") == WARD
@@ -104,14 +102,14 @@ def test_another_path_to_the_same_files_changes_nothing_and_follows_them(
         assert "sub/note.txt" not in held(tmp_path / "index")
 
 
-def test_a_renamed_file_is_one_document_though_nothing_is_pruned(command: Command, tmp_path: Path) -> None:
+def test_renamed_file_stays_one_document_without_pruning(command: Command, tmp_path: Path) -> None:
     shutil.move("hospital/ward/gout.html", "hospital/ward/sub/arthritis.html")
     done = command("add", "index", "hospital/ward")
     assert done.out.startswith("new: 1, changed: 0, unchanged: 3, gone: 0; 4 documents")
     assert set(held(tmp_path / "index")) == set(WARD) - {"gout.html"} | {"sub/arthritis.html"}
 
 
-def test_removed_stays_removed_until_it_is_asked_for_by_name(command: Command, tmp_path: Path) -> None:
+def test_removed_documents_stay_removed_until_named(command: Command, tmp_path: Path) -> None:
     shutil.copytree("hospital/ward", "mirror")
     (tmp_path / "lines.jsonl").write_text('{"id": "l1", "text": "Blow your nose."}\n')
     command("add", "index", "lines.jsonl")
@@ -156,7 +154,7 @@ def test_one_text_for_two_groups_is_two_documents(command: Command, tmp_path: Pa
     assert {each.metadata["access"] for each in moved} == {"surgery"}
 
 
-def test_what_an_ignore_file_or_a_pattern_names_is_left_out(command: Command, tmp_path: Path) -> None:
+def test_ignore_files_and_patterns_exclude_files(command: Command, tmp_path: Path) -> None:
     ward = tmp_path / "hospital" / "ward"
     (ward / "old" / "deep").mkdir(parents=True)
     for name in ("old/a.txt", "old/deep/b.txt", "draft.txt", "sub/draft.txt", "sub/keep.txt"):

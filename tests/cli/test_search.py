@@ -61,7 +61,7 @@ def test_a_question_follows_earlier_ones(command: Command, index: str) -> None:
     assert json.loads(done.out)["passage_id"] == "asthma-2"
 
 
-def test_json_lines_are_hits_and_nothing_else_is_on_stdout(command: Command, index: str) -> None:
+def test_stdout_has_only_hits_as_json_lines(command: Command, index: str) -> None:
     done = command("search", index, "--entity", "berger's disease", "--aspect", "symptoms", "-k", "3", "--json")
     assert done.code == 0
     records = [json.loads(line) for line in done.out.splitlines()]
@@ -96,7 +96,7 @@ def test_readable_hits_name_and_highlight(command: Command, index: str) -> None:
     assert "matched identifier DOID:2841" in done.err
 
 
-def test_the_score_of_the_model_alone_is_one_option_away(command: Command, index: str) -> None:
+def test_score_option_selects_the_models_score_alone(command: Command, index: str) -> None:
     done = command("search", index, "-e", "asthma", "-a", "symptoms", "-k", "1", "--score", "model", "--json")
     hit = json.loads(done.out)
     assert hit["score"] == pytest.approx(hit["entity_score"] + hit["aspect_score"], abs=1e-6)
@@ -106,7 +106,7 @@ def test_the_score_of_the_model_alone_is_one_option_away(command: Command, index
 
 
 @pytest.mark.parametrize("option", [("--reranker", "r"), ("--precision", "bf16"), ("--fuse",)])
-def test_how_to_rerank_is_said_with_what_reranks_only(command: Command, index: str, option: tuple[str, ...]) -> None:
+def test_rerank_options_are_refused_without_rerank(command: Command, index: str, option: tuple[str, ...]) -> None:
     done = command("search", index, "-e", "asthma", *option)
     assert done.code != 0
     assert f"--rerank beside it, got {option[0]} without" in done.err
@@ -183,7 +183,7 @@ def test_mistakes_are_one_sentence_and_exit_2(command: Command, index: str, argu
     assert len(done.err.splitlines()) == 1
 
 
-def test_a_model_that_moved_is_named_by_the_user(command: Command, index: str, tmp_path: Path) -> None:
+def test_moved_model_can_be_given_by_option(command: Command, index: str, tmp_path: Path) -> None:
     moved = hashed_model(tmp_path / "moved")
     asked = ("search", index, "-e", "asthma", "-a", "symptoms", "--json")
     assert command(*asked, "--model", str(moved)).out == command(*asked).out
@@ -193,7 +193,7 @@ def test_a_model_that_moved_is_named_by_the_user(command: Command, index: str, t
     assert "build the index again with this one" in done.err
 
 
-def test_a_similar_disease_that_was_not_asked_for_is_told(command: Command, tmp_path: Path) -> None:
+def test_similar_but_different_disease_is_pointed_out(command: Command, tmp_path: Path) -> None:
     model = hashed_model(tmp_path / "model")
     one = build_document(
         doc_id="11", title="Spastic paraplegia 11", sections=[Section("Treatment", "Walking aids help.", "11-1")]
@@ -207,7 +207,7 @@ def test_a_similar_disease_that_was_not_asked_for_is_told(command: Command, tmp_
     assert "not the one asked" not in asked.out
 
 
-def test_what_is_not_affirmed_is_labelled_and_left_out_on_request(command: Command, tmp_path: Path) -> None:
+def test_unaffirmed_sentences_are_labelled_and_can_be_excluded(command: Command, tmp_path: Path) -> None:
     notes = {"now": "He has gout.", "denied": "He denies gout."}
     documents = [
         build_document(doc_id=name, title="", sections=[Section("Note", text)]) for name, text in notes.items()

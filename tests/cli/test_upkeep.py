@@ -114,7 +114,7 @@ def test_remove_takes_all_or_none(command: Command) -> None:
     assert set(found(command, "-e", "Flu")) == {"measles"}
 
 
-def test_a_second_writer_is_told_who_holds_the_lock(command: Command) -> None:
+def test_second_writer_is_told_the_lock_holder(command: Command) -> None:
     with IndexUpdate("index"):
         done = command("remove", "index", "flu")
     assert done.code == 2
@@ -168,7 +168,7 @@ def test_optimize_frees_and_backup_is_an_index(command: Command, tmp_path: Path)
     assert "notes.txt" in done.err
 
 
-def test_words_of_sources_that_are_in_no_passage_are_told_with_the_reason(
+def test_missing_source_words_are_reported_with_a_reason(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "files").mkdir()
