@@ -77,7 +77,7 @@ async def conversation(client: Client) -> None:
     assert (await ask(client, "indexes"))["indexes"][0]["documents"] == 4
 
 
-def test_a_client_starts_it_and_speaks_over_its_standard_input_and_output(index: Path, tmp_path: Path) -> None:
+def test_server_talks_over_standard_input_and_output(index: Path, tmp_path: Path) -> None:
     process = StdioServerParameters(
         command=sys.executable, args=["-m", "auscult.cli.main", "mcp", f"leaflets={index}"], cwd=tmp_path
     )
@@ -146,7 +146,7 @@ def test_mistakes_are_tool_errors_of_one_sentence(
     talk(make_server(library), wrong)
 
 
-def test_an_internal_error_tells_its_place_without_the_question(
+def test_internal_error_names_its_place_not_the_question(
     library: Library, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(*_: object) -> None:

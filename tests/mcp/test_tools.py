@@ -51,7 +51,7 @@ def search(library: Library, question: str = "", entity: str = "", **options):  
     return tools.search(library, question, entity, **given)
 
 
-def test_a_searchs_sentences_can_be_cited_word_for_word(library: Library) -> None:
+def test_found_sentences_can_be_cited_word_for_word(library: Library) -> None:
     found = search(library, entity="Gout", aspects=["treatment"])
     first = found.passages[0]
     assert (first.index, first.document, first.heading) == ("leaflets", "leaflet-gout", "Treatment")
@@ -114,7 +114,7 @@ def test_that_nothing_answers_is_said(library: Library) -> None:
     assert search(library, entity="Gout", aspects=["treatment"]).understood != ""
 
 
-def test_of_a_long_passage_the_best_sentences_are_shown(library: Library) -> None:
+def test_long_passages_show_their_best_sentences(library: Library) -> None:
     (passage, *_) = search(library, entity="Long", aspects=["line 250"], index="notes").passages
     assert passage.document == "long/one#2"
     assert len(passage.sentences) == 12
