@@ -74,7 +74,7 @@ WIDE = {
 HEAVY = ("torch", "lightning", "transformers", "safetensors", "onnxruntime", "tokenizers", "matplotlib", "ir_measures")
 
 
-def test_importing_auscult_and_asking_for_help_loads_nothing_heavy() -> None:
+def test_import_and_help_load_no_heavy_package() -> None:
     program = (
         "import sys, auscult, auscult.cli.main\n"
         "try: auscult.cli.main.main(['--help'])\n"
@@ -114,7 +114,7 @@ WITHOUT = {
 
 
 @pytest.mark.parametrize("extra", WITHOUT)
-def test_without_an_extra_the_rest_works_and_the_extra_is_named(extra: str, tmp_path: Path) -> None:
+def test_missing_extra_is_named_and_the_rest_works(extra: str, tmp_path: Path) -> None:
     packages, deed = WITHOUT[extra]
     (tmp_path / "model.json").write_text('{"kind": "cdv"}')
     program = (
@@ -139,7 +139,7 @@ def test_without_an_extra_the_rest_works_and_the_extra_is_named(extra: str, tmp_
         ({"url": "https://git.x/auscult", "vcs_info": {"vcs": "git"}}, "auscult[plot] @ git+https://git.x/auscult"),
     ],
 )
-def test_an_extra_is_installed_from_where_the_rest_was(
+def test_extras_install_from_the_source_of_auscult(
     told: dict[str, object] | None, requirement: str, tmp_path: Path
 ) -> None:
     shutil.copy(SOURCE / "auscult" / "errors.py", tmp_path)
@@ -198,7 +198,7 @@ def _declared(requirements: list[str]) -> set[str]:
     return {name.lower().replace("_", "-") for name in names} - {"auscult"}
 
 
-def test_what_is_imported_is_declared_and_what_is_declared_is_imported() -> None:
+def test_imports_and_declared_dependencies_agree() -> None:
     extras = PROJECT["optional-dependencies"]
     optional = set().union(
         *(
@@ -226,7 +226,7 @@ def test_every_dependency_is_explained() -> None:
     assert not missing
 
 
-def test_the_package_does_without_the_study_of_this_project() -> None:
+def test_package_does_not_depend_on_the_study() -> None:
     """`study/` writes the pages of results from a checkout; it is in no wheel."""
     assert not [path for path, tree in TREES.items() if "study" in set(_imports(tree))]
     with (ROOT / "pyproject.toml").open("rb") as file:

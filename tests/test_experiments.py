@@ -20,7 +20,7 @@ SHIPPED = experiments_in(FOLDER)
 PUBLISHED = resources.files("auscult_lab.evaluation").joinpath("published")
 
 
-def test_none_lies_deeper_and_no_two_have_one_name() -> None:
+def test_experiments_are_in_one_folder_with_unique_names() -> None:
     assert sorted(FOLDER.rglob("*.yaml")) == FILES
     names = Counter(read_experiment(path).name for path in SHIPPED)
     assert [name for name, count in names.items() if count > 1] == []
@@ -49,7 +49,7 @@ def test_published_figures_are_those_that_tables_put_beside(path: Path) -> None:
     assert set(beside) <= {told.row}
 
 
-def test_every_file_says_what_it_reproduces_and_is_on_the_page_of_models() -> None:
+def test_every_file_is_explained_and_listed_among_models() -> None:
     page = (ROOT / "docs" / "explanation" / "models.md").read_text(encoding="utf-8")
     for file in FILES:
         assert file.read_text(encoding="utf-8").startswith("# "), file
