@@ -82,17 +82,17 @@ def test_short_documented_plugin_ranker_runs_in_the_bench(place: Path, registry:
     out = run(place, *files, "--json", str(records), before=plugin)
     assert "Soft match" in out
     assert "KNRM" in out
-    found = {record["model"]: record for record in json.loads(records.read_text())}
-    assert {"BM25", "TF-IDF", "KNRM", "Soft match"} <= set(found)
-    assert found["Soft match"]["track"] == "zero-shot"
-    assert found["Soft match"]["training"]["history"][0]["queries"] > 0
-    planned = [(model, each["than"]) for model, record in found.items() for each in record["differences"]]
+    by_model = {record["model"]: record for record in json.loads(records.read_text())}
+    assert {"BM25", "TF-IDF", "KNRM", "Soft match"} <= set(by_model)
+    assert by_model["Soft match"]["track"] == "zero-shot"
+    assert by_model["Soft match"]["training"]["history"][0]["queries"] > 0
+    planned = [(model, each["than"]) for model, record in by_model.items() for each in record["differences"]]
     assert planned == [("KNRM", "Soft match, zero-shot")]
-    asked = ["evaluate", str(place / "test"), "-m", str(place / "runs" / "two" / "model")]
+    arguments = ["evaluate", str(place / "test"), "-m", str(place / "runs" / "two" / "model")]
     RANKERS.pop("soft-match")
-    refused = CliRunner().invoke(app, asked)
+    refused = CliRunner().invoke(app, arguments)
     assert "registered by a file: --with" in str(refused.exception)
-    done = CliRunner().invoke(app, [*plugin, *asked])
+    done = CliRunner().invoke(app, [*plugin, *arguments])
     assert done.exit_code == 0, (done.output, done.exception)
     assert "Soft match" in done.output
     RANKERS.pop("soft-match")
@@ -180,12 +180,12 @@ def test_wrong_input_fails_before_any_training(place: Path):
         "two.yaml": "soft-match",
         "missing.yaml": "missing.yaml",
     }
-    for name, told in cases.items():
+    for name, message in cases.items():
         done = CliRunner().invoke(
             app, ["compare", str(place / "one.yaml"), str(place / name), "--out", str(place / "runs")]
         )
         assert done.exit_code != 0
-        assert told in str(done.exception)
+        assert message in str(done.exception)
     assert not (place / "runs").exists()
 
 

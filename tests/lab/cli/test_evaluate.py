@@ -82,7 +82,7 @@ def test_subsets(data: Path) -> None:
 
 
 def test_other_splits_are_named_without_published_figures(data: Path) -> None:
-    asked = {
+    query = {
         "query_id": "t1",
         "text": "",
         "entity": "Psoriasis",
@@ -91,7 +91,7 @@ def test_other_splits_are_named_without_published_figures(data: Path) -> None:
         "aspect_heading": "treatment",
         "relevant": [{"passage_id": "Psoriasis-3", "doc_id": "Psoriasis", "relevance": 1}],
     }
-    packed(data / "data" / "medquad" / "queries_train.jsonl.gz", [asked])
+    packed(data / "data" / "medquad" / "queries_train.jsonl.gz", [query])
     done = run("evaluate", "medquad", "-m", "bm25", "--split", "train", "--json", data / "a.json")
     assert done.exit_code == 0, done.output
     assert "medquad (split train)" in done.output
@@ -203,7 +203,7 @@ def test_neural_models_tell_their_track_and_their_parts(data: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "adapted track" in result.output
     records = evaluation_records(read_records(out))
-    assert [(each.model, each.track) for each in records] == [
+    assert [(record.model, record.track) for record in records] == [
         ("BM25", "untrained"),
         ("tiny", "adapted"),
         ("tiny (entity only)", "adapted"),
@@ -212,7 +212,7 @@ def test_neural_models_tell_their_track_and_their_parts(data: Path) -> None:
     assert records[1].training == {"track": "adapted", "epochs": 0}
     assert len(records[1].fingerprint) == 64
     assert records[1].prepare_seconds > 0
-    assert len({json.dumps(each.measures) for each in records}) > 2
+    assert len({json.dumps(record.measures) for record in records}) > 2
     assert run("evaluate", "medquad", "-m", f"{data / 'tiny'}:fused", "--json", out).exit_code == 0
     fused = evaluation_records(read_records(out))[-1]
     assert (fused.model, fused.track) == ("auscult search, tiny", "adapted")

@@ -120,9 +120,9 @@ def test_queries_are_labelled_as_the_model_learned(
     table = tmp_path / "ours.tsv"
     table.write_text("plan\twhat comes next\n", encoding="utf-8")
     records = tmp_path / "records.json"
-    asked = ["evaluate", f"notes:{notes}", "-m", "bm25", "--split", "train", "--json", str(records)]
+    arguments = ["evaluate", f"notes:{notes}", "-m", "bm25", "--split", "train", "--json", str(records)]
     runs = tmp_path / "records-runs"
-    done = CliRunner().invoke(app, [*asked, "--read", f"knowledge={ontology}", "--read", f"aspects={table}"])
+    done = CliRunner().invoke(app, [*arguments, "--read", f"knowledge={ontology}", "--read", f"aspects={table}"])
     assert done.exit_code == 0, (done.output, done.exception)
     (record,) = json.loads(records.read_text(encoding="utf-8"))
     assert record["corpus"] == "notes:notes (conditions.obo, ours.tsv)"
@@ -133,7 +133,7 @@ def test_queries_are_labelled_as_the_model_learned(
         "notes_notes_conditions.obo_ours.tsv.qrels",
     ]
     # Without them the catalogue's are meant, which this machine lacks.
-    missing = CliRunner().invoke(app, asked).exception
+    missing = CliRunner().invoke(app, arguments).exception
     assert isinstance(missing, CorpusMissingError)
     assert "pass --read knowledge=" in str(missing)
     refused = CliRunner().invoke(app, ["evaluate", str(notes), "-m", "bm25", "--read", f"aspects={table}"])

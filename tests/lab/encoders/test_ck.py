@@ -397,6 +397,7 @@ def test_entities_compared_apart_have_their_own_matrix(folder: Path):
 
 @pytest.mark.parametrize("head", ["knrm", "pacrr", "drmm-tks"])
 def test_half_linked_word_matches_itself_apart_not_summed(folder: Path, head: str):
+    """The word is linked to its entity in one of the two texts alone."""
     config = {"head": head, "context": "words", "cls": False, "joint_dim": None, "knows": True, "knowledge": "here"}
     alike = []
     for fusion in ("sum", "matrix"):

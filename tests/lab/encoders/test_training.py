@@ -344,6 +344,7 @@ def test_training_killed_anywhere_resumes_to_the_same_model(
 
 
 def test_finished_training_is_recorded_and_reused(corpus: Path, backbone: Path, tmp_path: Path):
+    """The model reads whole passages, though its training cut them at 16 tokens."""
     experiment = CaprExperiment.model_validate(fields(corpus, backbone))
     outcome = train(experiment, tmp_path / "run")
     assert load(outcome.model).ranker.config.max_passage_tokens == 512

@@ -40,6 +40,7 @@ def test_vectors_equal_florets_own(text: Path, tmp_path: Path, min_n: int, max_n
 
 
 def test_training_covers_most_words_even_on_little_text(text: Path):
+    """Among the words are some that the text lacks."""
     vectors = train_word_vectors(text, WordVectorChoice(dim=8, epochs=2, buckets=2000, min_count=1))
     words = ["kidney", "disease", "zsjogren", "kidneys", "diseased", "heartless", "diseases"]
     assert vectors.lookup(words).any(axis=1).mean() >= 0.5

@@ -20,6 +20,7 @@ from auscult_lab.training.losses import (
 
 
 def test_distance_and_robust_loss_follow_the_equations():
+    """Equations 12 and 17 of the paper."""
     decoded = {
         "entity": torch.tensor([[3.0, 0.0], [1.0, 1.0]]),
         "aspect": torch.tensor([[0.0, 1.0], [0.0, 0.0]]),

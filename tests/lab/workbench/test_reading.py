@@ -87,7 +87,7 @@ def test_single_split_is_divided_again_with_a_warning(tmp_path: Path):
 def test_near_duplicates_share_a_split_drawn_by_seed(tmp_path: Path):
     asked = questions() + [[f"again-{row[0]}", row[1].upper().replace("?", "!")] for row in questions()]
     judged = judgements() + [[f"again-{row[0]}", row[1], "1"] for row in judgements()]
-    folder = write_folder(tmp_path / "mine", asked=asked, judged=judged)
+    folder = write_folder(tmp_path / "mine", question_rows=asked, judged=judged)
     data, findings = read(folder)
     assert not findings.faults
     split = {question.question_id: question.split for question in data.questions}
@@ -100,12 +100,12 @@ def test_near_duplicates_share_a_split_drawn_by_seed(tmp_path: Path):
 def test_a_division_leaves_enough_to_test_on(tmp_path: Path):
     for number, test in ((30, 10), (45, 10)):
         folder = tmp_path / str(number)
-        data, findings = read(write_folder(folder, asked=questions()[:number], judged=judgements()[:number]))
+        data, findings = read(write_folder(folder, question_rows=questions()[:number], judged=judgements()[:number]))
         assert not findings.faults
         assert Counter(question.split for question in data.questions)["test"] == test
     # All ask the same: they stay in one part, and none is left to test on.
     same = [[row[0], f"What helps against gout in winter{'?' * place}"] for place, row in enumerate(questions())]
-    _, findings = read(write_folder(tmp_path / "same", asked=same))
+    _, findings = read(write_folder(tmp_path / "same", question_rows=same))
     assert [(fault.kind, fault.got) for fault in findings.faults] == [
         ("too little data", "0 test questions with a relevant passage")
     ]
@@ -272,9 +272,9 @@ def test_bad_json_lines_do_not_stop_other_checks(tmp_path: Path):
 
 
 def test_too_little_data_and_leaked_questions_are_faults(tmp_path: Path):
-    small = write_folder(tmp_path / "small", asked=questions()[:20], judged=judgements()[:20])
+    small = write_folder(tmp_path / "small", question_rows=questions()[:20], judged=judgements()[:20])
     assert "too little data" in kinds(small)
-    few = write_folder(tmp_path / "few", texts=passages()[:5], judged=judgements()[:5], asked=questions()[:5])
+    few = write_folder(tmp_path / "few", texts=passages()[:5], judged=judgements()[:5], question_rows=questions()[:5])
     found = [fault.got for fault in read(few)[1].faults]
     assert found == ["5 questions with a relevant passage", "5 passages"]
     beir = write_beir(tmp_path / "beir")
@@ -293,7 +293,7 @@ def test_usable_odd_data_is_corrected_with_a_warning(tmp_path: Path):
     texts = [*passages(), passages()[0], ["P-titled", "Leprosy and its history", ""]]
     judged = [[row[0].replace("-", " "), row[1], "2"] for row in judgements()] + [["lost", "P-gout-signs", "0"]]
     judged += [judged[0]]
-    data, findings = read(write_folder(tmp_path / "mine", asked=rows, texts=texts, judged=judged))
+    data, findings = read(write_folder(tmp_path / "mine", question_rows=rows, texts=texts, judged=judged))
     assert not findings.faults
     warnings = " ".join(findings.warnings)
     for words in (
