@@ -118,8 +118,11 @@ def test_all_models_of_one_variant_are_compared() -> None:
     expected = [(graph, "KNRM") for graph in graphs] + [(graph, "KNRM-W") for graph in graphs]
     found = planned_pairs((name, name, "adapted") for name in names)
     assert found == [("KNRM-W", "KNRM"), *expected]
-    told = [{"than": "KNRM, adapted", "measures": gap(mean, 0.01)} for mean in (0.1, 0.2)]
-    models = [variant("KNRM"), *(variant(graph, differences=[each]) for graph, each in zip(graphs, told, strict=True))]
+    differences = [{"than": "KNRM, adapted", "measures": gap(mean, 0.01)} for mean in (0.1, 0.2)]
+    models = [
+        variant("KNRM"),
+        *(variant(graph, differences=[difference]) for graph, difference in zip(graphs, differences, strict=True)),
+    ]
     for table in (
         question_table(models, QUESTIONS[1]),
         measures_table(models),
@@ -128,7 +131,7 @@ def test_all_models_of_one_variant_are_compared() -> None:
     ):
         assert [row[0] for row in table.rows if row[0] != "KNRM"] == graphs
     assert [row[2][:6] for row in question_table(models, QUESTIONS[1]).rows] == ["+10.00", "+20.00"]
-    assert [each.model for each in figure_records(models)] == ["KNRM", graphs[0]]
+    assert [record.model for record in figure_records(models)] == ["KNRM", graphs[0]]
     models[0] = models[0].model_copy(update={"comparison": "another"})
     assert question_table(models, QUESTIONS[1]).rows == (), "none but those that were compared with each other"
 

@@ -98,7 +98,7 @@ def test_tables_hold_every_figure(tmp_path: Path) -> None:
     (tmp_path / "cosine.json").write_text(json.dumps(odd))
     tables = write_tables(tmp_path)
     models = rows(tables["models.csv"])
-    assert [(each["record"], each["model"]) for each in models] == [
+    assert [(row["record"], row["model"]) for row in models] == [
         ("evaluation", "BM25"),
         ("evaluation", "CDV+avg-fasttext"),
         *(("rankers-zero-shot", name) for name in ("BM25", "KNRM", "HAR")),
@@ -109,11 +109,11 @@ def test_tables_hold_every_figure(tmp_path: Path) -> None:
     assert (knrm["µs per candidate"], knrm["date"], knrm["hardware"]) == ("100.0", "2026-01-02", "a processor, 2 cores")
     assert (knrm["published in"], knrm["publ. R@1"]) == ("arnold2020, Table 3, zero-shot", "16.86")
     groups = rows(tables["groups.csv"])
-    assert {each["model"] for each in groups if each["by"] == "source"} == {"CDV+avg-fasttext"}
-    (why,) = [each for each in groups if each["model"] == "HAR" and each["group"] == "why"]
+    assert {row["model"] for row in groups if row["by"] == "source"} == {"CDV+avg-fasttext"}
+    (why,) = [row for row in groups if row["model"] == "HAR" and row["group"] == "why"]
     assert (why["by"], why["queries"], why["RR"]) == ("question type", "20", "50.00")
     learned = rows(tables["learning.csv"])
-    assert [tuple(each.values())[-6:] for each in learned] == [("3", "3,000", "1", "25.00", "50.00", "50.00")] * 2
+    assert [tuple(row.values())[-6:] for row in learned] == [("3", "3,000", "1", "25.00", "50.00", "50.00")] * 2
     (cosine,) = rows(tables["weighted-odd-models.csv"])
     assert (cosine["model"], cosine["MAP"], cosine["P@10"], cosine["F1@10"]) == ("CD_q", "0.123", "0.2", "0.24")
     assert rows(tables["weighted-odd.csv"])[0]["significant: CD_q: MAP"] == "CD, RND"
@@ -316,13 +316,13 @@ def test_adapted_medquad_sections_say_labels_were_used(tmp_path: Path) -> None:
     records = [record("CDV", track, training={}, corpus=corpus) for track in TRACKS for corpus in ("medquad", "mine")]
     write_records(tmp_path / "evaluation.json", records)
     write_records(tmp_path / "rankers-adapted.json", [record("KNRM", "adapted")])
-    told = [
+    headings = [
         section.partition("\n")[0]
         for page in write_pages(tmp_path).values()
         for section in re.split(r"^##+ ", page, flags=re.MULTILINE)
         if SUPERVISED["medquad"] in section
     ]
-    assert told == ["Adapted models"] * 2
+    assert headings == ["Adapted models"] * 2
 
 
 def test_pages_explain_each_starting_encoder_mark_once(tmp_path: Path) -> None:
