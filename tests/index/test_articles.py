@@ -139,12 +139,12 @@ def test_articles_stay_right_with_additions_and_removals(whole: Searcher, tmp_pa
     expected = build(tmp_path / "alone", kept)
     for change in (lambda: None, lambda: optimize(folder)):
         change()
-        found = Searcher.open(folder, ENCODER)
-        assert sizes_by_document(found) == sizes_by_document(expected) == [[1], [2], [2]]
+        changed = Searcher.open(folder, ENCODER)
+        assert sizes_by_document(changed) == sizes_by_document(expected) == [[1], [2], [2]]
         for query in (Query("", "visiting hours"), Query("", "", text="Jane Doe leaving")):
             ours, theirs = (
                 [(hit.passage_id, pytest.approx(hit.score, abs=1e-6)) for hit in each.search(query, 9)]
-                for each in (found, expected)
+                for each in (changed, expected)
             )
             assert ours == theirs
 
@@ -154,19 +154,19 @@ def test_an_old_format_is_refused_until_repaired(tmp_path: Path) -> None:
     expected = build(folder, EVERYTHING).search("visiting hours", 9)
     (database,) = folder.rglob("index.sqlite")
     connection = sqlite3.connect(database)
-    told = json.loads(connection.execute("SELECT content FROM state").fetchone()[0])
-    content = json.dumps({**told, "format_version": 5})
+    manifest = json.loads(connection.execute("SELECT content FROM state").fetchone()[0])
+    content = json.dumps({**manifest, "format_version": 5})
     connection.execute("UPDATE state SET sum = ?, content = ?", (_sum(1, content), content))
     connection.commit()
     connection.close()
     checksum = hashlib.sha256(content.encode()).hexdigest()
-    write_current(folder, Current(database.parent.name, told["generation"], checksum))
+    write_current(folder, Current(database.parent.name, manifest["generation"], checksum))
     for opened in (lambda: Searcher.open(folder, ENCODER), lambda: IndexUpdate(folder), lambda: optimize(folder)):
         with pytest.raises(IndexFolderError, match=r"format 5.*auscult verify .* --repair"):
             opened()
     assert repair(folder) == ["segment-000001"]
-    found = Searcher.open(folder, ENCODER)
-    found.index.verify()
-    assert found.search("visiting hours", 9) == expected
+    repaired = Searcher.open(folder, ENCODER)
+    repaired.index.verify()
+    assert repaired.search("visiting hours", 9) == expected
     assert repair(folder) == []
-    assert [*chain(*sizes_by_document(found))] == [*[3] * 8, 2, 2, *[1] * 6]
+    assert [*chain(*sizes_by_document(repaired))] == [*[3] * 8, 2, 2, *[1] * 6]

@@ -62,7 +62,7 @@ def grown(place: Path) -> tuple[Path, list[Path]]:
     closed, other = place / "closed", place / "other-live"
     backup(folder, closed)
     backup(folder, other)
-    older, found, fork = place / "older", place / "index", place / "other"
+    older, index, fork = place / "older", place / "index", place / "other"
     for copy in (closed, other, folder):
         holder = None if copy == closed else PassageIndex.open(copy)
         # A copy within this process would end the locks that it holds on the database.
@@ -75,9 +75,9 @@ def grown(place: Path) -> tuple[Path, list[Path]]:
             if (copy, number) == (folder, 0):
                 subprocess.run(["cp", "-r", str(folder), str(older)], check=True)
         if holder is not None:
-            subprocess.run(["cp", "-r", str(copy), str(found if copy == folder else fork)], check=True)
+            subprocess.run(["cp", "-r", str(copy), str(index if copy == folder else fork)], check=True)
             holder.reader.close()
-    return found, [older, fork, closed]
+    return index, [older, fork, closed]
 
 
 @pytest.fixture(scope="module")

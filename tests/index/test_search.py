@@ -45,16 +45,16 @@ def query(seed: int) -> np.ndarray:
 
 def brute_force(documents: list[Document], vector: np.ndarray) -> list[tuple[float, str, str]]:
     """(score, passage id, document id) by the definition: the mean over a passage's sentence cosines."""
-    found = []
+    scored = []
     for document in documents:
         cosines = ENCODER.encode_documents([document])[0].astype(np.float64) @ vector.astype(np.float64)
         first = 0
         for passage in document.passages:
             last = first + len(passage.sentences)
             if last > first:
-                found.append((float(cosines[first:last].mean()), passage.passage_id, document.doc_id))
+                scored.append((float(cosines[first:last].mean()), passage.passage_id, document.doc_id))
             first = last
-    return found
+    return scored
 
 
 def test_the_fixture_encoder_keeps_the_contract() -> None:
