@@ -102,7 +102,7 @@ def answers(searcher: Searcher, every: int = 10) -> list[Any]:
     """The first ten hits of real questions, with scores, evidence, marks and offsets; and the documents with files."""
     reader = searcher.index.reader
     rows = reader.documents.tolist()
-    asked = [
+    questions = [
         question.format(reader.document_record(row).title)
         for number, row in enumerate(rows[::every])
         for question in (QUESTIONS[number % len(QUESTIONS)], "gout")
@@ -112,7 +112,12 @@ def answers(searcher: Searcher, every: int = 10) -> list[Any]:
         for row in rows
         for kept in [reader.original(row)]
     ]
-    return [[searcher.search(each, 10) for each in asked], documents, [*reader.titles], searcher.index.manifest.counts]
+    return [
+        [searcher.search(each, 10) for each in questions],
+        documents,
+        [*reader.titles],
+        searcher.index.manifest.counts,
+    ]
 
 
 def same(at: str, folder: Searcher, encoder: DocumentEncoder = ENCODER) -> bool:
@@ -159,11 +164,11 @@ def test_answers_equal_those_of_a_folder_index(files: Path, url: str, tmp_path: 
 def test_two_writers_at_once_make_one_index(files: Path, url: str, tmp_path: Path) -> None:
     reports: list[JobReport] = []
     writers = [threading.Thread(target=lambda: reports.append(together(files, url))) for _ in range(2)]
-    for each in writers:
-        each.start()
-    for each in writers:
-        each.join()
-    assert [(each.written, each.generation) for each in reports] == [(DOCUMENTS, 1)] * 2
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert [(report.written, report.generation) for report in reports] == [(DOCUMENTS, 1)] * 2
     assert same(url, of_folder(files, tmp_path / "index"))
 
 
@@ -188,12 +193,12 @@ def test_killed_command_resumes_and_readers_keep_the_generation(
     away = tmp_path / "away"
     (files / "0").rename(away)
     (files / "0").mkdir()
-    for each in sorted(away.iterdir())[:10]:
-        each.rename(files / "0" / each.name)
+    for file in sorted(away.iterdir())[:10]:
+        file.rename(files / "0" / file.name)
     together(files, url, encoder=fast)
     before = answers(Searcher.open(url, fast))
-    for each in away.iterdir():
-        each.rename(files / "0" / each.name)
+    for file in away.iterdir():
+        file.rename(files / "0" / file.name)
     command = [sys.executable, "-m", "auscult.cli.main", "index", str(files), "--to", url, "--no-knowledge"]
     killed = subprocess.Popen([*command, "--workers", "1"], start_new_session=True, stderr=subprocess.DEVNULL)
     wait_until(lambda: is_in_the_middle(url), 240)

@@ -317,36 +317,36 @@ def test_silent_server_counts_as_gone(folder: Path, url: str, wire: Wire, monkey
 def test_service_reports_a_lost_server_and_recovers(folder: Path, url: str, wire: Wire, tmp_path: Path) -> None:
     publish(folder, url)
     settings = Settings(indexes={"notes": over(wire, url)}, changes=False, page=False, data=tmp_path / "data")
-    asked = [{"question": question, "k": 3} for question in ASKED]
+    bodies = [{"question": question, "k": 3} for question in ASKED]
     with served(settings, ENCODER) as client:
         wait_until(lambda: client.get("entities?prefix=a").json()["complete"])
-        right = client.post("search", json=asked[0]).json()["hits"]
+        right = client.post("search", json=bodies[0]).json()["hits"]
         assert [hit["doc_id"] for hit in right][:1] == ["leaflet-gout"]
         assert client.delete("documents/leaflet-gout").json()["error"]["code"] == "read_only"
         with wire.cut():
-            for each in asked[1:]:
-                answer = client.post("search", json=each)
+            for body in bodies[1:]:
+                answer = client.post("search", json=body)
                 assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5"), answer.text
                 assert answer.json()["error"]["code"] == "engine_unavailable"
-        assert client.post("search", json=asked[0]).json()["hits"] == right
-        assert all(client.post("search", json=each).status_code == 200 for each in asked)
+        assert client.post("search", json=bodies[0]).json()["hits"] == right
+        assert all(client.post("search", json=body).status_code == 200 for body in bodies)
         changed(folder, retold("Scurvy of sailors"))
         publish(folder, url)
         generation = manifest_at(url).generation  # type: ignore[union-attr]
         wait_until(lambda: client.get("indexes").json()[0]["generation"] == generation)
-        assert client.post("search", json=asked[1]).json()["hits"][0]["title"] == "Scurvy of sailors"
+        assert client.post("search", json=bodies[1]).json()["hits"][0]["title"] == "Scurvy of sailors"
 
 
 def test_several_threads_ask_at_once(folder: Path, url: str) -> None:
     publish(folder, url)
     there, expected = Searcher.open(url, ENCODER), answers(Searcher.open(folder, ENCODER))
-    found: list[Any] = []
-    threads = [threading.Thread(target=lambda: found.append(answers(there))) for _ in range(4)]
+    received: list[Any] = []
+    threads = [threading.Thread(target=lambda: received.append(answers(there))) for _ in range(4)]
     for each in threads:
         each.start()
     for each in threads:
         each.join()
-    assert found == [expected] * 4
+    assert received == [expected] * 4
 
 
 def test_the_commands_publish_search_and_withdraw(
