@@ -107,14 +107,14 @@ def test_every_back_end_keeps_the_protocol(spacy_recognizer: SpacyRecognizer) ->
 
 
 def test_the_dictionary_reads_names_and_clinical_abbreviations() -> None:
-    found = DICTIONARY.recognise("Bronchial asthma and CHF, no CVA tenderness; prior CVA. PE: chest Pain.")
-    assert [(entity.name, entity.concept_id) for entity in found] == [
+    entities = DICTIONARY.recognise("Bronchial asthma and CHF, no CVA tenderness; prior CVA. PE: chest Pain.")
+    assert [(entity.name, entity.concept_id) for entity in entities] == [
         ("Bronchial asthma", "X:2"),
         ("CHF", "DOID:6000"),
         ("CVA", "DOID:0051061"),
         ("chest Pain", "X:1"),
     ]
-    assert all(entity.found_by == ("dictionary",) for entity in found)
+    assert all(entity.found_by == ("dictionary",) for entity in entities)
 
 
 def test_dictionary_skips_lone_abbreviations_in_general_text() -> None:
@@ -224,11 +224,11 @@ def tiny_gliner(tmp_path_factory: pytest.TempPathFactory, needs: Needs) -> Path:
 def test_gliner_entities_slice_back_sentence_by_sentence(tiny_gliner: Path) -> None:
     recognizer = GlinerRecognizer(tiny_gliner, ["disease", "symptom"], threshold=0.01, batch_size=2)
     texts = ["The patient has fever.  No chest pain.\n\nNo cough and fever.", "", "fever", " "]
-    found = list(recognizer.recognise_many(texts))
-    assert found[0]
-    assert found[2]
-    assert found[1] == found[3] == []
-    for text, entities in zip(texts, found, strict=True):
+    recognised = list(recognizer.recognise_many(texts))
+    assert recognised[0]
+    assert recognised[2]
+    assert recognised[1] == recognised[3] == []
+    for text, entities in zip(texts, recognised, strict=True):
         assert all(text[entity.start : entity.end] == entity.name for entity in entities)
         assert all(entity.kind in ("disease", "symptom") for entity in entities)
         assert all(one.end <= other.start for one, other in pairwise(entities))
@@ -326,11 +326,11 @@ def test_contexts_of_the_gold_sentences(context: ContextFilter) -> None:
 def test_each_gold_context_has_high_precision_and_recall(context: ContextFilter) -> None:
     with GOLD.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))
-    found = [contexts_of(context, row["sentence"], row["entity"]) for row in rows]
+    predicted = [contexts_of(context, row["sentence"], row["entity"]) for row in rows]
     wanted = [set(row["flags"].split(",")) - {"-"} for row in rows]
     for name in CONTEXTS:
-        both = sum(name in f and name in w for f, w in zip(found, wanted, strict=True))
-        assert both / sum(name in f for f in found) >= 0.9
+        both = sum(name in f and name in w for f, w in zip(predicted, wanted, strict=True))
+        assert both / sum(name in f for f in predicted) >= 0.9
         assert both / sum(name in w for w in wanted) >= 0.9
 
 
