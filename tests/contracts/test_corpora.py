@@ -39,16 +39,16 @@ def corpus(kind: str, tmp_path: Path) -> Corpus:
 
 def splits_of(corpus: Corpus) -> dict[str, list[str]]:
     """Ids of documents by split; a corpus may refuse a split that it does not have, or have two names for one."""
-    found: dict[str, list[str]] = {}
+    splits: dict[str, list[str]] = {}
     for split in SPLITS:
         try:
             corpus.queries(split)
-            held = [document.doc_id for document in corpus.documents(split)]
+            ids = [document.doc_id for document in corpus.documents(split)]
         except AuscultError:
             continue
-        if held != found.get("dev"):
-            found[split] = held
-    return found
+        if ids != splits.get("dev"):
+            splits[split] = ids
+    return splits
 
 
 def test_no_corpus_escapes(tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -78,13 +78,13 @@ def test_documents_have_stable_order_and_unique_ids(corpus: Corpus) -> None:
 def test_splits_have_no_document_in_common(corpus: Corpus, kind: str) -> None:
     everything = [document.doc_id for document in corpus.documents()]
     splits = splits_of(corpus)
-    held = [doc_id for ids in splits.values() for doc_id in ids]
+    in_splits = [doc_id for ids in splits.values() for doc_id in ids]
     # A tree of files knows no splits.
-    assert held or kind == "medquad-xml"
-    assert set(held) <= set(everything)
+    assert in_splits or kind == "medquad-xml"
+    assert set(in_splits) <= set(everything)
     # Splits of BEIR, NFCorpus and cpgQA divide queries: every document may be an answer to any.
     if kind not in ("beir", "nfcorpus", "cpgqa"):
-        assert len(set(held)) == len(held)
+        assert len(set(in_splits)) == len(in_splits)
     for ids in splits.values():
         assert len(set(ids)) == len(ids)
 

@@ -28,15 +28,15 @@ every_ranker = pytest.mark.parametrize("kind", RANKERS)
 
 def test_every_ranker_in_the_package_is_registered():
     # An abstract class is what several rankers share.
-    found = set()
+    concrete = set()
     for module in iter_modules(auscult_lab.rankers.__path__):
         content = import_module(f"auscult_lab.rankers.{module.name}")
-        found |= {
+        concrete |= {
             each
             for _, each in inspect.getmembers(content, inspect.isclass)
             if issubclass(each, Ranker) and not inspect.isabstract(each)
         }
-    assert {kind.ranker for kind in RANKERS.values()} == found
+    assert {kind.ranker for kind in RANKERS.values()} == concrete
     assert all(name == kind.ranker.kind for name, kind in RANKERS.items())
 
 
@@ -154,14 +154,14 @@ def test_stored_passages_are_encoded_once_and_score_equally(kind: str, monkeypat
     for entity in ("asthmaa paina", "geneb", "feverc gouta goutb"):
         query = Query(query_id="", entity=entity)
         kept = scorer.score(query, passage_ids[::-1])
-        asked = ranker.lay_out_query(scorer.lexicon.ids(query_words(query)))
+        query_tokens = ranker.lay_out_query(scorer.lexicon.ids(query_words(query)))
         laid_out = [
-            ranker.lay_out_passage([scorer.lexicon.ids(each) for each in passage_words(document, passage)])
+            ranker.lay_out_passage([scorer.lexicon.ids(words) for words in passage_words(document, passage)])
             for passage in document.passages[::-1]
         ]
         assert sum(encoded) == len(texts)
         with torch.no_grad():
-            fresh = torch.cat([ranker.match(pad([asked]), encode(pad([each]))) for each in laid_out]).numpy()
+            fresh = torch.cat([ranker.match(pad([query_tokens]), encode(pad([tokens]))) for tokens in laid_out]).numpy()
         np.testing.assert_allclose(kept, fresh, atol=1e-6, rtol=1e-5)
         assert kept.std() > 2e-5
 
