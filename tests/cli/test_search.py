@@ -114,12 +114,12 @@ def test_rerank_options_are_refused_without_rerank(command: Command, index: str,
 
 def test_first_hits_are_read_once_more(command: Command, index: str, tmp_path: Path) -> None:
     save_reranker(tmp_path / "reranker", small_network(tmp_path / "bert"), {"parts": 3.0, "words": 3.0})
-    asked = ("search", index, "How is asthma treated?", "-k", "6", "--json", "--rerank", "4")
-    done = command(*asked, "--reranker", str(tmp_path / "reranker"))
+    arguments = ("search", index, "How is asthma treated?", "-k", "6", "--json", "--rerank", "4")
+    done = command(*arguments, "--reranker", str(tmp_path / "reranker"))
     assert ["reranker" in json.loads(line)["evidence"] for line in done.out.splitlines()] == [True] * 4 + [False] * 2
-    shown = command(*asked[:-3], "--rerank", "4", "--reranker", str(tmp_path / "reranker"))
+    shown = command(*arguments[:-3], "--rerank", "4", "--reranker", str(tmp_path / "reranker"))
     assert "+ reranker " in " ".join(shown.out.split())
-    missing = command(*asked)
+    missing = command(*arguments)
     assert missing.code == 2
     assert "expected the shipped model 'reranker'" in missing.err
 
@@ -131,15 +131,15 @@ def test_a_question_in_words(command: Command, index: str) -> None:
 
 
 def test_grouping_and_fields(command: Command, index: str) -> None:
-    asked = ("search", index, "--aspect", "symptoms", "--group", "document", "--json")
-    assert len(command(*asked).out.splitlines()) == 5
-    found = command(*asked, "--where", "source=North").out.splitlines()
-    assert {json.loads(line)["title"] for line in found} == {"Migraine", "Gout"}
-    assert len(command(*asked, "--where", "source=North", "--where", "source=South").out.splitlines()) == 5
-    found = command(*asked, "--where", "source=P..Z").out.splitlines()
-    assert {json.loads(line)["source"] for line in found} == {"South"}
-    asked = ("search", index, "--aspect", "symptoms", "--group", "source", "--json")
-    assert sorted(json.loads(line)["source"] for line in command(*asked).out.splitlines()) == ["North", "South"]
+    arguments = ("search", index, "--aspect", "symptoms", "--group", "document", "--json")
+    assert len(command(*arguments).out.splitlines()) == 5
+    lines = command(*arguments, "--where", "source=North").out.splitlines()
+    assert {json.loads(line)["title"] for line in lines} == {"Migraine", "Gout"}
+    assert len(command(*arguments, "--where", "source=North", "--where", "source=South").out.splitlines()) == 5
+    lines = command(*arguments, "--where", "source=P..Z").out.splitlines()
+    assert {json.loads(line)["source"] for line in lines} == {"South"}
+    arguments = ("search", index, "--aspect", "symptoms", "--group", "source", "--json")
+    assert sorted(json.loads(line)["source"] for line in command(*arguments).out.splitlines()) == ["North", "South"]
 
 
 def test_text_from_documents_cannot_steer_the_terminal(command: Command, index: str) -> None:
@@ -214,15 +214,15 @@ def test_unaffirmed_sentences_are_labelled_and_can_be_excluded(command: Command,
     ]
     model = hashed_model(tmp_path / "model")
     build_index(documents, HashedEncoder(256), tmp_path / "index", model_path=str(model))
-    asked = ("search", str(tmp_path / "index"), "--entity", "gout")
-    shown = command(*asked).out
+    arguments = ("search", str(tmp_path / "index"), "--entity", "gout")
+    shown = command(*arguments).out
     assert "**He denies gout.** [negated]" in shown
     assert "**He has gout.**\n" in shown
-    only = command(*asked, "--assertion", "affirmed", "--json")
+    only = command(*arguments, "--assertion", "affirmed", "--json")
     (record,) = map(json.loads, only.out.splitlines())
     assert (record["doc_id"], record["sentences"][0]["assertions"]) == ("now", ["affirmed"])
-    both = command(*asked, "--assertion", "affirmed", "--assertion", "negated", "--json")
+    both = command(*arguments, "--assertion", "affirmed", "--assertion", "negated", "--json")
     assert len(both.out.splitlines()) == 2
-    wrong = command(*asked, "--assertion", "maybe")
+    wrong = command(*arguments, "--assertion", "maybe")
     assert wrong.code == 2
     assert "hypothetical" in wrong.err
