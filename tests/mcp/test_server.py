@@ -62,14 +62,14 @@ async def conversation(client: Client) -> None:
         assert tool.annotations is not None
         assert tool.annotations.read_only_hint
         assert tool.output_schema is not None
-        assert all("description" in each for each in tool.input_schema["properties"].values())
+        assert all("description" in field for field in tool.input_schema["properties"].values())
     found = await ask(client, "search", entity="Gout", aspects=["treatment"], k=3)
     passage = found["passages"][0]
     assert passage["document"] == "leaflet-gout"
     real = passage["sentences"][0]["id"]
     cited = await ask(client, "cite", ids=[real, "leaflet-gout#0-10-abcd"])
     assert not cited["all_exist"]
-    assert [each["exists"] for each in cited["citations"]] == [True, False]
+    assert [citation["exists"] for citation in cited["citations"]] == [True, False]
     assert cited["citations"][0]["text"] == passage["sentences"][0]["text"]
     read = await ask(client, "read", sentence=real, before=1, behind=0)
     assert read["sections"][-1]["sentences"][-1]["id"] == real
