@@ -237,20 +237,20 @@ def faults(status: int, headers: dict[str, str], body: bytes, path: str) -> list
         body: Likewise.
         path: That was asked.
     """
-    found = []
+    problems = []
     if status >= 500 and status not in (501, 503, 507):
-        found.append(f"status {status}")
+        problems.append(f"status {status}")
     text = body.decode("utf-8", "replace")
-    found += [f"gave out {each!r}" for each in OUTSIDE if each in text]
+    problems += [f"gave out {each!r}" for each in OUTSIDE if each in text]
     if "Traceback" in text or 'File "/' in text or "site-packages" in text:
-        found.append("a traceback")
+        problems.append("a traceback")
     if "set-cookie" in headers and "stolen" in headers["set-cookie"]:
-        found.append("a header of the caller's")
+        problems.append("a header of the caller's")
     if status >= 400 and path.startswith("/api/"):
         try:
             error = json.loads(text)["error"]
             if {*error} != {"code", "message", "remedy", "request_id"} or not all(error.values()):
-                found.append("another shape of error")
+                problems.append("another shape of error")
         except (ValueError, KeyError, TypeError):
-            found.append("no error of the one shape")
-    return found
+            problems.append("no error of the one shape")
+    return problems

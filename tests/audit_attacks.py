@@ -107,11 +107,11 @@ class Place:
 
     def put(self, lines: list[bytes]) -> None:
         """Write lines into as many files as there were, each of its old length as far as they reach."""
-        sizes = [each.read_bytes().count(b"\n") for each in files_of(self.log)]
+        sizes = [file.read_bytes().count(b"\n") for file in files_of(self.log)]
         sizes[-1] += max(0, len(lines) - sum(sizes))
         for number, size in enumerate(sizes, 1):
             now_, lines = lines[:size], lines[size:]
-            following(self.log, number).write_bytes(b"".join(each + b"\n" for each in now_))
+            following(self.log, number).write_bytes(b"".join(line + b"\n" for line in now_))
             if not now_ and number > 1:
                 following(self.log, number).unlink()
 
@@ -395,18 +395,18 @@ def _noticed(place: Place, by: str) -> bool:
 
 def counted(folder: Path, times: int, seed: int = 0) -> dict[str, float | int | str]:
     """Return how many attacks were noticed by whom; those by nobody are an AssertionError."""
-    found: Counter[str] = Counter()
+    notices: Counter[str] = Counter()
     missed = []
     for kind, name, by, noticed in matrix(folder, times, seed):
-        found[by] += 1
+        notices[by] += 1
         if not noticed:
             missed.append(f"{name} ({kind}): not by {by}")
     assert not missed, missed
     return {
         "kinds of attack": len(ATTACKS) + 1,
-        "attacks": found.total(),
-        "noticed by the service that starts": found["start"],
-        "noticed by verify": found["verify"],
-        "noticed by the witness alone": found["witness"],
+        "attacks": notices.total(),
+        "noticed by the service that starts": notices["start"],
+        "noticed by verify": notices["verify"],
+        "noticed by the witness alone": notices["witness"],
         "not noticed": len(missed),
     }

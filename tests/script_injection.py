@@ -106,7 +106,7 @@ def try_scripts(program: str, number: int) -> Findings:
         number: Of payloads.
     """
     tried = payloads(number)
-    found = Findings(payloads=len(tried))
+    findings = Findings(payloads=len(tried))
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         encoder = fast_encoder()
@@ -121,14 +121,14 @@ def try_scripts(program: str, number: int) -> Findings:
                 " (window.stopped ??= []).push(`${event.violatedDirective} ${event.sample}`); });"
             )
             page = context.new_page()
-            page.on("request", lambda request: _note_elsewhere(found, base, request.url))
-            page.on("dialog", lambda dialog: (found.executed.append(page.url), dialog.dismiss()))
+            page.on("request", lambda request: _note_elsewhere(findings, base, request.url))
+            page.on("dialog", lambda dialog: (findings.executed.append(page.url), dialog.dismiss()))
             for path, expected in _paths(tried):
-                _look(page, base + path, expected, found)
-            _save(page, base, tried, found)
-            _upload(page, base, tried, found)
+                _look(page, base + path, expected, findings)
+            _save(page, base, tried, findings)
+            _upload(page, base, tried, findings)
             context.close()
-    return found
+    return findings
 
 
 def documents(tried: Sequence[str], folder: Path) -> list[Document]:
@@ -185,37 +185,37 @@ def _paths(tried: Sequence[str]) -> Iterator[tuple[str, str]]:
     yield "/jobs", ""
 
 
-def _look(page: Any, address: str, expected: str, found: Findings) -> None:
+def _look(page: Any, address: str, expected: str, findings: Findings) -> None:
     page.goto(address, wait_until="load")
-    found.pages += 1
+    findings.pages += 1
     if expected and " ".join(expected.split()) in " ".join(page.locator("body").text_content().split()):
-        found.shown += 1
+        findings.shown += 1
     box = page.locator("#q")
-    if box.count() and found.pages % 10 == 0:
+    if box.count() and findings.pages % 10 == 0:
         box.fill("gout")
         page.wait_for_timeout(200)
     kinds = page.locator("a").evaluate_all(_PROTOCOLS)
-    found.executed += [f"a link to {kind} at {page.url}" for kind in kinds if kind not in ("http:", "https:")]
-    _judge(page, found)
+    findings.executed += [f"a link to {kind} at {page.url}" for kind in kinds if kind not in ("http:", "https:")]
+    _judge(page, findings)
 
 
-def _judge(page: Any, found: Findings) -> None:
+def _judge(page: Any, findings: Findings) -> None:
     ran, stopped = page.evaluate("[window.hacked ?? 0, window.stopped ?? []]")
     if ran:
-        found.executed.append(page.url)
-    found.violations += [f"{each} at {page.url}" for each in stopped]
+        findings.executed.append(page.url)
+    findings.violations += [f"{each} at {page.url}" for each in stopped]
 
 
-def _save(page: Any, base: str, tried: Sequence[str], found: Findings) -> None:
+def _save(page: Any, base: str, tried: Sequence[str], findings: Findings) -> None:
     """Searches kept under payloads as names, listed and beside the box."""
     for payload in tried[:40]:
         address = f"/?{urlencode({'q': payload, 'f.source': payload})}"
         page.context.request.post(f"{base}/saved", form={"name": payload[:100], "address": address})
     for path in ("/saved", "/"):
-        _look(page, base + path, "", found)
+        _look(page, base + path, "", findings)
 
 
-def _upload(page: Any, base: str, tried: Sequence[str], found: Findings) -> None:
+def _upload(page: Any, base: str, tried: Sequence[str], findings: Findings) -> None:
     """Files called by payloads, of which some cannot be read: the report names them."""
     page.goto(f"{base}/add")
     files = [
@@ -227,12 +227,12 @@ def _upload(page: Any, base: str, tried: Sequence[str], found: Findings) -> None
         for number, payload in enumerate(tried[:40])
     ]
     page.locator("#files").set_input_files(files)
-    _judge(page, found)
+    _judge(page, findings)
     page.get_by_role("button", name="Add", exact=True).click()
     page.wait_for_url("**/jobs/*")
     page.locator("#job:not([data-follow])").wait_for(timeout=120_000)
-    found.pages += 2
-    _judge(page, found)
+    findings.pages += 2
+    _judge(page, findings)
 
 
 def _note_elsewhere(found: Findings, base: str, address: str) -> None:

@@ -87,11 +87,11 @@ class Running:
 
 @contextmanager
 def running(
-    folder: Path, found: Sequence[Document] = (), *options: str, indexes: Sequence[str] = ("main", "other")
+    folder: Path, indexed: Sequence[Document] = (), *options: str, indexes: Sequence[str] = ("main", "other")
 ) -> Iterator[Running]:
     """`auscult serve`, with keys and an audit log; its indexes are in the folder, or are made of the documents."""
     if not (folder / indexes[0]).exists():
-        build_index([*(found or documents())], load_model("fast"), folder / "main", model_path="fast")
+        build_index([*(indexed or documents())], load_model("fast"), folder / "main", model_path="fast")
         shutil.copytree(folder / "main", folder / "other")
     if not (folder / "keys.json").exists():
         (folder / "shown.json").write_text(json.dumps(make_keys(folder / "keys.json")))
@@ -186,16 +186,16 @@ def s1_mutated(place: Path) -> Counted:
             _sent(client, request.method, request.path, request.body, request.headers)
         before = service.megabytes
         for request in mutated(MUTATED):
-            status, took, found = _sent(client, request.method, request.path, request.body, request.headers)
+            status, took, problems = _sent(client, request.method, request.path, request.body, request.headers)
             statuses[status] += 1
             seconds.append(took)
             wrong += [
-                f"{each}: {request.method} {request.path[:200]} {(request.body or b'')[:200]!r}" for each in found
+                f"{each}: {request.method} {request.path[:200]} {(request.body or b'')[:200]!r}" for each in problems
             ]
         huge = b'{"question": "' + b"x" * 10_000_000 + b'"}'
         for _ in range(20):
-            status, took, found = _sent(client, "POST", "/api/v1/search", huge, {"Content-Type": "application/json"})
-            wrong += found + ([] if status == 413 else [f"{status} for 10 MB"])
+            status, took, problems = _sent(client, "POST", "/api/v1/search", huge, {"Content-Type": "application/json"})
+            wrong += problems + ([] if status == 413 else [f"{status} for 10 MB"])
         after = service.megabytes
         assert client.post("/api/v1/search", json={"question": "gout"}).status_code == 200
     worst = float(np.percentile(seconds, 99))
@@ -305,18 +305,18 @@ def s6_turns(place: Path) -> Counted:
             busy = [pool.submit(_asks_until, service, "write", ends) for _ in range(24)]
             time.sleep(1)
             beside = _times(client, 60)
-            asked = sum(each.result() for each in busy)
-    quick, slow = (float(np.percentile(each, 95)) for each in (idle, beside))
+            requests = sum(future.result() for future in busy)
+    quick, slow = (float(np.percentile(times, 95)) for times in (idle, beside))
     with running(place, (), "--set", "limits.per_minute=30") as service, service.client("read") as client:
         answers = [client.get("/api/v1/version") for _ in range(40)]
-        refused = [each for each in answers if each.status_code == 429]
-        assert 5 <= len(refused) <= 10, Counter(each.status_code for each in answers)
-        assert all(int(each.headers["retry-after"]) >= 1 for each in refused)
+        refused = [answer for answer in answers if answer.status_code == 429]
+        assert 5 <= len(refused) <= 10, Counter(answer.status_code for answer in answers)
+        assert all(int(answer.headers["retry-after"]) >= 1 for answer in refused)
         with service.client("write") as other:
             assert other.get("/api/v1/version").status_code == 200
     assert slow < 4 * quick + 0.05, (quick, slow)
     return {
-        "requests of the busy caller": asked,
+        "requests of the busy caller": requests,
         "p95 of another, idle, ms": round(1000 * quick, 1),
         "p95 of another, beside, ms": round(1000 * slow, 1),
         "refused of 40 at 30 a minute": len(refused),
@@ -381,43 +381,49 @@ def _beside(client: httpx.Client, number: int) -> tuple[list[float], list[float]
 
 
 def _times(client: httpx.Client, number: int) -> list[float]:
-    found = []
+    seconds = []
     for n in range(number):
         begun = time.perf_counter()
         answer = client.post("/api/v1/search", json={"question": f"what is wört{n}?", "k": 5})
         assert answer.status_code == 200, answer.text
-        found.append(time.perf_counter() - begun)
-    return found
+        seconds.append(time.perf_counter() - begun)
+    return seconds
 
 
 def _asks_until(service: Running, key: str, ends: float) -> int:
-    asked = 0
+    requests = 0
     with service.client(key) as client:
         while time.monotonic() < ends:
-            answer = client.post("/api/v1/search", json={"question": f"what is wört{asked % 200}?", "k": 5})
+            answer = client.post("/api/v1/search", json={"question": f"what is wört{requests % 200}?", "k": 5})
             assert answer.status_code in (200, 429), answer.text
-            asked += 1
-    return asked
+            requests += 1
+    return requests
 
 
 def s7_audit(place: Path) -> Counted:
     """A replay of requests of all kinds from eight callers: one record each, and every change of the log shows."""
     chance = random.Random(3)
-    asked = [chance.choice(_REPLAY) for _ in range(REPLAYED)]
+    requests = [chance.choice(_REPLAY) for _ in range(REPLAYED)]
     with running(place) as service:
         # Few strangers: who shows wrong keys too often is refused unnoted, so that a log is not filled by them.
         known = ("read", "write", "admin", "ann", "ben", "elsewhere") * 4
         clients = [service.client(key) for key in (*known, "revoked")]
         begun = time.perf_counter()
         with ThreadPoolExecutor(8) as pool:
-            answers = [*pool.map(lambda each: _replayed(clients[each[0] % len(clients)], *each[1]), enumerate(asked))]
+            answers = [
+                *pool.map(
+                    lambda numbered: _replayed(clients[numbered[0] % len(clients)], *numbered[1]), enumerate(requests)
+                )
+            ]
         seconds = time.perf_counter() - begun
         found = [*records(place / "audit.jsonl")]
         for client in clients:
             client.close()
-    told = Counter(each["request"] for each in found)
+    times = Counter(record["request"] for record in found)
     missing = Counter(
-        (told[each], status, *what[:2]) for (each, status), what in zip(answers, asked, strict=True) if told[each] != 1
+        (times[request], status, *what[:2])
+        for (request, status), what in zip(answers, requests, strict=True)
+        if times[request] != 1
     )
     assert not missing, missing
     log = place / "audit.jsonl"
@@ -477,8 +483,8 @@ def s7_attacks(place: Path) -> Counted:
 def s8_canaries(place: Path) -> Counted:
     """Names in notes, file names and questions: nowhere but in the index, the uploads' folder and the audit log."""
     with running(place, (), "--set", "access.hash_queries=true") as service, service.client("admin") as client:
-        told = _upload_canary(client)
-        asked = 0
+        uploaded = _upload_canary(client)
+        requests = 0
         for canary in CANARIES:
             for method, path, body in (
                 ("POST", "/api/v1/search", {"question": f"what has {canary}?"}),
@@ -495,7 +501,7 @@ def s8_canaries(place: Path) -> Counted:
                 ("POST", f"/api/v1/{canary}", {"x": canary}),
             ):
                 answer = client.request(method, path, json=body)
-                asked += 1
+                requests += 1
                 if answer.status_code >= 400:
                     assert not _holds(answer.text.encode()), (method, path, answer.text)
                     assert not _holds(str(answer.headers).encode())
@@ -510,7 +516,7 @@ def s8_canaries(place: Path) -> Counted:
     left = [path for path in _files(place) if _holds(path.read_bytes())]
     strange = [path for path in left if not _may_hold(path.relative_to(place))]
     assert not strange, strange
-    return {"requests": asked, "bytes of log": len(log), "upload": told, "canaries elsewhere": 0}
+    return {"requests": requests, "bytes of log": len(log), "upload": uploaded, "canaries elsewhere": 0}
 
 
 def s9_deleted(place: Path) -> Counted:
@@ -591,15 +597,15 @@ def s10_network(_: Path) -> Counted:
 
 def s11_supply(_: Path) -> Counted:
     """Licences of all that is installed with it; no pickle, no eval, no shell in the source."""
-    found = licences()
-    bad = copyleft(found)
+    licensed = licences()
+    bad = copyleft(licensed)
     assert not bad, bad
     calls = unsafe_calls(ROOT / "src")
     assert not calls, calls
     command = [sys.executable, "-m", "ruff", "check", "--select", "S301,S302,S307,S102,S602,S604,S605,S506,S324", "src"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
-    return {"packages": len(found), "copyleft": 0, "unsafe calls": 0}
+    return {"packages": len(licensed), "copyleft": 0, "unsafe calls": 0}
 
 
 def s12_uploads(place: Path) -> Counted:
@@ -771,15 +777,15 @@ def s13_writes(place: Path) -> Counted:
                 time.sleep(int(answer.headers["retry-after"]))
             return answer
 
-        found = write_matrix.run(ask, place)
-    assert not found.wrong, found.wrong[:10]
-    assert found.changed == len(write_matrix.WRITERS) * len(write_matrix.FORMS), found.changed
+        outcome = write_matrix.run(ask, place)
+    assert not outcome.wrong, outcome.wrong[:10]
+    assert outcome.changed == len(write_matrix.WRITERS) * len(write_matrix.FORMS), outcome.changed
     return {
         "callers": len(write_matrix.CALLERS),
-        "ways": len(found.attempts),
-        "targets": sum(found.attempts.values()),
-        "statuses": _told(found.statuses),
-        "of their own replaced": found.changed,
+        "ways": len(outcome.attempts),
+        "targets": sum(outcome.attempts.values()),
+        "statuses": _told(outcome.statuses),
+        "of their own replaced": outcome.changed,
         "beyond what a key has": 0,
     }
 

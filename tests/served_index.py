@@ -112,14 +112,14 @@ def ended(client: Any, job: dict[str, Any]) -> dict[str, Any]:
 def check_shape(answer: Any, status: int, code: str) -> dict[str, str]:
     """That an error has the one shape."""
     assert answer.status_code == status, answer.text
-    told: dict[str, str] = answer.json()["error"]
+    error: dict[str, str] = answer.json()["error"]
     assert answer.json().keys() == {"error"}
-    assert told.keys() == {"code", "message", "remedy", "request_id"}
-    assert told["code"] == code
-    assert told["message"].startswith("expected ")
-    assert told["remedy"]
-    assert told["request_id"] == answer.headers["x-request-id"]
-    return told
+    assert error.keys() == {"code", "message", "remedy", "request_id"}
+    assert error["code"] == code
+    assert error["message"].startswith("expected ")
+    assert error["remedy"]
+    assert error["request_id"] == answer.headers["x-request-id"]
+    return error
 
 
 class Running(NamedTuple):

@@ -20,11 +20,11 @@ def _routes(route: Any, prefix: str) -> Iterator[Route]:
     inner = getattr(route, "original_router", None)
     if inner is not None:
         begin = prefix + route.include_context.prefix
-        for each in inner.routes:
-            yield from _routes(each, begin)
+        for child in inner.routes:
+            yield from _routes(child, begin)
     elif hasattr(route, "routes"):
-        for each in route.routes:
-            yield from _routes(each, prefix + route.path)
+        for child in route.routes:
+            yield from _routes(child, prefix + route.path)
     else:
         for method in route.methods or ():
             yield method, prefix + route.path

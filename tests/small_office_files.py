@@ -226,14 +226,14 @@ def outlook(attached: bytes = b"", text: str = GOUT) -> bytes:
     return compound(tree)
 
 
-def _properties(texts: dict[int, str], header: int, held: dict[int, bytes] | None = None) -> dict[str, bytes]:
+def _properties(texts: dict[int, str], header: int, binary: dict[int, bytes] | None = None) -> dict[str, bytes]:
     values = {(name, 0x001F): text.encode("utf-16-le") for name, text in texts.items()}
-    values |= {(name, 0x0102): content for name, content in (held or {}).items()}
+    values |= {(name, 0x0102): content for name, content in (binary or {}).items()}
     listed = b"".join(
         struct.pack("<HHIII", kind, name, 6, len(value) + 2 * (kind == 0x1F), 0)
         for (name, kind), value in values.items()
     )
-    method = struct.pack("<HHIII", 3, 0x3705, 6, 1, 0) if held else b""
+    method = struct.pack("<HHIII", 3, 0x3705, 6, 1, 0) if binary else b""
     streams = {f"__substg1.0_{name:04X}{kind:04X}": value for (name, kind), value in values.items()}
     return {"__properties_version1.0": bytes(header) + listed + method, **streams}
 
@@ -261,9 +261,9 @@ def compound(tree: dict[str, bytes | dict[str, bytes]]) -> bytes:
         small_chains.extend([*range(start + 1, start + number), end])
         return start
 
-    def add(held: dict[str, bytes | dict[str, bytes]]) -> int:
+    def add(storage: dict[str, bytes | dict[str, bytes]]) -> int:
         numbers = []
-        for name, content in held.items():
+        for name, content in storage.items():
             numbers.append(len(entries))
             entries.append([name, 1, none, none, none, end, 0])
             if isinstance(content, dict):
@@ -280,7 +280,7 @@ def compound(tree: dict[str, bytes | dict[str, bytes]]) -> bytes:
 
     entries[0][4] = add(tree)
     entries[0][5], entries[0][6] = put(bytes(small)), len(small)
-    packed = b"".join(struct.pack("<I", each) for each in small_chains)
+    packed = b"".join(struct.pack("<I", link) for link in small_chains)
     small_table = put(packed.ljust(-(-len(packed) // size) * size, b"\xff"))
     listed = b""
     for name, kind, left, right, child, place, length in entries:
@@ -293,10 +293,10 @@ def compound(tree: dict[str, bytes | dict[str, bytes]]) -> bytes:
     while (table + number) * 4 > number * size:
         number += 1
     chains += [0xFFFFFFFD] * number
-    fat = b"".join(struct.pack("<I", each) for each in chains).ljust(number * size, b"\xff")
+    fat = b"".join(struct.pack("<I", link) for link in chains).ljust(number * size, b"\xff")
     head = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(16) + struct.pack("<HHHHH", 0x3E, 3, 0xFFFE, 9, 6) + bytes(6)
     head += struct.pack("<9I", 0, number, directory, 0, 4096, small_table, -(-len(small_chains) * 4 // size), end, 0)
-    head += b"".join(struct.pack("<I", table + each if each < number else free) for each in range(109))
+    head += b"".join(struct.pack("<I", table + position if position < number else free) for position in range(109))
     return head + b"".join(sectors) + fat
 
 

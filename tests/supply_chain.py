@@ -26,30 +26,34 @@ def licences() -> dict[str, str]:
     extras = project["optional-dependencies"]
     wanted = [
         *project["dependencies"],
-        *(each for name in ("serve", "client", "mcp", "watch") for each in extras.get(name, ())),
+        *(text for name in ("serve", "client", "mcp", "watch") for text in extras.get(name, ())),
     ]
-    found: dict[str, str] = {}
-    pending = [Requirement(each) for each in wanted]
+    by_package: dict[str, str] = {}
+    pending = [Requirement(text) for text in wanted]
     while pending:
-        asked = pending.pop()
-        name = re.sub(r"[-_.]+", "-", asked.name).lower()
-        if name in found or name == "auscult" or (asked.marker and not asked.marker.evaluate({"extra": ""})):
+        requirement = pending.pop()
+        name = re.sub(r"[-_.]+", "-", requirement.name).lower()
+        if (
+            name in by_package
+            or name == "auscult"
+            or (requirement.marker and not requirement.marker.evaluate({"extra": ""}))
+        ):
             continue
         try:
             package = distribution(name)
         except PackageNotFoundError:
             continue
-        found[name] = _licence(package)
-        for each in package.requires or ():
-            further = Requirement(each)
+        by_package[name] = _licence(package)
+        for line in package.requires or ():
+            further = Requirement(line)
             taken = [
                 extra
-                for extra in ("", *asked.extras)
+                for extra in ("", *requirement.extras)
                 if not further.marker or further.marker.evaluate({"extra": extra})
             ]
             if taken:
                 pending.append(Requirement(str(further).split(";")[0]))
-    return found
+    return by_package
 
 
 def copyleft(found: dict[str, str]) -> list[str]:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from places import ROOT
+from places import ROOT, TESTS
 
 SOURCE = ROOT / "src"
 FILES = sorted(SOURCE.rglob("*.py"))
@@ -132,7 +132,7 @@ def test_missing_extra_is_named_and_the_rest_works(extra: str, tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("told", "requirement"),
+    ("direct_url", "requirement"),
     [
         (None, "auscult[plot]"),
         ({"url": "file:///a/auscult.whl"}, "auscult[plot] @ file:///a/auscult.whl"),
@@ -140,14 +140,14 @@ def test_missing_extra_is_named_and_the_rest_works(extra: str, tmp_path: Path) -
     ],
 )
 def test_extras_install_from_the_source_of_auscult(
-    told: dict[str, object] | None, requirement: str, tmp_path: Path
+    direct_url: dict[str, object] | None, requirement: str, tmp_path: Path
 ) -> None:
     shutil.copy(SOURCE / "auscult" / "errors.py", tmp_path)
     described = tmp_path / "auscult-1.dist-info"
     described.mkdir()
     (described / "METADATA").write_text("Metadata-Version: 2.1\nName: auscult\nVersion: 1\n")
-    if told is not None:
-        (described / "direct_url.json").write_text(json.dumps(told))
+    if direct_url is not None:
+        (described / "direct_url.json").write_text(json.dumps(direct_url))
     program = "import errors; print(errors.MissingExtraError('matplotlib', 'plot').remedy)"
     clean = {"PYTHONPATH": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", program], env=clean, capture_output=True, text=True, check=True)
@@ -174,12 +174,12 @@ def _imports(tree: ast.AST) -> Iterator[str]:
 
 def _third_party() -> dict[str, set[str]]:
     """Package -> files that import it, relative to the source folder."""
-    found: dict[str, set[str]] = defaultdict(set)
+    importers: dict[str, set[str]] = defaultdict(set)
     for path, tree in TREES.items():
         for name in _imports(tree):
             if name not in sys.stdlib_module_names and name not in ("auscult", "auscult_lab"):
-                found[name].add(path.relative_to(SOURCE).as_posix())
-    return found
+                importers[name].add(path.relative_to(SOURCE).as_posix())
+    return importers
 
 
 def test_each_package_is_imported_in_one_place() -> None:
@@ -271,6 +271,18 @@ def test_nothing_is_done_at_import() -> None:
 def test_every_module_says_what_it_is() -> None:
     silent = [path.relative_to(ROOT) for path, tree in TREES.items() if len(ast.get_docstring(tree) or "") < 10]
     assert not silent
+
+
+def test_names_of_tests_have_at_most_eight_words() -> None:
+    """Names are read as a list of what the software promises; the word `test` does not count."""
+    long = [
+        f"{path.relative_to(ROOT).as_posix()}::{node.name}"
+        for path in sorted(TESTS.rglob("test_*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_")
+        if len(node.name.removeprefix("test_").split("_")) > 8
+    ]
+    assert not long
 
 
 def test_files_are_moved_in_one_place() -> None:

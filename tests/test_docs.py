@@ -127,14 +127,14 @@ def test_links_resolve(page: Path) -> None:
 
 
 def test_every_page_can_be_found_from_the_readme() -> None:
-    found, new = set(), {ROOT / "README.md"}
+    reachable, new = set(), {ROOT / "README.md"}
     while new:
         page = new.pop()
-        found.add(page)
+        reachable.add(page)
         links = {link.partition("#")[0] for link in _LINK.findall(_prose(page)) if "://" not in link}
         targets = {(page.parent / link).resolve() for link in links if link.endswith(".md")}
-        new |= {target for target in targets if target.is_file()} - found
-    assert set(DOCS) <= found
+        new |= {target for target in targets if target.is_file()} - reachable
+    assert set(DOCS) <= reachable
 
 
 def test_named_files_exist() -> None:

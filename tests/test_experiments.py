@@ -33,10 +33,10 @@ def test_each_is_valid_and_called_as_it_stands(path: Path) -> None:
 
 @pytest.mark.parametrize("path", [path for path in SHIPPED if read_published(path)], ids=lambda path: path.name)
 def test_published_figures_are_those_that_tables_put_beside(path: Path) -> None:
-    told = read_published(path)
-    assert told is not None
-    table = json.loads(PUBLISHED.joinpath(f"{told.table}.json").read_text(encoding="utf-8"))
-    assert told.row in [row["model"] for row in table["rows"]]
+    published = read_published(path)
+    assert published is not None
+    table = json.loads(PUBLISHED.joinpath(f"{published.table}.json").read_text(encoding="utf-8"))
+    assert published.row in [row["model"] for row in table["rows"]]
     title = read_experiment(path).title
     corpora = [table["corpus"]] if "corpus" in table else list(table["queries"] or table["track"])
     beside = [
@@ -46,7 +46,7 @@ def test_published_figures_are_those_that_tables_put_beside(path: Path) -> None:
         if (each.citation, each.table) == (table["citation"], table["table"]) and (row := each.find(title))
     ]
     # Rankers are called as their architecture is; the encoder in a model's name is its run's.
-    assert set(beside) <= {told.row}
+    assert set(beside) <= {published.row}
 
 
 def test_every_file_is_explained_and_listed_among_models() -> None:

@@ -161,13 +161,13 @@ def test_imports_of_reporting_packages_follow_the_switch() -> None:
 
 
 def _imports(tree: ast.AST) -> list[tuple[str, int]]:
-    found = [
+    imported = [
         (name.split(".")[0], node.lineno)
         for node in ast.walk(tree)
         if isinstance(node, ast.Import | ast.ImportFrom)
         for name in ([node.module or ""] if isinstance(node, ast.ImportFrom) else [each.name for each in node.names])
     ]
-    return [(name, line) for name, line in found if name in REPORTING]
+    return [(name, line) for name, line in imported if name in REPORTING]
 
 
 def test_only_opening_a_model_changes_the_environment() -> None:

@@ -91,11 +91,11 @@ def _framed(content: bytes, is_chunked: bool) -> bytes:
 @contextmanager
 def trickling(url: str, heads: Sequence[bytes], pause: float = 5.0) -> Iterator[Tricklers]:
     """Let uploads trickle; each has begun, or has been refused once, when this is entered."""
-    found = Tricklers(url, heads, pause)
+    tricklers = Tricklers(url, heads, pause)
     try:
         ends = time.monotonic() + 30
-        while found.sending + sum(found.statuses.values()) < len(heads) and time.monotonic() < ends:
+        while tricklers.sending + sum(tricklers.statuses.values()) < len(heads) and time.monotonic() < ends:
             time.sleep(0.05)
-        yield found
+        yield tricklers
     finally:
-        found.stop()
+        tricklers.stop()

@@ -35,13 +35,13 @@ def copies() -> list[Document]:
     """Leaflets that some may see, of other sources and dates."""
     return [
         replace(
-            each,
+            leaflet,
             doc_id=f"secret-{number}",
             source=f"source {number % 3}",
             metadata={"date": f"2024-0{1 + number}-15", "access": "ward 3, cardiology" if number % 2 else "ward 4"},
-            passages=tuple(replace(p, passage_id=f"{p.passage_id}-{number}") for p in each.passages),
+            passages=tuple(replace(p, passage_id=f"{p.passage_id}-{number}") for p in leaflet.passages),
         )
-        for number, each in enumerate(leaflets())
+        for number, leaflet in enumerate(leaflets())
     ]
 
 

@@ -92,7 +92,7 @@ def sees(groups: frozenset[str] | None, access: str) -> bool:
 
 def documents(caller: str) -> list[Document]:
     """A document of each form and level as the command line adds it, and hidden ones where uploads might go."""
-    found = [
+    added = [
         _document(f"{_base(form, f'note-{level}')}", _file(form, f"note-{level}"), access)
         for form in FORMS
         for level, access in LEVELS.items()
@@ -101,12 +101,12 @@ def documents(caller: str) -> list[Document]:
     for form in FORMS:
         base = _base(form, "squat")
         ids = {base, f"{group}:{base}" if group else base}
-        found += [_document(doc_id, _file(form, "squat"), "ward-4") for doc_id in ids]
+        added += [_document(doc_id, _file(form, "squat"), "ward-4") for doc_id in ids]
         if CALLERS[caller] is not None:
             # Its passage has the id that the second one of a longer document of the caller's would have.
             own = _base(form, f"note-{_level(caller)}")
-            found.append(_document(f"hidden-{form}", "hidden", "ward-4", passage_id=f"{own}#2"))
-    return found
+            added.append(_document(f"hidden-{form}", "hidden", "ward-4", passage_id=f"{own}#2"))
+    return added
 
 
 def _level(caller: str) -> str:
@@ -136,12 +136,12 @@ def content(form: str, name: str, access: str | None) -> tuple[str, bytes]:
         return f"{name}.csv", f'id,text,access\n1,"{text}","{access or ""}"\n'.encode()
     if form == "jsonl":
         # A list, as programs write it; within the metadata, as the public schema has it.
-        told = {} if access is None else {"metadata": {"Access": access}, "access": access.split(", ")}
-        return f"{name}.jsonl", json.dumps({"id": "1", "text": text, **told}).encode()
+        access_fields = {} if access is None else {"metadata": {"Access": access}, "access": access.split(", ")}
+        return f"{name}.jsonl", json.dumps({"id": "1", "text": text, **access_fields}).encode()
     if form == "json":
         section = [{"title": "Plan", "text": {"div": f"<div>{text}</div>"}}]
-        told = {} if access is None else {"access": access, "meta": {"security": [{"code": access}]}}
-        resource = {"resourceType": "Composition", "id": "1", "status": "final", "section": section, **told}
+        access_fields = {} if access is None else {"access": access, "meta": {"security": [{"code": access}]}}
+        resource = {"resourceType": "Composition", "id": "1", "status": "final", "section": section, **access_fields}
         return f"{name}.json", json.dumps(resource).encode()
     fields = "" if access is None else f"---\naccess: {access}\n---\n"
     note = f"{fields}# {name}\n\n## Treatment\n\n{text}".encode()
@@ -161,19 +161,19 @@ def run(ask: Ask, folder: Path, *, together: bool = False) -> Found:
         folder: Of the indexes that are served.
         together: All forms of files in one upload, which takes a fifth of the time.
     """
-    found = Found()
+    outcome = Found()
     for caller, groups in CALLERS.items():
         before = state(folder / f"index-{caller}")
         for way, targets, send in _ways(caller, together):
             answers = [[*send(ask, name)] for name in (f"index-{caller}", f"control-{caller}")]
-            found.attempts[way] += targets
-            found.statuses.update(status for status, _ in answers[0])
-            found.changed += sum(_changed(body) for _, body in answers[0])
-            _compare(found, caller, way, answers)
+            outcome.attempts[way] += targets
+            outcome.statuses.update(status for status, _ in answers[0])
+            outcome.changed += sum(_changed(body) for _, body in answers[0])
+            _compare(outcome, caller, way, answers)
             now = state(folder / f"index-{caller}")
-            found.wrong += _beyond(caller, groups, way, before, now)
+            outcome.wrong += _beyond(caller, groups, way, before, now)
             before = now
-    return found
+    return outcome
 
 
 def state(folder: Path) -> dict[str, tuple[str, str, tuple[str, ...]]]:
@@ -210,11 +210,13 @@ def _beyond(caller: str, groups: frozenset[str] | None, way: str, before: State,
             yield f"{caller} by {way} showed {doc_id}, which names ward-4, to '{access or 'everybody'}'"
 
 
-def _compare(found: Found, caller: str, way: str, answers: Sequence[Sequence[tuple[int, str]]]) -> None:
+def _compare(outcome: Found, caller: str, way: str, answers: Sequence[Sequence[tuple[int, str]]]) -> None:
     for (status, body), (wanted, control) in zip(*answers, strict=True):
         ours, theirs = BY_CHANCE.sub("*", body), BY_CHANCE.sub("*", control)
         if (status, ours) != (wanted, theirs):
-            found.wrong.append(f"{caller} by {way} was told {status} {ours}, without what is hidden {wanted} {theirs}")
+            outcome.wrong.append(
+                f"{caller} by {way} was told {status} {ours}, without what is hidden {wanted} {theirs}"
+            )
 
 
 def _changed(body: str) -> int:

@@ -108,11 +108,13 @@ def test_every_record_is_told_by_the_service() -> None:
     from auscult.service.settings import Settings
 
     schemas = create_app(Settings(indexes={"x": Path("x")}, page=False)).openapi()["components"]["schemas"]
-    kinds = [each for each in vars(schema).values() if dataclasses.is_dataclass(each) and isinstance(each, type)]
+    kinds = [
+        member for member in vars(schema).values() if dataclasses.is_dataclass(member) and isinstance(member, type)
+    ]
     assert len(kinds) > 15
     for kind in kinds:
-        told = schemas[kind.__name__]["properties"]
-        assert {each.name for each in dataclasses.fields(kind)} == told.keys(), kind
+        properties = schemas[kind.__name__]["properties"]
+        assert {field.name for field in dataclasses.fields(kind)} == properties.keys(), kind
 
 
 def test_the_client_loads_nothing_of_the_service() -> None:
