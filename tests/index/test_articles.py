@@ -93,7 +93,7 @@ def test_headings_count_once_per_article() -> None:
     assert [*headings_of([("A", "a")])] == ["A", "a"], "those above the first passage, too"
 
 
-def test_handbooks_have_many_articles_short_documents_one(whole: Searcher) -> None:
+def test_handbooks_have_many_articles_and_leaflets_one(whole: Searcher) -> None:
     assert sizes_by_document(whole) == [[3] * 8, [2], [2], *[[1]] * 6]
 
 

@@ -197,7 +197,7 @@ def test_other_peoples_folders_are_left_alone(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["notes.txt"]
 
 
-def test_second_writer_is_refused_stale_lock_taken_over(tmp_path: Path) -> None:
+def test_second_writer_is_refused_unless_lock_is_stale(tmp_path: Path) -> None:
     folder = tmp_path / "index"
     build(folder, leaflets())
     with IndexWriter(folder, ENCODER):

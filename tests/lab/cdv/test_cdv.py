@@ -108,7 +108,7 @@ def test_several_aspects_are_averaged_and_headings_preprocessed():
     np.testing.assert_allclose(joined, listed, atol=1e-6)
 
 
-def test_known_concepts_use_the_table_unknown_their_mention():
+def test_concepts_use_the_table_or_else_their_mention():
     space = make_encoder("bloom").spaces["entity"]
     np.testing.assert_array_equal(space.place("DOID:1", "asthma"), np.full(12, 0.5, np.float32))
     np.testing.assert_array_equal(space.place("DOID:2", "asthma"), space.embed(["asthma"])[0])

@@ -87,7 +87,7 @@ def test_a_long_text_is_read_in_windows(encoder: Path, tmp_path: Path) -> None:
     np.testing.assert_array_equal(alone.terms, read.terms[: read.starts[1]])
 
 
-def test_questions_have_unit_length_empty_ones_no_terms(encoder: Path, tmp_path: Path) -> None:
+def test_questions_have_unit_length_and_blanks_no_terms(encoder: Path, tmp_path: Path) -> None:
     reader = reader_of(encoder, tmp_path)
     assert np.linalg.norm(reader.ask("signs of gout")[1]) == pytest.approx(1)
     assert len(reader.ask("")[0]) == 0

@@ -69,7 +69,7 @@ def test_texts_learned_from_earlier_stay_recorded(tmp_path: Path) -> None:
     assert (tmp_path / "model" / LEARNED_FROM).stat().st_size < len(before.text + after.text) / 10
 
 
-def test_no_texts_write_no_file_damage_is_refused(tmp_path: Path) -> None:
+def test_missing_file_means_none_and_damage_is_refused(tmp_path: Path) -> None:
     assert not len(learned(tmp_path, document("short", "Tea is a drink.")))
     assert not (tmp_path / LEARNED_FROM).exists()
     assert not has_learned_from(read_learned(tmp_path), [document("any", text(1, 200))])

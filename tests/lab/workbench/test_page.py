@@ -422,7 +422,7 @@ def test_conclusion_recommends_the_cheapest_not_significantly_worse() -> None:
     assert caution.startswith("With 11 test questions")
 
 
-def test_short_trainings_are_in_seconds_equal_ones_omitted() -> None:
+def test_short_trainings_show_seconds_and_equal_ones_nothing() -> None:
     bm25, _, slow = records()
     for seconds, told in ((20, " and 20 instead of 0 seconds of training."), (0.2, " per query.")):
         best = slow.model_copy(update={"training": trained(seconds), "better_than": {}})

@@ -201,7 +201,7 @@ def test_edited_experiments_and_other_data_are_noticed(tmp_path: Path):
     assert "--out" in str(done.exception)
 
 
-def test_copied_experiments_are_compared_edited_ones_retrained(tmp_path: Path):
+def test_copied_experiments_are_compared_and_edited_ones_retrained(tmp_path: Path):
     mydata, work = write_folder(tmp_path / "mine"), tmp_path / "work"
     command = ("try", str(mydata), "--out", str(work), "--models", "bm25,drmm-tks")
     invoke(*command, "--plan-only")
