@@ -17,12 +17,12 @@ def classes_with(*methods: str) -> set[type]:
     A class whose name begins with "_" is what several share.
     """
     return {
-        each
+        candidate
         for package in (auscult, auscult_lab)
         for module in walk_packages(package.__path__, f"{package.__name__}.")
-        for each in vars(import_module(module.name)).values()
-        if inspect.isclass(each) and each.__module__ == module.name and _stands_alone(each)
-        if all(callable(getattr(each, method, None)) for method in methods)
+        for candidate in vars(import_module(module.name)).values()
+        if inspect.isclass(candidate) and candidate.__module__ == module.name and _stands_alone(candidate)
+        if all(callable(getattr(candidate, method, None)) for method in methods)
     }
 
 

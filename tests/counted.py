@@ -24,7 +24,9 @@ def count(checks: Mapping[str, Callable[[Path], Counted]], chosen: Sequence[str]
         title: Of the record.
         result: The file of the record.
     """
-    kept = {each["check"]: each for each in json.loads(result.read_text())[0]["checks"]} if result.is_file() else {}
+    kept = (
+        {record["check"]: record for record in json.loads(result.read_text())[0]["checks"]} if result.is_file() else {}
+    )
     failed = []
     for name, check in checks.items():
         if chosen and not any(word in name.split(", ") for word in chosen):
@@ -33,15 +35,15 @@ def count(checks: Mapping[str, Callable[[Path], Counted]], chosen: Sequence[str]
         told_of = (check.__doc__ or "").split("\n")[0]
         try:
             with TemporaryDirectory() as place:
-                found = check(Path(place))
+                counts = check(Path(place))
         except AssertionError as error:
             failed.append(name)
             print(f"{name}: FAILED: {told_of} {error}", flush=True)
             continue
         seconds = round(time.perf_counter() - begun, 1)
-        kept[name] = {"check": name, "what": told_of, "found": found, "seconds": seconds}
-        print(f"{name}: {told_of} {found} ({seconds} s)", flush=True)
-        ordered = [kept[each] for each in checks if each in kept]
+        kept[name] = {"check": name, "what": told_of, "found": counts, "seconds": seconds}
+        print(f"{name}: {told_of} {counts} ({seconds} s)", flush=True)
+        ordered = [kept[key] for key in checks if key in kept]
         write_json(result, [{"kind": title.lower(), "title": title, "checks": ordered, **stamp()}])
     if failed:
         sys.exit(f"failed: {', '.join(failed)}")

@@ -27,25 +27,25 @@ def main(disk: Path, index: Path) -> dict[str, Any]:
     shutil.copytree(index, disk / "index")
     tempfile.tempdir = str(disk / "tmp")
     folders = {"leaflets": index, "full": disk / "index"}
-    told: dict[str, Any] = {}
+    report: dict[str, Any] = {}
     with served(Settings(indexes=folders, data=disk / "data", page=False)) as client:
         hit = client.post("search", json={"question": "How is gout treated?"}).json()["hits"][0]
         judged = {"question": "gout?", "doc_id": hit["doc_id"], "passage_id": hit["passage_id"], "relevance": 1}
         _fill(disk / "filler")
         for name, content in (("small", NOTE), ("large", NOTE * 50_000)):
             answer = client.post("documents", files=[("files", ("note.md", content, "text/markdown"))])
-            told[name] = [answer.status_code, answer.json()["error"]["code"]]
+            report[name] = [answer.status_code, answer.json()["error"]["code"]]
         answer = client.post("feedback", json=judged)
-        told["judgement"] = [answer.status_code, answer.json()["error"]["code"]]
+        report["judgement"] = [answer.status_code, answer.json()["error"]["code"]]
         answer = client.delete(f"documents/{hit['doc_id']}", params={"index": "full"})
-        told["removal"] = [answer.status_code, answer.json()["error"]["code"]]
-        told["found"] = len(client.post("search", json={"question": "How is gout treated?"}).json()["hits"])
-        told["jobs"] = client.get("jobs").json()["jobs"]
-        told["left"] = [str(each) for each in (disk / "data").rglob("*.md")]
+        report["removal"] = [answer.status_code, answer.json()["error"]["code"]]
+        report["found"] = len(client.post("search", json={"question": "How is gout treated?"}).json()["hits"])
+        report["jobs"] = client.get("jobs").json()["jobs"]
+        report["left"] = [str(each) for each in (disk / "data").rglob("*.md")]
         (disk / "filler").unlink()
         job = ended(client, client.post("documents", files=[("files", ("note.md", NOTE, "text/markdown"))]).json())
-        told["after"] = [job["standing"], job["new"]]
-    return told
+        report["after"] = [job["standing"], job["new"]]
+    return report
 
 
 def _fill(path: Path) -> None:

@@ -120,16 +120,16 @@ def good_files() -> dict[str, bytes]:
         "note.txt": NOTE, "table.csv": CSV, "rows.jsonl": JSONL, "bundle.json": FHIR, "resources.ndjson": NDJSON,
         "report.hl7": HL7, "leaflet.xml": FHIR_XML,
     }  # fmt: skip
-    found = {name: text.encode() for name, text in texts.items()}
-    found["leaflet.pdf"] = leaflet(2).content()
-    found["plain.pdf"] = leaflet(1, compressed=False).content()
-    found["leaflet.docx"] = saved(word_leaflet())
-    found |= {
+    files = {name: text.encode() for name, text in texts.items()}
+    files["leaflet.pdf"] = leaflet(2).content()
+    files["plain.pdf"] = leaflet(1, compressed=False).content()
+    files["leaflet.docx"] = saved(word_leaflet())
+    files |= {
         "letter.rtf": RTF, "lecture.pptx": slides(), "values.xlsx": workbook(), "medicines.xls": old_workbook(),
         "leaflet.odt": open_text(), "medicines.ods": open_sheet(), "lecture.odp": open_slides(), "joints.epub": book(),
         "letter.eml": mail(("note.txt", NOTE.encode())), "page.mhtml": web_archive(), "letter.msg": outlook(),
     }  # fmt: skip
-    found["notes.zip"] = zipped(
+    files["notes.zip"] = zipped(
         {"a/note.txt": NOTE.encode(), "page.html": HTML.encode(), "b.pdf": leaflet(1).content()}
     )
-    return found
+    return files

@@ -19,11 +19,11 @@ class _Jumping(selectors.DefaultSelector):
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         """Return what is ready; without anything, that time has passed."""
-        found = super().select(0)
-        if not found:
+        ready = super().select(0)
+        if not ready:
             assert timeout is not None, "nothing will ever happen"
             self.now += timeout
-        return found
+        return ready
 
 
 class _Loop(asyncio.SelectorEventLoop):

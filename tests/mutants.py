@@ -63,19 +63,21 @@ def verdict(done: subprocess.CompletedProcess[str]) -> tuple[bool, str]:
 
 
 def main(words: Sequence[str]) -> int:
-    chosen = [each for each in MUTATIONS if not words or any(word.lower() in each.name.lower() for word in words)]
-    faults = [fault for each in chosen for fault in each.faults(ROOT / "src", TESTS)]
+    chosen = [
+        mutation for mutation in MUTATIONS if not words or any(word.lower() in mutation.name.lower() for word in words)
+    ]
+    faults = [fault for mutation in chosen for fault in mutation.faults(ROOT / "src", TESTS)]
     if faults or not chosen:
         print("\n".join(faults) or "no mutation of such a name")
         return 1
     with TemporaryDirectory() as folder:
         source = Path(folder) / "src"
         shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__"))
-        plain = run_tests(source, sorted({test for each in chosen for test in each.tests}))
+        plain = run_tests(source, sorted({test for mutation in chosen for test in mutation.tests}))
         if plain.returncode:
             print(f"the tests fail without a mutation:\n{plain.stdout}{plain.stderr}")
             return 1
-        caught = [report(source, each, max(len(each.name) for each in chosen)) for each in chosen]
+        caught = [report(source, mutation, max(len(mutation.name) for mutation in chosen)) for mutation in chosen]
     print(f"{sum(caught)} of {len(caught)} caught")
     return 0 if all(caught) else 1
 

@@ -158,7 +158,7 @@ TRAINING = (
     Mutation(
         "TransE: subjects sought on the wrong side", "auscult_lab/graphs/transe.py",
         'self.entities(object_) - step if side == "head"', 'self.entities(object_) + step if side == "head"',
-        ("lab/graphs/test_transe.py::test_scores_put_every_entity_in_the_place_of_an_end",),
+        ("lab/graphs/test_transe.py::test_scores_replace_each_end_by_every_entity",),
     ),
     Mutation(
         "link prediction: filtered ranks are raw", "auscult_lab/graphs/evaluation.py",
@@ -207,7 +207,7 @@ MODELS = (
     Mutation(
         "the k largest: padding before negative values", "auscult_lab/modules/interaction.py",
         "values.masked_fill(~mask, torch.finfo(values.dtype).min).topk", "values.masked_fill(~mask, 0.0).topk",
-        ("lab/rankers/test_interaction.py::test_k_max_prefers_a_negative_value_to_padding_and_fills_up_with_zeros",),
+        ("lab/rankers/test_interaction.py::test_k_max_ignores_padding_and_fills_with_zeros",),
     ),
     Mutation(
         "poly-encoder attends to padding", "auscult_lab/encoders/poly.py",

@@ -214,19 +214,19 @@ def _document(name: str) -> dict[str, object]:
 
 def ask_service(url: str, seconds: float) -> int:
     """Search, read and upload every now and then for a time; how many requests were answered."""
-    ends, asked = time.monotonic() + seconds, 0
+    ends, answered = time.monotonic() + seconds, 0
     note = {"files": ("note.txt", b"Quillfever\n\nQuillfever begins with a rash.\n", "text/plain")}
     with httpx.Client(base_url=url, timeout=60) as client:
         assert client.post("/api/v1/documents", files=note).status_code == 202
-        while asked < 3 or time.monotonic() < ends:
-            found = client.post("/api/v1/search", json={"question": f"How is gout treated in week {asked}?"})
+        while answered < 3 or time.monotonic() < ends:
+            found = client.post("/api/v1/search", json={"question": f"How is gout treated in week {answered}?"})
             assert found.status_code == 200, found.text
             doc_id = found.json()["hits"][0]["doc_id"]
             assert client.get(f"/api/v1/documents/{doc_id}").status_code == 200
             assert client.get("/", params={"q": "gout"}).status_code == 200
-            asked += 3
+            answered += 3
             time.sleep(_PAUSE)
-    return asked + 1
+    return answered + 1
 
 
 def ask_tools(watch: Watch, index: Path, seconds: float) -> int:

@@ -124,11 +124,11 @@ def r1_killed(place: Path, times: int = 200) -> Counted:
         slowest = max(slowest, time.perf_counter() - begun)
         index.verify()
         reader = index.reader
-        held = [reader.document_record(row).doc_id for row in reader.documents]
-        assert len(held) == len(set(held)), "a document twice"
+        doc_ids = [reader.document_record(row).doc_id for row in reader.documents]
+        assert len(doc_ids) == len(set(doc_ids)), "a document twice"
         # The one that was not acknowledged may be there or not.
-        assert known - open_to <= set(held) <= known | open_to, (known ^ set(held), open_to)
-        known = set(held)
+        assert known - open_to <= set(doc_ids) <= known | open_to, (known ^ set(doc_ids), open_to)
+        known = set(doc_ids)
         for row in reader.documents:
             assert reader.document(row).passages is not None
         reader.close()
@@ -256,12 +256,12 @@ def r4_readers(place: Path, generations: int = 50) -> Counted:
             if number:
                 update.delete([f"doc{number - 1}"])
             update.commit()
-    found = 0
+    total = 0
     for reader in readers:
         said, _ = reader.communicate(timeout=120)
         assert reader.returncode == 0
-        found += int(said.split()[1])
-    return {"generations": generations, "answers": found, "failed or mixed": 0}
+        total += int(said.split()[1])
+    return {"generations": generations, "answers": total, "failed or mixed": 0}
 
 
 def r5_damage(place: Path, positions: int = 500) -> Counted:
@@ -341,11 +341,11 @@ def r12_log(place: Path, damages: int = 500) -> Counted:
             holder.stdin.flush()
             assert holder.stdout.readline() == "open\n"
         harm(copy, kind, name, others, chance)
-        found, refusal = told(copy)
+        actual, refusal = told(copy)
         counted["harmed"] += 1
         counted["answers refused"] += bool(refusal)
-        counted["other answers"] += not refusal and found != expected
-        returned = REMOVED & {each.doc_id for each in found if isinstance(each, Document)}
+        counted["other answers"] += not refusal and actual != expected
+        returned = REMOVED & {each.doc_id for each in actual if isinstance(each, Document)}
         counted["removed documents that came back"] += len(returned)
         try:
             PassageIndex.open(copy).verify()
@@ -390,12 +390,12 @@ def r6_writers(place: Path) -> Counted:
 
 def r7_formats(place: Path) -> Counted:
     """An index of each format before 4 names the one command that makes it anew; one from the future is refused."""
-    folder, told = place / "index", {"corpus": "nhs", "model": {"path": "fast"}}
+    folder, origin = place / "index", {"corpus": "nhs", "model": {"path": "fast"}}
     for version in range(1, min(READ_VERSIONS)):
         generation = f"generation-{version:06d}"
         (folder / generation).mkdir(parents=True)
         (folder / "CURRENT").write_text(f"{generation}\n")
-        (folder / generation / "manifest.json").write_text(json.dumps({"format_version": version, **told}))
+        (folder / generation / "manifest.json").write_text(json.dumps({"format_version": version, **origin}))
         try:
             PassageIndex.open(folder)
             raise AssertionError(f"format {version} was opened")
@@ -551,7 +551,7 @@ def c5_c6_filters_and_groups(place: Path) -> Counted:
         writer.commit()
     index = PassageIndex.open(folder)
     chance = np.random.default_rng(5)
-    asked = 0
+    searches = 0
     for _ in range(50):
         vector = chance.standard_normal(32).astype(np.float32)
         vector /= np.linalg.norm(vector)
@@ -568,9 +568,9 @@ def c5_c6_filters_and_groups(place: Path) -> Counted:
                 owners = list(dict.fromkeys(index.reader.passage_documents[passing].tolist()))
                 grouped, _ = index.search(vector, k, where=where, group_by="document")
                 assert index.reader.passage_documents[grouped].tolist() == owners[:k]
-                asked += 2
+                searches += 2
         assert take_best(scores.astype(np.float32), 5)[0].tolist() == [0, 1, 2, 3, 4]
-    return {"documents": len(documents), "searches": asked, "short or wrong": 0}
+    return {"documents": len(documents), "searches": searches, "short or wrong": 0}
 
 
 def c10_models(place: Path) -> Counted:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from places import ROOT
+from places import ROOT, TESTS
 
 SOURCE = ROOT / "src"
 FILES = sorted(SOURCE.rglob("*.py"))
@@ -74,7 +74,7 @@ WIDE = {
 HEAVY = ("torch", "lightning", "transformers", "safetensors", "onnxruntime", "tokenizers", "matplotlib", "ir_measures")
 
 
-def test_importing_auscult_and_asking_for_help_loads_nothing_heavy() -> None:
+def test_import_and_help_load_no_heavy_package() -> None:
     program = (
         "import sys, auscult, auscult.cli.main\n"
         "try: auscult.cli.main.main(['--help'])\n"
@@ -114,7 +114,7 @@ WITHOUT = {
 
 
 @pytest.mark.parametrize("extra", WITHOUT)
-def test_without_an_extra_the_rest_works_and_the_extra_is_named(extra: str, tmp_path: Path) -> None:
+def test_missing_extra_is_named_and_the_rest_works(extra: str, tmp_path: Path) -> None:
     packages, deed = WITHOUT[extra]
     (tmp_path / "model.json").write_text('{"kind": "cdv"}')
     program = (
@@ -132,22 +132,22 @@ def test_without_an_extra_the_rest_works_and_the_extra_is_named(extra: str, tmp_
 
 
 @pytest.mark.parametrize(
-    ("told", "requirement"),
+    ("direct_url", "requirement"),
     [
         (None, "auscult[plot]"),
         ({"url": "file:///a/auscult.whl"}, "auscult[plot] @ file:///a/auscult.whl"),
         ({"url": "https://git.x/auscult", "vcs_info": {"vcs": "git"}}, "auscult[plot] @ git+https://git.x/auscult"),
     ],
 )
-def test_an_extra_is_installed_from_where_the_rest_was(
-    told: dict[str, object] | None, requirement: str, tmp_path: Path
+def test_extras_install_from_the_source_of_auscult(
+    direct_url: dict[str, object] | None, requirement: str, tmp_path: Path
 ) -> None:
     shutil.copy(SOURCE / "auscult" / "errors.py", tmp_path)
     described = tmp_path / "auscult-1.dist-info"
     described.mkdir()
     (described / "METADATA").write_text("Metadata-Version: 2.1\nName: auscult\nVersion: 1\n")
-    if told is not None:
-        (described / "direct_url.json").write_text(json.dumps(told))
+    if direct_url is not None:
+        (described / "direct_url.json").write_text(json.dumps(direct_url))
     program = "import errors; print(errors.MissingExtraError('matplotlib', 'plot').remedy)"
     clean = {"PYTHONPATH": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", program], env=clean, capture_output=True, text=True, check=True)
@@ -174,12 +174,12 @@ def _imports(tree: ast.AST) -> Iterator[str]:
 
 def _third_party() -> dict[str, set[str]]:
     """Package -> files that import it, relative to the source folder."""
-    found: dict[str, set[str]] = defaultdict(set)
+    importers: dict[str, set[str]] = defaultdict(set)
     for path, tree in TREES.items():
         for name in _imports(tree):
             if name not in sys.stdlib_module_names and name not in ("auscult", "auscult_lab"):
-                found[name].add(path.relative_to(SOURCE).as_posix())
-    return found
+                importers[name].add(path.relative_to(SOURCE).as_posix())
+    return importers
 
 
 def test_each_package_is_imported_in_one_place() -> None:
@@ -198,7 +198,7 @@ def _declared(requirements: list[str]) -> set[str]:
     return {name.lower().replace("_", "-") for name in names} - {"auscult"}
 
 
-def test_what_is_imported_is_declared_and_what_is_declared_is_imported() -> None:
+def test_imports_and_declared_dependencies_agree() -> None:
     extras = PROJECT["optional-dependencies"]
     optional = set().union(
         *(
@@ -226,7 +226,7 @@ def test_every_dependency_is_explained() -> None:
     assert not missing
 
 
-def test_the_package_does_without_the_study_of_this_project() -> None:
+def test_package_does_not_depend_on_the_study() -> None:
     """`study/` writes the pages of results from a checkout; it is in no wheel."""
     assert not [path for path, tree in TREES.items() if "study" in set(_imports(tree))]
     with (ROOT / "pyproject.toml").open("rb") as file:
@@ -271,6 +271,18 @@ def test_nothing_is_done_at_import() -> None:
 def test_every_module_says_what_it_is() -> None:
     silent = [path.relative_to(ROOT) for path, tree in TREES.items() if len(ast.get_docstring(tree) or "") < 10]
     assert not silent
+
+
+def test_names_of_tests_have_at_most_eight_words() -> None:
+    """Names are read as a list of what the software promises; the word `test` does not count."""
+    long = [
+        f"{path.relative_to(ROOT).as_posix()}::{node.name}"
+        for path in sorted(TESTS.rglob("test_*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_")
+        if len(node.name.removeprefix("test_").split("_")) > 8
+    ]
+    assert not long
 
 
 def test_files_are_moved_in_one_place() -> None:

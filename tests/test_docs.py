@@ -74,7 +74,7 @@ def test_results_are_short_and_each_heading_stands_once() -> None:
         assert len(headings) == len(set(headings)), page.name
 
 
-def test_every_figure_is_shown_once_and_differs_from_the_others() -> None:
+def test_every_figure_is_shown_and_differs_from_others() -> None:
     shown = [
         link
         for page in DOCS
@@ -137,14 +137,14 @@ def test_prose_is_wrapped_at_120_columns(page: Path) -> None:
 
 
 def test_every_page_can_be_found_from_the_readme() -> None:
-    found, new = set(), {ROOT / "README.md"}
+    reachable, new = set(), {ROOT / "README.md"}
     while new:
         page = new.pop()
-        found.add(page)
+        reachable.add(page)
         links = {link.partition("#")[0] for link in _LINK.findall(_prose(page)) if "://" not in link}
         targets = {(page.parent / link).resolve() for link in links if link.endswith(".md")}
-        new |= {target for target in targets if target.is_file()} - found
-    assert set(DOCS) <= found
+        new |= {target for target in targets if target.is_file()} - reachable
+    assert set(DOCS) <= reachable
 
 
 def test_named_files_exist() -> None:
@@ -178,7 +178,7 @@ def test_cited_works_are_in_the_bibliography() -> None:
 _PLAIN = {"accelerator", "batch_size", "devices", "dropout", "epochs", "learning_rate", "model", "weight_decay"}
 
 
-def test_every_public_name_of_python_is_on_its_page() -> None:
+def test_every_public_python_name_is_on_its_page() -> None:
     page = (ROOT / "docs" / "reference" / "python.md").read_text(encoding="utf-8")
     names = [name for name in auscult.__all__ if name != "__version__"]
     assert not [name for name in names if f"## auscult.{name}\n" not in page and f"`{name}`" not in page]

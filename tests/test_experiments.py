@@ -20,7 +20,7 @@ SHIPPED = experiments_in(FOLDER)
 PUBLISHED = resources.files("auscult_lab.evaluation").joinpath("published")
 
 
-def test_none_lies_deeper_and_no_two_have_one_name() -> None:
+def test_experiments_are_in_one_folder_with_unique_names() -> None:
     assert sorted(FOLDER.rglob("*.yaml")) == FILES
     names = Counter(read_experiment(path).name for path in SHIPPED)
     assert [name for name, count in names.items() if count > 1] == []
@@ -33,10 +33,10 @@ def test_each_is_valid_and_called_as_it_stands(path: Path) -> None:
 
 @pytest.mark.parametrize("path", [path for path in SHIPPED if read_published(path)], ids=lambda path: path.name)
 def test_published_figures_are_those_that_tables_put_beside(path: Path) -> None:
-    told = read_published(path)
-    assert told is not None
-    table = json.loads(PUBLISHED.joinpath(f"{told.table}.json").read_text(encoding="utf-8"))
-    assert told.row in [row["model"] for row in table["rows"]]
+    published = read_published(path)
+    assert published is not None
+    table = json.loads(PUBLISHED.joinpath(f"{published.table}.json").read_text(encoding="utf-8"))
+    assert published.row in [row["model"] for row in table["rows"]]
     title = read_experiment(path).title
     corpora = [table["corpus"]] if "corpus" in table else list(table["queries"] or table["track"])
     beside = [
@@ -46,10 +46,10 @@ def test_published_figures_are_those_that_tables_put_beside(path: Path) -> None:
         if (each.citation, each.table) == (table["citation"], table["table"]) and (row := each.find(title))
     ]
     # Rankers are called as their architecture is; the encoder in a model's name is its run's.
-    assert set(beside) <= {told.row}
+    assert set(beside) <= {published.row}
 
 
-def test_every_file_says_what_it_reproduces_and_is_on_the_page_of_models() -> None:
+def test_every_file_is_explained_and_listed_among_models() -> None:
     page = (ROOT / "docs" / "explanation" / "models.md").read_text(encoding="utf-8")
     for file in FILES:
         assert file.read_text(encoding="utf-8").startswith("# "), file

@@ -51,7 +51,7 @@ def test_there_are_more_than_forty() -> None:
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_a_file_of_each_kind_is_found_and_highlighted(searcher: Searcher, name: str) -> None:
+def test_each_kind_of_file_is_found_and_highlighted(searcher: Searcher, name: str) -> None:
     first, *others = searcher.search(f"{word_of(name)} sign", 5)
     assert first.metadata["file"].split("/")[0] == name
     hit = next(hit for hit in (first, *others) if word_of(name) in hit.text)

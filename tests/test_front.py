@@ -39,7 +39,7 @@ def test_three_lines_build_open_and_ask() -> None:
     assert {hit.heading for hit in hits} == {"Causes", "Treatment"}
 
 
-def test_what_cannot_be_read_is_named_and_warned_of(place: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_unreadable_files_are_named_and_warned_about(place: Path, caplog: pytest.LogCaptureFixture) -> None:
     (place / "folder" / "broken.pdf").write_bytes(b"%PDF-1.7 and no more")
     with caplog.at_level(logging.INFO, "auscult"):
         index = auscult.build_index("folder", "index", model="model")
@@ -49,7 +49,7 @@ def test_what_cannot_be_read_is_named_and_warned_of(place: Path, caplog: pytest.
     assert index.counts.documents == 1
 
 
-def test_where_nothing_can_be_read_the_reason_is_warned_of(place: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_folder_without_readable_files_warns_why(place: Path, caplog: pytest.LogCaptureFixture) -> None:
     (place / "bad").mkdir()
     (place / "bad" / "broken.pdf").write_bytes(b"%PDF-1.7 and no more")
     with pytest.raises(DataError, match="at least one document"):
@@ -82,7 +82,7 @@ def test_names_are_resolved_with_what_is_named(place: Path) -> None:
     assert auscult.build_index("folder", "index", model="model", knowledge=()).open().knowledge_base is None
 
 
-def test_a_question_is_understood_as_the_command_understands_it() -> None:
+def test_questions_are_understood_as_by_the_command() -> None:
     searcher = auscult.build_index(leaflets(), "index", model="model").open()
     understood = searcher.understand(auscult.Query("", "", text="How is gout treated?")).query
     options = auscult.SearchOptions(group_by="document")
@@ -108,7 +108,7 @@ def test_what_is_wrong_is_said(source: object, model: str, kind: type[AuscultErr
         auscult.open_index("index")
 
 
-def test_a_printed_hit_shows_the_first_words_of_its_best_sentence(place: Path) -> None:
+def test_printed_hit_shows_the_best_sentences_first_words(place: Path) -> None:
     long = "Colchicine " * 20
     sentences = [SentenceScore(0, 4, "Gout", 0.1, 0, 0), SentenceScore(5, 9, f"{long}\nhelps.", 0.9, 0, 0)]
     hit = auscult.Hit(
@@ -118,7 +118,7 @@ def test_a_printed_hit_shows_the_first_words_of_its_best_sentence(place: Path) -
     assert str(hit) == f"1.23  d › Treatment › Drugs: {'Colchicine ' * 7}…"
 
 
-def test_every_exported_name_is_there_and_importing_loads_nothing() -> None:
+def test_exports_exist_and_importing_loads_nothing() -> None:
     assert {name for name in auscult.__all__ if getattr(auscult, name) is not None} == set(auscult.__all__)
     assert set(auscult.__all__) <= set(dir(auscult))
     with pytest.raises(AttributeError, match="no attribute 'Indexes'"):

@@ -58,9 +58,7 @@ def test_without_data_it_is_made_of_the_leaflets(example: ModuleType, tmp_path: 
 
 
 @pytest.mark.slow
-def test_of_data_it_is_the_same_each_time_and_each_document_has_passages(
-    example: ModuleType, needs: Needs, tmp_path: Path
-) -> None:
+def test_folder_is_deterministic_and_documents_have_passages(example: ModuleType, needs: Needs, tmp_path: Path) -> None:
     data = needs.data("medquad/documents.jsonl.gz", "consumer_health/nhs_pages.jsonl.gz")
     names = example.make(tmp_path / "mixed", data)
     example.make(tmp_path / "again", data)

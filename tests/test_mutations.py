@@ -11,7 +11,7 @@ from places import ROOT, TESTS
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)
-def test_a_mutation_is_of_text_that_is_there_once_and_names_tests_that_exist(mutation: Mutation) -> None:
+def test_mutations_match_unique_text_and_existing_tests(mutation: Mutation) -> None:
     assert list(mutation.faults(ROOT / "src", TESTS)) == []
     assert mutation.tests
 

@@ -91,7 +91,7 @@ def test_indexing_and_a_search_send_and_leave_nothing(watch: Watch, index: Path)
 
 
 @pytest.mark.slow
-def test_the_runtime_does_report_where_nobody_switches_it_off(needs: Needs, tmp_path: Path) -> None:
+def test_runtime_reports_unless_telemetry_is_switched_off(needs: Needs, tmp_path: Path) -> None:
     """Shows that the watch sees the fault that was there: with a version of the runtime that reports."""
     needs.network_watch()
     seen = Watch(tmp_path)
@@ -110,7 +110,7 @@ def test_the_runtime_does_report_where_nobody_switches_it_off(needs: Needs, tmp_
 
 
 @pytest.mark.slow
-def test_a_service_and_the_tools_send_and_leave_nothing(watch: Watch, index: Path) -> None:
+def test_service_and_tools_send_and_leave_nothing(watch: Watch, index: Path) -> None:
     with watch.serving(str(index)) as url, ThreadPoolExecutor(1) as beside:
         tools = beside.submit(ask_tools, watch, index, SECONDS)
         assert ask_service(url, SECONDS) > 10
@@ -142,7 +142,7 @@ def test_indexing_by_workers_sends_and_leaves_nothing(
     check(watch)
 
 
-def test_every_import_of_a_package_that_reports_is_behind_the_switch() -> None:
+def test_imports_of_reporting_packages_follow_the_switch() -> None:
     seen = set()
     for file in sorted((ROOT / "src").rglob("*.py")):
         text = file.read_text(encoding="utf-8")
@@ -161,16 +161,16 @@ def test_every_import_of_a_package_that_reports_is_behind_the_switch() -> None:
 
 
 def _imports(tree: ast.AST) -> list[tuple[str, int]]:
-    found = [
+    imported = [
         (name.split(".")[0], node.lineno)
         for node in ast.walk(tree)
         if isinstance(node, ast.Import | ast.ImportFrom)
         for name in ([node.module or ""] if isinstance(node, ast.ImportFrom) else [each.name for each in node.names])
     ]
-    return [(name, line) for name, line in found if name in REPORTING]
+    return [(name, line) for name, line in imported if name in REPORTING]
 
 
-def test_importing_changes_no_environment_and_opening_a_model_does() -> None:
+def test_only_opening_a_model_changes_the_environment() -> None:
     program = (
         "import os\nfrom auscult.encoders import onnx_runtime\nfrom auscult.telemetry import OFF\n"
         "assert not OFF.keys() & os.environ.keys()\n"

@@ -98,7 +98,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fresh_entries: No
     return tmp_path
 
 
-def test_a_reader_of_a_package_is_asked_before_a_kind_is_refused(installed: Path) -> None:
+def test_plugin_readers_are_tried_before_refusing_a_file(installed: Path) -> None:
     database = SourceFile("notes.sqlite", b"SQLite format 3\0 Gout hurts.")
     with pytest.raises(UnreadableError, match="database"):
         Registry().reader_of(database)
@@ -113,13 +113,13 @@ def test_a_reader_of_a_package_is_asked_before_a_kind_is_refused(installed: Path
     assert Registry().reader_of(database).name == "database"
 
 
-def test_a_package_cannot_take_the_name_of_a_built_in_reader(installed: Path) -> None:
+def test_plugins_cannot_take_a_built_in_readers_name(installed: Path) -> None:
     install(installed, {"auscult.readers": {"pdf": "mine:Reader"}}, "mine")
     with pytest.raises(ConfigError, match="'mine:Reader', called 'pdf'"):
         known_readers()
 
 
-def test_an_engine_is_chosen_by_the_scheme_of_an_address(installed: Path) -> None:
+def test_engine_is_chosen_by_the_address_scheme(installed: Path) -> None:
     with pytest.raises(ConfigError, match="'nearby://host/a'"):
         open_engine("nearby://host/a")
     (installed / "nearby.py").write_text(

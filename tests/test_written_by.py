@@ -60,7 +60,7 @@ def test_a_model_scores_as_it_did(written: Path) -> None:
 
 
 @pytest.mark.parametrize("killed", [False, True], ids=["finished", "killed"])
-def test_a_run_ends_with_the_model_that_it_had(
+def test_repeated_run_ends_with_the_same_model(
     written: Path, killed: bool, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(written)

@@ -48,12 +48,12 @@ def write_table(path: Path, header: Sequence[str], rows: Iterable[Row]) -> None:
 def write_folder(
     folder: Path,
     *,
-    asked: Sequence[Row] | None = None,
+    question_rows: Sequence[Row] | None = None,
     texts: Sequence[Row] | None = None,
     judged: Sequence[Row] | None = None,
 ) -> Path:
     """Write three CSV files, with other rows where some are given."""
-    write_table(folder / "questions.csv", ("ID", "Question"), questions() if asked is None else asked)
+    write_table(folder / "questions.csv", ("ID", "Question"), questions() if question_rows is None else question_rows)
     write_table(folder / "passages.csv", ("ID", "Title", "Text"), passages() if texts is None else texts)
     write_table(
         folder / "judgements.csv", ("question id", "passage id", "label"), judgements() if judged is None else judged

@@ -67,7 +67,7 @@ def test_link_a_binary_file(built: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("wrong", [b"gout \xe9", b"\xff\xfe\x00"])
-def test_standard_input_is_read_as_strictly_as_a_file(built: str, wrong: bytes) -> None:
+def test_standard_input_is_decoded_as_strictly_as_files(built: str, wrong: bytes) -> None:
     result = CliRunner().invoke(app, ["link", "-", "--kb", built], input=wrong)
     assert isinstance(result.exception, DataError), result.exception
     assert "UTF-8 text in standard input" in str(result.exception)
@@ -78,9 +78,7 @@ def test_a_knowledge_base_is_opened_in_every_form(built: str) -> None:
         assert "DOID:5844" in run("show", "heart attack", "--limit", "1", *given)
 
 
-def test_without_the_default_knowledge_base_the_option_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_knowledge_base_error_names_the_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AUSCULT_DATA", str(tmp_path))
     for asked in (("show", "gout"), ("link", "gout"), ("complete", "go")):
         with pytest.raises(CorpusMissingError, match=r"pass --kb .*auscult data show knowledge-base$"):
@@ -107,5 +105,5 @@ def test_a_failed_build_leaves_nothing(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.obo"]
 
 
-def test_a_text_longer_than_a_file_name_in_bytes_is_a_text(built: str) -> None:
+def test_argument_too_long_for_a_path_is_text(built: str) -> None:
     assert run("link", "ä" * 200, "--kb", built, "--json") == ""

@@ -72,7 +72,7 @@ def test_curves_are_told_as_json(command: Command, index: str) -> None:
 
 
 @pytest.mark.parametrize("option", ["--text", "--corpus", "--passage", "--layers"])
-def test_what_only_models_read_is_refused_of_an_index(command: Command, index: str, option: str) -> None:
+def test_model_only_options_are_refused_for_an_index(command: Command, index: str, option: str) -> None:
     done = command("explain", index, "-e", "gout", option, "last")
     assert done.code == 2
     assert f"got {option}" in done.err

@@ -43,5 +43,5 @@ def test_help_is_as_it_was(path: tuple[str, ...], monkeypatch: pytest.MonkeyPatc
     check_snapshot("\n".join(lines) + "\n", kept(path))
 
 
-def test_no_help_is_kept_of_a_command_that_is_gone() -> None:
+def test_removed_commands_have_no_stored_help() -> None:
     assert {path.name for path in KEPT.iterdir()} == {kept(path).name for path in PATHS}

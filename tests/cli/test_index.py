@@ -58,7 +58,7 @@ def test_a_file_is_indexed_and_the_summary_counts(command: Command, tmp_path: Pa
     assert PassageIndex.open(tmp_path / "index").reader.knowledge_base is None
 
 
-def test_the_index_answers_by_synonym_and_by_the_documents_own_identifiers(command: Command, tmp_path: Path) -> None:
+def test_index_answers_by_synonym_and_document_identifier(command: Command, tmp_path: Path) -> None:
     command("index", "leaflets.jsonl", "-m", "model", "-o", "index", "--knowledge", "taxonomy.obo")
     for entity, title in [("rubeola", "measles"), ("UMLS:C0000002", "Mumps")]:
         done = command("search", "index", "-e", entity, "-a", "symptoms", "--json", "-k", "1")
@@ -85,9 +85,7 @@ def test_knowledge_is_repeatable_and_may_be_a_folder(command: Command, tmp_path:
             assert name in command("search", "index", "-e", entity, "-k", "1").err.lower()
 
 
-def test_an_index_is_replaced_only_where_that_is_said(
-    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_index_is_replaced_only_on_request(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     again = ("index", "leaflets.jsonl", "-m", "model", "-o", "index", "--split", "train")
     assert command(*again[:-2]).code == 0
     before = PassageIndex.open(tmp_path / "index").manifest.identity
@@ -135,7 +133,7 @@ def test_bad_records_stop_the_build_or_are_counted(command: Command, tmp_path: P
     assert PassageIndex.open(tmp_path / "index").manifest.counts.documents == 2
 
 
-def test_section_ids_that_two_documents_share_are_bad_records(command: Command, tmp_path: Path) -> None:
+def test_section_ids_shared_by_documents_are_bad_records(command: Command, tmp_path: Path) -> None:
     lines = [{"id": name, "sections": [{"text": "Some words.", "id": "intro"}]} for name in ("a", "b")]
     (tmp_path / "shared.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     done = command("index", "shared.jsonl", "-m", "model", "-o", "index")
@@ -144,14 +142,14 @@ def test_section_ids_that_two_documents_share_are_bad_records(command: Command, 
     assert PassageIndex.open(tmp_path / "index").manifest.counts.documents == 1
 
 
-def test_a_folder_with_the_name_of_the_shipped_model_is_not_taken_for_it(command: Command, tmp_path: Path) -> None:
+def test_folder_named_like_the_shipped_model_is_ignored(command: Command, tmp_path: Path) -> None:
     (tmp_path / "fast").mkdir()
     assert command("index", "leaflets.jsonl", "-o", "index").code == 0
     assert PassageIndex.open(tmp_path / "index").manifest.model.path == "fast"
 
 
 @pytest.mark.parametrize("name", ["n" * 300, "a/" + "n" * 300])
-def test_a_name_that_is_too_long_is_one_sentence(command: Command, name: str) -> None:
+def test_overlong_name_is_refused_in_one_sentence(command: Command, name: str) -> None:
     done = command("index", name, "-m", "model", "-o", "index")
     assert (done.code, len(done.err.splitlines())) == (2, 1)
     done = command("search", name, "-e", "gout")
@@ -180,7 +178,7 @@ def test_an_error_cannot_steer_the_terminal(command: Command) -> None:
         ),
     ],
 )
-def test_mistakes_are_one_sentence_exit_2_and_leave_nothing(
+def test_mistakes_exit_2_with_one_sentence_leaving_nothing(
     command: Command, tmp_path: Path, arguments: list[str], message: str
 ) -> None:
     before = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*"))
@@ -193,7 +191,7 @@ def test_mistakes_are_one_sentence_exit_2_and_leave_nothing(
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_command_that_is_stopped_while_its_modules_load_says_so(number: signal.Signals) -> None:
+def test_command_stopped_while_loading_says_so(number: signal.Signals) -> None:
     program = (
         "import os, signal, auscult.cli.application as application, auscult.cli.main as main\n"
         # A shell's background processes, as this run of tests may be one, begin with it ignored.

@@ -53,7 +53,7 @@ def test_each_of_three_headings_without_text_is_found(command: Command, tmp_path
         assert json.loads(command("search", "index", question, "--json", "-k", "1").out)["heading"] == heading
 
 
-def test_a_file_is_found_by_its_name_unless_it_is_de_identified(command: Command, tmp_path: Path) -> None:
+def test_files_are_found_by_name_unless_de_identified(command: Command, tmp_path: Path) -> None:
     (tmp_path / "ward" / "sub" / "AnnaWeber_letter.txt").write_text("She was well.\n")
     for how, sees in ((), True), (("--read", "deidentify=own_deidentifier:Numbers"), False):
         assert command("index", "ward", *INDEX, "--replace", *how).code == 0
@@ -84,7 +84,7 @@ def test_any_mixture_of_paths_is_one_index(command: Command, tmp_path: Path) -> 
     index.verify()
 
 
-def test_a_mapping_holds_for_a_single_table_and_json_lines_too(command: Command, tmp_path: Path) -> None:
+def test_mapping_applies_to_single_tables_and_json_lines(command: Command, tmp_path: Path) -> None:
     assert command("index", "rows.csv", *INDEX, "--read", "map=id=nr,title=name,text=body").code == 0
     assert ids(tmp_path / "index") == ["1"]
     (tmp_path / "own.jsonl").write_text('{"no": 7, "note": {"body": "Rest."}}\n')
@@ -95,7 +95,7 @@ def test_a_mapping_holds_for_a_single_table_and_json_lines_too(command: Command,
     assert "a column Text, got 3 others" in done.err
 
 
-def test_adding_reads_what_changed_and_tells_what_is_gone(command: Command, tmp_path: Path) -> None:
+def test_adding_reads_changes_and_reports_missing_files(command: Command, tmp_path: Path) -> None:
     command("index", "ward", *INDEX)
     done = command("add", "index", "ward")
     assert done.out.startswith("new: 0, changed: 0, unchanged: 2, gone: 0; 2 documents")
@@ -140,7 +140,7 @@ def test_an_index_keeps_what_columns_mean(command: Command, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("named", ["ward", "ward/Weber Anna.txt", "more.jsonl"])
-def test_what_is_taken_out_is_in_no_byte_of_the_index(command: Command, tmp_path: Path, named: str) -> None:
+def test_de_identified_words_are_nowhere_in_the_index(command: Command, tmp_path: Path, named: str) -> None:
     (tmp_path / "ward" / "Weber Anna.txt").write_text(NOTE)
     record = {"id": "0034512-7", "title": "Letter on Mrs. Weber", "text": NOTE, "metadata": {"patient": "Anna Weber"}}
     (tmp_path / "more.jsonl").write_text(json.dumps(record) + "\n")
@@ -159,7 +159,7 @@ def test_what_is_taken_out_is_in_no_byte_of_the_index(command: Command, tmp_path
     assert {reader.original(row) for row in reader.documents.tolist()} == {None}
 
 
-def test_what_is_said_of_a_bad_file_is_in_no_byte_of_the_index_either(command: Command, tmp_path: Path) -> None:
+def test_bad_file_messages_are_nowhere_in_the_index(command: Command, tmp_path: Path) -> None:
     (tmp_path / "ward" / "headless.csv").write_text("Anna Weber,0034512-7\nDr. Hagen,2024\n")
     done = command("index", "ward", *INDEX, "--read", "deidentify=own_deidentifier:Numbers")
     assert done.code == 0
@@ -168,7 +168,7 @@ def test_what_is_said_of_a_bad_file_is_in_no_byte_of_the_index_either(command: C
     assert not [secret for secret in (*SECRETS, "headless") if secret.encode() in held]
 
 
-def test_one_of_ones_own_takes_out_what_it_finds(command: Command, tmp_path: Path) -> None:
+def test_own_deidentifier_removes_what_it_finds(command: Command, tmp_path: Path) -> None:
     (tmp_path / "ward" / "sub" / "note.txt").write_text("PLAN:\nGive 1961 pills.\n")
     assert command("index", "ward", *INDEX, "--read", "deidentify=own_deidentifier:Numbers").code == 0
     assert b"1961" not in b"".join(path.read_bytes() for path in (tmp_path / "index").rglob("*") if path.is_file())
@@ -197,7 +197,7 @@ def test_mistakes_are_one_sentence_and_leave_nothing(
     assert sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*")) == before
 
 
-def test_a_folder_without_a_readable_file_is_an_error_that_names_them(command: Command, tmp_path: Path) -> None:
+def test_folder_of_unreadable_files_fails_naming_them(command: Command, tmp_path: Path) -> None:
     (tmp_path / "bad").mkdir()
     (tmp_path / "bad" / "empty.txt").write_text("")
     done = command("index", "bad", *INDEX)
@@ -215,7 +215,7 @@ def wait_for(log: Path, sentence: str, process: subprocess.Popen[bytes]) -> None
 
 
 @pytest.mark.slow
-def test_an_index_follows_a_folder_until_it_is_interrupted(command: Command, tmp_path: Path) -> None:
+def test_watching_follows_a_folder_until_interrupted(command: Command, tmp_path: Path) -> None:
     assert command("index", "ward", "-o", "index", "--no-knowledge").code == 0
     log = tmp_path / "log"
     with log.open("wb") as file:

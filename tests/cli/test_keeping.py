@@ -33,7 +33,7 @@ def command(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], 
     return command
 
 
-def held(folder: Path) -> dict[str, list[str]]:
+def documents_in(folder: Path) -> dict[str, list[str]]:
     """The documents of an index, with the other places of each; the index is checked."""
     index = PassageIndex.open(folder)
     index.verify()
@@ -44,15 +44,15 @@ def held(folder: Path) -> dict[str, list[str]]:
 WARD: dict[str, list[str]] = {"gout.html": [], "sub/note.txt": [], "rows.csv#1": [], "rows.csv#2": []}
 
 
-def test_a_copy_of_a_folder_brings_places_and_no_documents(command: Command, tmp_path: Path) -> None:
-    assert held(tmp_path / "index") == WARD
+def test_copied_folder_adds_places_but_no_documents(command: Command, tmp_path: Path) -> None:
+    assert documents_in(tmp_path / "index") == WARD
     shutil.copytree("hospital/ward", "mirror")
     done = command("add", "index", "mirror")
     assert done.out.startswith("new: 0, changed: 0, unchanged: 0, gone: 0; 4 documents")
     assert "same text as another: 4" in done.err
     both = {name: [f"mirror/{name}"] for name in WARD}
     for again in ("mirror", "hospital/ward", "mirror"):
-        assert held(tmp_path / "index") == both
+        assert documents_in(tmp_path / "index") == both
         generation = PassageIndex.open("index").manifest.generation
         command("add", "index", again)
         assert PassageIndex.open("index").manifest.generation == generation, "nothing new is no new generation"
@@ -69,7 +69,11 @@ def test_what_stays_in_one_of_two_places_stays(command: Command, tmp_path: Path)
     done = command("add", "index", "hospital/ward", "--prune")
     assert done.out.startswith("new: 0, changed: 1, unchanged: 2, gone: 1 (removed: gout.html); 5 documents")
     rows = {name: [f"mirror/{name}"] for name in ("rows.csv#1", "rows.csv#2")}
-    assert held(tmp_path / "index") == rows | {"mirror/gout.html": [], "mirror/sub/note.txt": [], "sub/note.txt": []}
+    assert documents_in(tmp_path / "index") == rows | {
+        "mirror/gout.html": [],
+        "mirror/sub/note.txt": [],
+        "sub/note.txt": [],
+    }
     reader = PassageIndex.open("index").reader
     row = reader.document_rows["mirror/gout.html"]
     moved, original = reader.document(row), reader.original(row)
@@ -80,38 +84,36 @@ def test_what_stays_in_one_of_two_places_stays(command: Command, tmp_path: Path)
     shutil.rmtree("mirror/sub")
     (tmp_path / "mirror/gout.html").unlink()
     command("add", "index", "mirror", "--prune")
-    assert held(tmp_path / "index") == rows | {"sub/note.txt": []}
+    assert documents_in(tmp_path / "index") == rows | {"sub/note.txt": []}
 
 
 @pytest.mark.parametrize("other", ["hospital", "hospital/ward/sub", "link", "hospital/ward/sub/note.txt", "hospital/*"])
-def test_another_path_to_the_same_files_changes_nothing_and_follows_them(
-    command: Command, tmp_path: Path, other: str
-) -> None:
+def test_another_path_to_files_brings_only_their_changes(command: Command, tmp_path: Path, other: str) -> None:
     (tmp_path / "link").symlink_to("hospital/ward")
     command("add", "index", other)
-    assert held(tmp_path / "index") == WARD
+    assert documents_in(tmp_path / "index") == WARD
     (tmp_path / "hospital/ward/sub/note.txt").write_text("PLAN:\nDrink tea.\n")
     command("add", "index", other)
-    assert held(tmp_path / "index") == WARD
+    assert documents_in(tmp_path / "index") == WARD
     assert "Drink tea" in command("search", "index", "plan", "--json", "-k", "1").out
     command("add", "index", "hospital/ward")
-    assert held(tmp_path / "index") == WARD
+    assert documents_in(tmp_path / "index") == WARD
     if other not in ("hospital/ward/sub/note.txt", "hospital/*"):
         (tmp_path / "hospital/ward/sub/note.txt").unlink()
         command("add", "index", other, "--prune")
-        assert "sub/note.txt" not in held(tmp_path / "index")
+        assert "sub/note.txt" not in documents_in(tmp_path / "index")
         command("add", "index", "hospital/ward", "--prune")
-        assert "sub/note.txt" not in held(tmp_path / "index")
+        assert "sub/note.txt" not in documents_in(tmp_path / "index")
 
 
-def test_a_renamed_file_is_one_document_though_nothing_is_pruned(command: Command, tmp_path: Path) -> None:
+def test_renamed_file_stays_one_document_without_pruning(command: Command, tmp_path: Path) -> None:
     shutil.move("hospital/ward/gout.html", "hospital/ward/sub/arthritis.html")
     done = command("add", "index", "hospital/ward")
     assert done.out.startswith("new: 1, changed: 0, unchanged: 3, gone: 0; 4 documents")
-    assert set(held(tmp_path / "index")) == set(WARD) - {"gout.html"} | {"sub/arthritis.html"}
+    assert set(documents_in(tmp_path / "index")) == set(WARD) - {"gout.html"} | {"sub/arthritis.html"}
 
 
-def test_removed_stays_removed_until_it_is_asked_for_by_name(command: Command, tmp_path: Path) -> None:
+def test_removed_documents_stay_removed_until_named(command: Command, tmp_path: Path) -> None:
     shutil.copytree("hospital/ward", "mirror")
     (tmp_path / "lines.jsonl").write_text('{"id": "l1", "text": "Blow your nose."}\n')
     command("add", "index", "lines.jsonl")
@@ -120,32 +122,34 @@ def test_removed_stays_removed_until_it_is_asked_for_by_name(command: Command, t
     left = {"sub/note.txt", "rows.csv#2"}
     for path in ("hospital/ward", "hospital", "mirror", "lines.jsonl", "hospital/ward"):
         done = command("add", "index", path, "--prune")
-        assert set(held(tmp_path / "index")) == left, path
+        assert set(documents_in(tmp_path / "index")) == left, path
         assert "removed before: " in done.err + done.out
     (tmp_path / "hospital/ward/gout.html").write_text(GOUT.replace("Rest", "Cool"))
     command("add", "index", "hospital/ward")
-    assert set(held(tmp_path / "index")) == left, "a new version of what was removed"
+    assert set(documents_in(tmp_path / "index")) == left, "a new version of what was removed"
     command("add", "index", "lines.jsonl", "--restore", "l1")
     command("add", "index", "hospital/ward/gout.html")
-    assert set(held(tmp_path / "index")) == left | {"l1", "gout.html"}
+    assert set(documents_in(tmp_path / "index")) == left | {"l1", "gout.html"}
     command("add", "index", "hospital/ward", "--restore", "rows.csv#1")
     command("add", "index", "lines.jsonl")
-    assert set(held(tmp_path / "index")) == left | {"l1", "gout.html", "rows.csv#1"}
+    assert set(documents_in(tmp_path / "index")) == left | {"l1", "gout.html", "rows.csv#1"}
     assert "Cool the joint" in command("search", "index", "the joint", "--json", "-k", "1").out
 
 
 def test_one_text_for_two_groups_is_two_documents(command: Command, tmp_path: Path) -> None:
     shutil.copytree("hospital/ward", "closed")
     assert command("add", "index", "closed", "--read", "access=surgery").code == 0
-    found = held(tmp_path / "index")
-    assert len(found) == 8
-    assert not any(found.values()), "no place of one is told with the other"
+    places = documents_in(tmp_path / "index")
+    assert len(places) == 8
+    assert not any(places.values()), "no place of one is told with the other"
     seen = PassageIndex.open("index").reader.seen_by([])
     assert {seen.document_record(row).doc_id for row in seen.documents.tolist()} == set(WARD)
     shutil.copytree("closed", "copy")
     command("add", "index", "copy", "--read", "access=surgery")
-    found = held(tmp_path / "index")
-    assert {name: also for name, also in found.items() if also} == {f"closed/{name}": [f"copy/{name}"] for name in WARD}
+    places = documents_in(tmp_path / "index")
+    assert {name: also for name, also in places.items() if also} == {
+        f"closed/{name}": [f"copy/{name}"] for name in WARD
+    }
     shutil.rmtree("closed")
     (tmp_path / "closed").mkdir()
     (tmp_path / "closed" / "new.txt").write_text("New.")
@@ -156,7 +160,7 @@ def test_one_text_for_two_groups_is_two_documents(command: Command, tmp_path: Pa
     assert {each.metadata["access"] for each in moved} == {"surgery"}
 
 
-def test_what_an_ignore_file_or_a_pattern_names_is_left_out(command: Command, tmp_path: Path) -> None:
+def test_ignore_files_and_patterns_exclude_files(command: Command, tmp_path: Path) -> None:
     ward = tmp_path / "hospital" / "ward"
     (ward / "old" / "deep").mkdir(parents=True)
     for name in ("old/a.txt", "old/deep/b.txt", "draft.txt", "sub/draft.txt", "sub/keep.txt"):
@@ -167,13 +171,13 @@ def test_what_an_ignore_file_or_a_pattern_names_is_left_out(command: Command, tm
     (ward / ".auscultignore").write_text("# not ready\ndraft.*\nold/\n*.csv\n")
     (ward / "sub" / ".auscultignore").write_text("!draft.txt\nkeep.txt\n")
     done = command("add", "index", "hospital/ward", "--prune")
-    assert set(held(tmp_path / "index")) == {"gout.html", "sub/note.txt", "sub/draft.txt", "more.zip/in.md"}
+    assert set(documents_in(tmp_path / "index")) == {"gout.html", "sub/note.txt", "sub/draft.txt", "more.zip/in.md"}
     assert "ignored: 5\n" in done.err
     command("add", "index", "hospital", "--prune", "--exclude", "ward/*.html", "--exclude", "note.txt")
-    assert set(held(tmp_path / "index")) == {"sub/draft.txt", "more.zip/in.md"}
+    assert set(documents_in(tmp_path / "index")) == {"sub/draft.txt", "more.zip/in.md"}
     assert command("add", "index", "hospital/ward/old/a.txt").code == 0, "a file that is named itself"
     command("add", "index", "hospital/ward/*", "--exclude", "sub", "--exclude", "*.zip")
-    assert set(held(tmp_path / "index")) == {"sub/draft.txt", "more.zip/in.md", "a.txt", "gout.html"}
+    assert set(documents_in(tmp_path / "index")) == {"sub/draft.txt", "more.zip/in.md", "a.txt", "gout.html"}
 
 
 @pytest.mark.parametrize("pattern", ["!", "[z-a]", "*a*a*a*b"])

@@ -61,7 +61,7 @@ def test_a_question_follows_earlier_ones(command: Command, index: str) -> None:
     assert json.loads(done.out)["passage_id"] == "asthma-2"
 
 
-def test_json_lines_are_hits_and_nothing_else_is_on_stdout(command: Command, index: str) -> None:
+def test_stdout_has_only_hits_as_json_lines(command: Command, index: str) -> None:
     done = command("search", index, "--entity", "berger's disease", "--aspect", "symptoms", "-k", "3", "--json")
     assert done.code == 0
     records = [json.loads(line) for line in done.out.splitlines()]
@@ -96,7 +96,7 @@ def test_readable_hits_name_and_highlight(command: Command, index: str) -> None:
     assert "matched identifier DOID:2841" in done.err
 
 
-def test_the_score_of_the_model_alone_is_one_option_away(command: Command, index: str) -> None:
+def test_score_option_selects_the_models_score_alone(command: Command, index: str) -> None:
     done = command("search", index, "-e", "asthma", "-a", "symptoms", "-k", "1", "--score", "model", "--json")
     hit = json.loads(done.out)
     assert hit["score"] == pytest.approx(hit["entity_score"] + hit["aspect_score"], abs=1e-6)
@@ -106,7 +106,7 @@ def test_the_score_of_the_model_alone_is_one_option_away(command: Command, index
 
 
 @pytest.mark.parametrize("option", [("--reranker", "r"), ("--precision", "bf16"), ("--fuse",)])
-def test_how_to_rerank_is_said_with_what_reranks_only(command: Command, index: str, option: tuple[str, ...]) -> None:
+def test_rerank_options_are_refused_without_rerank(command: Command, index: str, option: tuple[str, ...]) -> None:
     done = command("search", index, "-e", "asthma", *option)
     assert done.code != 0
     assert f"--rerank beside it, got {option[0]} without" in done.err
@@ -114,12 +114,12 @@ def test_how_to_rerank_is_said_with_what_reranks_only(command: Command, index: s
 
 def test_first_hits_are_read_once_more(command: Command, index: str, tmp_path: Path) -> None:
     save_reranker(tmp_path / "reranker", small_network(tmp_path / "bert"), {"parts": 3.0, "words": 3.0})
-    asked = ("search", index, "How is asthma treated?", "-k", "6", "--json", "--rerank", "4")
-    done = command(*asked, "--reranker", str(tmp_path / "reranker"))
+    arguments = ("search", index, "How is asthma treated?", "-k", "6", "--json", "--rerank", "4")
+    done = command(*arguments, "--reranker", str(tmp_path / "reranker"))
     assert ["reranker" in json.loads(line)["evidence"] for line in done.out.splitlines()] == [True] * 4 + [False] * 2
-    shown = command(*asked[:-3], "--rerank", "4", "--reranker", str(tmp_path / "reranker"))
+    shown = command(*arguments[:-3], "--rerank", "4", "--reranker", str(tmp_path / "reranker"))
     assert "+ reranker " in " ".join(shown.out.split())
-    missing = command(*asked)
+    missing = command(*arguments)
     assert missing.code == 2
     assert "expected the shipped model 'reranker'" in missing.err
 
@@ -131,15 +131,15 @@ def test_a_question_in_words(command: Command, index: str) -> None:
 
 
 def test_grouping_and_fields(command: Command, index: str) -> None:
-    asked = ("search", index, "--aspect", "symptoms", "--group", "document", "--json")
-    assert len(command(*asked).out.splitlines()) == 5
-    found = command(*asked, "--where", "source=North").out.splitlines()
-    assert {json.loads(line)["title"] for line in found} == {"Migraine", "Gout"}
-    assert len(command(*asked, "--where", "source=North", "--where", "source=South").out.splitlines()) == 5
-    found = command(*asked, "--where", "source=P..Z").out.splitlines()
-    assert {json.loads(line)["source"] for line in found} == {"South"}
-    asked = ("search", index, "--aspect", "symptoms", "--group", "source", "--json")
-    assert sorted(json.loads(line)["source"] for line in command(*asked).out.splitlines()) == ["North", "South"]
+    arguments = ("search", index, "--aspect", "symptoms", "--group", "document", "--json")
+    assert len(command(*arguments).out.splitlines()) == 5
+    lines = command(*arguments, "--where", "source=North").out.splitlines()
+    assert {json.loads(line)["title"] for line in lines} == {"Migraine", "Gout"}
+    assert len(command(*arguments, "--where", "source=North", "--where", "source=South").out.splitlines()) == 5
+    lines = command(*arguments, "--where", "source=P..Z").out.splitlines()
+    assert {json.loads(line)["source"] for line in lines} == {"South"}
+    arguments = ("search", index, "--aspect", "symptoms", "--group", "source", "--json")
+    assert sorted(json.loads(line)["source"] for line in command(*arguments).out.splitlines()) == ["North", "South"]
 
 
 def test_text_from_documents_cannot_steer_the_terminal(command: Command, index: str) -> None:
@@ -183,7 +183,7 @@ def test_mistakes_are_one_sentence_and_exit_2(command: Command, index: str, argu
     assert len(done.err.splitlines()) == 1
 
 
-def test_a_model_that_moved_is_named_by_the_user(command: Command, index: str, tmp_path: Path) -> None:
+def test_moved_model_can_be_given_by_option(command: Command, index: str, tmp_path: Path) -> None:
     moved = hashed_model(tmp_path / "moved")
     asked = ("search", index, "-e", "asthma", "-a", "symptoms", "--json")
     assert command(*asked, "--model", str(moved)).out == command(*asked).out
@@ -193,7 +193,7 @@ def test_a_model_that_moved_is_named_by_the_user(command: Command, index: str, t
     assert "build the index again with this one" in done.err
 
 
-def test_a_similar_disease_that_was_not_asked_for_is_told(command: Command, tmp_path: Path) -> None:
+def test_similar_but_different_disease_is_pointed_out(command: Command, tmp_path: Path) -> None:
     model = hashed_model(tmp_path / "model")
     one = build_document(
         doc_id="11", title="Spastic paraplegia 11", sections=[Section("Treatment", "Walking aids help.", "11-1")]
@@ -207,22 +207,22 @@ def test_a_similar_disease_that_was_not_asked_for_is_told(command: Command, tmp_
     assert "not the one asked" not in asked.out
 
 
-def test_what_is_not_affirmed_is_labelled_and_left_out_on_request(command: Command, tmp_path: Path) -> None:
+def test_unaffirmed_sentences_are_labelled_and_can_be_excluded(command: Command, tmp_path: Path) -> None:
     notes = {"now": "He has gout.", "denied": "He denies gout."}
     documents = [
         build_document(doc_id=name, title="", sections=[Section("Note", text)]) for name, text in notes.items()
     ]
     model = hashed_model(tmp_path / "model")
     build_index(documents, HashedEncoder(256), tmp_path / "index", model_path=str(model))
-    asked = ("search", str(tmp_path / "index"), "--entity", "gout")
-    shown = command(*asked).out
+    arguments = ("search", str(tmp_path / "index"), "--entity", "gout")
+    shown = command(*arguments).out
     assert "**He denies gout.** [negated]" in shown
     assert "**He has gout.**\n" in shown
-    only = command(*asked, "--assertion", "affirmed", "--json")
+    only = command(*arguments, "--assertion", "affirmed", "--json")
     (record,) = map(json.loads, only.out.splitlines())
     assert (record["doc_id"], record["sentences"][0]["assertions"]) == ("now", ["affirmed"])
-    both = command(*asked, "--assertion", "affirmed", "--assertion", "negated", "--json")
+    both = command(*arguments, "--assertion", "affirmed", "--assertion", "negated", "--json")
     assert len(both.out.splitlines()) == 2
-    wrong = command(*asked, "--assertion", "maybe")
+    wrong = command(*arguments, "--assertion", "maybe")
     assert wrong.code == 2
     assert "hypothetical" in wrong.err

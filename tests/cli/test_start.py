@@ -27,14 +27,14 @@ def loaded(*arguments: str) -> tuple[str, set[str]]:
     return done.stdout, set(done.stderr.split())
 
 
-def test_the_version_is_told_without_a_command_line_library() -> None:
+def test_version_loads_no_command_line_library() -> None:
     out, modules = loaded("--version")
     assert out == f"auscult {__version__}\n"
     assert not modules & {"typer", "click", "rich", "auscult.extensions", "auscult.cli.application", *NEVER}
 
 
 @pytest.mark.parametrize("command", ["search", "index", "serve", "keys"])
-def test_the_help_of_a_command_loads_no_other_command(command: str) -> None:
+def test_command_help_loads_no_other_command(command: str) -> None:
     out, modules = loaded(command, "--help")
     assert f" {command} [OPTIONS]" in out
     own = COMMANDS[command][0]

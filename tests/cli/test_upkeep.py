@@ -59,8 +59,8 @@ def without_the_last_passages(
     return lost_words([replace(each, passages=each.passages[:-1]) for each in documents], parts)
 
 
-def found(command: Command, *asked: str) -> list[str]:
-    done = command("search", "index", *asked, "--json")
+def found_ids(command: Command, *arguments: str) -> list[str]:
+    done = command("search", "index", *arguments, "--json")
     assert done.code == 0, done.err
     return [json.loads(line)["doc_id"] for line in done.out.splitlines()]
 
@@ -75,11 +75,11 @@ def test_add_says_what_is_new_changed_and_gone(command: Command, tmp_path: Path)
         "4 documents, 4 passages, 4 sentences in "
     )
     assert "brings spots" in command("search", "index", "-e", "rubeola", "-a", "symptoms", "-k", "1").out
-    assert found(command, "-e", "UMLS:C0019360", "-a", "symptoms")[0] == "zoster", "what a new document is about"
-    assert "mumps" in found(command, "-e", "Mumps")
+    assert found_ids(command, "-e", "UMLS:C0019360", "-a", "symptoms")[0] == "zoster", "what a new document is about"
+    assert "mumps" in found_ids(command, "-e", "Mumps")
     done = command("add", "index", "leaflets.jsonl", "--prune")
     assert done.out.startswith("new: 0, changed: 0, unchanged: 3, gone: 1 (removed: mumps); 3 documents")
-    assert "mumps" not in found(command, "-e", "Mumps")
+    assert "mumps" not in found_ids(command, "-e", "Mumps")
     generation = command("info", "index").out
     done = command("add", "index", "leaflets.jsonl", "--prune")
     assert done.out.startswith("new: 0, changed: 0, unchanged: 3, gone: 0; 3 documents")
@@ -111,10 +111,10 @@ def test_remove_takes_all_or_none(command: Command) -> None:
     assert "'nobody'" in done.err
     done = command("remove", "index", "flu", "mumps")
     assert done.out == "removed: 2; 1 documents, 1 passages, 1 sentences: index\n"
-    assert set(found(command, "-e", "Flu")) == {"measles"}
+    assert set(found_ids(command, "-e", "Flu")) == {"measles"}
 
 
-def test_a_second_writer_is_told_who_holds_the_lock(command: Command) -> None:
+def test_second_writer_is_told_the_lock_holder(command: Command) -> None:
     with IndexUpdate("index"):
         done = command("remove", "index", "flu")
     assert done.code == 2
@@ -148,7 +148,7 @@ def test_verify_names_what_is_damaged_and_repairs_it(command: Command, tmp_path:
     assert command("verify", "index").code == 2
     done = command("verify", "index", "--repair")
     assert done.out.startswith("derived again: segment-000001\nwhole: 3 documents")
-    assert found(command, "-e", "Mumps")[0] == "mumps"
+    assert found_ids(command, "-e", "Mumps")[0] == "mumps"
 
 
 def test_optimize_frees_and_backup_is_an_index(command: Command, tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_optimize_frees_and_backup_is_an_index(command: Command, tmp_path: Path)
     assert "notes.txt" in done.err
 
 
-def test_words_of_sources_that_are_in_no_passage_are_told_with_the_reason(
+def test_missing_source_words_are_reported_with_a_reason(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "files").mkdir()

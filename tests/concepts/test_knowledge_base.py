@@ -127,7 +127,7 @@ def test_doubtful_records_are_not_merged(small: KnowledgeBase) -> None:
     assert "MONDO:0000001" in small.concepts
 
 
-def test_a_synonym_that_turns_anothers_name_round_goes_to_it() -> None:
+def test_reordered_synonym_goes_to_the_concept_it_names() -> None:
     concepts, _ = merge(
         [
             Concept("X:1", "MODY type 1", ("diabetes mellitus, type II", "MODY1", "young people's diabetes")),
@@ -195,7 +195,7 @@ def test_lookup_by_any_identifier(small: KnowledgeBase, identifier: str, concept
     assert found.concept_id == concept_id
 
 
-def test_a_shared_code_prefers_the_concept_its_title_names() -> None:
+def test_shared_code_prefers_the_concept_its_title_names() -> None:
     general = Concept("DOID:9351", "diabetes mellitus", xrefs=("ICD10:E11",))
     exact = Concept("DOID:9352", "type 2 diabetes mellitus", xrefs=("ICD10:E11",), parents=("DOID:9351",))
     code = Concept("ICD10:E11", "Type 2 diabetes mellitus")
@@ -279,7 +279,7 @@ def test_damaged_file(tmp_path: Path, content: bytes) -> None:
         KnowledgeBase.load(path)
 
 
-def test_names_of_a_file_of_version_2_are_folded_anew(tmp_path: Path) -> None:
+def test_version_2_names_are_folded_again_on_loading(tmp_path: Path) -> None:
     lines = ['{"format": "auscult-knowledge-base", "version": 2}', '[["X:1", "naevus", [], "", [], [], ""]]', "[]"]
     path = tmp_path / "kb.jsonl.gz"
     path.write_bytes(gzip.compress("\n".join((*lines, '{"naevus": [0]}', "")).encode(), mtime=0))
@@ -303,7 +303,7 @@ def test_documents_add_identifiers(small: KnowledgeBase) -> None:
     assert dict(known.name_index) == dict(KnowledgeBase(known, known.codes.values()).name_index)
 
 
-def test_names_are_folded_as_in_files_of_this_version() -> None:
+def test_names_fold_as_in_files_of_this_version() -> None:
     """What was folded when a file was written must still be found: another way to fold is another `VERSION`."""
     names = ("Crohn's Disease", "haemophilia A", "leukaemias", "Sjögren syndrome", "glycogen storage disease type II")
     names += ("naevus", "factor VIII", "\u03b11-antitrypsin", "xray", "post-operative", "streptococci", "Stage IV")

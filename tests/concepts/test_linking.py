@@ -120,8 +120,8 @@ def test_an_abbreviation_means_the_common_disease() -> None:
 
 def test_abbreviations_are_no_mentions(linker: MentionLinker) -> None:
     assert EntityResolver(KnowledgeBase([Concept("DOID:5844", "myocardial infarction")])).best("MI") is not None
-    assert found(linker, "MI, or MS, after an STI") == []
-    assert [name for name, _ in found(linker, "a heart attack (MI)")] == ["heart attack"]
+    assert linked(linker, "MI, or MS, after an STI") == []
+    assert [name for name, _ in linked(linker, "a heart attack (MI)")] == ["heart attack"]
 
 
 def test_limit_and_distinct_concepts(resolver: EntityResolver) -> None:
@@ -136,7 +136,7 @@ def test_a_wider_icd_code(resolver: EntityResolver) -> None:
     assert (best.concept.concept_id, best.matched_name, best.score) == ("DOID:10652", "ICD10:G30", 0.9)
 
 
-def found(linker: MentionLinker, text: str) -> list[tuple[str, str]]:
+def linked(linker: MentionLinker, text: str) -> list[tuple[str, str]]:
     mentions = linker.link_text(text)
     for mention in mentions:
         assert text[mention.start : mention.end] == mention.name
@@ -145,7 +145,7 @@ def found(linker: MentionLinker, text: str) -> list[tuple[str, str]]:
 
 def test_longest_mention_wins(linker: MentionLinker) -> None:
     text = "Acute leukaemias, unlike Leukemia, are no HEART\nATTACK."
-    assert found(linker, text) == [
+    assert linked(linker, text) == [
         ("Acute leukaemias", "DOID:12603"),
         ("Leukemia", "DOID:1240"),
         ("HEART\nATTACK", "DOID:5844"),
@@ -153,53 +153,53 @@ def test_longest_mention_wins(linker: MentionLinker) -> None:
 
 
 def test_word_boundaries_and_punctuation(linker: MentionLinker) -> None:
-    assert found(linker, "headaches; (headache) pre-headache painful") == [
+    assert linked(linker, "headaches; (headache) pre-headache painful") == [
         ("headaches", "SYMP:0000504"),
         ("headache", "SYMP:0000504"),
         ("headache", "SYMP:0000504"),
     ]
     # A full stop ends a name.
-    assert found(linker, "It is the heart. Attack is the best defence.") == []
+    assert linked(linker, "It is the heart. Attack is the best defence.") == []
 
 
 def test_spellings_in_text(linker: MentionLinker) -> None:
-    assert [concept_id for _, concept_id in found(linker, "Alzheimer\u2019s disease, Alzheimers disease")] == [
+    assert [concept_id for _, concept_id in linked(linker, "Alzheimer\u2019s disease, Alzheimers disease")] == [
         "DOID:10652",
         "DOID:10652",
     ]
-    assert found(linker, "hemophilia A and type II diabetes mellitus") == [
+    assert linked(linker, "hemophilia A and type II diabetes mellitus") == [
         ("hemophilia A", "DOID:12134"),
         ("type II diabetes mellitus", "DOID:9352"),
     ]
 
 
 def test_acronyms_match_as_written(linker: MentionLinker) -> None:
-    assert found(linker, "AIDS, not visual aids or an AD") == [("AIDS", "DOID:635")]
+    assert linked(linker, "AIDS, not visual aids or an AD") == [("AIDS", "DOID:635")]
     # Three letters need the full name somewhere in the text.
-    assert found(linker, "ALS is short.") == []
-    assert [name for name, _ in found(linker, "ALS means amyotrophic lateral sclerosis.")] == [
+    assert linked(linker, "ALS is short.") == []
+    assert [name for name, _ in linked(linker, "ALS means amyotrophic lateral sclerosis.")] == [
         "ALS",
         "amyotrophic lateral sclerosis",
     ]
 
 
 def test_class_words_are_no_mentions(linker: MentionLinker) -> None:
-    assert found(linker, "a disease, a disorder") == []
+    assert linked(linker, "a disease, a disorder") == []
 
 
 def test_lowered_acronyms_are_no_words() -> None:
     linker = MentionLinker(
         KnowledgeBase([Concept("DOID:3125", "multiple endocrine neoplasia", ("mend",)), Concept("DOID:1", "lupus")])
     )
-    assert found(linker, "mend and lupus") == [("lupus", "DOID:1")]
-    assert found(linker, "MEND") == [("MEND", "DOID:3125")]
+    assert linked(linker, "mend and lupus") == [("lupus", "DOID:1")]
+    assert linked(linker, "MEND") == [("MEND", "DOID:3125")]
 
 
 def test_an_ambiguous_synonym_means_the_wider_concept() -> None:
     wide = Concept("DOID:1", "wide thing", ("shared words", "clash words"))
     narrow = Concept("DOID:2", "narrow thing", ("shared words",), parents=("DOID:1",))
     other = Concept("DOID:3", "other thing", ("clash words",))
-    assert found(MentionLinker(KnowledgeBase([narrow, wide, other])), "shared words, clash words") == [
+    assert linked(MentionLinker(KnowledgeBase([narrow, wide, other])), "shared words, clash words") == [
         ("shared words", "DOID:1")
     ]
 
@@ -294,7 +294,7 @@ class TestRealTaxonomies:
         assert best is not None
         assert best.concept.name == name
 
-    def test_every_abbreviation_stands_for_a_concept_and_is_no_name_of_another(
+    def test_abbreviations_mean_one_concept_and_no_others_name(
         self, taxonomies: KnowledgeBase, real: EntityResolver
     ) -> None:
         for key, concept_id in abbreviations().items():
@@ -324,9 +324,7 @@ class TestRealTaxonomies:
         "MI after AIDS (acquired immunodeficiency syndrome)",
     ],
 )
-def test_a_linker_of_one_text_finds_what_that_of_all_names_finds(
-    small: KnowledgeBase, linker: MentionLinker, text: str
-) -> None:
+def test_short_text_linker_agrees_with_the_full_one(small: KnowledgeBase, linker: MentionLinker, text: str) -> None:
     assert MentionLinker.of_short_text(small, text).link_text(text) == linker.link_text(text)
 
 
@@ -338,7 +336,7 @@ def test_on_real_questions_too(taxonomies: KnowledgeBase, real_linker: MentionLi
     assert [MentionLinker.of_short_text(taxonomies, text).link_text(text) for text in texts] == mentions
 
 
-def test_misspelt_names_are_found_by_another_resolver_of_the_same_names(small: KnowledgeBase) -> None:
+def test_resolvers_of_equal_names_share_the_misspelling_index(small: KnowledgeBase) -> None:
     first, second = EntityResolver(small), EntityResolver(small)
     second.reuse_names(first)
     assert second._built is None, "the first has built nothing yet"

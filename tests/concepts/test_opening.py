@@ -50,7 +50,7 @@ def test_every_form_opens(root: Path, tmp_path: Path) -> None:
     assert len(open_knowledge_base(root / "kg")) == len(whole)
 
 
-def test_what_is_none_is_named_with_what_to_do(root: Path, tmp_path: Path) -> None:
+def test_invalid_knowledge_base_error_says_what_to_do(root: Path, tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
     saved = tmp_path / "saved.jsonl.gz"

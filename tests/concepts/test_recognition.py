@@ -107,17 +107,17 @@ def test_every_back_end_keeps_the_protocol(spacy_recognizer: SpacyRecognizer) ->
 
 
 def test_the_dictionary_reads_names_and_clinical_abbreviations() -> None:
-    found = DICTIONARY.recognise("Bronchial asthma and CHF, no CVA tenderness; prior CVA. PE: chest Pain.")
-    assert [(entity.name, entity.concept_id) for entity in found] == [
+    entities = DICTIONARY.recognise("Bronchial asthma and CHF, no CVA tenderness; prior CVA. PE: chest Pain.")
+    assert [(entity.name, entity.concept_id) for entity in entities] == [
         ("Bronchial asthma", "X:2"),
         ("CHF", "DOID:6000"),
         ("CVA", "DOID:0051061"),
         ("chest Pain", "X:1"),
     ]
-    assert all(entity.found_by == ("dictionary",) for entity in found)
+    assert all(entity.found_by == ("dictionary",) for entity in entities)
 
 
-def test_the_dictionary_reads_no_lone_abbreviations_in_general_text() -> None:
+def test_dictionary_skips_lone_abbreviations_in_general_text() -> None:
     assert DictionaryRecognizer(KNOWLEDGE, clinical=False).recognise("CHF and CVA") == []
 
 
@@ -130,7 +130,7 @@ def test_a_spacy_pipeline_gives_classes_and_concepts(spacy_recognizer: SpacyReco
     ]
 
 
-def test_a_spacy_entity_is_linked_by_its_name_where_the_pipeline_links_none() -> None:
+def test_unlinked_spacy_entities_are_linked_by_name() -> None:
     nlp = spacy.blank("en")
     nlp.add_pipe("entity_ruler").add_patterns([{"label": "PROBLEM", "pattern": "chest pain"}])
     assert SpacyRecognizer(nlp, knowledge=KNOWLEDGE).recognise("chest pain")[0].concept_id == "X:1"
@@ -163,7 +163,7 @@ def test_a_pipeline_with_an_unknown_component_is_named(tmp_path: Path) -> None:
         SpacyRecognizer(tmp_path)
 
 
-def test_a_text_too_long_for_a_pipeline_is_refused_in_words(spacy_recognizer: SpacyRecognizer) -> None:
+def test_text_too_long_for_a_pipeline_is_refused(spacy_recognizer: SpacyRecognizer) -> None:
     with pytest.raises(DataError, match="at most 1,000,000 characters"):
         spacy_recognizer.recognise("a " * 500_001)
 
@@ -224,11 +224,11 @@ def tiny_gliner(tmp_path_factory: pytest.TempPathFactory, needs: Needs) -> Path:
 def test_gliner_entities_slice_back_sentence_by_sentence(tiny_gliner: Path) -> None:
     recognizer = GlinerRecognizer(tiny_gliner, ["disease", "symptom"], threshold=0.01, batch_size=2)
     texts = ["The patient has fever.  No chest pain.\n\nNo cough and fever.", "", "fever", " "]
-    found = list(recognizer.recognise_many(texts))
-    assert found[0]
-    assert found[2]
-    assert found[1] == found[3] == []
-    for text, entities in zip(texts, found, strict=True):
+    recognised = list(recognizer.recognise_many(texts))
+    assert recognised[0]
+    assert recognised[2]
+    assert recognised[1] == recognised[3] == []
+    for text, entities in zip(texts, recognised, strict=True):
         assert all(text[entity.start : entity.end] == entity.name for entity in entities)
         assert all(entity.kind in ("disease", "symptom") for entity in entities)
         assert all(one.end <= other.start for one, other in pairwise(entities))
@@ -241,7 +241,7 @@ def test_a_gliner_model_that_is_none_is_named(tmp_path: Path, needs: Needs) -> N
         GlinerRecognizer(tmp_path)
 
 
-def test_in_a_union_the_longest_wins_and_the_finders_are_kept(spacy_recognizer: SpacyRecognizer) -> None:
+def test_union_keeps_longest_entities_and_their_finders(spacy_recognizer: SpacyRecognizer) -> None:
     union = UnionRecognizer([spacy_recognizer, DICTIONARY])
     found = union.recognise("Severe chest pain and asthma with nausea.")
     name = spacy_recognizer.name
@@ -253,7 +253,7 @@ def test_in_a_union_the_longest_wins_and_the_finders_are_kept(spacy_recognizer: 
     assert union.name == f"{name}+dictionary"
 
 
-def test_in_a_union_what_one_lacks_the_other_gives() -> None:
+def test_union_completes_entities_from_each_other() -> None:
     union = UnionRecognizer([Words("a", "gout", kind="PROBLEM"), Words("b", "gout", concept_id="X:9")])
     assert union.recognise("gout") == [Entity(0, 4, "gout", "X:9", "PROBLEM", ("a", "b"))]
 
@@ -323,18 +323,18 @@ def test_contexts_of_the_gold_sentences(context: ContextFilter) -> None:
         assert sum(right) / len(right) >= floor
 
 
-def test_each_context_of_the_gold_sentences_is_precise_and_found(context: ContextFilter) -> None:
+def test_each_gold_context_has_high_precision_and_recall(context: ContextFilter) -> None:
     with GOLD.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))
-    found = [contexts_of(context, row["sentence"], row["entity"]) for row in rows]
+    predicted = [contexts_of(context, row["sentence"], row["entity"]) for row in rows]
     wanted = [set(row["flags"].split(",")) - {"-"} for row in rows]
     for name in CONTEXTS:
-        both = sum(name in f and name in w for f, w in zip(found, wanted, strict=True))
-        assert both / sum(name in f for f in found) >= 0.9
+        both = sum(name in f and name in w for f, w in zip(predicted, wanted, strict=True))
+        assert both / sum(name in f for f in predicted) >= 0.9
         assert both / sum(name in w for w in wanted) >= 0.9
 
 
-def test_several_entities_of_a_sentence_have_contexts_of_their_own(context: ContextFilter) -> None:
+def test_each_entity_in_a_sentence_has_own_contexts(context: ContextFilter) -> None:
     sentence = "No fever or nausea but chest pain."
     marked = context.mark(sentence, DICTIONARY.recognise(sentence))
     assert [(entity.name, set(entity.contexts)) for entity in marked] == [
@@ -345,17 +345,17 @@ def test_several_entities_of_a_sentence_have_contexts_of_their_own(context: Cont
     assert context.mark(sentence, []) == []
 
 
-def test_an_entity_inside_a_token_is_marked_all_the_same(context: ContextFilter) -> None:
+def test_entities_inside_tokens_are_also_marked(context: ContextFilter) -> None:
     assert contexts_of(context, "Denies fever/chills.", "chills") == {"negated"}
     assert contexts_of(context, "no\ud800 fever", "fever") == {"negated"}
 
 
-def test_an_entity_outside_of_its_sentence_is_an_error(context: ContextFilter) -> None:
+def test_entity_outside_its_sentence_is_an_error(context: ContextFilter) -> None:
     with pytest.raises(ValueError, match="outside of its sentence"):
         context.mark("No fever.", [Entity(40, 45, "fever")])
 
 
-def test_the_rules_have_every_role_and_no_phrase_twice() -> None:
+def test_rules_cover_every_role_without_repeating_phrases() -> None:
     table = resources.files("auscult.concepts.recognition").joinpath("context_rules.tsv").read_text(encoding="utf-8")
     rows = [tuple(line.split("\t")) for line in table.splitlines()[1:]]
     assert len(rows) == len(set(rows))
@@ -368,7 +368,7 @@ def test_the_rules_have_every_role_and_no_phrase_twice() -> None:
     }
 
 
-def test_a_phrase_counts_in_both_directions_and_by_the_word(context: ContextFilter) -> None:
+def test_phrases_count_in_both_directions_as_whole_words(context: ContextFilter) -> None:
     assert contexts_of(context, "In the past, asthma.", "asthma") == {"historical"}
     assert contexts_of(context, "Asthma in the past.", "Asthma") == {"historical"}
     assert contexts_of(context, "A nodule in the thyroid.", "thyroid") == set()
@@ -432,14 +432,14 @@ def test_a_numbered_heading_is_known_too() -> None:
 # --- documents -------------------------------------------------------------------------------------------------------
 
 
-def test_an_entity_over_the_end_of_a_sentence_is_none() -> None:
+def test_entities_crossing_a_sentence_end_are_dropped() -> None:
     document = note(("", "It is gout. Pain follows."))
     assert read_entities(document, Words("w", "gout. Pain"), None) == ((), ())
 
 
 @settings(deadline=None, max_examples=50)
 @given(st.lists(st.tuples(st.sampled_from(["", "Allergies", "Fever"]), fragments()), max_size=4))
-def test_entities_of_a_document_slice_back_and_lie_in_their_sentence(sections: list[tuple[str, str]]) -> None:
+def test_document_entities_slice_back_within_their_sentence(sections: list[tuple[str, str]]) -> None:
     document = note(*sections)
     rows = read_entities(document, DICTIONARY, None)
     assert len(rows) == len(document.sentences)

@@ -39,16 +39,16 @@ def corpus(kind: str, tmp_path: Path) -> Corpus:
 
 def splits_of(corpus: Corpus) -> dict[str, list[str]]:
     """Ids of documents by split; a corpus may refuse a split that it does not have, or have two names for one."""
-    found: dict[str, list[str]] = {}
+    splits: dict[str, list[str]] = {}
     for split in SPLITS:
         try:
             corpus.queries(split)
-            held = [document.doc_id for document in corpus.documents(split)]
+            ids = [document.doc_id for document in corpus.documents(split)]
         except AuscultError:
             continue
-        if held != found.get("dev"):
-            found[split] = held
-    return found
+        if ids != splits.get("dev"):
+            splits[split] = ids
+    return splits
 
 
 def test_no_corpus_escapes(tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -58,7 +58,7 @@ def test_no_corpus_escapes(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 
 @every_corpus
-def test_documents_come_in_a_stable_order_with_ids_of_their_own(corpus: Corpus) -> None:
+def test_documents_have_stable_order_and_unique_ids(corpus: Corpus) -> None:
     assert isinstance(corpus, Corpus)
     assert corpus.name
     stream = corpus.documents()
@@ -75,22 +75,22 @@ def test_documents_come_in_a_stable_order_with_ids_of_their_own(corpus: Corpus) 
 
 
 @every_corpus
-def test_splits_are_parts_that_have_no_document_in_common(corpus: Corpus, kind: str) -> None:
+def test_splits_have_no_document_in_common(corpus: Corpus, kind: str) -> None:
     everything = [document.doc_id for document in corpus.documents()]
     splits = splits_of(corpus)
-    held = [doc_id for ids in splits.values() for doc_id in ids]
+    in_splits = [doc_id for ids in splits.values() for doc_id in ids]
     # A tree of files knows no splits.
-    assert held or kind == "medquad-xml"
-    assert set(held) <= set(everything)
+    assert in_splits or kind == "medquad-xml"
+    assert set(in_splits) <= set(everything)
     # Splits of BEIR, NFCorpus and cpgQA divide queries: every document may be an answer to any.
     if kind not in ("beir", "nfcorpus", "cpgqa"):
-        assert len(set(held)) == len(held)
+        assert len(set(in_splits)) == len(in_splits)
     for ids in splits.values():
         assert len(set(ids)) == len(ids)
 
 
 @every_corpus
-def test_judgements_and_candidates_are_of_its_queries_and_passages(corpus: Corpus) -> None:
+def test_judgements_and_candidates_name_existing_queries_and_passages(corpus: Corpus) -> None:
     passages = {passage.passage_id for document in corpus.documents() for passage in document.passages}
     for split in splits_of(corpus):
         queries = [query.query_id for query in corpus.queries(split)]
@@ -126,9 +126,7 @@ def test_those_that_bring_queries_bring_judgements(corpus: Corpus) -> None:
         ("mts-dialog", 1701, 1701), ("primock57", 57, 314), ("covidqa", 98, 2_616), ("pubmedqa", 1000, 3358),
     ],
 )  # fmt: skip
-def test_every_document_of_a_data_set_keeps_its_promises(
-    name: str, documents: int, passages: int, needs: Needs
-) -> None:
+def test_every_data_set_document_keeps_its_promises(name: str, documents: int, passages: int, needs: Needs) -> None:
     needs.data(*(file.path for file in AT_HAND[name]))
     read = [check_document(document) for document in open_corpus(name).documents()]
     assert (len(read), sum(len(document.passages) for document in read)) == (documents, passages)

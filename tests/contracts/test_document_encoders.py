@@ -135,18 +135,18 @@ def test_nothing_has_no_rows(encoder: Any) -> None:
 
 
 @every_encoder
-def test_company_order_and_batch_size_never_change_a_vector(encoder: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batch_order_size_and_content_never_change_vectors(encoder: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     given = documents(9)
     alone = [encoder.encode_documents([document])[0] for document in given]
-    asked = np.concatenate([encoder.encode_queries([query]) for query in QUERIES])
+    query_vectors = np.concatenate([encoder.encode_queries([query]) for query in QUERIES])
     backwards = encoder.encode_documents(given[::-1])[::-1]
-    np.testing.assert_allclose(encoder.encode_queries(QUERIES[::-1])[::-1], asked, atol=1e-5)
+    np.testing.assert_allclose(encoder.encode_queries(QUERIES[::-1])[::-1], query_vectors, atol=1e-5)
     monkeypatch.setattr("auscult_lab.cdv.encoder._BATCH_STEPS", 30)
     for holder in (getattr(encoder, "ranker", None), getattr(encoder, "sentences", None)):
         if hasattr(holder, "batch_size"):
             monkeypatch.setattr(holder, "batch_size", 2)
     small = encoder.encode_documents(given)
-    np.testing.assert_allclose(encoder.encode_queries(QUERIES), asked, atol=1e-5)
+    np.testing.assert_allclose(encoder.encode_queries(QUERIES), query_vectors, atol=1e-5)
     for one, two, three in zip(alone, backwards, small, strict=True):
         np.testing.assert_allclose(one, two, atol=1e-5)
         np.testing.assert_allclose(one, three, atol=1e-5)
@@ -157,12 +157,12 @@ def test_mean_of_sentence_cosines_is_one_inner_product(encoder: Any) -> None:
     """Eq. 13 and 14 against design's identity, from the decoded vectors as the paper writes it."""
     document = documents(1)[0]
     vectors = encoder.encode_documents([document])[0].astype(np.float64)
-    for asked in encoder.encode_queries(QUERIES).astype(np.float64):
-        cosines = [asked @ row / (np.linalg.norm(asked) * np.linalg.norm(row)) for row in vectors]
-        whole = asked @ vectors.mean(axis=0)
+    for query in encoder.encode_queries(QUERIES).astype(np.float64):
+        cosines = [query @ row / (np.linalg.norm(query) * np.linalg.norm(row)) for row in vectors]
+        whole = query @ vectors.mean(axis=0)
         assert np.mean(cosines) == pytest.approx(whole, abs=1e-6)
         if encoder.parts:
-            halves = sum(asked[part] @ vectors.mean(axis=0)[part] for part in encoder.parts.values())
+            halves = sum(query[part] @ vectors.mean(axis=0)[part] for part in encoder.parts.values())
             assert halves == pytest.approx(whole, abs=1e-9)
 
 
@@ -181,7 +181,7 @@ def test_a_saved_encoder_is_the_same_encoder(encoder: Any, tmp_path: Path) -> No
 
 
 @every_encoder
-def test_a_fingerprint_knows_weights_but_not_the_training_record(
+def test_fingerprint_covers_weights_but_not_the_training_record(
     name: str, encoder: Any, backbone: Path, tmp_path: Path
 ) -> None:
     def identity(place: str, **record: object) -> str:

@@ -38,14 +38,15 @@ from tiny_bert import LAYERS, same_weights
 PACKAGES = (auscult_lab.encoders, auscult_lab.encoders.ck)
 
 
-def test_every_architecture_in_the_package_is_registered_and_tested():
-    found = set()
-    for package, module in ((each, own) for each in PACKAGES for own in iter_modules(each.__path__)):
-        content = import_module(f"{package.__name__}.{module.name}")
-        found |= {each for _, each in inspect.getmembers(content, inspect.isclass) if issubclass(each, PassageRanker)}
-    concrete = {each for each in found if not inspect.isabstract(each)}
-    assert {each.ranker for each in ARCHITECTURES.values()} == concrete
-    assert all(kind == each.ranker.kind for kind, each in ARCHITECTURES.items())
+def test_every_architecture_is_registered_and_tested():
+    classes = set()
+    for package in PACKAGES:
+        for module in iter_modules(package.__path__):
+            members = inspect.getmembers(import_module(f"{package.__name__}.{module.name}"), inspect.isclass)
+            classes |= {member for _, member in members if issubclass(member, PassageRanker)}
+    concrete = {member for member in classes if not inspect.isabstract(member)}
+    assert {architecture.ranker for architecture in ARCHITECTURES.values()} == concrete
+    assert all(kind == architecture.ranker.kind for kind, architecture in ARCHITECTURES.items())
     assert {kind for kind, _ in VARIANTS.values()} == set(ARCHITECTURES)
 
 
@@ -53,25 +54,25 @@ def test_every_architecture_in_the_package_is_registered_and_tested():
 @pytest.mark.parametrize("batch_size", [1, 4, 100])
 def test_company_order_and_batches_never_change_a_score(variant: str, backbone: Path, batch_size: int):
     ranker = make(variant, backbone)
-    asked = passages(9)
-    alone = torch.cat([scores_of(ranker, "asthma ; signs", [each]) for each in asked])
+    candidates = passages(9)
+    alone = torch.cat([scores_of(ranker, "asthma ; signs", [each]) for each in candidates])
     ranker.batch_size = batch_size
-    close(scores_of(ranker, "asthma ; signs", asked), alone)
-    close(scores_of(ranker, "asthma ; signs", asked[::-1]).flip(0), alone)
+    close(scores_of(ranker, "asthma ; signs", candidates), alone)
+    close(scores_of(ranker, "asthma ; signs", candidates[::-1]).flip(0), alone)
     assert alone.dtype == torch.float32
     assert alone.unique().numel() > 6
 
 
 @every_variant
-def test_training_scores_are_the_scores_that_are_ranked_by(variant: str, backbone: Path):
+def test_training_scores_equal_ranking_scores(variant: str, backbone: Path):
     ranker = make(variant, backbone)
-    queries, asked = texts(4, seed=3, longest=6), passages(7)
+    queries, candidates = texts(4, seed=3, longest=6), passages(7)
     rows = torch.tensor([[0, 3, 6], [1, 1, 2], [5, 4, 0], [6, 2, 3]])
-    lists = ranker.score_lists(queries, asked, rows)
+    lists = ranker.score_lists(queries, candidates, rows)
     assert lists.shape == rows.shape
     # Poly keeps states in half precision.
     for query, own, scored in zip(queries, rows, lists, strict=True):
-        close(scored.detach(), scores_of(ranker, query, asked)[own], 1e-2 if ranker.kind == "poly" else TOLERANCE)
+        close(scored.detach(), scores_of(ranker, query, candidates)[own], 1e-2 if ranker.kind == "poly" else TOLERANCE)
 
 
 @every_variant
@@ -80,20 +81,20 @@ def test_gradients_reach_every_parameter(variant: str, backbone: Path):
     rows = all_rows(6, 8)
     weights = torch.randn(rows.shape, generator=torch.Generator().manual_seed(0))
     (ranker.score_lists(texts(6, seed=4, longest=8), passages(8), rows) * weights).sum().backward()
-    trained = {name: each for name, each in ranker.named_parameters() if each.requires_grad}
+    trained = {name: parameter for name, parameter in ranker.named_parameters() if parameter.requires_grad}
     # What a Longformer's last layer projects for local tokens does not reach its first token, which is global.
     last = f".layer.{LAYERS - 1}.attention.self."
     local = [f"{last}{role}." for role in ("query", "key", "value")] if isinstance(ranker, LongTowers) else []
-    assert [name for name, each in trained.items() if each.grad is None] == []
+    assert [name for name, parameter in trained.items() if parameter.grad is None] == []
     without = [
         name
-        for name, each in trained.items()
-        if not each.grad.abs().sum() > 0 and not any(part in name for part in local)
+        for name, parameter in trained.items()
+        if not parameter.grad.abs().sum() > 0 and not any(part in name for part in local)
     ]
     assert {name for name in trained if name.startswith("head")} or isinstance(ranker, BiEncoder)
     # Zeros times U: without an entity it learns nothing.
     assert without == (["head.fusion.knowledge.weight"] if variant == "ck-no-entity" else [])
-    frozen = {name for name, each in ranker.named_parameters() if not each.requires_grad}
+    frozen = {name for name, parameter in ranker.named_parameters() if not parameter.requires_grad}
     words_only = getattr(ranker.config, "context", "") == "words"
     assert all("pooler" in name or (words_only and "word_embeddings" not in name) for name in frozen)
 
@@ -102,19 +103,19 @@ def test_gradients_reach_every_parameter(variant: str, backbone: Path):
 @pytest.mark.parametrize("chunk", [1, 3, 50])
 def test_chunks_change_neither_scores_nor_gradients(variant: str, backbone: Path, chunk: int):
     ranker = make(variant, backbone)
-    queries, asked, rows = (
+    queries, candidates, rows = (
         texts(5, seed=5, longest=8),
         passages(7),
         torch.tensor([[0, 1, 2, 6]] * 3 + [[3, 4, 5, 0]] * 2),
     )
-    found = []
+    results = []
     for size in (None, chunk):
         ranker.zero_grad()
-        scores = ranker.score_lists(queries, asked, rows, chunk=size)
+        scores = ranker.score_lists(queries, candidates, rows, chunk=size)
         torch.nn.functional.cross_entropy(scores, torch.zeros(5, dtype=torch.long)).backward()
         gradients = {name: each.grad for name, each in ranker.named_parameters() if each.grad is not None}
-        found.append((scores.detach(), gradients))
-    (scores, gradients), (chunked_scores, chunked_gradients) = found
+        results.append((scores.detach(), gradients))
+    (scores, gradients), (chunked_scores, chunked_gradients) = results
     close(chunked_scores, scores, 1e-5)
     assert set(gradients) == set(chunked_gradients)
     for name, gradient in gradients.items():
@@ -124,7 +125,7 @@ def test_chunks_change_neither_scores_nor_gradients(variant: str, backbone: Path
 @every_variant
 def test_chunks_hold_the_activations_of_one_chunk(variant: str, backbone: Path):
     ranker = make(variant, backbone)
-    queries, asked = texts(4, seed=5, longest=8), passages(16)
+    queries, candidates = texts(4, seed=5, longest=8), passages(16)
 
     def held(chunk: int | None) -> int:
         total = 0
@@ -135,7 +136,7 @@ def test_chunks_hold_the_activations_of_one_chunk(variant: str, backbone: Path):
             return tensor
 
         with torch.autograd.graph.saved_tensors_hooks(count, lambda tensor: tensor):
-            ranker.score_lists(queries, asked, all_rows(4, 16), chunk=chunk)
+            ranker.score_lists(queries, candidates, all_rows(4, 16), chunk=chunk)
         return total
 
     assert held(2) < held(None) / 2
@@ -152,7 +153,7 @@ def test_evaluation_is_deterministic_and_training_drops_out(variant: str, backbo
 
 
 @every_variant
-def test_a_saved_model_has_the_same_weights_and_scores(variant: str, backbone: Path, tmp_path: Path):
+def test_saved_model_keeps_weights_and_scores(variant: str, backbone: Path, tmp_path: Path):
     ranker = make(variant, backbone)
     fingerprint = save(ranker, tmp_path / "model", name="mine", training={"track": "adapted"})
     saved = load(tmp_path / "model")

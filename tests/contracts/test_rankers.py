@@ -28,15 +28,15 @@ every_ranker = pytest.mark.parametrize("kind", RANKERS)
 
 def test_every_ranker_in_the_package_is_registered():
     # An abstract class is what several rankers share.
-    found = set()
+    concrete = set()
     for module in iter_modules(auscult_lab.rankers.__path__):
         content = import_module(f"auscult_lab.rankers.{module.name}")
-        found |= {
+        concrete |= {
             each
             for _, each in inspect.getmembers(content, inspect.isclass)
             if issubclass(each, Ranker) and not inspect.isabstract(each)
         }
-    assert {kind.ranker for kind in RANKERS.values()} == found
+    assert {kind.ranker for kind in RANKERS.values()} == concrete
     assert all(name == kind.ranker.kind for name, kind in RANKERS.items())
 
 
@@ -133,7 +133,7 @@ def test_rankers_whose_vectors_need_no_query_keep_passages():
 
 
 @pytest.mark.parametrize("kind", [kind for kind in RANKERS if _kept(kind)])
-def test_a_kept_passage_is_encoded_once_and_scores_as_a_fresh_one(kind: str, monkeypatch: pytest.MonkeyPatch):
+def test_stored_passages_are_encoded_once_and_score_equally(kind: str, monkeypatch: pytest.MonkeyPatch):
     vocabulary = small_vocabulary()
     ranker = make_ranker(kind, vocabulary).eval()
     encoded: list[int] = []
@@ -154,14 +154,14 @@ def test_a_kept_passage_is_encoded_once_and_scores_as_a_fresh_one(kind: str, mon
     for entity in ("asthmaa paina", "geneb", "feverc gouta goutb"):
         query = Query(query_id="", entity=entity)
         kept = scorer.score(query, passage_ids[::-1])
-        asked = ranker.lay_out_query(scorer.lexicon.ids(query_words(query)))
+        query_tokens = ranker.lay_out_query(scorer.lexicon.ids(query_words(query)))
         laid_out = [
-            ranker.lay_out_passage([scorer.lexicon.ids(each) for each in passage_words(document, passage)])
+            ranker.lay_out_passage([scorer.lexicon.ids(words) for words in passage_words(document, passage)])
             for passage in document.passages[::-1]
         ]
         assert sum(encoded) == len(texts)
         with torch.no_grad():
-            fresh = torch.cat([ranker.match(pad([asked]), encode(pad([each]))) for each in laid_out]).numpy()
+            fresh = torch.cat([ranker.match(pad([query_tokens]), encode(pad([tokens]))) for tokens in laid_out]).numpy()
         np.testing.assert_allclose(kept, fresh, atol=1e-6, rtol=1e-5)
         assert kept.std() > 2e-5
 
@@ -170,12 +170,12 @@ def _reads_first(kind: str) -> bool:
     return isinstance(make_ranker(kind, small_vocabulary()), ReadsPassagesFirst)
 
 
-def test_rankers_that_read_passages_before_the_query_are_known():
+def test_rankers_that_read_passages_first_are_listed():
     assert set(filter(_reads_first, RANKERS)) == {"arc-ii", "duet", "mv-lstm"}
 
 
 @pytest.mark.parametrize("kind", [kind for kind in RANKERS if _reads_first(kind)])
-def test_what_is_read_of_a_passage_is_read_once_and_scores_as_fresh(kind: str, monkeypatch: pytest.MonkeyPatch):
+def test_passages_are_read_once_and_score_as_fresh(kind: str, monkeypatch: pytest.MonkeyPatch):
     vocabulary = small_vocabulary()
     ranker = make_ranker(kind, vocabulary)
     read: list[int] = []

@@ -48,7 +48,7 @@ def drafts(name: str, file: str) -> list[DraftDocument]:
     return list(reader(name).read(SourceFile(file, GOOD[file])))
 
 
-def test_no_reader_and_no_good_file_is_left_out() -> None:
+def test_every_reader_and_good_file_is_covered() -> None:
     # What recognises words in pictures takes seconds a page: readers/test_scans.py and test_images.py.
     assert {*READ_BY, "image"} == set(READERS)
     assert sorted(file for files in READ_BY.values() for file in files) == sorted(GOOD)
@@ -63,7 +63,7 @@ def test_a_file_is_read_by_its_reader(name: str, file: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "file"), PAIRS)
-def test_drafts_fit_their_text_and_are_the_same_each_time(name: str, file: str) -> None:
+def test_drafts_fit_their_text_and_are_deterministic(name: str, file: str) -> None:
     once, again = drafts(name, file), drafts(name, file)
     assert once
     for draft in once:
@@ -75,7 +75,7 @@ def test_drafts_fit_their_text_and_are_the_same_each_time(name: str, file: str) 
 
 
 @pytest.mark.parametrize(("name", "file"), [pair for pair in PAIRS if pair[0] not in PACKED])
-def test_runs_point_at_the_same_words_in_the_source(name: str, file: str) -> None:
+def test_runs_point_at_equal_words_in_the_source(name: str, file: str) -> None:
     """Where lengths are equal, so are the characters, but for white space. Packed files have none."""
     compared = 0
     for draft in drafts(name, file):
@@ -90,7 +90,7 @@ def test_runs_point_at_the_same_words_in_the_source(name: str, file: str) -> Non
 
 @pytest.mark.parametrize(("name", "file"), PAIRS)
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9])
-def test_a_cut_file_is_read_or_refused_in_a_sentence(name: str, file: str, share: float) -> None:
+def test_truncated_file_is_read_or_refused_in_words(name: str, file: str, share: float) -> None:
     content = GOOD[file][: int(len(GOOD[file]) * share)]
     try:
         for draft in reader(name).read(SourceFile(file, content)):

@@ -99,7 +99,7 @@ def test_the_order_of_documents_does_not_matter(name: str, backbone: Path) -> No
 
 
 @every_scorer
-def test_another_question_has_other_scores_and_leaves_no_trace(name: str, backbone: Path) -> None:
+def test_questions_score_differently_and_leave_no_trace(name: str, backbone: Path) -> None:
     scorer = prepared(name, backbone)
     before = scorer.score(QUERY, IDS)
     other = scorer.score(Query("q2", "Gout", ("treatment",)), IDS)

@@ -44,7 +44,7 @@ def test_stop_words_and_stemming_are_options() -> None:
 
 
 @given(st.text())
-def test_terms_hold_no_white_space_and_fold_to_themselves(text: str) -> None:
+def test_terms_have_no_white_space_and_stay_folded(text: str) -> None:
     for term in Analyzer()(text):
         assert term
         assert term.split() == [term]
@@ -107,7 +107,7 @@ _WORDS = (
 )
 
 
-def test_each_of_some_words_is_held_by_all_its_spellings() -> None:
+def test_spelling_variants_match_each_other() -> None:
     analyser = Analyzer(stop_words=True, stemming=True, normal_form=True)
     spellings = (
         "maneuver manoeuvre", "colorless colourless", "menorrhea menorrhoea", "modeling modelling", "child children",
@@ -121,9 +121,7 @@ def test_each_of_some_words_is_held_by_all_its_spellings() -> None:
 
 
 @given(st.booleans(), st.text(), st.lists(st.sampled_from(_WORDS.split())))
-def test_terms_that_a_text_holds_are_those_that_it_has_in_common(
-    normal_form: bool, text: str, words: list[str]
-) -> None:
+def test_held_terms_are_those_shared_with_the_text(normal_form: bool, text: str, words: list[str]) -> None:
     analyser = Analyzer(stop_words=True, stemming=True, normal_form=normal_form)
     both = f"{text} {' '.join(words)}"
     for asked in (set(analyser(_WORDS)), set(analyser("sky only new haemophilia \u03b2 x-ray"))):

@@ -27,7 +27,7 @@ def benchmark() -> ModuleType:
     return module
 
 
-def test_the_gold_set_is_large_enough_and_holds_no_text() -> None:
+def test_gold_set_is_large_and_contains_no_text() -> None:
     assert sum(len(row["sentences"]) for row in ROWS) >= 220
     for row in ROWS:
         assert set(row) == {"stratum", "file", "doc", "section", "start", "end", "sha256", "sentences"}

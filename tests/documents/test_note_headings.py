@@ -60,7 +60,7 @@ def test_parts_of_an_examination_stay_in_it() -> None:
     assert [heading for heading, _ in found(text)] == ["PHYSICAL EXAMINATION", "PLAN"]
 
 
-def test_a_short_answer_below_a_heading_is_no_heading() -> None:
+def test_short_answer_below_a_heading_is_no_heading() -> None:
     assert found("ANESTHESIA\n\nGENERAL ENDOTRACHEAL\n\nPLAN\n\nRest.") == [
         ("ANESTHESIA", "GENERAL ENDOTRACHEAL"),
         ("PLAN", "Rest."),

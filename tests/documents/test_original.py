@@ -19,7 +19,7 @@ RUNS = np.array([(0, 5, 3, 8), (5, 6, 8, 13), (6, 12, 13, 19), (13, 18, 27, 32)]
 HTML = Original(name="gout.html", media_type="text/html", content=SOURCE.encode(), encoding="utf-8", runs=RUNS)
 
 
-def test_a_range_of_the_text_goes_back_to_the_source() -> None:
+def test_text_ranges_map_back_to_the_source() -> None:
     assert HTML.source_ranges(0, 12) == [(3, 19)]
     assert SOURCE[3:19] == "Gout &amp; pain."
     assert HTML.source_ranges(2, 4) == [(5, 7)]
@@ -28,7 +28,7 @@ def test_a_range_of_the_text_goes_back_to_the_source() -> None:
     assert HTML.source_ranges(12, 13) == []
 
 
-def test_words_on_a_page_become_a_box_a_line() -> None:
+def test_words_on_a_page_become_line_boxes() -> None:
     rows = [
         (0, 4, 0, 10, 10, 30, 20),
         (5, 9, 0, 35, 11, 60, 21),
@@ -45,7 +45,7 @@ def test_words_on_a_page_become_a_box_a_line() -> None:
     assert (again.name, again.media_type, again.pages) == ("a.pdf", "application/pdf", ((100, 100),))
 
 
-def test_an_index_keeps_the_file_until_its_document_goes(tmp_path: Path) -> None:
+def test_index_keeps_the_file_until_document_deletion(tmp_path: Path) -> None:
     encoder = HashedEncoder()
     sections = [Section("Gout", TEXT, start=0)]
     document = build_document(doc_id="gout", title="Gout", sections=sections, text=TEXT, original=HTML)

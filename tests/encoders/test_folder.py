@@ -46,9 +46,7 @@ def _knowledge(kept: Path, again: Path) -> str:
         ("knowledge", _knowledge, "3269ae90b575ed24aae22ab1dda99c9e8448e4dbf1d9b4936a13e75d96c69378"),
     ],
 )
-def test_an_older_folder_opens_and_is_saved_again_as_it_was(
-    kind: str, save_again: Again, fingerprint: str, tmp_path: Path
-):
+def test_older_folder_is_saved_again_byte_for_byte(kind: str, save_again: Again, fingerprint: str, tmp_path: Path):
     kept, again = DATA / "models" / kind, tmp_path / "again"
     assert save_again(kept, again) == fingerprint
     assert {each.name: each.read_bytes() for each in again.iterdir()} == {
@@ -56,7 +54,7 @@ def test_an_older_folder_opens_and_is_saved_again_as_it_was(
     }
 
 
-def test_arrays_are_read_by_whom_other_new_files_are(tmp_path: Path) -> None:
+def test_written_arrays_have_default_file_permissions(tmp_path: Path) -> None:
     write_numbers(tmp_path / "arrays.safetensors", {"weight": np.ones(3, np.float32)})
     (tmp_path / "other").touch()
     assert (tmp_path / "arrays.safetensors").stat().st_mode == (tmp_path / "other").stat().st_mode

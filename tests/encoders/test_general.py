@@ -77,7 +77,7 @@ def test_windows_hold_whole_sentences_of_one_passage(reader: WindowReader) -> No
     assert not sums[1].any()
 
 
-def test_words_that_are_skipped_are_read_only_as_the_beginning_of_others(tmp_path: Path) -> None:
+def test_skipped_words_are_read_only_as_word_beginnings(tmp_path: Path) -> None:
     save_general(tmp_path / "all")
     settings = json.loads((tmp_path / "all" / "model.json").read_text(encoding="utf-8"))
     settings["reader"]["skipped"] = ["a", "the", "."]
@@ -92,7 +92,7 @@ def test_words_that_are_skipped_are_read_only_as_the_beginning_of_others(tmp_pat
     assert [len(each) for each in tokens] == [0, 2]
 
 
-def test_of_an_endless_sentence_only_the_beginning_is_cut_into_tokens(
+def test_only_the_beginning_of_endless_sentences_is_tokenized(
     reader: WindowReader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given: list[int] = []
@@ -137,7 +137,7 @@ def test_both_forms_of_the_towers_agree() -> None:
             )
 
 
-def test_the_question_part_is_of_the_passage_and_of_its_first_window(encoder: GeneralEncoder) -> None:
+def test_question_part_combines_passage_and_first_window(encoder: GeneralEncoder) -> None:
     first, second = "asthma causes pain.", "people with gout feel fever " * 7 + "."
     document = build_document(doc_id="d", title="", sections=[Section("", f"{first} {second}")])
     ((_, passages),) = encoder.encode_passages([document])
@@ -149,7 +149,7 @@ def test_the_question_part_is_of_the_passage_and_of_its_first_window(encoder: Ge
     np.testing.assert_allclose(found, unit((whole + start)[None])[0], atol=1e-5)
 
 
-def test_a_query_fills_the_parts_it_has_something_for(encoder: GeneralEncoder) -> None:
+def test_queries_fill_only_the_parts_they_specify(encoder: GeneralEncoder) -> None:
     asked = encoder.encode_queries(
         [Query("", "gout"), Query("", "", ("symptoms",)), Query("", "", text="why the pain")]
     )
@@ -159,7 +159,7 @@ def test_a_query_fills_the_parts_it_has_something_for(encoder: GeneralEncoder) -
     assert question_of(Query("", "gout", ("causes",), text="why gout")) == "why gout"
 
 
-def test_of_a_long_message_whole_and_gist_are_placed_together(encoder: GeneralEncoder) -> None:
+def test_long_messages_combine_whole_text_and_gist(encoder: GeneralEncoder) -> None:
     told, asks = Query("", "", text="He has gout and a swollen toe. How is it treated?"), "How is it treated?"
     whole, gist, both = encoder.encode_queries([told, replace(told, text=asks), replace(told, gist=asks)])[
         :, encoder.parts["question"]
@@ -168,7 +168,7 @@ def test_of_a_long_message_whole_and_gist_are_placed_together(encoder: GeneralEn
     assert not np.allclose(both, whole, atol=1e-3)
 
 
-def test_weights_of_the_evidence_leave_indexes_as_they_are(tmp_path: Path) -> None:
+def test_evidence_weights_do_not_change_the_fingerprint(tmp_path: Path) -> None:
     before = save_general(tmp_path / "m", training={"seed": 1})
     assert Fusion.of(load_model(str(tmp_path / "m"))).to_json() == Fusion.of(object()).to_json()
     set_fusion(tmp_path / "m", {"parts": {"question_text": 2.0}, "words": {}, "certainty": {}}, {"questions": 5})
@@ -197,9 +197,7 @@ def test_listwise_counts_all_that_is_right() -> None:
     assert float(listwise(scores[2:], right[2:])) == 0
 
 
-def test_a_long_document_is_placed_in_pieces_as_it_is_at_once(
-    encoder: GeneralEncoder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_encoding_in_pieces_equals_encoding_at_once(encoder: GeneralEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
     documents = [*leaflets(), build_document(doc_id="empty", title="", sections=[Section("", "")])]
     whole = encoder.encode_passages(documents)
     sizes: list[int] = []
@@ -212,7 +210,7 @@ def test_a_long_document_is_placed_in_pieces_as_it_is_at_once(
     assert max(sizes) == 2
 
 
-def test_the_error_function_is_as_exact_as_single_precision() -> None:
+def test_error_function_has_single_precision_accuracy() -> None:
     values = np.linspace(-6, 6, 4001, dtype=np.float32)
     expected = [math.erf(value) for value in values.tolist()]
     np.testing.assert_allclose(_erf(values), expected, atol=5e-7)

@@ -27,7 +27,7 @@ def kept(tmp_path: Path) -> Path:
     return tmp_path / "hub"
 
 
-def test_an_index_is_made_and_opened_again_with_a_model_of_the_hub(kept: Path, tmp_path: Path) -> None:
+def test_hub_model_builds_and_reopens_an_index(kept: Path, tmp_path: Path) -> None:
     records = [{"id": each.doc_id, "title": each.title, "text": each.text} for each in leaflets()]
     (tmp_path / "leaflets.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
     for command in (
@@ -43,7 +43,7 @@ def test_an_index_is_made_and_opened_again_with_a_model_of_the_hub(kept: Path, t
     assert "gout" in done.stdout.lower()
 
 
-def test_a_model_that_the_hub_has_not_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_model_missing_from_the_hub_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("hf:clinic/none", "hf:no name"):
         with pytest.raises(ModelError, match=f"a model of the Hugging Face hub for '{name}'"):
             model_folder(name)

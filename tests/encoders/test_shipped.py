@@ -46,7 +46,7 @@ def test_an_installation_without_a_shipped_model_says_so(tmp_path: Path, monkeyp
 
 
 @pytest.mark.slow
-def test_the_default_model_beats_bm25_on_a_published_sample(needs: Needs):
+def test_default_model_beats_bm25_on_a_published_sample(needs: Needs):
     needs.data("medquad")
     task = build_task(open_corpus("medquad"), "rerank", split="test", number=300, seed=0)
     contenders = [c for name in ("bm25", "cdv") for c in open_contenders(name, "medquad")]

@@ -64,14 +64,14 @@ def collection() -> list[Document]:
     """Leaflets, and copies by other sources and dates, whose scores tie."""
     return [
         replace(
-            each,
-            doc_id=f"{each.doc_id}-{number}",
+            leaflet,
+            doc_id=f"{leaflet.doc_id}-{number}",
             source=f"source {number % 3}",
             metadata={"date": f"2024-0{1 + number}-15", "it's": 'a "name"'},
-            passages=tuple(replace(p, passage_id=f"{p.passage_id}-{number}") for p in each.passages),
+            passages=tuple(replace(p, passage_id=f"{p.passage_id}-{number}") for p in leaflet.passages),
         )
         for number in range(TIMES)
-        for each in leaflets()
+        for leaflet in leaflets()
     ]
 
 
@@ -80,12 +80,12 @@ def shared() -> list[Document]:
     groups = ("ward 3, cardiology", "ward 4", 'the "others"')
     return [
         replace(
-            each,
+            document,
             doc_id=f"secret-{number}",
             metadata={"access": groups[number % len(groups)]},
-            passages=tuple(replace(p, passage_id=f"secret-{p.passage_id}") for p in each.passages),
+            passages=tuple(replace(p, passage_id=f"secret-{p.passage_id}") for p in document.passages),
         )
-        for number, each in enumerate(collection()[:6])
+        for number, document in enumerate(collection()[:6])
     ]
 
 
@@ -95,7 +95,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "index"
 
 
-def found(index: PassageIndex, query: Query, **options: Any) -> list[tuple[str, float]]:
+def hits_of(index: PassageIndex, query: Query, **options: Any) -> list[tuple[str, float]]:
     rows, scores = index.search(ENCODER.encode_queries([query])[0], **options)
     return [(index.reader.passage_id(row), score) for row, score in zip(rows.tolist(), scores.tolist(), strict=True)]
 
@@ -108,7 +108,7 @@ def kept_in(address: Address) -> set[int]:
     return documents
 
 
-def test_what_is_found_and_how_it_scores_is_as_in_the_folder(folder: Path, address: Address) -> None:
+def test_hits_and_scores_equal_those_of_the_folder(folder: Path, address: Address) -> None:
     alone = PassageIndex.open(folder)
     assert publish(folder, address.url, **address.proposing).written == len(collection())
     served = open_index(address.url)
@@ -124,7 +124,7 @@ def test_what_is_found_and_how_it_scores_is_as_in_the_folder(folder: Path, addre
             {"group_by": "document", "k": 20},
             {"group_by": "source", "k": 5},
         ):
-            assert found(served, query, **options) == found(alone, query, **options), (query, options)
+            assert hits_of(served, query, **options) == hits_of(alone, query, **options), (query, options)
     with pytest.raises(QueryError, match="a source of this index"):
         served.search(np.zeros(64, np.float32), where={"source": "no such"})
 
@@ -142,26 +142,24 @@ def test_all_evidence_is_weighed_of_what_is_proposed(folder: Path, address: Addr
             assert served.search(query, options=options) == alone.search(query, options=options)
 
 
-def test_as_many_are_found_as_there_are_though_few_are_proposed(
-    folder: Path, address: Address, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_few_proposals_still_find_every_hit(folder: Path, address: Address, monkeypatch: pytest.MonkeyPatch) -> None:
     alone = Searcher.open(folder, ENCODER)
     publish(folder, address.url, **address.proposing)
     served = Searcher.open(address.url, ENCODER)
     query = QUERIES[0]
-    asked = (
+    cases = (
         (500, SearchOptions()),
         (3, SearchOptions(group_by="source")),
         (20, SearchOptions(where={"source": "source 1"})),
     )
-    expected = [alone.search(query, k, options=options) for k, options in asked]
+    expected = [alone.search(query, k, options=options) for k, options in cases]
     monkeypatch.setattr("auscult.engines.proposing._PROPOSED", 2)
     monkeypatch.setattr("auscult.search.searcher.WEIGHED", 2)
-    for (k, options), hits in zip(asked, expected, strict=True):
+    for (k, options), hits in zip(cases, expected, strict=True):
         assert served.search(query, k, options=options) == hits
 
 
-def test_somebody_of_some_groups_is_proposed_what_they_may_see(folder: Path, address: Address) -> None:
+def test_groups_are_proposed_only_what_they_may_see(folder: Path, address: Address) -> None:
     changed_by(folder, shared())
     publish(folder, address.url, **address.proposing)
     alone, there = Searcher.open(folder, ENCODER), Searcher.open(address.url, ENCODER)
@@ -170,7 +168,7 @@ def test_somebody_of_some_groups_is_proposed_what_they_may_see(folder: Path, add
         assert isinstance(view.index, ProposedIndex)
         for query in QUERIES:
             assert view.search(query) == own.search(query)
-            assert found(view.index, query, k=200) == found(own.index, query, k=200)
+            assert hits_of(view.index, query, k=200) == hits_of(own.index, query, k=200)
 
 
 def changed_by(folder: Path, documents: list[Document]) -> None:
@@ -187,22 +185,22 @@ def test_strange_values_of_fields_are_kept_apart(folder: Path, address: Address)
     served, alone = open_index(address.url), PassageIndex.open(folder)
     for value in values:
         where = {"strange": value}
-        assert found(served, QUERIES[0], where=where, k=5) == found(alone, QUERIES[0], where=where, k=5), value
+        assert hits_of(served, QUERIES[0], where=where, k=5) == hits_of(alone, QUERIES[0], where=where, k=5), value
 
 
 def test_milvus_has_what_postgresql_has(folder: Path, candidates: Address) -> None:
     publish(folder, candidates.url, **candidates.proposing)
     before = open_index(candidates.url)
-    expected = found(before, QUERIES[0])
+    expected = hits_of(before, QUERIES[0])
     with IndexUpdate(folder, ENCODER) as update:
         update.delete(["leaflet-gout-0"])
         update.replace([replace(shared()[0], doc_id="another")])
         update.commit()
     report = publish(folder, candidates.url, **candidates.proposing)
     assert (report.written, report.removed) == (1, 1)
-    assert found(before, QUERIES[0]) == expected
+    assert hits_of(before, QUERIES[0]) == expected
     after = open_index(candidates.url)
-    assert found(after, QUERIES[0]) == found(PassageIndex.open(folder), QUERIES[0])
+    assert hits_of(after, QUERIES[0]) == hits_of(PassageIndex.open(folder), QUERIES[0])
     assert publish(folder, candidates.url, **candidates.proposing).written == 0
     keys = {key for (key,) in server_at(candidates.url).rows("SELECT key FROM {documents}")}
     assert kept_in(candidates) == keys
@@ -212,7 +210,7 @@ def test_milvus_has_what_postgresql_has(folder: Path, candidates: Address) -> No
     engine.close()
 
 
-def test_publishing_that_was_ended_is_not_seen_and_goes_on(
+def test_interrupted_publishing_is_invisible_and_resumes(
     folder: Path, candidates: Address, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine = open_engine(candidates.proposing["candidates"])
@@ -237,12 +235,10 @@ def test_publishing_that_was_ended_is_not_seen_and_goes_on(
     assert 0 < len(kept_in(candidates)) < len(collection())
     publish(folder, candidates.url, **candidates.proposing)
     assert len(kept_in(candidates)) == len(collection())
-    assert found(open_index(candidates.url), QUERIES[0], k=40) == found(PassageIndex.open(folder), QUERIES[0], k=40)
+    assert hits_of(open_index(candidates.url), QUERIES[0], k=40) == hits_of(PassageIndex.open(folder), QUERIES[0], k=40)
 
 
-def test_another_index_is_not_overwritten_and_vectors_that_are_gone_are_named(
-    folder: Path, candidates: Address, tmp_path: Path
-) -> None:
+def test_other_indexes_stay_and_lost_vectors_are_named(folder: Path, candidates: Address, tmp_path: Path) -> None:
     publish(folder, candidates.url, **candidates.proposing)
     build_index(leaflets(), ENCODER, tmp_path / "other")
     other = f"{candidates.url}_b"
@@ -286,7 +282,7 @@ def test_a_server_that_is_not_there_is_named(folder: Path, postgres: str, monkey
     withdraw(away)
 
 
-def test_an_engine_that_is_too_slow_is_an_error(milvus: str) -> None:
+def test_slow_engine_raises_an_error(milvus: str) -> None:
     engine: Any = open_engine(milvus)
 
     def late(client: object) -> None:
@@ -297,7 +293,7 @@ def test_an_engine_that_is_too_slow_is_an_error(milvus: str) -> None:
     engine.close()
 
 
-def test_a_deed_is_done_again_as_often_as_it_pays(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_lost_connections_are_retried_until_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("auscult.engines.contract._WAITS", (0.0, 0.0))
     failing = [ConnectionError("gone"), ConnectionError("gone")]
 

@@ -102,7 +102,7 @@ def answers(searcher: Searcher, every: int = 10) -> list[Any]:
     """The first ten hits of real questions, with scores, evidence, marks and offsets; and the documents with files."""
     reader = searcher.index.reader
     rows = reader.documents.tolist()
-    asked = [
+    questions = [
         question.format(reader.document_record(row).title)
         for number, row in enumerate(rows[::every])
         for question in (QUESTIONS[number % len(QUESTIONS)], "gout")
@@ -112,7 +112,12 @@ def answers(searcher: Searcher, every: int = 10) -> list[Any]:
         for row in rows
         for kept in [reader.original(row)]
     ]
-    return [[searcher.search(each, 10) for each in asked], documents, [*reader.titles], searcher.index.manifest.counts]
+    return [
+        [searcher.search(each, 10) for each in questions],
+        documents,
+        [*reader.titles],
+        searcher.index.manifest.counts,
+    ]
 
 
 def same(at: str, folder: Searcher, encoder: DocumentEncoder = ENCODER) -> bool:
@@ -142,7 +147,7 @@ def is_in_the_middle(url: str) -> bool:
     return written > 0 and left > 1
 
 
-def test_answers_are_those_of_the_folder_of_the_same_documents(files: Path, url: str, tmp_path: Path) -> None:
+def test_answers_equal_those_of_a_folder_index(files: Path, url: str, tmp_path: Path) -> None:
     corpus = FilesCorpus(files)
     report = write_together(corpus, url, ENCODER, "hashed", knowledge_base=KNOWN)
     alone = of_folder(files, tmp_path / "index")
@@ -159,16 +164,16 @@ def test_answers_are_those_of_the_folder_of_the_same_documents(files: Path, url:
 def test_two_writers_at_once_make_one_index(files: Path, url: str, tmp_path: Path) -> None:
     reports: list[JobReport] = []
     writers = [threading.Thread(target=lambda: reports.append(together(files, url))) for _ in range(2)]
-    for each in writers:
-        each.start()
-    for each in writers:
-        each.join()
-    assert [(each.written, each.generation) for each in reports] == [(DOCUMENTS, 1)] * 2
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert [(report.written, report.generation) for report in reports] == [(DOCUMENTS, 1)] * 2
     assert same(url, of_folder(files, tmp_path / "index"))
 
 
 @pytest.mark.slow
-def test_the_share_of_a_killed_process_is_done_by_the_other(files: Path, url: str, tmp_path: Path) -> None:
+def test_other_process_finishes_a_killed_ones_share(files: Path, url: str, tmp_path: Path) -> None:
     fast = load_model("fast")
     reports: list[JobReport] = []
     writing = threading.Thread(target=lambda: reports.append(together(files, url, processes=2, encoder=fast)))
@@ -181,19 +186,19 @@ def test_the_share_of_a_killed_process_is_done_by_the_other(files: Path, url: st
 
 
 @pytest.mark.slow
-def test_a_killed_command_is_given_again_and_readers_see_the_generation_before(
+def test_killed_command_resumes_and_readers_keep_the_generation(
     files: Path, url: str, tmp_path: Path, medquad: list[Document]
 ) -> None:
     fast = load_model("fast")
     away = tmp_path / "away"
     (files / "0").rename(away)
     (files / "0").mkdir()
-    for each in sorted(away.iterdir())[:10]:
-        each.rename(files / "0" / each.name)
+    for file in sorted(away.iterdir())[:10]:
+        file.rename(files / "0" / file.name)
     together(files, url, encoder=fast)
     before = answers(Searcher.open(url, fast))
-    for each in away.iterdir():
-        each.rename(files / "0" / each.name)
+    for file in away.iterdir():
+        file.rename(files / "0" / file.name)
     command = [sys.executable, "-m", "auscult.cli.main", "index", str(files), "--to", url, "--no-knowledge"]
     killed = subprocess.Popen([*command, "--workers", "1"], start_new_session=True, stderr=subprocess.DEVNULL)
     wait_until(lambda: is_in_the_middle(url), 240)
@@ -221,7 +226,7 @@ def test_the_same_command_given_twice_changes_nothing(files: Path, url: str) -> 
     assert ENCODER.documents_encoded == encoded
 
 
-def test_a_changed_document_takes_the_place_of_the_old_one(
+def test_changed_document_replaces_the_old_one(
     few: Path, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("auscult.engines.readers.PATIENCE", 0.0)
@@ -251,7 +256,7 @@ def test_a_changed_document_takes_the_place_of_the_old_one(
     assert server_of(whole_place(url)).rows(f"{SEGMENTS} AND gone IS NULL")[0][0] == 1
 
 
-def test_a_last_step_that_was_killed_is_done_again(few: Path, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_killed_last_step_is_repeated(few: Path, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def ended(*_: object) -> None:
         raise KeyboardInterrupt
 
@@ -267,7 +272,7 @@ def test_a_last_step_that_was_killed_is_done_again(few: Path, url: str, monkeypa
     assert Searcher.open(url, ENCODER).search("vaccination", 1)[0].doc_id == "rabies.md"
 
 
-def test_what_is_there_and_is_something_else_is_refused(few: Path, url: str, tmp_path: Path) -> None:
+def test_different_index_at_the_address_is_refused(few: Path, url: str, tmp_path: Path) -> None:
     together(few, url)
     with pytest.raises(EngineError, match="the model 'hashed-64', which made the index"):
         together(few, url, encoder=HashedEncoder(32))
@@ -286,9 +291,7 @@ def test_what_is_there_and_is_something_else_is_refused(few: Path, url: str, tmp
     assert publish(tmp_path / "built", url).written == 0
 
 
-def test_another_job_that_was_not_finished_is_dropped_when_that_is_said(
-    few: Path, url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_replace_drops_another_unfinished_job(few: Path, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def ended(*_: object) -> None:
         raise KeyboardInterrupt
 

@@ -123,7 +123,7 @@ def test_answers_are_those_of_the_folder(folder: Path, url: str, approximate: bo
     assert [len(each) for each in rows] == [4, 4]
 
 
-def test_answers_are_those_of_the_folder_for_hundreds_of_documents(url: str, needs: Needs, tmp_path: Path) -> None:
+def test_hundreds_of_documents_answer_as_the_folder(url: str, needs: Needs, tmp_path: Path) -> None:
     needs.data("medquad")
     build_index(islice(open_corpus("medquad").documents(), 300), ENCODER, tmp_path / "index")
     publish(tmp_path / "index", url)
@@ -136,7 +136,7 @@ def test_answers_are_those_of_the_folder_for_hundreds_of_documents(url: str, nee
 
 @pytest.mark.slow
 @pytest.mark.parametrize("approximate", [False, True])
-def test_a_killed_server_leaves_out_its_documents_and_comes_back(
+def test_killed_server_loses_its_documents_until_it_returns(
     folder: Path, url: str, servers: list[Any], approximate: bool
 ) -> None:
     publish(folder, url, approximate=approximate)
@@ -151,7 +151,7 @@ def test_a_killed_server_leaves_out_its_documents_and_comes_back(
             with killed(servers[share]):
                 for question in ASKED:
                     hits, left_out = ask_what_is_there(
-                        searcher, lambda asked, question=question: asked.search(question)
+                        searcher, lambda available, question=question: available.search(question)
                     )
                     assert left_out == LeftOut((share + 1,), 2, missing, whole.index.manifest.counts.documents)
                     assert hits
@@ -159,19 +159,17 @@ def test_a_killed_server_leaves_out_its_documents_and_comes_back(
                 with pytest.raises(ShareAwayError, match=f"share {share + 1} of 2"):
                     searcher.search(ASKED[0])
                 # Whoever opens it now is answered, too.
-                assert ask_what_is_there(Searcher.open(url, ENCODER), lambda asked: asked.search(ASKED[0]))[1]
+                assert ask_what_is_there(Searcher.open(url, ENCODER), lambda available: available.search(ASKED[0]))[1]
                 with pytest.raises(EngineError, match="got none"):
                     publish(folder, url, approximate=approximate)
             assert [searcher.search(question) for question in ASKED] == [whole.search(each) for each in ASKED]
             with killed(servers[share]):
                 # What was read before is at hand, and nothing else was needed.
-                answer = ask_what_is_there(searcher, lambda asked: asked.search(ASKED[0]))
+                answer = ask_what_is_there(searcher, lambda available: available.search(ASKED[0]))
                 assert approximate or answer == (whole.search(ASKED[0]), None)
 
 
-def test_milvus_proposes_nothing_of_a_server_that_is_left_out(
-    folder: Path, url: str, needs: Needs, tmp_path: Path
-) -> None:
+def test_milvus_proposes_nothing_of_excluded_servers(folder: Path, url: str, needs: Needs, tmp_path: Path) -> None:
     needs.package("milvus_lite")
     publish(folder, url, candidates=f"milvus:{tmp_path / 'passages.db'}")
     alone, there = Searcher.open(folder, ENCODER), Searcher.open(url, ENCODER)
@@ -200,9 +198,9 @@ def test_a_service_says_what_it_did_not_search(folder: Path, url: str, servers: 
     settings = Settings(indexes={"notes": url}, changes=False, data=tmp_path / "data")
     unknown = {"question": "How fast is light?", "k": 3}
     with served(settings, ENCODER) as client:
-        asked = {"question": ASKED[1], "k": 8}
+        body = {"question": ASKED[1], "k": 8}
         with killed(servers[1]):
-            answer = client.post("search", json=asked).json()
+            answer = client.post("search", json=body).json()
             (missing,) = answer["not_searched"]
             assert (missing["index"], missing["shares"], missing["of_shares"]) == ("notes", [2], 2)
             assert answer["hits"]
@@ -214,12 +212,12 @@ def test_a_service_says_what_it_did_not_search(folder: Path, url: str, servers: 
             away = [each for each in document if each.status_code == 503]
             assert away
             assert "share 2 of 2" in away[0].json()["error"]["message"]
-        wait_until(lambda: client.post("search", json=asked).json()["not_searched"] == [])
+        wait_until(lambda: client.post("search", json=body).json()["not_searched"] == [])
         right = [hit.passage_id for hit in Searcher.open(folder, ENCODER).search(ASKED[1], 8)]
-        assert [hit["passage_id"] for hit in client.post("search", json=asked).json()["hits"]] == right
+        assert [hit["passage_id"] for hit in client.post("search", json=body).json()["hits"]] == right
 
 
-def test_commands_and_tools_say_what_they_did_not_search(
+def test_commands_and_tools_report_what_was_not_searched(
     url: str, servers: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command = Command(monkeypatch, capsys)
@@ -231,20 +229,20 @@ def test_commands_and_tools_say_what_they_did_not_search(
     model = str(hashed_model(tmp_path / "model"))
     assert command("index", str(notes), "--out", index, "--no-knowledge", "--model", model).code == 0
     assert command("publish", index, url).code == 0
-    asked = "What helps against gout?"
-    whole = command("search", url, asked)
+    question = "What helps against gout?"
+    whole = command("search", url, question)
     assert ("Rest helps." in whole.out, "Ice helps." in whole.out, "not searched" in whole.err) == (True, True, False)
     with killed(servers[1]):
-        part = command("search", url, asked)
+        part = command("search", url, question)
         assert part.code == 0
         assert "1 of 2 documents (share 2 of 2 does not answer)" in part.err
         assert "helps." in part.out
         library = tools.Library({"notes": url})
-        found = tools.search(library, asked, "", [], "", 3, {})
+        found = tools.search(library, question, "", [], "", 3, {})
         assert found.not_searched.startswith("notes: A part of the collection was not searched: 1 of 2")
         assert found.nothing_here == ""
-    assert command("search", url, asked).out == whole.out
-    assert tools.search(library, asked, "", [], "", 3, {}).not_searched == ""
+    assert command("search", url, question).out == whole.out
+    assert tools.search(library, question, "", [], "", 3, {}).not_searched == ""
 
 
 def test_other_shares_are_refused(folder: Path, url: str, servers: list[Any]) -> None:

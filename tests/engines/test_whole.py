@@ -59,7 +59,7 @@ def over(wire: Wire, url: str) -> str:
     return f"postgresql://postgres@127.0.0.1:{wire.port}/postgres#{url.partition('#')[2]}"
 
 
-def test_answers_are_those_of_the_folder_which_is_gone(folder: Path, url: str) -> None:
+def test_answers_equal_those_of_the_deleted_folder(folder: Path, url: str) -> None:
     alone = Searcher.open(folder, ENCODER)
     expected = answers(alone)
     views = [], ["ward 4"], ["cardiology", "none"]
@@ -73,7 +73,7 @@ def test_answers_are_those_of_the_folder_which_is_gone(folder: Path, url: str) -
 
 
 @pytest.mark.slow
-def test_answers_are_those_of_the_folder_on_all_of_medquad(url: str, needs: Needs, tmp_path: Path) -> None:
+def test_medquad_answers_equal_those_of_the_folder(url: str, needs: Needs, tmp_path: Path) -> None:
     needs.data("medquad")
     build_index(open_corpus("medquad").documents(), ENCODER, tmp_path / "index")
     publish(tmp_path / "index", url)
@@ -107,7 +107,7 @@ def test_proposals_come_from_the_graph(folder: Path, url: str) -> None:
     wait_until(lambda: server_at(url).rows(query, schema)[0][0] > 0)
 
 
-def test_somebody_of_some_groups_is_proposed_what_they_may_see(folder: Path, url: str) -> None:
+def test_groups_are_proposed_only_what_they_may_see(folder: Path, url: str) -> None:
     publish(folder, url, approximate=True)
     alone, there = Searcher.open(folder, ENCODER), Searcher.open(url, ENCODER)
     reader = alone.index.reader
@@ -134,9 +134,7 @@ def rows_gone(url: str) -> tuple[int, int, int]:
     return documents, gone, segments
 
 
-def test_a_generation_is_kept_as_long_as_somebody_reads_it(
-    folder: Path, url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_generations_are_kept_while_they_have_readers(folder: Path, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("auscult.engines.readers.PATIENCE", 0.0)
     publish(folder, url)
     before = Searcher.open(url, ENCODER)
@@ -160,7 +158,7 @@ def test_a_generation_is_kept_as_long_as_somebody_reads_it(
     assert rows_gone(url) == (8, 0, 0)
 
 
-def test_rows_leave_with_the_command_when_nobody_reads_them(folder: Path, url: str) -> None:
+def test_unread_rows_are_deleted_by_the_publish_command(folder: Path, url: str) -> None:
     publish(folder, url)
     before = [Searcher.open(url, ENCODER)]
     changed(folder, retold("Scurvy of sailors"))
@@ -171,7 +169,7 @@ def test_rows_leave_with_the_command_when_nobody_reads_them(folder: Path, url: s
     assert rows_gone(url) == (8, 0, 0)
 
 
-def test_a_reader_that_lost_its_connection_is_not_waited_for(folder: Path, url: str) -> None:
+def test_disconnected_readers_do_not_delay_deletion(folder: Path, url: str) -> None:
     publish(folder, url)
     idle = Searcher.open(url, ENCODER).index.reader
     row = idle.row_of(note().doc_id)
@@ -186,7 +184,7 @@ def test_a_reader_that_lost_its_connection_is_not_waited_for(folder: Path, url: 
         idle.document_record(row)
 
 
-def test_half_of_a_generation_is_never_seen_and_publishing_goes_on(
+def test_partial_generation_is_never_seen_and_publishing_resumes(
     folder: Path, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     publish(folder, url)
@@ -319,9 +317,7 @@ def test_a_slow_server_is_not_waited_for(folder: Path, url: str, monkeypatch: py
     assert answers(there) == expected
 
 
-def test_a_server_that_says_nothing_is_taken_for_gone(
-    folder: Path, url: str, wire: Wire, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_silent_server_counts_as_gone(folder: Path, url: str, wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("auscult.engines.postgres_server._READ_MILLISECONDS", 200)
     monkeypatch.setattr("auscult.engines.postgres_server._GRACE", 0.2)
     monkeypatch.setattr("auscult.engines.postgres_server._SECONDS", 2)
@@ -332,41 +328,39 @@ def test_a_server_that_says_nothing_is_taken_for_gone(
     assert answers(there) == answers(Searcher.open(folder, ENCODER))
 
 
-def test_a_service_says_that_its_server_is_away_and_goes_on_when_it_is_back(
-    folder: Path, url: str, wire: Wire, tmp_path: Path
-) -> None:
+def test_service_reports_a_lost_server_and_recovers(folder: Path, url: str, wire: Wire, tmp_path: Path) -> None:
     publish(folder, url)
     settings = Settings(indexes={"notes": over(wire, url)}, changes=False, page=False, data=tmp_path / "data")
-    asked = [{"question": question, "k": 3} for question in ASKED]
+    bodies = [{"question": question, "k": 3} for question in ASKED]
     with served(settings, ENCODER) as client:
         wait_until(lambda: client.get("entities?prefix=a").json()["complete"])
-        right = client.post("search", json=asked[0]).json()["hits"]
+        right = client.post("search", json=bodies[0]).json()["hits"]
         assert [hit["doc_id"] for hit in right][:1] == ["leaflet-gout"]
         assert client.delete("documents/leaflet-gout").json()["error"]["code"] == "read_only"
         with wire.cut():
-            for each in asked[1:]:
-                answer = client.post("search", json=each)
+            for body in bodies[1:]:
+                answer = client.post("search", json=body)
                 assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5"), answer.text
                 assert answer.json()["error"]["code"] == "engine_unavailable"
-        assert client.post("search", json=asked[0]).json()["hits"] == right
-        assert all(client.post("search", json=each).status_code == 200 for each in asked)
+        assert client.post("search", json=bodies[0]).json()["hits"] == right
+        assert all(client.post("search", json=body).status_code == 200 for body in bodies)
         changed(folder, retold("Scurvy of sailors"))
         publish(folder, url)
         generation = manifest_at(url).generation  # type: ignore[union-attr]
         wait_until(lambda: client.get("indexes").json()[0]["generation"] == generation)
-        assert client.post("search", json=asked[1]).json()["hits"][0]["title"] == "Scurvy of sailors"
+        assert client.post("search", json=bodies[1]).json()["hits"][0]["title"] == "Scurvy of sailors"
 
 
 def test_several_threads_ask_at_once(folder: Path, url: str) -> None:
     publish(folder, url)
     there, expected = Searcher.open(url, ENCODER), answers(Searcher.open(folder, ENCODER))
-    found: list[Any] = []
-    threads = [threading.Thread(target=lambda: found.append(answers(there))) for _ in range(4)]
+    received: list[Any] = []
+    threads = [threading.Thread(target=lambda: received.append(answers(there))) for _ in range(4)]
     for each in threads:
         each.start()
     for each in threads:
         each.join()
-    assert found == [expected] * 4
+    assert received == [expected] * 4
 
 
 def test_the_commands_publish_search_and_withdraw(

@@ -74,7 +74,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
     return build(tmp_path_factory.mktemp("whole") / "index", EVERYTHING)
 
 
-def test_an_article_is_the_largest_part_of_the_tree_that_is_short_enough() -> None:
+def test_articles_are_the_largest_subtrees_within_the_limit() -> None:
     paths = [("A",), ("A", "a"), ("A", "b"), ("B",), ("B", "c"), ("C",)]
     assert article_sizes(paths, [1] * 6, most=6) == [6]
     assert article_sizes(paths, [1] * 6, most=3) == [3, 2, 1]
@@ -88,25 +88,23 @@ def test_passages_without_headings_are_cut_into_runs() -> None:
     assert article_sizes([("A",)] * 3, [2, 2, 2], most=4) == [2, 1]
 
 
-def test_a_heading_is_a_word_of_its_article_once() -> None:
+def test_headings_count_once_per_article() -> None:
     assert [*headings_of([("A", "a"), ("A", "a", "x"), ("A", "b"), ("B", "b")])] == ["A", "a", "x", "b", "B", "b"]
     assert [*headings_of([("A", "a")])] == ["A", "a"], "those above the first passage, too"
 
 
-def test_a_handbook_is_many_articles_and_a_short_document_is_one(whole: Searcher) -> None:
+def test_handbooks_have_many_articles_and_leaflets_one(whole: Searcher) -> None:
     assert sizes_by_document(whole) == [[3] * 8, [2], [2], *[[1]] * 6]
 
 
 @pytest.mark.parametrize("query", [Query("", "", text="visiting hours"), Query("", "visiting hours")])
-def test_visiting_hours_are_found_beside_a_handbook_that_speaks_of_them_everywhere(
-    whole: Searcher, query: Query
-) -> None:
+def test_leaflet_outranks_handbook_that_repeats_its_words(whole: Searcher, query: Query) -> None:
     assert whole.search(query, 1)[0].passage_id == "leaflet#1"
     name = "entity_document" if query.entity else "question_document"
     assert passages_with(name, whole, query) == {"leaflet#1", "leaflet#2", "handbook#1", "handbook#2", "handbook#3"}
 
 
-def test_a_topic_of_a_handbook_is_found_by_the_heading_above(whole: Searcher) -> None:
+def test_handbook_topics_are_found_by_parent_headings(whole: Searcher) -> None:
     found = whole.search(Query("", "topic5", ("meals",)), 1)[0]
     assert (found.above, found.heading) == (("Rules", "Topic5"), "Meals")
     # Its words count in its own article only.
@@ -124,7 +122,7 @@ def test_a_topic_of_a_handbook_is_found_by_the_heading_above(whole: Searcher) ->
         "discharge letter ward 7",
     ],
 )
-def test_a_document_is_found_by_names_of_people_file_and_folder(whole: Searcher, question: str) -> None:
+def test_documents_are_found_by_person_file_folder_names(whole: Searcher, question: str) -> None:
     assert whole.search(Query("", "", text=question), 1)[0].doc_id == "letter"
 
 
@@ -141,12 +139,12 @@ def test_articles_stay_right_with_additions_and_removals(whole: Searcher, tmp_pa
     expected = build(tmp_path / "alone", kept)
     for change in (lambda: None, lambda: optimize(folder)):
         change()
-        found = Searcher.open(folder, ENCODER)
-        assert sizes_by_document(found) == sizes_by_document(expected) == [[1], [2], [2]]
+        changed = Searcher.open(folder, ENCODER)
+        assert sizes_by_document(changed) == sizes_by_document(expected) == [[1], [2], [2]]
         for query in (Query("", "visiting hours"), Query("", "", text="Jane Doe leaving")):
             ours, theirs = (
                 [(hit.passage_id, pytest.approx(hit.score, abs=1e-6)) for hit in each.search(query, 9)]
-                for each in (found, expected)
+                for each in (changed, expected)
             )
             assert ours == theirs
 
@@ -156,19 +154,19 @@ def test_an_old_format_is_refused_until_repaired(tmp_path: Path) -> None:
     expected = build(folder, EVERYTHING).search("visiting hours", 9)
     (database,) = folder.rglob("index.sqlite")
     connection = sqlite3.connect(database)
-    told = json.loads(connection.execute("SELECT content FROM state").fetchone()[0])
-    content = json.dumps({**told, "format_version": 5})
+    manifest = json.loads(connection.execute("SELECT content FROM state").fetchone()[0])
+    content = json.dumps({**manifest, "format_version": 5})
     connection.execute("UPDATE state SET sum = ?, content = ?", (_sum(1, content), content))
     connection.commit()
     connection.close()
     checksum = hashlib.sha256(content.encode()).hexdigest()
-    write_current(folder, Current(database.parent.name, told["generation"], checksum))
+    write_current(folder, Current(database.parent.name, manifest["generation"], checksum))
     for opened in (lambda: Searcher.open(folder, ENCODER), lambda: IndexUpdate(folder), lambda: optimize(folder)):
         with pytest.raises(IndexFolderError, match=r"format 5.*auscult verify .* --repair"):
             opened()
     assert repair(folder) == ["segment-000001"]
-    found = Searcher.open(folder, ENCODER)
-    found.index.verify()
-    assert found.search("visiting hours", 9) == expected
+    repaired = Searcher.open(folder, ENCODER)
+    repaired.index.verify()
+    assert repaired.search("visiting hours", 9) == expected
     assert repair(folder) == []
-    assert [*chain(*sizes_by_document(found))] == [*[3] * 8, 2, 2, *[1] * 6]
+    assert [*chain(*sizes_by_document(repaired))] == [*[3] * 8, 2, 2, *[1] * 6]

@@ -38,11 +38,11 @@ def test_products_of_any_columns_are_about_right(tmp_path: Path, columns: tuple[
     width = columns[1] - columns[0]
     query = vectors[7, slice(*columns)] + CHANCE.standard_normal(width, np.float32) / 40
     exact = vectors[:, slice(*columns)] @ query
-    found = estimated(tmp_path, vectors, columns, query, float(np.sqrt(width / 384)))
+    estimates = estimated(tmp_path, vectors, columns, query, float(np.sqrt(width / 384)))
     # Of vectors without any structure it is the square root of 2 / pi, .80.
-    assert np.corrcoef(found, exact)[0, 1] > 0.75
-    assert np.argmax(found[:100]) == 7
-    assert np.polyfit(exact, found, 1)[0] == pytest.approx(1, abs=0.2)
+    assert np.corrcoef(estimates, exact)[0, 1] > 0.75
+    assert np.argmax(estimates[:100]) == 7
+    assert np.polyfit(exact, estimates, 1)[0] == pytest.approx(1, abs=0.2)
 
 
 def test_what_has_no_length_has_no_product(tmp_path: Path) -> None:

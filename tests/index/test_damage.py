@@ -62,7 +62,7 @@ def grown(place: Path) -> tuple[Path, list[Path]]:
     closed, other = place / "closed", place / "other-live"
     backup(folder, closed)
     backup(folder, other)
-    older, found, fork = place / "older", place / "index", place / "other"
+    older, index, fork = place / "older", place / "index", place / "other"
     for copy in (closed, other, folder):
         holder = None if copy == closed else PassageIndex.open(copy)
         # A copy within this process would end the locks that it holds on the database.
@@ -75,9 +75,9 @@ def grown(place: Path) -> tuple[Path, list[Path]]:
             if (copy, number) == (folder, 0):
                 subprocess.run(["cp", "-r", str(folder), str(older)], check=True)
         if holder is not None:
-            subprocess.run(["cp", "-r", str(copy), str(found if copy == folder else fork)], check=True)
+            subprocess.run(["cp", "-r", str(copy), str(index if copy == folder else fork)], check=True)
             holder.reader.close()
-    return found, [older, fork, closed]
+    return index, [older, fork, closed]
 
 
 @pytest.fixture(scope="module")
@@ -200,7 +200,7 @@ def test_damage_never_brings_an_older_generation_back(live: tuple[Path, list[Pat
 
 
 @pytest.mark.parametrize("kind", ["flip", "cut", "remove", "swap 0", "swap 1"])
-def test_a_commit_that_was_only_in_the_log_is_missed(live: tuple[Path, list[Path]], tmp_path: Path, kind: str) -> None:
+def test_losing_a_commit_from_the_log_is_detected(live: tuple[Path, list[Path]], tmp_path: Path, kind: str) -> None:
     folder, others = live
     copy = tmp_path / "copy"
     shutil.copytree(folder, copy)
@@ -215,7 +215,7 @@ def test_a_commit_that_was_only_in_the_log_is_missed(live: tuple[Path, list[Path
     assert PassageIndex.open(copy).manifest.generation == 4
 
 
-def test_verify_checks_the_log_while_a_reader_holds_the_index(live: tuple[Path, list[Path]], tmp_path: Path) -> None:
+def test_verify_checks_the_log_beside_open_readers(live: tuple[Path, list[Path]], tmp_path: Path) -> None:
     folder, _ = live
     copy = tmp_path / "copy"
     shutil.copytree(folder, copy)
@@ -276,7 +276,7 @@ def test_format_4_is_refused_until_repaired(folder: Path, tmp_path: Path) -> Non
         PassageIndex.open(copy)
 
 
-def test_an_index_of_other_words_is_refused_until_it_is_repaired(
+def test_index_of_another_normal_form_needs_repair(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old = tmp_path / "old"

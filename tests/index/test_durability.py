@@ -199,7 +199,7 @@ def test_killed_before_every_kind_of_storage_call(tmp_path: Path, writers: Write
     assert set(outcomes.values()) == {False, True}
 
 
-def test_a_first_build_killed_leaves_a_folder_that_can_be_built_in(tmp_path: Path, writers: Writers) -> None:
+def test_killed_first_build_leaves_a_buildable_folder(tmp_path: Path, writers: Writers) -> None:
     folder = tmp_path / "index"
     writers.start(folder, "rebuild", fatal=15)
     assert writers.wait() == (-signal.SIGKILL, [])
@@ -210,7 +210,7 @@ def test_a_first_build_killed_leaves_a_folder_that_can_be_built_in(tmp_path: Pat
 
 
 @pytest.mark.parametrize("call", ["fsync", "replace"])
-def test_a_failing_disk_is_reported_and_the_old_index_stays(
+def test_disk_failure_is_reported_and_keeps_old_index(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:
     folder = tmp_path / "index"
@@ -251,7 +251,7 @@ def change(update: IndexUpdate) -> None:
 
 
 @pytest.mark.parametrize("fatal", range(1, 9))
-def test_a_full_database_is_reported_and_the_old_index_stays(
+def test_full_database_is_reported_and_keeps_old_index(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fatal: int
 ) -> None:
     folder = tmp_path / "index"

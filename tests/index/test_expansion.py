@@ -82,9 +82,7 @@ def test_a_repair_brings_the_terms_back(tmp_path: Path) -> None:
     assert by_passage(PassageIndex.open(folder)) == before
 
 
-def test_an_index_of_before_has_no_terms_and_takes_new_documents(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_older_index_without_terms_accepts_new_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder, plain = tmp_path / "index", HashedEncoder()
     with monkeypatch.context() as patch:
         patch.setattr(store, "_SCHEMA", store._SCHEMA.replace(", terms BLOB", ""))
@@ -108,7 +106,7 @@ def test_all_evidence_has_the_best_window(tmp_path: Path) -> None:
     np.testing.assert_allclose(10 * best, searcher.index.reader.expansions.scores(*ASKED), atol=1e-5)
 
 
-def test_what_the_store_keeps_is_within_half_a_step() -> None:
+def test_stored_weights_are_within_half_a_step() -> None:
     (expansion,) = ENCODER.expand_documents([DOCUMENTS[0]])
     read = from_bytes(to_bytes(expansion))
     for name in ("windows", "starts", "terms"):

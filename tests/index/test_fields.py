@@ -125,7 +125,7 @@ def test_documents_are_counted_by_value(index: PassageIndex) -> None:
         index.search(VECTOR, where={"patient": min(only_removed)})
 
 
-def test_a_bound_stands_for_all_that_begins_with_it(tmp_path: Path) -> None:
+def test_date_bounds_include_everything_with_their_prefix(tmp_path: Path) -> None:
     dates = Between("2019-02", "2019")
     assert [dates.holds(date) for date in ("2019-01-31", "2019-02", "2019-12-31", "2020-01-01")] == [
         False,

@@ -44,7 +44,7 @@ def ids(index: PassageIndex) -> list[str]:
     return [document.doc_id for document in stored(index)]
 
 
-def test_documents_come_back_equal_and_the_manifest_counts_them(tmp_path: Path) -> None:
+def test_documents_come_back_equal_and_are_counted(tmp_path: Path) -> None:
     documents = [*leaflets(), *generated(50)]
     index = build(tmp_path / "index", documents)
     assert stored(index) == documents
@@ -75,7 +75,7 @@ def test_any_text_comes_back_with_its_offsets(
     assert [index.reader.passage_text(row) for row in (0, 1)] == [document.slice(p) for p in passages]
 
 
-def test_headings_above_a_passage_count_and_documents_without_them_keep_their_hash(tmp_path: Path) -> None:
+def test_parent_headings_change_the_hash_only_if_present(tmp_path: Path) -> None:
     plain = Document("d", "t", "Rest.", (Passage("d#1", "Drugs", 0, 5, (Sentence(0, 5),)),))
     # What an index of before holds of the same document: it is not read again.
     assert content_hash(plain).hex().startswith("d07bc026e118f73c")
@@ -136,7 +136,7 @@ def test_an_update_that_fails_changes_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "nowhere").exists()
 
 
-def test_after_a_failure_nothing_of_an_update_can_be_committed(tmp_path: Path) -> None:
+def test_failed_updates_commit_nothing(tmp_path: Path) -> None:
     index = build(tmp_path / "index", leaflets())
     bad = Document("leaflet-gout", "", "", (Passage("one", "", 0, 0), Passage("one", "", 0, 0)))
     with IndexUpdate(tmp_path / "index", ENCODER) as update:
@@ -151,7 +151,7 @@ def test_after_a_failure_nothing_of_an_update_can_be_committed(tmp_path: Path) -
     assert stored(PassageIndex.open(tmp_path / "index")) == stored(index)
 
 
-def test_an_update_keeps_the_knowledge_base_or_takes_another(tmp_path: Path) -> None:
+def test_update_keeps_or_replaces_the_knowledge_base(tmp_path: Path) -> None:
     first, other = (KnowledgeBase([Concept(f"X:{n}", f"concept {n}")]) for n in (1, 2))
     with IndexWriter(tmp_path / "index", ENCODER) as writer:
         writer.add(leaflets())
@@ -197,7 +197,7 @@ def test_other_peoples_folders_are_left_alone(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["notes.txt"]
 
 
-def test_a_second_writer_is_refused_and_a_dead_ones_lock_taken_over(tmp_path: Path) -> None:
+def test_second_writer_is_refused_unless_lock_is_stale(tmp_path: Path) -> None:
     folder = tmp_path / "index"
     build(folder, leaflets())
     with IndexWriter(folder, ENCODER):
@@ -211,14 +211,14 @@ def test_a_second_writer_is_refused_and_a_dead_ones_lock_taken_over(tmp_path: Pa
     assert len(ids(build(folder, leaflets()[:2]))) == 2
 
 
-def test_an_open_index_goes_on_answering_while_it_is_replaced(tmp_path: Path) -> None:
+def test_open_index_keeps_answering_while_it_is_replaced(tmp_path: Path) -> None:
     before = build(tmp_path / "index", leaflets())
     build(tmp_path / "index", generated(5))
     assert stored(before) == leaflets()
     assert len(before.search(ENCODER.encode_documents(leaflets())[0][0], k=3)[0]) == 3
 
 
-def test_an_index_of_an_older_format_or_from_the_future_is_refused(tmp_path: Path) -> None:
+def test_older_and_newer_index_formats_are_refused(tmp_path: Path) -> None:
     folder = tmp_path / "index"
     (folder / "generation-000007").mkdir(parents=True)
     (folder / "CURRENT").write_text("generation-000007\n")

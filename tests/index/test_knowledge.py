@@ -80,7 +80,7 @@ def knowledge_file(index: Path) -> Path:
 
 @settings(max_examples=30, deadline=None)
 @given(concepts)
-def test_any_knowledge_base_says_at_rest_what_it_said(
+def test_stored_knowledge_base_answers_as_in_memory(
     tmp_path_factory: pytest.TempPathFactory, given: list[Concept]
 ) -> None:
     known = KnowledgeBase(given)
@@ -139,7 +139,7 @@ def test_an_update_keeps_or_replaces_the_knowledge_base(tmp_path: Path) -> None:
     assert same(known, other)
 
 
-def test_a_reader_keeps_its_knowledge_while_the_file_is_replaced(tmp_path: Path) -> None:
+def test_readers_keep_their_knowledge_when_files_are_replaced(tmp_path: Path) -> None:
     index = built(tmp_path / "index")
     reader = PassageIndex.open(index).reader
     optimize(index)
@@ -172,7 +172,7 @@ def without_file(index: Path) -> None:
 
 
 @pytest.mark.parametrize("derive", [repair, optimize])
-def test_an_index_of_before_is_read_and_gets_the_file(tmp_path: Path, derive: Callable[[Path], object]) -> None:
+def test_older_index_is_read_and_gains_the_file(tmp_path: Path, derive: Callable[[Path], object]) -> None:
     index = built(tmp_path / "index")
     without_file(index)
     for _ in range(2):
@@ -185,7 +185,7 @@ def test_an_index_of_before_is_read_and_gets_the_file(tmp_path: Path, derive: Ca
 
 
 @pytest.mark.parametrize("damage", ["missing", "flipped"])
-def test_a_missing_or_damaged_file_is_named_and_derived_again(tmp_path: Path, damage: str) -> None:
+def test_missing_or_damaged_file_is_named_and_rebuilt(tmp_path: Path, damage: str) -> None:
     index = built(tmp_path / "index")
     path = knowledge_file(index)
     if damage == "missing":
@@ -204,7 +204,7 @@ def test_a_missing_or_damaged_file_is_named_and_derived_again(tmp_path: Path, da
     assert same(known, KNOWN)
 
 
-def test_questions_are_understood_with_it_as_with_the_whole(tmp_path: Path) -> None:
+def test_stored_and_whole_knowledge_answer_questions_alike(tmp_path: Path) -> None:
     searcher = Searcher.open(built(tmp_path / "index"), ENCODER)
     before = Searcher.open(built(tmp_path / "before"), ENCODER)
     without_file(tmp_path / "before")

@@ -45,23 +45,23 @@ def query(seed: int) -> np.ndarray:
 
 def brute_force(documents: list[Document], vector: np.ndarray) -> list[tuple[float, str, str]]:
     """(score, passage id, document id) by the definition: the mean over a passage's sentence cosines."""
-    found = []
+    scored = []
     for document in documents:
         cosines = ENCODER.encode_documents([document])[0].astype(np.float64) @ vector.astype(np.float64)
         first = 0
         for passage in document.passages:
             last = first + len(passage.sentences)
             if last > first:
-                found.append((float(cosines[first:last].mean()), passage.passage_id, document.doc_id))
+                scored.append((float(cosines[first:last].mean()), passage.passage_id, document.doc_id))
             first = last
-    return found
+    return scored
 
 
 def test_the_fixture_encoder_keeps_the_contract() -> None:
     assert isinstance(ENCODER, DocumentEncoder)
 
 
-def test_one_inner_product_is_the_mean_of_sentence_cosines(index: PassageIndex, documents: list[Document]) -> None:
+def test_one_inner_product_equals_mean_sentence_cosine(index: PassageIndex, documents: list[Document]) -> None:
     for seed in range(20):
         expected = {passage_id: score for score, passage_id, _ in brute_force(documents, query(seed))}
         rows, scores = index.search(query(seed), k=10_000)
@@ -134,7 +134,7 @@ def test_filter_by_document_equals_filtered_ranking(index: PassageIndex) -> None
 
 
 @pytest.mark.parametrize("k", [1, 7, 10_000])
-def test_grouping_gives_every_document_once_with_its_best_passage(
+def test_grouping_returns_each_documents_best_passage_once(
     index: PassageIndex, documents: list[Document], k: int
 ) -> None:
     best: dict[int, tuple[int, float]] = {}
@@ -168,7 +168,7 @@ def test_selection_equals_a_full_sort(data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("k", [1, 5, 30])
-def test_what_a_rough_product_gets_wrong_by_rounding_is_put_right(k: int) -> None:
+def test_rounding_errors_of_rough_products_are_corrected(k: int) -> None:
     chance = np.random.default_rng(7)
     wanted = np.full(16, 0.25, np.float32)
     vectors = (wanted + chance.normal(scale=1e-7, size=(60, 16))).astype(np.float32)

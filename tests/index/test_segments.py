@@ -56,23 +56,23 @@ def parted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def check_equal(found: Searcher, expected: Searcher) -> None:
+def check_equal(actual: Searcher, expected: Searcher) -> None:
     for query in ASKED:
         for group_by in ("passage", "document"):
             for scoring in ("fused", "model") if query.terms else ("fused",):
-                asked = {"group_by": group_by, "scoring": scoring}
-                hits, wanted = (each.search(query, 40, options=SearchOptions(**asked)) for each in (found, expected))  # type: ignore[arg-type]
+                options = {"group_by": group_by, "scoring": scoring}
+                hits, wanted = (each.search(query, 40, options=SearchOptions(**options)) for each in (actual, expected))  # type: ignore[arg-type]
                 assert [hit.passage_id for hit in hits] == [hit.passage_id for hit in wanted]
                 np.testing.assert_allclose([h.score for h in hits], [h.score for h in wanted], atol=1e-6)
                 assert [(h.text, h.title, h.metadata) for h in hits] == [(h.text, h.title, h.metadata) for h in wanted]
 
 
-def test_three_adds_and_two_removes_answer_as_one_build(parted: Path, whole: Searcher) -> None:
-    found = Searcher.open(parted, ENCODER)
-    reader = found.index.reader
+def test_additions_and_removals_answer_like_one_build(parted: Path, whole: Searcher) -> None:
+    searcher = Searcher.open(parted, ENCODER)
+    reader = searcher.index.reader
     assert len(reader.segments) > 1
-    assert found.index.manifest.removed
-    check_equal(found, whole)
+    assert searcher.index.manifest.removed
+    check_equal(searcher, whole)
     for field in FIELDS:
         by_passage = reader.living[reader.passage_documents]
         stays = by_passage if field in OF_PASSAGES else reader.living
@@ -82,29 +82,29 @@ def test_three_adds_and_two_removes_answer_as_one_build(parted: Path, whole: Sea
             )
         for terms in (["sign", "wört7"], ["topic", "3"], ["treatment", "gout"]):
             for what in ("coverage", "likeness"):
-                ours, theirs = (getattr(each.index.reader.words, what)(terms, field) for each in (found, whole))
+                ours, theirs = (getattr(each.index.reader.words, what)(terms, field) for each in (searcher, whole))
                 assert ours[stays].tolist() == theirs.tolist()
     assert not reader.words.holds("allopurinol"), "only a removed document holds it"
     assert dict(reader.titles) == dict(whole.index.reader.titles)
     assert reader.values("source")[0] == whole.index.reader.values("source")[0]
-    found.index.verify()
+    searcher.index.verify()
 
 
-def test_after_optimize_it_is_one_segment_and_removed_bytes_are_gone(parted: Path, whole: Searcher) -> None:
+def test_optimize_leaves_one_segment_without_removed_bytes(parted: Path, whole: Searcher) -> None:
     before = Searcher.open(parted, ENCODER)
     optimize(parted)
-    found = Searcher.open(parted, ENCODER)
-    assert len(found.index.reader.segments) == 1
-    assert not found.index.manifest.removed
-    check_equal(found, whole)
+    searcher = Searcher.open(parted, ENCODER)
+    assert len(searcher.index.reader.segments) == 1
+    assert not searcher.index.manifest.removed
+    check_equal(searcher, whole)
     check_equal(before, whole)
-    found.index.verify()
+    searcher.index.verify()
     files = [path for path in parted.rglob("*") if path.is_file()]
     assert {path.name for path in files} >= {"CURRENT", "index.sqlite", "segment-000001"}
     assert not [path for path in files if b"allopurinol" in path.read_bytes().lower()]
 
 
-def test_an_index_without_documents_takes_some_and_loses_all(tmp_path: Path) -> None:
+def test_empty_index_gains_documents_and_loses_all(tmp_path: Path) -> None:
     build(tmp_path / "index", [])
     for _ in range(2):
         with IndexUpdate(tmp_path / "index", ENCODER) as update:
@@ -122,7 +122,7 @@ def test_an_index_without_documents_takes_some_and_loses_all(tmp_path: Path) -> 
         assert not len(index.search(ENCODER.encode_documents(leaflets())[0][0])[0])
 
 
-def test_what_an_update_adds_and_takes_away_again_is_not_there(tmp_path: Path) -> None:
+def test_documents_added_and_deleted_in_one_update_vanish(tmp_path: Path) -> None:
     build(tmp_path / "index", generated(5))
     with IndexUpdate(tmp_path / "index", ENCODER) as update:
         update.add(leaflets())

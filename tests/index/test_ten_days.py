@@ -130,7 +130,7 @@ def map_last(documents: object, change: Callable[[list[Document]], list[Document
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
-def test_ten_days_leave_no_duplicate_no_ghost_and_no_loss(tmp_path: Path, seed: int) -> None:
+def test_ten_days_leave_no_duplicate_ghost_or_loss(tmp_path: Path, seed: int) -> None:
     hospital = Hospital(tmp_path, seed)
     hospital.check("north")
     hospital.add("south")

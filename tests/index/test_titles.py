@@ -42,7 +42,7 @@ def test_words_of_titles_are_counted_once_a_title(gone: tuple[int, ...]) -> None
     assert dict(titles.words.items()) == count_words(titles)
 
 
-def test_words_of_titles_in_several_segments_are_counted_once_a_title() -> None:
+def test_title_words_count_once_across_segments() -> None:
     first, second = titles_of(list(DOCUMENTS)), titles_of([("Gout", ["X:1"]), ("Gout of the knee", [])])
     living = [np.ones(len(DOCUMENTS), bool), np.ones(2, bool)]
     both = Titles([*first._files, *second._files], living, lambda number, row: "")
@@ -50,12 +50,12 @@ def test_words_of_titles_in_several_segments_are_counted_once_a_title() -> None:
     assert both.words["knee"] == 1
 
 
-def test_a_document_that_was_removed_gives_its_name_to_the_next() -> None:
+def test_next_document_inherits_a_removed_documents_name() -> None:
     assert titles_of(list(DOCUMENTS), gone=(0,))["gout"] == "GOUT"
     assert "gout" not in dict(titles_of(list(DOCUMENTS), gone=(0, 2)))
 
 
-def test_the_first_document_of_a_name_or_of_its_only_identifier() -> None:
+def test_names_and_sole_identifiers_find_the_first_document() -> None:
     titles = titles_of(list(DOCUMENTS))
     assert dict(titles) == {
         "gout": "Gout",

@@ -43,7 +43,7 @@ def idf(holders: int, documents: int = 3) -> float:
     return float(np.log1p((documents - holders + 0.5) / (holders + 0.5)))
 
 
-def test_coverage_is_bm25_as_a_share_of_the_most_it_could_be() -> None:
+def test_coverage_is_bm25_divided_by_its_maximum() -> None:
     # "toe" twice among five terms (the stop words fall), where the mean passage has 2.4: toe red toe swell.
     lengths = [len(analyse(text)) for _, passages in DOCUMENTS for _, text in passages]
     assert lengths == [4, 3, 2, 0, 2]
@@ -55,7 +55,7 @@ def test_coverage_is_bm25_as_a_share_of_the_most_it_could_be() -> None:
     assert WORDS.coverage([], "text").tolist() == [0] * 5
 
 
-def test_coverage_is_below_one_and_counts_a_repeated_word_once() -> None:
+def test_coverage_stays_below_one_and_ignores_repetition() -> None:
     everything = WORDS.coverage(["toe"] * 3, "article")
     assert everything.tolist() == WORDS.coverage(["toe"], "article").tolist()
     assert everything.shape == (3,)

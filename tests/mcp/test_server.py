@@ -62,14 +62,14 @@ async def conversation(client: Client) -> None:
         assert tool.annotations is not None
         assert tool.annotations.read_only_hint
         assert tool.output_schema is not None
-        assert all("description" in each for each in tool.input_schema["properties"].values())
+        assert all("description" in field for field in tool.input_schema["properties"].values())
     found = await ask(client, "search", entity="Gout", aspects=["treatment"], k=3)
     passage = found["passages"][0]
     assert passage["document"] == "leaflet-gout"
     real = passage["sentences"][0]["id"]
     cited = await ask(client, "cite", ids=[real, "leaflet-gout#0-10-abcd"])
     assert not cited["all_exist"]
-    assert [each["exists"] for each in cited["citations"]] == [True, False]
+    assert [citation["exists"] for citation in cited["citations"]] == [True, False]
     assert cited["citations"][0]["text"] == passage["sentences"][0]["text"]
     read = await ask(client, "read", sentence=real, before=1, behind=0)
     assert read["sections"][-1]["sentences"][-1]["id"] == real
@@ -77,7 +77,7 @@ async def conversation(client: Client) -> None:
     assert (await ask(client, "indexes"))["indexes"][0]["documents"] == 4
 
 
-def test_a_client_starts_it_and_speaks_over_its_standard_input_and_output(index: Path, tmp_path: Path) -> None:
+def test_server_talks_over_standard_input_and_output(index: Path, tmp_path: Path) -> None:
     process = StdioServerParameters(
         command=sys.executable, args=["-m", "auscult.cli.main", "mcp", f"leaflets={index}"], cwd=tmp_path
     )
@@ -146,7 +146,7 @@ def test_mistakes_are_tool_errors_of_one_sentence(
     talk(make_server(library), wrong)
 
 
-def test_an_internal_error_tells_its_place_without_the_question(
+def test_internal_error_names_its_place_not_the_question(
     library: Library, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(*_: object) -> None:

@@ -51,19 +51,19 @@ def search(library: Library, question: str = "", entity: str = "", **options):  
     return tools.search(library, question, entity, **given)
 
 
-def test_a_searchs_sentences_can_be_cited_word_for_word(library: Library) -> None:
+def test_found_sentences_can_be_cited_word_for_word(library: Library) -> None:
     found = search(library, entity="Gout", aspects=["treatment"])
     first = found.passages[0]
     assert (first.index, first.document, first.heading) == ("leaflets", "leaflet-gout", "Treatment")
-    assert [each.text for each in first.sentences] == [
+    assert [sentence.text for sentence in first.sentences] == [
         "Treatment often begins with allopurinol.",
         "Ask your doctor before you stop a medicine.",
     ]
     assert first.answering == [first.sentences[0].id]
-    cited = tools.cite(library, [each.id for each in first.sentences])
+    cited = tools.cite(library, [sentence.id for sentence in first.sentences])
     assert cited.all_exist
-    assert [each.text for each in cited.citations] == [each.text for each in first.sentences]
-    assert {(each.document, each.title, each.heading) for each in cited.citations} == {
+    assert [citation.text for citation in cited.citations] == [sentence.text for sentence in first.sentences]
+    assert {(citation.document, citation.title, citation.heading) for citation in cited.citations} == {
         ("leaflet-gout", "Gout", "Treatment")
     }
 
@@ -71,14 +71,18 @@ def test_a_searchs_sentences_can_be_cited_word_for_word(library: Library) -> Non
 def test_a_search_filters_by_assertions(tmp_path: Path) -> None:
     notes = [("one", "The patient has gout."), ("two", "The patient denies gout. He sleeps well.")]
     documents = [
-        build_document(doc_id=each, title="Note", sections=[Section("History", text, each)]) for each, text in notes
+        build_document(doc_id=doc_id, title="Note", sections=[Section("History", text, doc_id)])
+        for doc_id, text in notes
     ]
     build_index(documents, ENCODER, tmp_path / "notes")
     library = Library({"notes": tmp_path / "notes"}, encoder=ENCODER)
-    found = {each.document: [one.assertions for one in each.sentences] for each in search(library, "", "gout").passages}
+    found = {
+        passage.document: [one.assertions for one in passage.sentences]
+        for passage in search(library, "", "gout").passages
+    }
     assert found == {"one": [["affirmed"]], "two": [["negated"], []]}
     only = search(library, "", "gout", assertions=["negated"])
-    assert [each.document for each in only.passages] == ["two"]
+    assert [passage.document for passage in only.passages] == ["two"]
     with pytest.raises(QueryError, match="a question about a thing"):
         search(library, "does he sleep well?", assertions=["negated"])
 
@@ -87,24 +91,26 @@ def test_an_invented_citation_does_not_exist(library: Library) -> None:
     real = search(library, entity="Gout", aspects=["treatment"]).passages[0].sentences[0].id
     cited = tools.cite(library, [real, real[:-4] + "0000", "leaflet-gout#0-5-abcd", "as doctors say"])
     assert not cited.all_exist
-    assert [each.exists for each in cited.citations] == [True, False, False, False]
-    for each in cited.citations[1:]:
-        assert each.text == ""
-        assert each.problem.count(". ") == 0
-        assert each.problem.endswith(".")
+    assert [citation.exists for citation in cited.citations] == [True, False, False, False]
+    for citation in cited.citations[1:]:
+        assert citation.text == ""
+        assert citation.problem.count(". ") == 0
+        assert citation.problem.endswith(".")
 
 
 def test_all_indexes_are_asked_or_one(library: Library) -> None:
     both = search(library, entity="Scabies", k=20)
-    assert {each.index for each in both.passages} == {"leaflets", "notes"}
-    scores = [each.probability for each in both.passages]
+    assert {passage.index for passage in both.passages} == {"leaflets", "notes"}
+    scores = [passage.probability for passage in both.passages]
     assert len(scores) <= 20
     assert both.passages[0].document == "ward-note"
-    assert {each.index for each in search(library, entity="Scabies", index="leaflets", k=20).passages} == {"leaflets"}
+    assert {passage.index for passage in search(library, entity="Scabies", index="leaflets", k=20).passages} == {
+        "leaflets"
+    }
     only = search(library, entity="Gout", where={"source": "North"}, k=20)
-    assert {each.source for each in only.passages} == {"North"}
+    assert {passage.source for passage in only.passages} == {"North"}
     dated = search(library, entity="Long", where={"date": "2020..2024-06"})
-    assert [(each.document, each.date) for each in dated.passages] == [("long/one#2", "2024")]
+    assert [(passage.document, passage.date) for passage in dated.passages] == [("long/one#2", "2024")]
 
 
 def test_that_nothing_answers_is_said(library: Library) -> None:
@@ -114,7 +120,7 @@ def test_that_nothing_answers_is_said(library: Library) -> None:
     assert search(library, entity="Gout", aspects=["treatment"]).understood != ""
 
 
-def test_of_a_long_passage_the_best_sentences_are_shown(library: Library) -> None:
+def test_long_passages_show_their_best_sentences(library: Library) -> None:
     (passage, *_) = search(library, entity="Long", aspects=["line 250"], index="notes").passages
     assert passage.document == "long/one#2"
     assert len(passage.sentences) == 12
@@ -128,13 +134,13 @@ def test_reading_on(library: Library) -> None:
     fifth = whole.sections[0].sentences[5]
     assert fifth.text == "Line 295 says little."
     around = tools.read(library, fifth.id, "", "", 2, 1, 0)
-    assert [each.text for each in around.sections[0].sentences] == [
+    assert [sentence.text for sentence in around.sections[0].sentences] == [
         f"Line {n} says little." for n in (293, 294, 295, 296)
     ]
     bounded = tools.read(library, "", "long/one#2", "", 0, 0, 0)
     assert (bounded.first, bounded.last) == (0, 120)
     sections = tools.read(library, "", "leaflet-gout", "leaflets", 0, 0, 0).sections
-    assert [each.heading for each in sections] == ["What is it?", "Symptoms", "Treatment"]
+    assert [section.heading for section in sections] == ["What is it?", "Symptoms", "Treatment"]
     assert tools.text_of(library, "leaflets", "leaflet-gout") == leaflets()[3].text
 
 
@@ -158,15 +164,15 @@ def test_a_group_sees_its_documents_alone(folders: dict[str, Path]) -> None:
     assert "Canary" in plan.text
     assert tools.cite(inside, [plan.id]).all_exist
     assert not tools.cite(outside, [plan.id]).all_exist
-    told = repr(
+    answers = repr(
         [
             search(outside, entity="Scabies", k=20),
             tools.coverage(outside, ["Scabies"], ["plan"], "notes", {}),
             tools.indexes(outside),
         ]
     )
-    assert "Canary" not in told
-    assert "ward" not in told
+    assert "Canary" not in answers
+    assert "ward" not in answers
     for ask in (
         lambda: tools.read(outside, "", "ward-note", "", 0, 0, 0),
         lambda: tools.read(outside, plan.id, "", "", 0, 0, 0),

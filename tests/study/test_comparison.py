@@ -23,7 +23,7 @@ def at(first: float) -> dict[str, object]:
     return {"measures": MEASURES | {"R@1": first}}
 
 
-def test_a_model_of_two_corpora_has_one_row_beside_what_was_published() -> None:
+def test_one_row_joins_corpora_and_published_figures() -> None:
     subset = {"query_subset": "random 500, seed 0", "queries": 500}
     rows = table_of(
         record("KNRM", "adapted", fingerprint="a", **at(0.4)),
@@ -49,12 +49,12 @@ def test_what_learned_nothing_is_first_then_the_best() -> None:
     assert [row["Model"] for row in rows] == ["BM25", "DRMM", "KNRM"]
 
 
-def test_models_of_another_track_and_parts_of_a_model_are_left_out() -> None:
+def test_other_tracks_and_parts_of_models_are_omitted() -> None:
     rows = table_of(record("KNRM", "adapted"), record("HAR", "zero-shot"), record("CDV (entity only)", "adapted"))
     assert [row["Model"] for row in rows] == ["KNRM"]
 
 
-def test_a_page_without_a_paper_has_no_published_column() -> None:
+def test_page_without_a_paper_has_no_published_column() -> None:
     page = Page(name="further", title="", opening="")
     filed = [Filed("records", record("KNRM", "adapted"))]
     table = comparison_table(Comparison("", "adapted", ("medquad",)), page, filed, EncoderMarks([]))

@@ -118,8 +118,11 @@ def test_all_models_of_one_variant_are_compared() -> None:
     expected = [(graph, "KNRM") for graph in graphs] + [(graph, "KNRM-W") for graph in graphs]
     found = planned_pairs((name, name, "adapted") for name in names)
     assert found == [("KNRM-W", "KNRM"), *expected]
-    told = [{"than": "KNRM, adapted", "measures": gap(mean, 0.01)} for mean in (0.1, 0.2)]
-    models = [variant("KNRM"), *(variant(graph, differences=[each]) for graph, each in zip(graphs, told, strict=True))]
+    differences = [{"than": "KNRM, adapted", "measures": gap(mean, 0.01)} for mean in (0.1, 0.2)]
+    models = [
+        variant("KNRM"),
+        *(variant(graph, differences=[difference]) for graph, difference in zip(graphs, differences, strict=True)),
+    ]
     for table in (
         question_table(models, QUESTIONS[1]),
         measures_table(models),
@@ -128,7 +131,7 @@ def test_all_models_of_one_variant_are_compared() -> None:
     ):
         assert [row[0] for row in table.rows if row[0] != "KNRM"] == graphs
     assert [row[2][:6] for row in question_table(models, QUESTIONS[1]).rows] == ["+10.00", "+20.00"]
-    assert [each.model for each in figure_records(models)] == ["KNRM", graphs[0]]
+    assert [record.model for record in figure_records(models)] == ["KNRM", graphs[0]]
     models[0] = models[0].model_copy(update={"comparison": "another"})
     assert question_table(models, QUESTIONS[1]).rows == (), "none but those that were compared with each other"
 
@@ -173,7 +176,7 @@ def test_measures_lengths_and_costs_stand_head_by_head(bench: list[EvaluationRec
     assert (cost["publ. min, healthqa"], cost["publ. ms, nfcorpus"]) == ("98.92", "16.55")
 
 
-def test_lengths_of_questions_and_of_what_is_read_do_not_mix(bench: list[EvaluationRecord]) -> None:
+def test_question_and_query_lengths_do_not_mix(bench: list[EvaluationRecord]) -> None:
     assert "words of the question as it was asked" in length_table(bench).notes[0]
     assert "Models read entity and aspects" in length_table(bench).notes[1]
     renewed = [bench[0].model_copy(update={"length_of": "query"}), *bench[1:]]
@@ -193,7 +196,7 @@ def test_records_from_before_there_were_lengths_are_read(bench: list[EvaluationR
     assert titles == ["Context and knowledge: measures", "Costs"]
 
 
-def test_the_page_counts_the_answers_and_the_figure_is_drawn(bench: list[EvaluationRecord], tmp_path: Path) -> None:
+def test_page_counts_the_answers_and_draws_the_figure(bench: list[EvaluationRecord], tmp_path: Path) -> None:
     write_records(tmp_path / "ck-medquad.json", bench)
     page = write_pages(tmp_path)["results/wang2021.md"]
     for question in QUESTIONS:
@@ -212,7 +215,7 @@ def test_the_page_counts_the_answers_and_the_figure_is_drawn(bench: list[Evaluat
         draw_lengths(tmp_path / "none.svg", [record("BM25", "untrained")])
 
 
-def test_what_several_seeds_compare_a_single_training_need_not(bench: list[EvaluationRecord]) -> None:
+def test_questions_compared_by_seeds_skip_single_trainings(bench: list[EvaluationRecord]) -> None:
     filed = [Filed("ck-medquad", entry) for entry in bench]
     table = questions_table(filed)
     assert [row[0] for row in table.rows] == [question.title for question in (*QUESTIONS[:2], QUESTIONS[3])]

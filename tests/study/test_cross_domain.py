@@ -68,7 +68,7 @@ def test_what_a_model_was_trained_on() -> None:
     assert trained_on({}) is None
 
 
-def test_a_row_a_training_text_beside_its_own_published_row() -> None:
+def test_each_training_text_has_its_own_row() -> None:
     filed = [Filed("capr", entry) for entry in records()]
     table = comparison_table(GRUNDMANN.comparisons[0], GRUNDMANN, filed, EncoderMarks([]))
     rows = {row[0]: dict(zip(table.columns, row, strict=True)) for row in table.rows}
@@ -79,7 +79,7 @@ def test_a_row_a_training_text_beside_its_own_published_row() -> None:
     assert rows["CAPR-Bi, both"]["clinical-notes: R@1"] == "", "it is adapted there"
 
 
-def test_published_rows_are_of_models_that_learned_from_the_same_kind_of_text() -> None:
+def test_published_rows_match_the_kind_of_training_text() -> None:
     """The paper's rows of its bi-encoder, R@1 of MedQuAD and then of MIMIC-III."""
     published = {}
     for entry in records():
@@ -135,7 +135,7 @@ def test_the_table_that_repeats_most_models_stands_beside() -> None:
     assert {"R@1", "R@5", "publ.\nR@1", "publ.\nR@5"} <= set(table.columns)
 
 
-def test_published_figures_stand_beside_models_of_the_same_kind_of_text() -> None:
+def test_published_figures_appear_beside_equally_trained_models() -> None:
     """R@1 of the paper's bi-encoder on MedQuAD is 27.03, 64.40 or 64.44, by what it was trained on."""
     words = record("BM25", "medquad", 0.3, [])
     trainings: list[tuple[list[dict[str, str]], str]] = [
@@ -156,7 +156,7 @@ def test_published_figures_stand_beside_models_of_the_same_kind_of_text() -> Non
     assert main_table([words], "untrained") is not None
 
 
-def test_a_table_of_several_kinds_of_text_has_figures_of_one() -> None:
+def test_mixed_tables_show_published_figures_of_one_kind() -> None:
     own = [record(f"CAPR-Poly, {name}", "medquad", 0.6, corpora) for name, corpora in (("a", [PAGES]), ("b", [NOTES]))]
     own.append(record("CAPR-Bi", "medquad", 0.6, [NOTES]))
     (table,) = result_tables(own)

@@ -13,14 +13,14 @@ PAPERS = [page.name for page in (ARNOLD, ZHU, GRUNDMANN, WANG, GALKO)]
 
 
 @pytest.mark.parametrize("key", PAPERS)
-def test_the_table_for_programs_lists_each_element_with_its_places(key: str) -> None:
+def test_machine_readable_table_lists_elements_with_places(key: str) -> None:
     rows = [row for row in element_rows() if row["paper"] == key]
     assert len(rows) == len(read_elements(key)) >= 10
     assert all(row["where"] for row in rows if row["here"] == "as in the paper")
 
 
 @pytest.mark.parametrize("key", PAPERS)
-def test_a_papers_page_shows_the_departures_that_weigh_most(key: str) -> None:
+def test_paper_page_shows_only_the_main_departures(key: str) -> None:
     table = departures_table(key)
     assert 5 <= len(table.rows) < len(read_elements(key))
     assert len(table.as_markdown().split()) <= 200
@@ -28,13 +28,13 @@ def test_a_papers_page_shows_the_departures_that_weigh_most(key: str) -> None:
 
 
 @pytest.mark.parametrize("key", PAPERS)
-def test_what_departs_is_told_and_no_element_is_listed_twice(key: str) -> None:
+def test_departures_are_listed_and_no_element_twice(key: str) -> None:
     listed = read_elements(key)
     assert len({each.element for each in listed}) == len(listed)
     assert {each.state for each in listed} >= {"faithful", "departs"}
 
 
-def test_names_of_classes_methods_fields_and_constants_are_found() -> None:
+def test_classes_methods_fields_and_constants_are_found() -> None:
     here = "study/pages/elements.py"
     lines = (elements.ROOT / here).read_text().splitlines()
     for name in ("ELEMENTS", "Element", "Element.how", "Place.text", "find_place"):
@@ -62,7 +62,7 @@ def test_what_is_gone_is_named(where: str) -> None:
         "- [",
     ],
 )
-def test_a_list_that_tells_too_little_is_an_error(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_incomplete_list_is_an_error(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "x.yaml").write_text(text)
     monkeypatch.setattr(elements, "ELEMENTS", tmp_path)
     with pytest.raises(DataError, match=r"x\.yaml"):

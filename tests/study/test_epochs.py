@@ -30,7 +30,7 @@ BEFORE, AFTER = "2026-11-21T08:42:48+00:00", "2026-11-21T08:42:49+00:00"
     ],
     ids=["trained before", "trained after", "of the record's date", "learned nothing", "no training", "fused"],
 )
-def test_trainings_of_before_the_fault_was_mended_are_marked(made: dict[str, object], marked: bool) -> None:
+def test_trainings_before_the_fix_are_marked(made: dict[str, object], marked: bool) -> None:
     training = with_mark(made).get("training", {})
     assert mark_of(training) == (MARK if marked else "")
     assert epoch_notes([{}, training]) == ([NOTE] if marked else [])
@@ -42,7 +42,7 @@ def test_a_mark_that_does_not_hold_is_removed() -> None:
     )
 
 
-def test_the_table_marks_the_row_and_says_what_it_means() -> None:
+def test_table_marks_the_row_and_explains_the_mark() -> None:
     shown = [record("CDV", "zero-shot", training={FIELD: True}), record("BM25", "untrained")]
     filed = [Filed("evaluation", each) for each in shown]
     comparison = Comparison("Zero-shot models", "zero-shot", ("medquad",))

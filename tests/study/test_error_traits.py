@@ -97,13 +97,13 @@ def test_table_and_file(tmp_path: Path) -> None:
     )
     errors = find_errors(task, [Ranking("q", ("n#2",), (0.9,))], read_passages(task.documents), KNOWN)
     finder = TraitFinder(task, KNOWN, NoteLabeller(DictionaryRecognizer(KNOWN)))
-    found = {"CAPR-Bi": find_traits(finder, errors), "without errors": []}
-    table = trait_table(found)
+    traits = {"CAPR-Bi": find_traits(finder, errors), "without errors": []}
+    table = trait_table(traits)
     assert [row[:2] for row in table.rows] == [("CAPR-Bi", "1")]
     shares = dict(zip(TRAITS, table.rows[0][2:], strict=True))
     assert shares["same entity"] == "100.0"
     assert shares["long passage"] == "0.0"
-    write_traits(tmp_path / "errors.jsonl", found)
+    write_traits(tmp_path / "errors.jsonl", traits)
     (line,) = (tmp_path / "errors.jsonl").read_text().splitlines()
     assert json.loads(line)["traits"] == ["same entity", "structural aspect"]
     assert json.loads(line)["model"] == "CAPR-Bi"

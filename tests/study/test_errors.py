@@ -61,7 +61,7 @@ def test_aspect_classes(true: list[str], found: str, expected: str) -> None:
     assert classify_aspects(true, found) == expected
 
 
-def test_right_answers_are_no_errors_and_classes_are_counted(tmp_path: Path) -> None:
+def test_only_wrong_answers_are_counted_by_class(tmp_path: Path) -> None:
     rankings = [first("mig-symptoms"), first("mig-treatment", "q2")]
     errors = find_errors(TASK, rankings, PASSAGES, TAXONOMY)
     assert [(each.query_id, each.entity_class, each.aspect_class) for each in errors] == [("q2", "unrelated", "same")]

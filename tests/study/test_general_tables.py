@@ -13,7 +13,7 @@ from study.pages.spans_table import spans_table
 WHENCE = {"date": "2026-11-24T10:00:00+00:00", "hardware": "a processor, two cores"}
 
 
-def test_questions_without_an_answer_have_a_column_a_model() -> None:
+def test_unanswerable_questions_table_has_one_column_per_model() -> None:
     def of(model: str, share: float) -> dict[str, Any]:
         return {
             "model": f"General encoder, {model}",
@@ -39,7 +39,7 @@ def test_questions_without_an_answer_have_a_column_a_model() -> None:
     assert "at most 1.0 % are told so" in table.notes[0]
 
 
-def test_spans_have_a_column_a_corpus_and_the_widest_interval_beneath() -> None:
+def test_spans_table_has_corpus_columns_and_widest_interval() -> None:
     def of(corpus: str, f1: float, half: float) -> dict[str, Any]:
         return {
             "corpus": corpus,
@@ -62,7 +62,7 @@ def test_weights_have_a_row_a_collection() -> None:
     assert table.rows == (("cpgqa", "90.0", "90.0"), ("pubmedqa", "95.0", "95.0"))
 
 
-def test_only_kinds_of_evidence_that_change_a_corpus_are_shown() -> None:
+def test_ablation_shows_only_evidence_that_changes_a_corpus() -> None:
     def part(evidence: str, low: float, high: float) -> dict[str, Any]:
         return {"evidence": evidence, "change": (low + high) / 2, "low": low, "high": high}
 
@@ -76,7 +76,7 @@ def test_only_kinds_of_evidence_that_change_a_corpus_are_shown() -> None:
     assert ablation_table([record]).rows == (("everything: nDCG@10", "80.0"), ("without vectors", "-2.0\\*"))
 
 
-def test_the_newest_load_of_each_number_of_processes_is_shown() -> None:
+def test_newest_load_per_process_count_is_shown() -> None:
     def of(processes: int, day: str, searches: float) -> dict[str, Any]:
         return {
             "clients": 8,

@@ -36,14 +36,14 @@ def _recorded() -> dict[str, list[dict[str, Any]]]:
     return records
 
 
-def test_a_row_is_picked_by_the_values_of_its_fields() -> None:
+def test_rows_are_picked_by_field_values() -> None:
     assert value_at(RECORD, "points / model=bi / median_ms / clock") == 1.25
     assert value_at(RECORD, "points / model=bi&passages=128 / median_ms / clock") == 2.5
     assert value_at(RECORD, "gain / 1") == 0.25
 
 
 @pytest.mark.parametrize("path", ["pints", "points / model=poly", "points / model=bi / ms", "gain / 3"])
-def test_what_a_record_lacks_is_an_error_that_names_it(path: str) -> None:
+def test_missing_record_value_error_names_the_path(path: str) -> None:
     with pytest.raises(DataError, match=re.escape(f"'{path}' in a record of Times")):
         value_at(RECORD, path)
 

@@ -67,7 +67,7 @@ def test_the_report_is_made_of_the_records(tmp_path: Path) -> None:
         write_pages(tmp_path / "empty")
 
 
-def test_variants_that_explain_others_are_named_and_in_the_tables(tmp_path: Path) -> None:
+def test_explanatory_variants_are_named_and_in_the_tables(tmp_path: Path) -> None:
     for file, model in (("capr-one", "CAPR-Bi"), ("capr-mixed", "CAPR-Cross, mixed")):
         write_records(tmp_path / f"{file}.json", [record("BM25", "untrained"), record(model)])
     write_records(tmp_path / "capr-two.json", [record("CAPR-Bi", corpus="mine")])
@@ -98,7 +98,7 @@ def test_tables_hold_every_figure(tmp_path: Path) -> None:
     (tmp_path / "cosine.json").write_text(json.dumps(odd))
     tables = write_tables(tmp_path)
     models = rows(tables["models.csv"])
-    assert [(each["record"], each["model"]) for each in models] == [
+    assert [(row["record"], row["model"]) for row in models] == [
         ("evaluation", "BM25"),
         ("evaluation", "CDV+avg-fasttext"),
         *(("rankers-zero-shot", name) for name in ("BM25", "KNRM", "HAR")),
@@ -109,18 +109,18 @@ def test_tables_hold_every_figure(tmp_path: Path) -> None:
     assert (knrm["µs per candidate"], knrm["date"], knrm["hardware"]) == ("100.0", "2026-01-02", "a processor, 2 cores")
     assert (knrm["published in"], knrm["publ. R@1"]) == ("arnold2020, Table 3, zero-shot", "16.86")
     groups = rows(tables["groups.csv"])
-    assert {each["model"] for each in groups if each["by"] == "source"} == {"CDV+avg-fasttext"}
-    (why,) = [each for each in groups if each["model"] == "HAR" and each["group"] == "why"]
+    assert {row["model"] for row in groups if row["by"] == "source"} == {"CDV+avg-fasttext"}
+    (why,) = [row for row in groups if row["model"] == "HAR" and row["group"] == "why"]
     assert (why["by"], why["queries"], why["RR"]) == ("question type", "20", "50.00")
     learned = rows(tables["learning.csv"])
-    assert [tuple(each.values())[-6:] for each in learned] == [("3", "3,000", "1", "25.00", "50.00", "50.00")] * 2
+    assert [tuple(row.values())[-6:] for row in learned] == [("3", "3,000", "1", "25.00", "50.00", "50.00")] * 2
     (cosine,) = rows(tables["weighted-odd-models.csv"])
     assert (cosine["model"], cosine["MAP"], cosine["P@10"], cosine["F1@10"]) == ("CD_q", "0.123", "0.2", "0.24")
     assert rows(tables["weighted-odd.csv"])[0]["significant: CD_q: MAP"] == "CD, RND"
     assert write_tables(tmp_path) == tables
 
 
-def test_rankers_are_told_from_bm25_and_have_a_page_of_their_own(tmp_path: Path) -> None:
+def test_rankers_have_their_own_page_marked_against_bm25(tmp_path: Path) -> None:
     untrained = record("BM25", "untrained", better_than={"AP": ["HAR, zero-shot"]})
     few = record("CDV+avg-fasttext", "zero-shot", training=PAGES)
     write_records(tmp_path / "evaluation.json", [untrained, few])
@@ -135,7 +135,7 @@ def test_rankers_are_told_from_bm25_and_have_a_page_of_their_own(tmp_path: Path)
     assert "Below print: HAR by 5." in pages["results.md"]
 
 
-def test_one_title_trained_twice_has_two_rows_and_bm25_one(tmp_path: Path) -> None:
+def test_retrained_title_has_two_rows_and_bm25_one(tmp_path: Path) -> None:
     for number, file in enumerate(("capr-one", "capr-two")):
         own = [record("BM25", "untrained"), record("CAPR-Bi", fingerprint=str(number))]
         write_records(tmp_path / f"{file}.json", own)
@@ -245,7 +245,7 @@ def test_the_test_split_is_the_first_column(tmp_path: Path) -> None:
     assert "| Model | medquad: R@1 | medquad (split train): R@1 |" in page
 
 
-def test_figures_on_queries_that_share_nothing_with_the_training_stand_beside_those_of_all(tmp_path: Path) -> None:
+def test_figures_on_unseen_queries_appear_beside_all_queries(tmp_path: Path) -> None:
     def of(subset: str, **changes: object) -> EvaluationRecord:
         return record("CDV", "adapted", training={}, fingerprint="f1", query_subset=subset, **changes)
 
@@ -312,20 +312,20 @@ def test_documents_nobody_trained_on_open_the_results(tmp_path: Path) -> None:
     assert "results/unseen-documents.md" in pages["results.md"]
 
 
-def test_the_adapted_track_of_medquad_says_that_it_had_labels(tmp_path: Path) -> None:
+def test_adapted_medquad_sections_say_labels_were_used(tmp_path: Path) -> None:
     records = [record("CDV", track, training={}, corpus=corpus) for track in TRACKS for corpus in ("medquad", "mine")]
     write_records(tmp_path / "evaluation.json", records)
     write_records(tmp_path / "rankers-adapted.json", [record("KNRM", "adapted")])
-    told = [
+    headings = [
         section.partition("\n")[0]
         for page in write_pages(tmp_path).values()
         for section in re.split(r"^##+ ", page, flags=re.MULTILINE)
         if SUPERVISED["medquad"] in section
     ]
-    assert told == ["Adapted models"] * 2
+    assert headings == ["Adapted models"] * 2
 
 
-def test_models_are_marked_by_the_encoder_they_began_with_which_is_told_once_a_page(tmp_path: Path) -> None:
+def test_pages_explain_each_starting_encoder_mark_once(tmp_path: Path) -> None:
     ((digest, known),) = KNOWN.items()
     encoder = {"name": known.name, "sha256": digest, "training_known": False}
     passed_on = {**encoder, "through": ["CAPR-Bi"]}

@@ -35,7 +35,7 @@ def test_the_interval_decides_what_a_difference_shows() -> None:
     assert table.notes[0].endswith("500 queries of medquad, 2 seeds, adapted models. Measured 2026-11-24, two cores.")
 
 
-def test_records_of_fewer_seeds_have_a_table_of_their_own() -> None:
+def test_records_of_fewer_seeds_have_their_own_table() -> None:
     several, one = seeds_tables([_record(), _record(), _record(seeds=[1], given=["um"])])
     assert (several.title, one.title) == ("Several seeds: what each part adds", "One seed: what each part adds")
     assert (len(several.rows), len(one.rows)) == (6, 3)

@@ -26,7 +26,7 @@ def _record(model: str) -> dict[str, Any]:
     }
 
 
-def test_a_row_a_model_and_a_column_what_is_asked() -> None:
+def test_target_table_has_model_rows_and_task_columns() -> None:
     table = target_table([_record("one"), _record("other")])
     assert table.columns == ("Model", "entities, described", "entities, by words alone", "headings")
     assert table.rows == (("one", "2.0", "", "24.1"), ("other", "2.0", "", "24.1"))

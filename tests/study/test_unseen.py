@@ -74,7 +74,7 @@ def test_less_does_not(training: Document) -> None:
     assert left(training) == ["long", "short"]
 
 
-def test_all_words_of_a_short_answer_touch_its_query() -> None:
+def test_short_answers_are_seen_when_all_words_occur() -> None:
     assert left(document("Coffee", "It is said that milk burns; coffee does not.")) == ["long"]
     assert left(document("Coffee", "Buttermilk burnsides.")) == ["long", "short"]
 

@@ -122,7 +122,7 @@ def test_spaces_inside_a_link_stay_outside_its_range() -> None:
     assert (ranges, [link.target for link in section.links]) == (["two", "uric_acid"], ["two", "uric acid"])
 
 
-def test_damaged_wikitext_is_read_as_far_as_it_goes() -> None:
+def test_damaged_wikitext_is_read_as_far_as_possible() -> None:
     text = "".join(
         s.text for s in read_wikitext("'''Bold {{open [[link | {| table\n== Heading ==\nwords <ref>never closed")
     )
@@ -193,7 +193,7 @@ def test_a_killed_conversion_goes_on_where_it_stopped(tmp_path: Path, monkeypatc
     assert not list(tmp_path.glob("broken.jsonl.*"))
 
 
-def test_what_was_begun_with_another_list_is_not_gone_on_with(tmp_path: Path, titles: Path) -> None:
+def test_conversion_does_not_resume_with_another_list(tmp_path: Path, titles: Path) -> None:
     dump, out = tmp_path / "dump.xml", tmp_path / "wiki.jsonl"
     dump.write_bytes(dump_of(*PAGES)[: -len("</mediawiki>\n")])
     with pytest.raises(DataError, match="cut short"):

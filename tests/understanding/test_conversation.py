@@ -62,7 +62,7 @@ def test_questions_that_add_people_or_words_are_followed(half: int) -> None:
     assert len(wrong) <= len(chosen) // 10, wrong
 
 
-def test_words_of_people_are_added_to_the_question_before() -> None:
+def test_people_are_added_to_the_earlier_question() -> None:
     told = asked_after(["How is gout treated?"], "and vegetarians?")
     assert (told.taken_entity, told.taken_aspects) == ("gout", ("treatment",))
     assert told.query.text == "gout treatment and vegetarians?"
@@ -85,17 +85,17 @@ def test_people_that_a_vocabulary_has_are_people() -> None:
 
 
 def test_what_was_taken_is_told() -> None:
-    told = asked_after(["How is gout treated?"], "and in children?")
-    assert (told.taken_entity, told.taken_aspects) == ("gout", ("treatment",))
-    assert told.note.endswith("from before: gout, treatment")
-    assert told.query.text == "gout treatment and in children?"
-    assert told.query.entity_id == "X:0"
-    assert not told.aspects_read
-    told = asked_after(["How is gout treated?"], "is it contagious?")
-    assert (told.taken_entity, told.taken_aspects, told.aspects_read) == ("gout", (), True)
-    told = asked_after(["How is gout treated?"], "and asthma?")
-    assert (told.taken_entity, told.taken_aspects) == ("", ("treatment",))
-    assert [each.asked for each in told.entities] == ["asthma"]
+    understood = asked_after(["How is gout treated?"], "and in children?")
+    assert (understood.taken_entity, understood.taken_aspects) == ("gout", ("treatment",))
+    assert understood.note.endswith("from before: gout, treatment")
+    assert understood.query.text == "gout treatment and in children?"
+    assert understood.query.entity_id == "X:0"
+    assert not understood.aspects_read
+    understood = asked_after(["How is gout treated?"], "is it contagious?")
+    assert (understood.taken_entity, understood.taken_aspects, understood.aspects_read) == ("gout", (), True)
+    understood = asked_after(["How is gout treated?"], "and asthma?")
+    assert (understood.taken_entity, understood.taken_aspects) == ("", ("treatment",))
+    assert [each.asked for each in understood.entities] == ["asthma"]
 
 
 @pytest.mark.parametrize(
@@ -153,6 +153,6 @@ def test_several_entities_are_taken_together() -> None:
     assert by_aspect.query.aspects == ("side effects",)
 
 
-def test_only_the_last_questions_of_a_long_conversation_are_read() -> None:
+def test_only_the_conversations_last_questions_are_read() -> None:
     assert asked_after(["How is gout treated?", *["hello"] * 20], "and in children?").taken_entity == ""
     assert asked_after(["How is gout treated?", *["hello"] * 19], "and in children?").taken_entity == "gout"

@@ -118,7 +118,7 @@ def test_the_asked_entity_is_read_not_the_longest(
     assert (about(reading), reading.aspects) == (entity, aspects)
 
 
-def test_the_entity_of_an_aspect_counts_more_than_others(parser: QuestionParser) -> None:
+def test_entity_of_an_aspect_counts_more_than_others(parser: QuestionParser) -> None:
     reading = parser.read("After a heart attack, are there known treatment options for leukemia")
     assert [(each.words, each.likelihood) for each in reading.entities] == [("heart attack", 0.5), ("leukemia", 1)]
 
@@ -172,7 +172,7 @@ def test_an_identifier_becomes_the_preferred_name(parser: QuestionParser) -> Non
         read(parser, "DOID:123456", ("treatment",))
 
 
-def test_a_question_word_like_an_identifier_is_a_word(parser: QuestionParser) -> None:
+def test_identifier_like_question_word_stays_a_word(parser: QuestionParser) -> None:
     understood = read(parser, text="What is EURON:roblis?")
     assert (understood.query.text, understood.query.entity_id, understood.match) == ("What is EURON:roblis?", "", None)
 
@@ -183,7 +183,7 @@ def test_a_question_keeps_its_text(parser: QuestionParser) -> None:
     assert (query.entity, query.aspects, query.entity_id) == ("leukemia", ("causes",), "DOID:1240")
 
 
-def test_what_stands_beside_a_name_is_carried_by_the_words(parser: QuestionParser) -> None:
+def test_words_beside_a_name_leave_the_entity_alone(parser: QuestionParser) -> None:
     query = read(parser, text="What are the symptoms of leukemia in children?").query
     assert (query.entity, query.entity_id) == ("leukemia", "DOID:1240")
 
@@ -211,7 +211,7 @@ def test_unknown_words_stay_unresolved(parser: QuestionParser) -> None:
         "Could somebody please tell me why I always wake up so early?",
     ],
 )
-def test_a_question_without_a_name_is_not_taken_for_one(parser: QuestionParser, text: str) -> None:
+def test_question_without_a_name_gives_no_entity(parser: QuestionParser, text: str) -> None:
     understood = read(parser, text=text)
     assert (understood.query.entity, understood.query.text, understood.match) == ("", text, None)
 

@@ -26,7 +26,7 @@ from random_cdv import documents, make_encoder, subwords
 KINDS = pytest.mark.parametrize("kind", ["average", "bloom"])
 
 
-def test_the_lstm_equals_the_librarys_bidirectional_lstm_on_packed_input():
+def test_lstm_equals_torch_bidirectional_lstm_on_packed_input():
     torch.manual_seed(0)
     ours, theirs = BidirectionalLstm(5, 4), nn.LSTM(5, 4, bidirectional=True, batch_first=True)
     for name, value in ours.forwards.named_parameters():
@@ -65,7 +65,7 @@ def test_missing_halves_do_not_count(kind: str):
     assert np.linalg.norm(only_entity) == pytest.approx(1.0, abs=1e-5)
 
 
-def test_the_entity_weight_shifts_the_score_between_the_halves_and_is_saved(tmp_path: Path):
+def test_entity_weight_scales_the_entity_half_and_persists(tmp_path: Path):
     encoder = make_encoder("average")
     query = Query("", "asthma", ("symptoms",))
     plain = encoder.encode_queries([query])[0]
@@ -82,7 +82,7 @@ def test_the_entity_weight_shifts_the_score_between_the_halves_and_is_saved(tmp_
 
 
 @KINDS
-def test_the_document_share_draws_entity_halves_together_and_leaves_aspects(kind: str, tmp_path: Path):
+def test_document_share_pulls_entity_halves_together_not_aspects(kind: str, tmp_path: Path):
     encoder, document = make_encoder(kind), documents(1)[0]
     plain = encoder.encode_documents([document])[0]
     encoder.document_share = 2.0
@@ -108,7 +108,7 @@ def test_several_aspects_are_averaged_and_headings_preprocessed():
     np.testing.assert_allclose(joined, listed, atol=1e-6)
 
 
-def test_a_known_concept_uses_its_table_and_an_unknown_one_its_mention():
+def test_concepts_use_the_table_or_else_their_mention():
     space = make_encoder("bloom").spaces["entity"]
     np.testing.assert_array_equal(space.place("DOID:1", "asthma"), np.full(12, 0.5, np.float32))
     np.testing.assert_array_equal(space.place("DOID:2", "asthma"), space.embed(["asthma"])[0])
@@ -169,14 +169,14 @@ def test_averages_ignore_order_and_unknown_plain_words():
     np.testing.assert_allclose(one, expected, atol=1e-6)
 
 
-def test_bloom_codes_have_up_to_k_bits_and_differ():
+def test_bloom_codes_differ_with_at_most_k_bits():
     codes = [bloom_bits(f"Q{n}", bits=1024, hashes=5) for n in range(50)]
     assert all(1 <= code.sum() <= 5 for code in codes)
     assert all((one != two).any() for one, two in pairwise(codes))
     np.testing.assert_array_equal(codes[3], bloom_bits("Q3", bits=1024, hashes=5))
 
 
-def test_bloom_embedding_is_the_mean_of_the_two_end_states():
+def test_bloom_embedding_is_the_mean_of_end_states():
     encoder = BloomEncoder(BloomConfig(word_dim=6, lstm_dim=5, dense_dim=4, bits=16)).eval()
     texts = [torch.randn(n, 6) for n in (4, 1, 6)]
     states = unpack(encoder.words(pack(texts)))

@@ -46,7 +46,7 @@ def test_sizes_are_those_of_section_5_2() -> None:
 
 
 @pytest.mark.parametrize("identifier", ["Q1047", "DOID:2841", "symptoms", "title:gout", ""])
-def test_a_bloom_code_has_the_bits_of_five_hashes(identifier: str) -> None:
+def test_bloom_code_sets_the_bits_of_five_hashes(identifier: str) -> None:
     # The hash itself, as its author's test vectors have it.
     assert (murmur3("", 1), murmur3("test", 0), murmur3("Hello, world!", 0)) == (0x514E28B7, 0xBA6BD213, 0xC0363E43)
     settings = BloomConfig()
@@ -55,7 +55,7 @@ def test_a_bloom_code_has_the_bits_of_five_hashes(identifier: str) -> None:
     assert set(code.tolist()) == {0.0, 1.0}
 
 
-def test_a_bloom_encoder_predicts_bits_through_a_tanh_layer() -> None:
+def test_bloom_encoder_predicts_bits_through_a_tanh_layer() -> None:
     encoder, texts = bloom_encoder(), ["rare heart pain", "gout", "wheezing cough"]
     packed = pack([torch.tensor(np.array(read(text)), dtype=torch.float32) for text in texts])
     weights = weights_of(encoder)
@@ -64,7 +64,7 @@ def test_a_bloom_encoder_predicts_bits_through_a_tanh_layer() -> None:
         np.testing.assert_allclose(found.detach(), bit_probabilities(weights, read(text)), atol=1e-6)
 
 
-def test_discourse_and_decoded_vectors_are_equations_11_and_12() -> None:
+def test_discourse_and_decoding_follow_equations_11_and_12() -> None:
     network = drawn(CdvNetwork(CdvConfig(input_dim=4, lstm_dim=3, discourse_dim=5, target_dim=3)), seed=3)
     documents = [read("rare heart pain gout"), read("cough"), read("wheezing gene asthma causes symptoms gout pain")]
     weights = weights_of(network)
@@ -127,7 +127,7 @@ def check_scores(encoder: CdvEncoder, expected: Mapping[str, float], folder: Pat
     assert found == pytest.approx(dict(expected), abs=1e-6)
 
 
-def test_a_passage_scores_the_mean_cosine_of_its_decoded_sentences(tmp_path: Path) -> None:
+def test_passage_score_is_mean_cosine_of_decoded_sentences(tmp_path: Path) -> None:
     """Eq. 7 to 14 from words to scores: one inner product of unit vectors against cosines of what they were made of."""
     encoder = make_encoder()
     assert [DOCUMENT.slice(sentence) for sentence in DOCUMENT.sentences][2:4] == [

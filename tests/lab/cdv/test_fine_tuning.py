@@ -58,7 +58,7 @@ def weights(folder: Path) -> dict[str, torch.Tensor]:
     return open_backbone(str(folder)).state_dict()
 
 
-def test_both_stages_train_and_the_saved_model_is_equal(corpus: Path, ontology: Path, bert: Path, tmp_path: Path):
+def test_both_stages_train_and_the_model_reloads_equal(corpus: Path, ontology: Path, bert: Path, tmp_path: Path):
     outcome = train(experiment(corpus, ontology, bert), tmp_path)
     losses = [epoch["loss"] for epoch in outcome.record["history"]]
     assert len(losses) == 4
@@ -84,7 +84,7 @@ def test_both_stages_train_and_the_saved_model_is_equal(corpus: Path, ontology: 
     assert not np.allclose(vectors, frozen.encode_documents([document()])[0], atol=1e-2)
 
 
-def test_the_frozen_stage_is_a_training_without_the_second(corpus: Path, ontology: Path, bert: Path, tmp_path: Path):
+def test_frozen_stage_equals_training_without_fine_tuning(corpus: Path, ontology: Path, bert: Path, tmp_path: Path):
     train(experiment(corpus, ontology, bert), tmp_path / "two")
     # Word vectors differ a little from training to training.
     (tmp_path / "one").mkdir()
@@ -97,7 +97,7 @@ def test_the_frozen_stage_is_a_training_without_the_second(corpus: Path, ontolog
 
 
 @pytest.mark.parametrize("killed_in", ["epoch", "checkpoint"])
-def test_a_training_killed_in_its_second_stage_ends_as_an_uninterrupted_one(
+def test_resuming_a_killed_second_stage_reproduces_the_model(
     corpus: Path, ontology: Path, bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, killed_in: str
 ):
     # A checkpoint after every step; standardised, so that statistics are to be kept as well.
@@ -211,7 +211,7 @@ def test_chunks_save_fewer_numbers_and_change_no_gradient(bert: Path):
     torch.testing.assert_close(gradients[0], gradients[1], atol=1e-4, rtol=1e-4)
 
 
-def test_examples_hold_texts_in_the_order_of_their_rows(corpus: Path, ontology: Path, bert: Path):
+def test_example_texts_follow_the_order_of_packed_rows(corpus: Path, ontology: Path, bert: Path):
     settings = experiment(corpus, ontology, bert)
     data = gather(settings, lambda _: None)
     table = SubwordTable(np.ones((50, 6), dtype=np.float32), min_n=4, max_n=5, hash_count=1)
@@ -243,7 +243,7 @@ def own(bert: Path) -> CdvEncoder:
     return CdvEncoder(network.documents, PooledTransformer(network.sentences, pooling="cls"), {}, name="mine")
 
 
-def test_a_models_own_transformer_is_saved_replaced_and_checked(bert: Path, tmp_path: Path):
+def test_own_transformer_is_saved_replaced_and_verified(bert: Path, tmp_path: Path):
     first = own(bert)
     identity = save(first, tmp_path)
     with torch.no_grad():
@@ -262,7 +262,7 @@ def test_a_models_own_transformer_is_saved_replaced_and_checked(bert: Path, tmp_
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model.json", "weights.safetensors"]
 
 
-def test_only_a_transformer_is_fine_tuned_and_its_name_may_be_a_variable(
+def test_fine_tuning_needs_a_transformer_and_expands_variables(
     corpus: Path, ontology: Path, bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     with pytest.raises(ValueError, match="needs kind 'transformer'"):

@@ -27,7 +27,7 @@ DESCRIBED = [
 ]  # fmt: skip
 
 
-def test_an_entity_stands_at_the_mean_of_its_descriptions(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_entity_vector_is_the_mean_of_its_descriptions(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Eq. 5 and 6, and what Eq. 2 is trained to predict; the network stays as it was drawn."""
     seen: list[Vector] = []
 

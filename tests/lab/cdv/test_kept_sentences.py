@@ -40,7 +40,7 @@ def document(number: int, sentences: int) -> Document:
 DOCUMENTS = [document(number, number % 3) for number in range(7)]
 
 
-def test_a_stopped_training_goes_on_reading_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reading_resumes_after_the_last_saved_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(data, "_DOCUMENTS", 2)
     said: list[str] = []
     with pytest.raises(KeyboardInterrupt):

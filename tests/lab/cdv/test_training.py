@@ -173,7 +173,7 @@ def test_a_diverged_model_ranks_last():
     assert reached == place_measures([1, 1])
 
 
-def test_a_share_is_a_part_of_the_training_documents_and_holds_the_same_out(corpus: Path, ontology: Path):
+def test_share_shrinks_training_but_not_held_out_documents(corpus: Path, ontology: Path):
     def ids(share: float) -> tuple[list[str], list[str], int]:
         fields = settings(corpus, ontology, share=share)
         data = gather(CdvExperiment.model_validate(fields), lambda _: None)
@@ -187,7 +187,7 @@ def test_a_share_is_a_part_of_the_training_documents_and_holds_the_same_out(corp
     assert half == ids(0.5)
 
 
-def test_calibration_is_the_best_on_held_out_documents_and_is_saved(corpus: Path, ontology: Path, tmp_path: Path):
+def test_calibration_maximizes_held_out_retrieval_and_is_saved(corpus: Path, ontology: Path, tmp_path: Path):
     fields = settings(corpus, ontology)
     fields["targets"] = {"kind": "average"}
     fields["validation"] = {"corpora": [str(corpus)], "documents": 4, "calibrate": True}
@@ -204,7 +204,7 @@ def test_calibration_is_the_best_on_held_out_documents_and_is_saved(corpus: Path
         assert retrieval_quality(encoder, data.held_out, asked_for)["RR"] <= reached["RR"] + 1e-6
 
 
-def test_batches_cover_every_document_once_and_are_shuffled_by_epoch():
+def test_batches_cover_documents_once_and_reshuffle_each_epoch():
     batches = DocumentBatches(list(range(1, 24)), batch_documents=4, seed=1)
     first = list(batches)
     assert sorted(row for batch in first for _, row in batch) == list(range(23))
@@ -292,7 +292,7 @@ def test_an_interrupted_training_ends_as_an_uninterrupted_one(
         torch.testing.assert_close(value, two[key], atol=1e-6, rtol=1e-5)
 
 
-def test_every_epoch_of_a_training_asks_for_its_own_examples(corpus: Path, ontology: Path, tmp_path: Path, monkeypatch):
+def test_every_epoch_requests_its_own_examples(corpus: Path, ontology: Path, tmp_path: Path, monkeypatch):
     seen_keys: list[tuple[int, int]] = []
     real = DocumentExamples.__getitem__
     monkeypatch.setattr(DocumentExamples, "__getitem__", lambda self, key: seen_keys.append(key) or real(self, key))
@@ -319,7 +319,7 @@ def test_two_processes_train_together_and_one_speaks(corpus: Path, ontology: Pat
     assert load_model(str(out / "model")).dim == 16
 
 
-def test_a_finished_training_is_not_done_again_and_another_is_refused(corpus: Path, ontology: Path, tmp_path: Path):
+def test_finished_training_is_reused_and_other_settings_refused(corpus: Path, ontology: Path, tmp_path: Path):
     fields = settings(corpus, ontology)
     fields["targets"] = {"kind": "average"}
     train(CdvExperiment.model_validate(fields), tmp_path / "run")
@@ -373,7 +373,7 @@ SHIPPED = [path for path in experiments_in(ROOT / "experiments") if path.suffix 
 
 
 @pytest.mark.parametrize("file", SHIPPED, ids=lambda f: f.stem)
-def test_shipped_experiment_files_are_valid_and_named_after_themselves(file: Path):
+def test_shipped_experiments_are_valid_and_match_file_names(file: Path):
     experiment = read_experiment(file)
     assert experiment.name == file.stem
     if experiment.track == "zero-shot":

@@ -74,7 +74,7 @@ def run(place: Path, *arguments: str, before: tuple[str, ...] = ()) -> str:
     return done.output
 
 
-def test_the_documented_ranker_is_short_and_runs_through_the_bench(place: Path, registry: None):
+def test_short_documented_plugin_ranker_runs_in_the_bench(place: Path, registry: None):
     assert len(EXAMPLE.splitlines()) <= 60
     files = [str(place / "one.yaml"), str(place / "two.yaml")]
     records = place / "records.json"
@@ -82,17 +82,17 @@ def test_the_documented_ranker_is_short_and_runs_through_the_bench(place: Path, 
     out = run(place, *files, "--json", str(records), before=plugin)
     assert "Soft match" in out
     assert "KNRM" in out
-    found = {record["model"]: record for record in json.loads(records.read_text())}
-    assert {"BM25", "TF-IDF", "KNRM", "Soft match"} <= set(found)
-    assert found["Soft match"]["track"] == "zero-shot"
-    assert found["Soft match"]["training"]["history"][0]["queries"] > 0
-    planned = [(model, each["than"]) for model, record in found.items() for each in record["differences"]]
+    by_model = {record["model"]: record for record in json.loads(records.read_text())}
+    assert {"BM25", "TF-IDF", "KNRM", "Soft match"} <= set(by_model)
+    assert by_model["Soft match"]["track"] == "zero-shot"
+    assert by_model["Soft match"]["training"]["history"][0]["queries"] > 0
+    planned = [(model, each["than"]) for model, record in by_model.items() for each in record["differences"]]
     assert planned == [("KNRM", "Soft match, zero-shot")]
-    asked = ["evaluate", str(place / "test"), "-m", str(place / "runs" / "two" / "model")]
+    arguments = ["evaluate", str(place / "test"), "-m", str(place / "runs" / "two" / "model")]
     RANKERS.pop("soft-match")
-    refused = CliRunner().invoke(app, asked)
+    refused = CliRunner().invoke(app, arguments)
     assert "registered by a file: --with" in str(refused.exception)
-    done = CliRunner().invoke(app, [*plugin, *asked])
+    done = CliRunner().invoke(app, [*plugin, *arguments])
     assert done.exit_code == 0, (done.output, done.exception)
     assert "Soft match" in done.output
     RANKERS.pop("soft-match")
@@ -102,7 +102,7 @@ def test_the_documented_ranker_is_short_and_runs_through_the_bench(place: Path, 
     assert done.exit_code == 0, (done.output, done.exception)
 
 
-def test_judgements_of_ones_own_are_checked_before_any_training(place: Path):
+def test_own_judgements_are_checked_before_any_training(place: Path):
     judged = place / "test" / "qrels" / "test.tsv"
     judged.write_text(judged.read_text() + "lupus-Symptoms\tnowhere\t1\n")
     done = CliRunner().invoke(app, ["compare", str(place / "one.yaml"), "--out", str(place / "runs"), "--no-progress"])
@@ -156,7 +156,7 @@ def test_a_killed_training_goes_on_and_ends_alike(model: str, place: Path, monke
         assert {**before, "seconds": 0} == {**after, "seconds": 0}
 
 
-def test_a_file_or_a_folder_stands_for_all_of_its_experiments(place: Path):
+def test_files_and_folders_expand_to_all_their_experiments(place: Path):
     base = yaml.safe_load((place / "base.yaml").read_text())
     folder = place / "experiments"
     folder.mkdir()
@@ -180,16 +180,16 @@ def test_wrong_input_fails_before_any_training(place: Path):
         "two.yaml": "soft-match",
         "missing.yaml": "missing.yaml",
     }
-    for name, told in cases.items():
+    for name, message in cases.items():
         done = CliRunner().invoke(
             app, ["compare", str(place / "one.yaml"), str(place / name), "--out", str(place / "runs")]
         )
         assert done.exit_code != 0
-        assert told in str(done.exception)
+        assert message in str(done.exception)
     assert not (place / "runs").exists()
 
 
-def test_other_settings_are_refused_and_only_the_folder_said_to_go(place: Path):
+def test_changed_settings_are_refused_naming_what_to_delete(place: Path):
     file = place / "one.yaml"
     run(place, str(file))
     file.write_text(yaml.safe_dump({"base": "base.yaml", "name": "one", "model": "knrm", "seed": 2}))
@@ -198,7 +198,7 @@ def test_other_settings_are_refused_and_only_the_folder_said_to_go(place: Path):
     assert str(done.exception).endswith(f"or delete {place / 'runs' / 'one'}")
 
 
-def test_a_mended_experiment_is_taken_and_the_failed_one_left_no_folder(place: Path):
+def test_failed_experiment_leaves_no_folder_to_block_retries(place: Path):
     base = yaml.safe_load((place / "base.yaml").read_text())
     wrong = {**base, "corpora": [*base["corpora"], {"name": str(place / "nowhere.jsonl")}]}
     (place / "base.yaml").write_text(yaml.safe_dump(wrong))
@@ -209,7 +209,7 @@ def test_a_mended_experiment_is_taken_and_the_failed_one_left_no_folder(place: P
     run(place, file)
 
 
-def test_models_to_fuse_are_checked_before_any_training_and_by_their_names(place: Path):
+def test_fused_models_are_checked_by_name_before_training(place: Path):
     (place / "file.yaml").write_text(yaml.safe_dump({"base": "base.yaml", "name": "other", "model": "knrm"}))
     (place / "unasked.yaml").write_text(
         yaml.safe_dump({"base": "base.yaml", "name": "unasked", "model": "knrm", "evaluate": []})

@@ -36,7 +36,7 @@ def run(*arguments: str, error: type[AuscultError] | None = None) -> Result:
     return result
 
 
-def test_list_as_json_lines_has_every_entry_and_its_state(root: Path) -> None:
+def test_json_list_has_every_entry_and_its_state(root: Path) -> None:
     rebuild(TINY / "MedQuAD", TINY / "cdv", root / "medquad")
     (root / "kg").mkdir()
     (root / "kg" / "entities.tsv.gz").write_bytes(b"")
@@ -60,7 +60,7 @@ def test_list_as_a_table(root: Path) -> None:
     assert "missing" in output
 
 
-def test_a_row_takes_two_lines_at_most_in_a_narrow_terminal(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_fit_two_lines_in_a_narrow_terminal(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     lines = run("list").stdout.splitlines()
     rows = [line for line in lines[3:-1] if not line.startswith(" ")]
@@ -71,7 +71,7 @@ def test_a_row_takes_two_lines_at_most_in_a_narrow_terminal(root: Path, monkeypa
     assert any("check" in row for row in rows)
 
 
-def test_show_says_what_it_is_and_how_to_get_it(root: Path) -> None:
+def test_show_describes_a_data_set_and_its_download(root: Path) -> None:
     output = run("show", "medquad").stdout
     assert "https://github.com/abachaa/MedQuAD/tree/577bd37b96c02d1833b2c9eed2de9f96964e96cb" in output
     assert "CC BY 4.0" in output
@@ -90,7 +90,7 @@ def test_verify_tells_the_wrong_file(root: Path) -> None:
     assert "medquad/documents.jsonl.gz" in str(result.exception)
 
 
-def test_get_of_prepared_and_restricted_sets_is_one_sentence(root: Path) -> None:
+def test_sets_without_download_are_refused_in_one_sentence(root: Path) -> None:
     result = run("get", "nhs", error=CorpusMissingError)
     assert "--from FOLDER_OR_URL" in str(result.exception)
     assert "\n" not in str(result.exception)
@@ -99,7 +99,7 @@ def test_get_of_prepared_and_restricted_sets_is_one_sentence(root: Path) -> None
     assert list(root.iterdir()) == []
 
 
-def test_get_refuses_a_tree_that_is_not_the_pinned_one(root: Path) -> None:
+def test_get_refuses_a_tree_at_another_commit(root: Path) -> None:
     result = run(
         *("get", "medquad", "--tree", str(TINY / "MedQuAD"), "--annotations", str(TINY / "cdv")),
         error=DataError,

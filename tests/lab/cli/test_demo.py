@@ -36,9 +36,8 @@ def test_the_demo_indexes_and_answers(tmp_path: Path, monkeypatch: pytest.Monkey
     assert searcher.index.manifest.counts.documents == 12
 
 
-def test_without_a_knowledge_base_it_asks_what_it_can_and_prints_what_it_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_demo_without_knowledge_base_asks_only_answerable_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Paths are printed as they are, though they look like markup."""
     monkeypatch.setenv("AUSCULT_DATA", str(tmp_path / "[/bold] [red]empty"))
     monkeypatch.setattr("auscult_lab.cli.demo.load_model", lambda name: HashedEncoder())
     done = CliRunner().invoke(app, ["demo", "--leaflets", "--out", str(tmp_path / "[link]index")])

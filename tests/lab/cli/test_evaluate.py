@@ -81,8 +81,8 @@ def test_subsets(data: Path) -> None:
     ]
 
 
-def test_another_split_is_told_and_has_nothing_published_beside_it(data: Path) -> None:
-    asked = {
+def test_other_splits_are_named_without_published_figures(data: Path) -> None:
+    query = {
         "query_id": "t1",
         "text": "",
         "entity": "Psoriasis",
@@ -91,7 +91,7 @@ def test_another_split_is_told_and_has_nothing_published_beside_it(data: Path) -
         "aspect_heading": "treatment",
         "relevant": [{"passage_id": "Psoriasis-3", "doc_id": "Psoriasis", "relevance": 1}],
     }
-    packed(data / "data" / "medquad" / "queries_train.jsonl.gz", [asked])
+    packed(data / "data" / "medquad" / "queries_train.jsonl.gz", [query])
     done = run("evaluate", "medquad", "-m", "bm25", "--split", "train", "--json", data / "a.json")
     assert done.exit_code == 0, done.output
     assert "medquad (split train)" in done.output
@@ -101,7 +101,7 @@ def test_another_split_is_told_and_has_nothing_published_beside_it(data: Path) -
     assert "arnold2020, Table 3" in run("evaluate", "medquad", "-m", "bm25").output
 
 
-def test_a_record_is_replaced_by_one_of_the_same_queries_only(data: Path) -> None:
+def test_records_are_replaced_only_by_the_same_queries(data: Path) -> None:
     out = data / "a.json"
     for ids in ("q2\nq5\n", "q5\nq2\nq2\n", "q1\nq3\n"):
         (data / "ids.txt").write_text(ids)
@@ -130,7 +130,7 @@ def test_one_title_on_two_tracks_in_one_call(data: Path) -> None:
     assert "'tiny, zero-shot' twice" in twice
 
 
-def test_a_model_trained_on_the_test_documents_is_refused(data: Path) -> None:
+def test_models_trained_on_test_documents_are_refused(data: Path) -> None:
     write_model(data / "peeked", {"corpora": [{"name": "medquad", "split": None}]})
     assert "was trained on its test documents" in failure(ConfigError, "evaluate", "medquad", "-m", data / "peeked")
 
@@ -153,7 +153,7 @@ def test_an_option_without_effect_is_refused(data: Path, arguments: list[str], n
     assert named in failure(ConfigError, "evaluate", *arguments)
 
 
-def test_a_run_is_measured_on_the_queries_it_shares_with_the_qrels(data: Path) -> None:
+def test_queries_missing_from_run_or_qrels_are_reported(data: Path) -> None:
     (data / "a.qrels").write_text("q1 0 p1 1\nq2 0 p2 1\nq3 0 p3 1\n")
     (data / "part.run").write_text("q1 Q0 p1 1 2.0 x\nq9 Q0 p1 1 2.0 x\n")
     result = run("evaluate", data / "part.run", data / "a.qrels")
@@ -203,7 +203,7 @@ def test_neural_models_tell_their_track_and_their_parts(data: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "adapted track" in result.output
     records = evaluation_records(read_records(out))
-    assert [(each.model, each.track) for each in records] == [
+    assert [(record.model, record.track) for record in records] == [
         ("BM25", "untrained"),
         ("tiny", "adapted"),
         ("tiny (entity only)", "adapted"),
@@ -212,7 +212,7 @@ def test_neural_models_tell_their_track_and_their_parts(data: Path) -> None:
     assert records[1].training == {"track": "adapted", "epochs": 0}
     assert len(records[1].fingerprint) == 64
     assert records[1].prepare_seconds > 0
-    assert len({json.dumps(each.measures) for each in records}) > 2
+    assert len({json.dumps(record.measures) for record in records}) > 2
     assert run("evaluate", "medquad", "-m", f"{data / 'tiny'}:fused", "--json", out).exit_code == 0
     fused = evaluation_records(read_records(out))[-1]
     assert (fused.model, fused.track) == ("auscult search, tiny", "adapted")
@@ -278,7 +278,7 @@ def test_word_vectors_are_a_model_by_their_cosines(data: Path, kind: str, name: 
     assert "nowhere.vec" in failure(ModelError, "evaluate", "medquad", "-m", f"{kind}:nowhere.vec")
 
 
-def test_end_to_end_rankings_are_as_deep_as_asked(data: Path) -> None:
+def test_end_to_end_rankings_have_the_requested_depth(data: Path) -> None:
     asked = ("evaluate", "medquad", "-m", "bm25", "--runs", data / "runs", "--protocol")
     for protocol, kept in (("end-to-end", 12), ("end-to-end:10", 10)):
         assert run(*asked, protocol).exit_code == 0

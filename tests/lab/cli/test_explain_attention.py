@@ -53,31 +53,31 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("kind", ["har", "har-wca"])
-def test_weights_are_those_of_the_pieces_that_were_read(command: Command, place: Path, kind: str) -> None:
+def test_explained_weights_cover_only_the_pieces_read(command: Command, place: Path, kind: str) -> None:
     done = command("explain", str(place / kind), *QUERY, "--text", str(place / "text.txt"), "--json")
     assert done.code == 0, done.err
-    found = json.loads(done.out)
-    assert [each["text"] for each in found["sentences"]] == SENTENCES
-    weights = [each["weight"] for each in found["sentences"]]
+    explanation = json.loads(done.out)
+    assert [sentence["text"] for sentence in explanation["sentences"]] == SENTENCES
+    weights = [sentence["weight"] for sentence in explanation["sentences"]]
     assert weights[1] is None, "no words"
     assert weights[3] is None, "beyond the ranker's four pieces"
     assert weights[0] + weights[2] == pytest.approx(1)
-    assert [word for word, _ in found["query"]] == ["asthmaa", "feverb"]
-    assert sum(weight for _, weight in found["query"]) == pytest.approx(1)
-    words = [word for word, _ in found["sentences"][2]["words"]]
+    assert [word for word, _ in explanation["query"]] == ["asthmaa", "feverb"]
+    assert sum(weight for _, weight in explanation["query"]) == pytest.approx(1)
+    words = [word for word, _ in explanation["sentences"][2]["words"]]
     assert words == ["asthmaa", "comes", "with", "feverb", "and", "paina", "is", "rare"]
-    for sentence, weight in zip(found["sentences"], weights, strict=True):
+    for sentence, weight in zip(explanation["sentences"], weights, strict=True):
         assert sum(share for _, share in sentence["words"]) == pytest.approx(weight or 0, abs=1e-6)
 
     # The second long sentence is two pieces, whose weights the ranker gives one by one.
     scorer = load_ranker(str(place / kind))
     document = build_document(doc_id="d", title="", sections=[Section("", TEXT, "d#1")])
-    ids = [scorer.lexicon.ids(each) for each in passage_words(document, document.passages[0])]
+    ids = [scorer.lexicon.ids(sentence_words) for sentence_words in passage_words(document, document.passages[0])]
     pieces = scorer.ranker.pieces(ids)
     assert [piece.sentence for piece in pieces] == [0, 0, 2, 2]
     scorer.prepare([document])
     score = scorer.score(Query("", "asthmaa", ("feverb",)), ["d#1"])[0]
-    assert found["score"] == pytest.approx(float(score), abs=1e-5)
+    assert explanation["score"] == pytest.approx(float(score), abs=1e-5)
 
 
 def test_weights_sum_over_the_pieces_of_a_sentence() -> None:
@@ -85,7 +85,7 @@ def test_weights_sum_over_the_pieces_of_a_sentence() -> None:
     ranker = make_ranker("har", vocabulary, **SMALL)
     scorer = RankerScorer(ranker, vocabulary)
     document = build_document(doc_id="d", title="", sections=[Section("", TEXT, "d#1")])
-    found = find_evidence(scorer, Query("", "asthmaa"), document, document.passages[0])
+    evidence = find_evidence(scorer, Query("", "asthmaa"), document, document.passages[0])
     ids = [scorer.lexicon.ids(each) for each in passage_words(document, document.passages[0])]
     query = torch.tensor([scorer.lexicon.ids(["asthmaa"])])
     rows = ranker.lay_out_passage(ids).unsqueeze(0)
@@ -93,11 +93,11 @@ def test_weights_sum_over_the_pieces_of_a_sentence() -> None:
 
     raw = ranker.explain(Tokens(query, query != 0), Tokens(rows, rows != 0)).sentences[0]
     expected = [float(raw[0] + raw[1]), float(raw[2] + raw[3])]
-    np.testing.assert_allclose([found.sentences[0].weight, found.sentences[2].weight], expected, rtol=1e-5)
+    np.testing.assert_allclose([evidence.sentences[0].weight, evidence.sentences[2].weight], expected, rtol=1e-5)
     assert expected[0] != pytest.approx(expected[1], abs=1e-4)
 
 
-def test_a_passage_of_a_corpus_is_printed_and_drawn(command: Command, place: Path, tmp_path: Path) -> None:
+def test_corpus_passage_is_printed_and_drawn(command: Command, place: Path, tmp_path: Path) -> None:
     asked = ("-c", str(place / "pages.jsonl"), "-p", "page#2", "--out", str(tmp_path / "new" / "evidence.svg"))
     done = command("explain", str(place / "har"), *QUERY, *asked)
     assert done.code == 0, done.err
@@ -142,7 +142,7 @@ def test_mistakes_are_one_sentence_and_exit_2(
     assert len(done.err.splitlines()) == 1
 
 
-def test_a_disk_that_is_read_only_is_told_before_the_model_is_read(
+def test_read_only_output_fails_before_the_model_loads(
     command: Command, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != tmp_path)

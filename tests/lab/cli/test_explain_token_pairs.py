@@ -49,18 +49,18 @@ def test_all_matrices_are_told(command: Command, place: Path, monkeypatch: pytes
     monkeypatch.chdir(place)
     done = command("explain", "ck", *QUERY, "--text", text, "--json")
     assert done.code == 0, done.err
-    told = json.loads(done.out)
-    found = find_interactions(load_scorer(str(place / "ck")), QUERY[1], TEXT)
-    assert told["model"] == "my ck"
-    assert told["query"] == ["signs", "of", "gout"]
-    assert told["query_entities"] == ["", "", "gout"]
-    assert told["passage_entities"].count("fever") == 8, "the preferred name of pain"
-    assert told["score"] == pytest.approx(found.score, abs=1e-5)
-    assert np.array(told["matrices"]).shape == (LAYERS + 1, 3, len(told["passage"]))
-    np.testing.assert_allclose(told["matrices"], found.matrices, atol=1e-4)
+    printed = json.loads(done.out)
+    interactions = find_interactions(load_scorer(str(place / "ck")), QUERY[1], TEXT)
+    assert printed["model"] == "my ck"
+    assert printed["query"] == ["signs", "of", "gout"]
+    assert printed["query_entities"] == ["", "", "gout"]
+    assert printed["passage_entities"].count("fever") == 8, "the preferred name of pain"
+    assert printed["score"] == pytest.approx(interactions.score, abs=1e-5)
+    assert np.array(printed["matrices"]).shape == (LAYERS + 1, 3, len(printed["passage"]))
+    np.testing.assert_allclose(printed["matrices"], interactions.matrices, atol=1e-4)
 
 
-def test_the_most_similar_tokens_are_printed_and_all_are_drawn(command: Command, place: Path, tmp_path: Path) -> None:
+def test_best_token_pairs_are_printed_and_all_drawn(command: Command, place: Path, tmp_path: Path) -> None:
     figure = tmp_path / "new" / "picture.svg"
     asked = ("--text", str(place / "text.txt"), "--out", str(figure), "--layers", "mean")
     done = command("explain", str(place / "ck"), *QUERY, *asked)
@@ -93,25 +93,23 @@ def test_a_figure_of_other_numbers_is_another(tmp_path: Path) -> None:
         draw_interactions(tmp_path / "x.png", query, [], np.zeros((2, 0)))
 
 
-def test_how_much_of_a_long_text_was_read_is_told(command: Command, place: Path, tmp_path: Path) -> None:
+def test_long_texts_report_how_much_was_read(command: Command, place: Path, tmp_path: Path) -> None:
     long = TEXT * 20
-    asked = ("explain", str(place / "ck"), *QUERY, "--text")
-    told = json.loads(command(*asked, long, "--json").out)
-    read = told["passage_characters_read"]
-    assert told["passage_characters"] == len(long) > read
-    assert len(long[:read].replace(".", " .").split()) == len(told["passage"]) == CkConfig().max_passage_tokens
-    told = json.loads(command(*asked, TEXT, "--json").out)
-    assert told["passage_characters_read"] == told["passage_characters"] == len(TEXT)
+    arguments = ("explain", str(place / "ck"), *QUERY, "--text")
+    printed = json.loads(command(*arguments, long, "--json").out)
+    read = printed["passage_characters_read"]
+    assert printed["passage_characters"] == len(long) > read
+    assert len(long[:read].replace(".", " .").split()) == len(printed["passage"]) == CkConfig().max_passage_tokens
+    printed = json.loads(command(*arguments, TEXT, "--json").out)
+    assert printed["passage_characters_read"] == printed["passage_characters"] == len(TEXT)
     figure = tmp_path / "long.svg"
-    done = command(*asked, long, "--out", str(figure))
+    done = command(*arguments, long, "--out", str(figure))
     assert f"Only the first {read:,} of {len(long):,} characters of the text were read." in done.out
     assert f"the first {read:,} of {len(long):,} characters" in figure.read_text()
-    assert "characters" not in command(*asked, TEXT).out
+    assert "characters" not in command(*arguments, TEXT).out
 
 
-def test_the_name_of_a_file_that_cannot_be_read_is_no_text(
-    command: Command, place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unreadable_file_is_an_error_not_a_text(command: Command, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (place / "my notes").mkdir()
     monkeypatch.chdir(place)
 

@@ -98,7 +98,7 @@ def test_a_mistake_with_restart_throws_nothing_away(ontology: Path, tmp_path: Pa
     assert "already trained" in printed
 
 
-def test_a_graph_that_is_too_small_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_too_small_graph_fails_and_leaves_no_files(tmp_path: Path) -> None:
     graph = tmp_path / "small.tsv"
     graph.write_text("a\tis_a\tb\nb\tis_a\tc\n", encoding="utf-8")
     _, _, error = run(graph, "--out", tmp_path / "vectors")

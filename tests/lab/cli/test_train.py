@@ -35,7 +35,7 @@ def test_what_is_said_is_printed_as_it_is(tmp_path: Path, monkeypatch: pytest.Mo
     assert "reading out/[old] [/dim] files" in done.output
 
 
-def test_a_variant_is_chosen_by_option_or_by_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_variant_is_chosen_by_option_or_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from auscult_lab.families import table
     from auscult_lab.training.experiment import DataExperiment
     from auscult_lab.training.folder import Outcome
@@ -57,7 +57,7 @@ def test_a_variant_is_chosen_by_option_or_by_path(tmp_path: Path, monkeypatch: p
 
 
 def test_what_would_change_nothing_is_refused(tmp_path: Path) -> None:
-    for arguments, told in (
+    for arguments, message in (
         (["e.yaml", "--set", "seed=2"], "--set"),
         (["e.yaml", "--skip-bad"], "--skip-bad"),
         (["e.yaml", "--notes", "notes"], "EXPERIMENT"),
@@ -71,11 +71,11 @@ def test_what_would_change_nothing_is_refused(tmp_path: Path) -> None:
     ):
         done = CliRunner().invoke(app, ["train", *arguments])
         assert isinstance(done.exception, ConfigError), (arguments, done.output, done.exception)
-        assert told in str(done.exception)
+        assert message in str(done.exception)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_model_in_half_precision_is_half_as_large_and_another(tmp_path: Path) -> None:
+def test_half_precision_model_is_smaller_with_own_fingerprint(tmp_path: Path) -> None:
     write_model(tmp_path / "tiny", {"track": "adapted"})
     done = CliRunner().invoke(app, ["train", str(tmp_path / "tiny"), "--convert", "half", "--out", str(tmp_path / "h")])
     assert done.exit_code == 0, done.exception
@@ -88,7 +88,7 @@ def test_a_model_in_half_precision_is_half_as_large_and_another(tmp_path: Path) 
 
 
 @pytest.mark.timeout(900)
-def test_a_bi_encoder_is_converted_and_searches_as_before(tmp_path: Path) -> None:
+def test_converted_bi_encoder_gives_nearly_the_same_vectors(tmp_path: Path) -> None:
     """In one form; of every form the scores are compared in tests/lab/encoders/test_export.py."""
     import torch
 
@@ -99,14 +99,14 @@ def test_a_bi_encoder_is_converted_and_searches_as_before(tmp_path: Path) -> Non
     torch.manual_seed(0)
     settings = {"shared": True, "pooling": "mean", "cosine": True}
     save(create("bi", str(save_tiny_bert(tmp_path / "bert")), settings), tmp_path / "bi")
-    asked = ["train", str(tmp_path / "bi"), "--convert", "onnx-int8", "--out", str(tmp_path / "other")]
-    done = CliRunner().invoke(app, asked)
+    arguments = ["train", str(tmp_path / "bi"), "--convert", "onnx-int8", "--out", str(tmp_path / "other")]
+    done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 0, (done.output, done.exception)
     before, after = load_model(str(tmp_path / "bi")), load_model(str(tmp_path / "other"))
     assert before.fingerprint != after.fingerprint
     queries = [Query("", "gout", ("signs",))]
     np.testing.assert_allclose(after.encode_queries(queries), before.encode_queries(queries), atol=0.3)
-    assert isinstance(CliRunner().invoke(app, asked).exception, ConfigError), "it is there already"
+    assert isinstance(CliRunner().invoke(app, arguments).exception, ConfigError), "it is there already"
     half = CliRunner().invoke(app, ["train", str(tmp_path / "bi"), "--convert", "half", "--out", str(tmp_path / "h")])
     assert isinstance(half.exception, ModelError)
     (tmp_path / "other" / "onnx" / "form.json").write_text("{}")

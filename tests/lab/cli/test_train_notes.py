@@ -120,9 +120,9 @@ def test_queries_are_labelled_as_the_model_learned(
     table = tmp_path / "ours.tsv"
     table.write_text("plan\twhat comes next\n", encoding="utf-8")
     records = tmp_path / "records.json"
-    asked = ["evaluate", f"notes:{notes}", "-m", "bm25", "--split", "train", "--json", str(records)]
+    arguments = ["evaluate", f"notes:{notes}", "-m", "bm25", "--split", "train", "--json", str(records)]
     runs = tmp_path / "records-runs"
-    done = CliRunner().invoke(app, [*asked, "--read", f"knowledge={ontology}", "--read", f"aspects={table}"])
+    done = CliRunner().invoke(app, [*arguments, "--read", f"knowledge={ontology}", "--read", f"aspects={table}"])
     assert done.exit_code == 0, (done.output, done.exception)
     (record,) = json.loads(records.read_text(encoding="utf-8"))
     assert record["corpus"] == "notes:notes (conditions.obo, ours.tsv)"
@@ -133,7 +133,7 @@ def test_queries_are_labelled_as_the_model_learned(
         "notes_notes_conditions.obo_ours.tsv.qrels",
     ]
     # Without them the catalogue's are meant, which this machine lacks.
-    missing = CliRunner().invoke(app, asked).exception
+    missing = CliRunner().invoke(app, arguments).exception
     assert isinstance(missing, CorpusMissingError)
     assert "pass --read knowledge=" in str(missing)
     refused = CliRunner().invoke(app, ["evaluate", str(notes), "-m", "bm25", "--read", f"aspects={table}"])
@@ -150,7 +150,7 @@ def test_an_adapted_bi_encoder_is_searchable(notes: Path, backbone: Path, ontolo
     assert "note-" in found.output
 
 
-def test_a_cross_encoder_begins_with_an_adapted_bi_encoder(notes: Path, backbone: Path, ontology: Path, tmp_path: Path):
+def test_cross_encoder_starts_from_an_adapted_bi_encoder(notes: Path, backbone: Path, ontology: Path, tmp_path: Path):
     first, out = tmp_path / "bi", tmp_path / "cross"
     assert call(notes, first, backbone, ontology).exit_code == 0
     done = call(notes, out, first, ontology, "--architecture", "cross")
@@ -167,7 +167,7 @@ def test_a_cross_encoder_begins_with_an_adapted_bi_encoder(notes: Path, backbone
     assert begun["backbone"] == str(out / "pairs")
 
 
-def test_an_adaptation_goes_on_and_is_not_done_twice(
+def test_adaptation_resumes_and_does_not_run_twice(
     notes: Path, backbone: Path, ontology: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     class KilledError(Exception):
@@ -226,7 +226,7 @@ def test_notes_without_headings_are_refused(backbone: Path, ontology: Path, tmp_
     assert "notes with headings" in str(done.exception)
 
 
-def test_a_backbone_that_is_not_there_fails_before_notes_are_read(notes: Path, ontology: Path, tmp_path: Path):
+def test_missing_backbone_fails_before_notes_are_read(notes: Path, ontology: Path, tmp_path: Path):
     done = call(notes, tmp_path / "model", tmp_path / "nowhere", ontology)
     assert isinstance(done.exception, ModelError)
     assert "notes" not in done.output
@@ -248,7 +248,7 @@ def test_a_mistake_is_mended_by_the_right_command(notes: Path, backbone: Path, o
     assert done.exit_code == 0, (done.output, done.exception)
 
 
-def test_without_the_default_knowledge_base_the_option_is_named(
+def test_missing_knowledge_base_error_names_the_option(
     notes: Path, backbone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("AUSCULT_DATA", str(tmp_path / "empty"))
@@ -279,7 +279,7 @@ def test_a_folder_of_something_else_is_kept(
     assert work.exists() is begun, "what was begun is not thrown away before"
 
 
-def test_what_came_into_the_place_while_it_trained_is_kept(
+def test_files_added_to_output_during_training_are_kept(
     notes: Path, backbone: Path, ontology: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     out = tmp_path / "model"
@@ -300,9 +300,7 @@ def test_a_place_without_a_name_is_refused(notes: Path, backbone: Path, ontology
     assert "ends in a name" in str(call(notes, Path("/"), backbone, ontology).exception)
 
 
-def test_a_note_in_another_encoding_is_named_and_may_be_left_out(
-    notes: Path, backbone: Path, ontology: Path, tmp_path: Path
-):
+def test_undecodable_note_is_named_or_skipped_on_request(notes: Path, backbone: Path, ontology: Path, tmp_path: Path):
     (notes / "latin.txt").write_bytes("PLAN: Café au lait spots, gout.\n".encode("latin-1"))
     refused = call(notes, tmp_path / "model", backbone, ontology)
     assert isinstance(refused.exception, AuscultError)
@@ -323,7 +321,7 @@ def pipeline(tmp_path: Path) -> Path:
     return tmp_path / "pipeline"
 
 
-def test_recognisers_and_a_table_of_aspects_may_be_named(
+def test_recognizers_and_an_aspect_table_can_be_chosen(
     notes: Path, pipeline: Path, backbone: Path, ontology: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     table = tmp_path / "ours.tsv"
@@ -343,7 +341,7 @@ def test_recognisers_and_a_table_of_aspects_may_be_named(
 
 
 @pytest.mark.parametrize(("said", "error"), [("tagger", ConfigError), ("spacy:nowhere", ModelError)])
-def test_a_recogniser_that_is_not_there_fails_before_notes_are_read(
+def test_missing_recognizer_fails_before_notes_are_read(
     said: str, error: type[AuscultError], notes: Path, backbone: Path, ontology: Path, tmp_path: Path
 ):
     done = call(notes, tmp_path / "model", backbone, ontology, "--read", f"recognizer={said}")

@@ -192,7 +192,7 @@ def test_the_general_questions(needs: Needs) -> None:
     assert sum(1 for _ in read_questions(GENERAL)) == 60_415
 
 
-def test_a_damaged_archive_is_no_file_of_the_challenge(tmp_path: Path) -> None:
+def test_damaged_gzip_is_not_taken_for_challenge_json(tmp_path: Path) -> None:
     packed = bytearray(gzip.compress(json.dumps({"id": "a", "text": "Some words."}).encode()))
     packed[10:20] = b"\xff" * 10
     (tmp_path / "documents.jsonl.gz").write_bytes(packed)

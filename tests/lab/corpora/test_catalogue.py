@@ -86,7 +86,7 @@ def test_a_missing_set_says_how_to_get_it(tmp_path: Path) -> None:
         locate("medquad", tmp_path)
 
 
-def test_a_missing_prepared_set_says_where_from_and_where_to(tmp_path: Path) -> None:
+def test_missing_prepared_set_names_source_and_target_path(tmp_path: Path) -> None:
     with pytest.raises(CorpusMissingError) as caught:
         locate("nhs", tmp_path)
     assert str(tmp_path / "consumer_health" / "nhs_pages.jsonl.gz") in str(caught.value)

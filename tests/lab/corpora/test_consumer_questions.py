@@ -59,7 +59,7 @@ def test_every_distinct_answer_with_text_is_a_document(tmp_path: Path) -> None:
     assert list(corpus.documents(DEVELOPMENT)) == documents
 
 
-def test_questions_with_a_correct_answer_are_asked_and_all_their_answers_judged(tmp_path: Path) -> None:
+def test_answerable_questions_are_queries_with_all_answers_judged(tmp_path: Path) -> None:
     corpus = corpus_of(tmp_path, GOOD, *OTHERS)
     first, second = corpus.queries(DEVELOPMENT)
     assert (first.query_id, first.text, first.terms, first.aspects) == ("1", "What is Stroke ?", first.text, ())
@@ -70,7 +70,7 @@ def test_questions_with_a_correct_answer_are_asked_and_all_their_answers_judged(
     assert corpus.candidates(DEVELOPMENT) == {}
 
 
-def test_the_same_text_of_another_page_is_another_answer(tmp_path: Path) -> None:
+def test_equal_texts_of_two_pages_are_two_answers(tmp_path: Path) -> None:
     twice = {**GOOD, "answers": [answer(4, "A clot."), answer(1, "A clot.", "https://nia.nih.gov/x")]}
     assert len(list(corpus_of(tmp_path, twice).documents())) == 2
 

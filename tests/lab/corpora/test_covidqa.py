@@ -44,7 +44,7 @@ def test_a_text_without_any_form_is_one_passage() -> None:
     assert (cut, rest) == ((8, 2008), (2008, 3008))
 
 
-def test_a_passage_with_part_of_an_answer_is_relevant(tmp_path: Path) -> None:
+def test_passages_containing_part_of_an_answer_are_relevant(tmp_path: Path) -> None:
     long = {"text": "Bats carry it. \n \nMethods", "start": ARTICLE.rindex("Bats")}
     read = corpus(tmp_path, long)
     (query,) = read.queries("test")

@@ -13,7 +13,7 @@ from needs import Needs
 from small_corpora import CORPORA
 
 
-def test_each_question_is_of_one_split_and_all_paragraphs_are_of_both(tmp_path: Path) -> None:
+def test_splits_divide_questions_and_share_all_paragraphs(tmp_path: Path) -> None:
     corpus = CORPORA["cpgqa"](tmp_path)
     train, test = ({query.query_id for query in corpus.queries(split)} for split in ("train", "test"))
     assert train

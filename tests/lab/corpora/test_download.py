@@ -22,7 +22,7 @@ def server() -> Iterator[FileServer]:
         yield running
 
 
-def test_progress_ends_at_the_total_and_only_the_file_is_left(server: FileServer, tmp_path: Path) -> None:
+def test_progress_reaches_the_total_leaving_only_the_file(server: FileServer, tmp_path: Path) -> None:
     seen: list[tuple[int, int | None]] = []
     target = tmp_path / "new" / "file"
     assert download(f"{server.url}/file", target, sha256=SHA256, progress=lambda *told: seen.append(told)) == (target)
@@ -39,7 +39,7 @@ def test_a_broken_transfer_is_resumed_where_it_stopped(server: FileServer, tmp_p
     assert server.requests == [("/file", ""), ("/file", "bytes=100000-")]
 
 
-def test_the_next_call_goes_on_after_all_attempts_broke(server: FileServer, tmp_path: Path) -> None:
+def test_next_call_resumes_after_all_attempts_failed(server: FileServer, tmp_path: Path) -> None:
     server.cuts = [70_000, 30_000]
     with pytest.raises(CorpusMissingError, match=r"only 100000 of 512000 bytes; .*goes on where it stopped"):
         download(f"{server.url}/file", tmp_path / "file", attempts=2, pause=0)
@@ -63,13 +63,13 @@ def test_a_part_that_is_already_whole_is_taken(server: FileServer, tmp_path: Pat
     assert (tmp_path / "file").read_bytes() == CONTENT
 
 
-def test_a_part_that_is_too_long_is_thrown_away(server: FileServer, tmp_path: Path) -> None:
+def test_overlong_partial_file_is_discarded(server: FileServer, tmp_path: Path) -> None:
     (tmp_path / "file.part").write_bytes(CONTENT + b"more")
     download(f"{server.url}/file", tmp_path / "file", sha256=SHA256, pause=0)
     assert (tmp_path / "file").read_bytes() == CONTENT
 
 
-def test_a_wrong_checksum_is_refused_and_nothing_is_kept(server: FileServer, tmp_path: Path) -> None:
+def test_wrong_checksum_is_refused_without_leaving_files(server: FileServer, tmp_path: Path) -> None:
     with pytest.raises(DataError, match="with SHA-256 000000000000"):
         download(f"{server.url}/file", tmp_path / "file", sha256="0" * 64)
     assert list(tmp_path.iterdir()) == []

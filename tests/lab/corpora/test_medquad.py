@@ -107,7 +107,7 @@ def test_passages_stand_where_cdv_saw_them(documents: list[Document], needs: Nee
     assert checked == 3_762
 
 
-def test_documents_hold_no_questions_of_their_own_beyond_the_answers(documents: list[Document], needs: Needs) -> None:
+def test_document_text_is_the_answers_without_questions(documents: list[Document], needs: Needs) -> None:
     with gzip.open(needs.file(FILE), "rt", encoding="utf-8") as lines:
         for document, line in zip(documents, lines, strict=True):
             answers = "".join(p["text"].replace(" - ", "\n- ") + "\n" for p in json.loads(line)["passages"])
@@ -122,9 +122,7 @@ def test_splits_do_not_mix(corpus: MedQuadCorpus, documents: list[Document]) -> 
     assert not test_names & {d.title.lower() for d in disjoint}
 
 
-def test_the_strict_split_shares_no_name_concept_or_passage_with_the_test(
-    corpus: MedQuadCorpus, documents: list[Document]
-) -> None:
+def test_strict_split_shares_no_name_concept_or_passage(corpus: MedQuadCorpus, documents: list[Document]) -> None:
     test = [d for d in documents if d.metadata["split"] == "test"]
     strict = list(corpus.documents("train-strict"))
     assert {d.metadata["overlaps_test_entity"] for d in strict} == {"false"}
@@ -163,7 +161,7 @@ def passages_of(document: Document) -> set[str]:
     return {words_of(document.slice(passage)) for passage in document.passages} - {""}
 
 
-def test_candidates_always_hold_the_answers_and_show_no_order(corpus: MedQuadCorpus) -> None:
+def test_candidates_include_every_answer_in_neutral_order(corpus: MedQuadCorpus) -> None:
     candidates = corpus.candidates("test")
     assert [query.query_id for query in corpus.queries("test")] == list(candidates)
     assert max(map(len, candidates.values())) == 64
@@ -223,7 +221,7 @@ def test_a_record_is_a_document(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_bad_record_is_named_or_skipped_and_counted(tmp_path: Path, bad: Callable[[], Any], reason: str) -> None:
+def test_bad_record_is_named_or_skipped_and_counted(tmp_path: Path, bad: Callable[[], Any], reason: str) -> None:
     strict = written(tmp_path, record("A"), bad(), record("C"))
     with pytest.raises(DataError, match=rf"{reason}.*documents\.jsonl\.gz, line 2"):
         list(strict.documents())
@@ -284,7 +282,7 @@ def test_the_strict_split_leaves_out_what_shares_anything(
     assert [query.query_id for query in corpus.queries("train-strict")] == (["B"] if what else ["A", "B", "AB"])
 
 
-def test_a_bad_record_is_named_or_counted_once_in_the_strict_split_too(tmp_path: Path) -> None:
+def test_strict_split_names_or_counts_bad_records_once(tmp_path: Path) -> None:
     lines = (record("A"), record("B", synonyms="x"), "{no json", TEST_RECORD | {"umls_cuis": 3}, record("C"))
     with pytest.raises(DataError, match=r"malformed JSON.*line 3"):
         list(written(tmp_path, *lines).documents("train-strict"))

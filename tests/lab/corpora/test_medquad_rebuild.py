@@ -119,7 +119,7 @@ def test_queries_are_cdvs_and_grouped_by_its_rule(tiny: Path) -> None:
     assert [query.query_id for query in corpus.queries("train-disjoint")] == ["mqr1", "mqr3", "mqr4", "mqr5"]
 
 
-def test_the_strict_split_shares_no_name_concept_or_passage_with_the_test(tree: Path) -> None:
+def test_strict_split_shares_no_name_concept_or_passage(tree: Path) -> None:
     corpus = MedQuadXmlCorpus(tree, TINY / "cdv")
     strict = [document.doc_id for document in corpus.documents("train-strict")]
     assert strict == [document.doc_id for document in corpus.documents("train-disjoint")]
@@ -177,7 +177,7 @@ def test_tree_and_prepared_files_are_the_same_corpus(tiny: Path) -> None:
         assert public.candidates(split) == prepared.candidates(split)
 
 
-def test_a_tree_without_annotations_has_documents_but_no_splits() -> None:
+def test_tree_without_annotations_has_documents_but_no_splits() -> None:
     corpus = MedQuadXmlCorpus(TINY / "MedQuAD")
     assert len(list(corpus.documents())) == 9
     with pytest.raises(ConfigError, match="CDV's annotations"):
@@ -210,7 +210,7 @@ def test_the_same_input_gives_the_same_bytes(tiny: Path, tmp_path: Path) -> None
         ),
     ],
 )
-def test_a_bad_file_is_named_with_line_and_reason(tree: Path, content: bytes, reason: str) -> None:
+def test_bad_file_is_named_with_line_and_reason(tree: Path, content: bytes, reason: str) -> None:
     (tree / "3_GHR_QA" / "0000002.xml").write_bytes(content)
     with pytest.raises(DataError, match=reason):
         next(MedQuadXmlCorpus(tree).documents())
@@ -219,7 +219,7 @@ def test_a_bad_file_is_named_with_line_and_reason(tree: Path, content: bytes, re
     assert tolerant.bad.total == 1
 
 
-def test_a_changed_answer_is_noticed_and_leaves_the_old_files(tree: Path, tmp_path: Path) -> None:
+def test_changed_answer_fails_and_leaves_the_old_files(tree: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     rebuild(tree, TINY / "cdv", out)
     before = {path.name: path.read_bytes() for path in out.iterdir()}
@@ -257,7 +257,7 @@ def test_lengths_are_rounded_as_lucene_rounds_them() -> None:
     ]
 
 
-def test_words_break_at_marks_but_not_inside_names_and_numbers() -> None:
+def test_punctuation_splits_tokens_but_not_names_or_numbers() -> None:
     assert tokens("Crohn's α-1-Antitrypsin, 2.5 mg (p.o.) naïve e.g. 1,000/day") == [
         *("crohn's", "α", "1", "antitrypsin", "2.5", "mg", "p.o", "naive", "e.g", "1,000", "day")
     ]
@@ -274,7 +274,7 @@ def test_bm25_is_lucenes() -> None:
     assert search.best("b b")["x"] == pytest.approx(2 * expected, abs=1e-9)
 
 
-def test_a_pool_is_the_relevant_the_best_its_document_and_the_rest() -> None:
+def test_pool_holds_answers_then_best_documents_then_rest() -> None:
     texts = {f"d{n}-{m}": f"{'kidney' if m == 1 else 'other'} stone {n}" for n in range(50) for m in (1, 2)}
     siblings = {f"d{n}-{m}": [f"d{n}-1", f"d{n}-2"] for n in range(50) for m in (1, 2)}
     pool = list(draw("kidney", "7", ["d9-2"], PassageSearch(texts), siblings))

@@ -40,7 +40,7 @@ def test_documents(folder: Path) -> None:
     assert not corpus.candidates("test")
 
 
-def test_links_are_graded_and_a_shared_topic_is_not_relevant(folder: Path) -> None:
+def test_links_are_graded_and_shared_topics_not_relevant(folder: Path) -> None:
     corpus = NfCorpus(folder)
     assert corpus.judgements("test") == [
         Judgement("PLAIN-2", "MED-1", 2),

@@ -46,7 +46,7 @@ def pages(path: Path, count: int) -> DescribedCorpus:
     return DescribedCorpus(NHS, path)
 
 
-def test_a_fixed_fifth_of_the_pages_is_for_testing(tmp_path: Path) -> None:
+def test_a_fixed_fifth_of_pages_is_for_testing(tmp_path: Path) -> None:
     corpus = pages(tmp_path / "pages.jsonl", 1000)
     train, test = ({d.doc_id for d in corpus.documents(split)} for split in ("train", "test"))
     assert len(train | test) == len(list(corpus.documents())) == 1000
@@ -84,7 +84,7 @@ def test_titles_and_headings_become_queries(tmp_path: Path) -> None:
     assert not corpus.candidates("test")
 
 
-def test_a_model_trained_on_the_train_pages_may_be_tested() -> None:
+def test_models_trained_on_train_pages_may_be_tested() -> None:
     assert track_on("m", {"corpora": [{"name": "nhs", "split": "train"}]}, "nhs", "test") == "adapted"
     assert track_on("m", {"corpora": [{"name": "enwiki"}]}, "nhs", "test") == "zero-shot"
     with pytest.raises(ConfigError, match=r"trained on its test documents \(nhs, all splits\)"):

@@ -80,7 +80,7 @@ def test_only_entities_asserted_of_the_patient_are_labels() -> None:
     assert labeller().aspects(document) == [("past medical history",), ()]
 
 
-def test_every_note_is_in_one_split_and_most_are_for_training(path: Path) -> None:
+def test_every_note_has_one_split_mostly_training(path: Path) -> None:
     notes = corpus(path)
     ids = {split: {note.doc_id for note in notes.documents(split)} for split in ("train", "validation", "test")}
     assert sum(map(len, ids.values())) == len(set().union(*ids.values())) == len(list(notes.documents())) == 300
@@ -105,7 +105,7 @@ def test_repeated_texts_and_one_patients_notes_stay_together() -> None:
     assert dict(sorted(splits.items())) == split_notes(dict(sorted(copied.items())))
 
 
-def test_queries_ask_for_what_passages_say_under_their_headings(path: Path) -> None:
+def test_queries_combine_entities_and_headings_of_passages(path: Path) -> None:
     notes = corpus(path)
     queries = notes.queries("test")
     # Of the history nothing is a label: "no gout", "father had migraine".
@@ -120,7 +120,7 @@ def test_queries_ask_for_what_passages_say_under_their_headings(path: Path) -> N
     assert notes.queries("dev") == []
 
 
-def test_candidates_hold_the_answers_and_are_the_same_each_time(path: Path) -> None:
+def test_candidates_include_answers_and_are_deterministic(path: Path) -> None:
     notes, again = corpus(path), corpus(path)
     given = notes.candidates("test")
     assert given == again.candidates("test")

@@ -186,7 +186,7 @@ def prepared(tmp_path: Path) -> tuple[Entry, Path]:
     return made, folder
 
 
-def test_prepared_files_come_from_a_folder_or_an_address(prepared: tuple[Entry, Path], tmp_path: Path) -> None:
+def test_prepared_files_come_from_folders_or_addresses(prepared: tuple[Entry, Path], tmp_path: Path) -> None:
     made, folder = prepared
     (copied,) = obtain(made, tmp_path / "a", origin=str(folder))
     (flat,) = obtain(made, tmp_path / "b", origin=str(folder / "pages"))
@@ -195,7 +195,7 @@ def test_prepared_files_come_from_a_folder_or_an_address(prepared: tuple[Entry, 
     assert copied.read_bytes() == flat.read_bytes() == fetched.read_bytes()
 
 
-def test_another_file_is_refused_and_the_old_one_stays(prepared: tuple[Entry, Path], tmp_path: Path) -> None:
+def test_different_file_is_refused_keeping_the_old_one(prepared: tuple[Entry, Path], tmp_path: Path) -> None:
     made, folder = prepared
     target = tmp_path / "data" / "pages" / "pages.jsonl.gz"
     target.parent.mkdir(parents=True)

@@ -33,7 +33,7 @@ def test_a_module(tmp_path: Path) -> None:
     assert len(module.sentences) == 3
 
 
-def test_a_fixed_quarter_of_the_titles_is_for_testing() -> None:
+def test_a_fixed_quarter_of_titles_is_for_testing() -> None:
     assert [n for n in range(20) if openstax_split(f"Module {n}") == "test"] == TEST_MODULES
     assert openstax_split("MODULE 1") == "test"
 

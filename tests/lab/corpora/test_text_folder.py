@@ -45,7 +45,7 @@ def test_every_text_file_is_a_note(folder: Path) -> None:
     assert {d.metadata["patient"] for d in documents.values()} == set(documents)
 
 
-def test_a_folder_of_nothing_but_notes_is_opened_so(folder: Path) -> None:
+def test_folder_with_only_notes_opens_as_text_folder(folder: Path) -> None:
     (folder / "read.md").unlink()
     assert isinstance(open_corpus(str(folder)), TextFolderCorpus)
 
@@ -114,7 +114,7 @@ def test_every_skipped_file_is_reported(tmp_path: Path) -> None:
     assert "scan.pdf" in corpus.bad.lines()[0]
 
 
-def test_a_folder_that_cannot_be_read_is_an_error(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreadable_patient_folder_is_an_error(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def scandir(place: str) -> object:
         # Tests may run as root, who may read everything.
         if str(place) != str(folder):

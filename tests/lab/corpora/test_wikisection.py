@@ -140,7 +140,7 @@ def test_wikisectionqa_asks_its_own_questions(tmp_path: Path) -> None:
     assert not corpus.candidates("test")
 
 
-def test_candidates_are_given_where_the_file_holds_irrelevant_results(tmp_path: Path) -> None:
+def test_irrelevant_results_in_the_file_become_candidates(tmp_path: Path) -> None:
     content = json.loads(json.dumps(QA))
     content["queries"][0]["results"].append(
         {"class": "RelevanceResult", "documentRef": "x", "source": "SAMPLED", "id": "Q133087-1", "relevance": 0}

@@ -93,7 +93,7 @@ def test_bi_is_the_dot_product_of_first_tokens(backbone: Path):
     close(scores_of(ranker, "asthma ; signs", [PassageText("people feel pain")]), expected.view(1))
 
 
-def test_bi_with_cosine_and_means_is_what_sentence_transformers_have(backbone: Path):
+def test_bi_mean_cosine_scores_cosine_of_mean_states(backbone: Path):
     ranker = make("bi-mean-cosine", backbone, temperature=7.0)
     query, passage = states(backbone, "asthma").mean(dim=0), states(backbone, "people feel pain").mean(dim=0)
     expected = 7 * torch.cosine_similarity(query, passage, dim=0)
@@ -170,7 +170,7 @@ def test_poly_is_equation_2_token_by_token(backbone: Path, codes: int | None, co
 
 
 @pytest.mark.parametrize("scale", [None, 2.0])
-def test_attention_begins_as_the_unit_matrix_times_its_scale(backbone: Path, scale: float | None):
+def test_attention_starts_as_the_scaled_identity_matrix(backbone: Path, scale: float | None):
     ranker = make("poly", backbone, attention_scale=scale)
     assert isinstance(ranker, PolyEncoder)
     with torch.no_grad():
@@ -259,7 +259,7 @@ def test_an_index_ranks_as_the_bi_encoder_does(backbone: Path):
     assert encoder.encode_documents([]) == []
 
 
-def test_an_index_of_a_bi_encoder_is_asked_the_question_itself(backbone: Path):
+def test_bi_encoder_index_encodes_the_question_text(backbone: Path):
     ranker = make("bi-mean-cosine", backbone)
     assert isinstance(ranker, BiEncoder)
     asked = Query("q", "asthma", ("signs",), text="how do I know that I have asthma")
@@ -268,7 +268,7 @@ def test_an_index_of_a_bi_encoder_is_asked_the_question_itself(backbone: Path):
     np.testing.assert_allclose(vectors, expected, atol=1e-5)
 
 
-def test_an_index_of_a_bi_encoder_is_searched_and_explained(backbone: Path, tmp_path: Path):
+def test_bi_encoder_index_is_searched_and_explained(backbone: Path, tmp_path: Path):
     save(make("bi-mean-cosine", backbone), tmp_path / "model")
     model = str(tmp_path / "model")
     build_index(collection(), load_model(model), tmp_path / "index", model_path=model)
@@ -334,7 +334,7 @@ def test_contenders_compute_in_the_chosen_precision(kept: str, backbone: Path, t
 
 
 @pytest.mark.parametrize("variant", ["bi", "bi-shared", "bi-mean-cosine"])
-def test_a_saved_encoder_opens_again_as_a_sentence_transformer(variant: str, backbone: Path, tmp_path: Path):
+def test_saved_encoder_opens_as_a_sentence_transformer(variant: str, backbone: Path, tmp_path: Path):
     ranker = make(variant, backbone, max_query_tokens=9, max_passage_tokens=30)
     save(ranker, tmp_path)
     opened = open_sentence_transformer(str(tmp_path / "passages")).eval()
@@ -402,7 +402,7 @@ def test_pooling_leaves_padding_out():
     assert pool(given, torch.tensor([[1, 1, 0]]), "cls").tolist() == [[1.0]]
 
 
-def test_a_scorer_runs_where_it_is_fastest_and_scores_the_same(tmp_path: Path, backbone: Path, needs: Needs) -> None:
+def test_scorer_uses_the_gpu_with_equal_scores(tmp_path: Path, backbone: Path, needs: Needs) -> None:
     needs.gpu()
     passage_ids = [passage.passage_id for document in collection() for passage in document.passages]
     for variant in VARIANTS:

@@ -93,7 +93,7 @@ def silent(_: str) -> None:
     """Says nothing."""
 
 
-def test_questions_and_answers_train_and_held_out_questions_validate(backbone: Path, tmp_path: Path):
+def test_questions_train_and_held_out_questions_validate(backbone: Path, tmp_path: Path):
     corpus = bioasq(tmp_path / "bioasq")
     settings = experiment(
         corpus, backbone, never_learn=[{"name": corpus}], validation={"corpora": [corpus], "documents": 3}
@@ -165,7 +165,7 @@ def test_a_variant_of_ck_hqa_trains_on_questions(context: str, head: str, backbo
     assert any("layer.1" in name for name in moved) is (context == "layers")
 
 
-def test_hinge_loss_is_the_mean_of_each_negative_against_the_answer(backbone: Path):
+def test_hinge_loss_averages_over_unspared_negatives(backbone: Path):
     ranker = create("cross", str(backbone))
     objective = PairObjective(ranker, PairTraining(loss="hinge", margin=0.5), [], [])
     ranker.eval()
@@ -209,7 +209,7 @@ def test_unset_variables_of_settings_are_named(backbone: Path, tmp_path: Path, m
     assert settings.expanded_settings() == {"knowledge": "/graphs/one"}
 
 
-def test_labels_and_notes_are_not_for_questions_of_a_corpus(backbone: Path):
+def test_corpus_questions_refuse_label_and_note_settings(backbone: Path):
     with pytest.raises(ValueError, match="queries: corpus"):
         experiment("here", backbone, labels={"aspects": "parts"})
     with pytest.raises(ValueError, match="queries: corpus"):
@@ -272,7 +272,7 @@ def test_a_shipped_experiment_is_what_its_title_says(path: Path):
         assert names == {("medquad", "train-disjoint")}
 
 
-def test_every_variant_of_the_paper_is_shipped_for_every_head():
+def test_every_paper_variant_is_shipped_for_every_head():
     titles = [read_capr_experiment(path).title for path in SHIPPED if "medquad-adapted" in path.name]
     given = ["", "W", "U", "B", "BC", "BC-W", "BC-U", "SC-W", "SC-U"]
     wanted = {

@@ -116,7 +116,7 @@ def expected_matrices(ranker: CkRanker, folder: Path, parts: list[list[int]], en
 
 
 @pytest.mark.parametrize("knows", [False, True])
-def test_matrices_are_the_formulas_of_the_paper_token_by_token(folder: Path, knows: bool):
+def test_interaction_matrices_equal_the_papers_formulas(folder: Path, knows: bool):
     ranker = make(folder, knows=knows)
     if ranker.head.fusion is not None:
         torch.nn.init.normal_(ranker.head.fusion.context.bias)
@@ -141,7 +141,7 @@ def test_words_are_the_backbones_table(folder: Path):
     np.testing.assert_allclose(ranker.interactions(QUERY, PASSAGE).matrices, [expected], atol=1e-5)
 
 
-def test_a_word_is_alike_to_itself_in_training_too(folder: Path):
+def test_word_matches_itself_fully_in_training_too(folder: Path):
     ranker = make(folder, context="words", cls=False, head="drmm-tks").train()
     layout = lay_out([(ranker._query("asthma"), ranker._query("gout asthma"))], ranker.pairs)
     similarities, _ = ranker.head.compare(ranker._states(layout), layout)
@@ -150,7 +150,7 @@ def test_a_word_is_alike_to_itself_in_training_too(folder: Path):
 
 @pytest.mark.parametrize("head", ["knrm", "pacrr", "drmm-tks"])
 @pytest.mark.parametrize("knows", [False, True])
-def test_a_table_of_words_may_be_narrower_than_the_layers(tmp_path: Path, head: str, knows: bool):
+def test_word_table_may_be_narrower_than_the_layers(tmp_path: Path, head: str, knows: bool):
     tokenizer = open_backbone(str(save_tiny_bert(tmp_path / "bert"))).tokenizer
     sizes = {"embedding_size": 16, "hidden_size": 32, "num_attention_heads": 2, "intermediate_size": 32}
     torch.manual_seed(0)
@@ -213,7 +213,7 @@ def test_without_attention_parts_make_no_difference(folder: Path, tmp_path: Path
     )
 
 
-def test_states_beside_a_long_passage_are_those_of_the_passage_alone(folder: Path):
+def test_batching_with_a_long_passage_changes_no_states(folder: Path):
     backbone = open_backbone(str(folder)).eval()
     query, fits = (torch.tensor([pieces(folder, text)] * 2) for text in (QUERY, PASSAGE))
     long = torch.tensor([pieces(folder, LONG)] * 2)
@@ -288,7 +288,7 @@ def test_a_text_is_linked_once(folder: Path):
     assert sorted(linker.asked) == sorted([PASSAGE, "gout", QUERY])
 
 
-def test_a_name_that_runs_across_the_cut_is_known_by_its_whole(folder: Path):
+def test_names_across_the_cut_are_linked_whole(folder: Path):
     whole, cut = (make(folder, knows=True, max_passage_tokens=limit) for limit in (30, 4))
     (read,), (first,) = (ranker.keep([PassageText("people with a gene germ")]) for ranker in (whole, cut))
     assert first.shape == (2, 4)
@@ -296,7 +296,7 @@ def test_a_name_that_runs_across_the_cut_is_known_by_its_whole(folder: Path):
     assert torch.equal(first, read[:, :4])
 
 
-def test_an_ambiguous_name_is_resolved_as_by_the_graphs_linker(folder: Path, tmp_path: Path):
+def test_ambiguous_names_resolve_as_in_the_graph(folder: Path, tmp_path: Path):
     graph = ambiguous_graph()
     model = TransEConfig(dim=4, epochs=1, batch=32)
     trained = train(graph, KnowledgeExperiment(graph="small", graph_sha256="", model=model), tmp_path / "training")
@@ -345,7 +345,7 @@ def test_context_and_knowledge_begin_alike(joint: int):
 
 
 @pytest.mark.parametrize(("joint", "least", "most"), [(64, 0.98, 1.0), (20, 0.4, 0.9)])
-def test_a_layer_as_wide_as_the_context_keeps_its_cosines(joint: int, least: float, most: float):
+def test_context_wide_joint_layer_keeps_cosines(joint: int, least: float, most: float):
     torch.manual_seed(0)
     fusion = CkTrans((64, 4.0), (100, 1.0), joint, "tanh")
     # States that share a direction, so that cosines differ.
@@ -367,7 +367,7 @@ class Everything:
         return [EntitySpan(match.start(), match.end(), "X:1") for match in re.finditer(r"\w+", text)]
 
 
-def test_a_control_has_the_fusion_layer_and_no_entity(folder: Path):
+def test_control_has_the_fusion_layer_without_entities(folder: Path):
     control, knowing = (make(folder, knows=True, knowledge="here", linker=name) for name in ("none", "ngram"))
     assert {name: weights.shape for name, weights in control.head.named_parameters()} == {
         name: weights.shape for name, weights in knowing.head.named_parameters()
@@ -379,7 +379,7 @@ def test_a_control_has_the_fusion_layer_and_no_entity(folder: Path):
     np.testing.assert_allclose(interactions.matrices, expected_matrices(control, folder, [ids], nothing), atol=1e-5)
 
 
-def test_entities_compared_apart_have_a_matrix_of_their_own(folder: Path):
+def test_entities_compared_apart_have_their_own_matrix(folder: Path):
     """Names that one text alone is linked by leave words as they are: the layers' cosines are those without a graph."""
     apart = make(folder, knows=True, knowledge="here", fusion="matrix", joint_dim=None)
     interactions, without = apart.interactions(QUERY, PASSAGE), make(folder).interactions(QUERY, PASSAGE)
@@ -396,7 +396,8 @@ def test_entities_compared_apart_have_a_matrix_of_their_own(folder: Path):
 
 
 @pytest.mark.parametrize("head", ["knrm", "pacrr", "drmm-tks"])
-def test_a_word_that_one_text_alone_is_linked_by_matches_itself_apart_and_not_in_the_sum(folder: Path, head: str):
+def test_half_linked_word_matches_itself_apart_not_summed(folder: Path, head: str):
+    """The word is linked to its entity in one of the two texts alone."""
     config = {"head": head, "context": "words", "cls": False, "joint_dim": None, "knows": True, "knowledge": "here"}
     alike = []
     for fusion in ("sum", "matrix"):
@@ -413,7 +414,7 @@ def test_a_word_that_one_text_alone_is_linked_by_matches_itself_apart_and_not_in
     assert apart == pytest.approx([1.0, 0.0], abs=1e-6)
 
 
-def test_a_linker_of_ones_own_is_used_and_saved_by_name(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_custom_linker_is_used_and_saved_by_name(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     config = CkConfig(knowledge="here", linker="everything")
     torch.manual_seed(1)
     ranker = CkRanker(config, open_backbone(str(folder)), small_vectors(), linker=Everything()).eval()
@@ -432,12 +433,12 @@ def test_a_linker_of_ones_own_is_used_and_saved_by_name(folder: Path, tmp_path: 
         linkers.register("everything", lambda vectors: Everything())
 
 
-def test_a_linker_that_is_given_goes_by_its_own_name(folder: Path):
+def test_custom_linker_needs_its_own_name(folder: Path):
     with pytest.raises(ConfigError, match=r"name of its own .*'ngram'"):
         CkRanker(CkConfig(knowledge="here"), open_backbone(str(folder)), small_vectors(), linker=Everything())
 
 
-def test_a_wrong_linker_is_named_before_anything_is_read(folder: Path, tmp_path: Path):
+def test_unknown_linker_fails_before_anything_is_read(folder: Path, tmp_path: Path):
     save_vectors(small_vectors(), tmp_path)
     with pytest.raises(ModelError, match="'tagme'"):
         create("ck", str(folder), {"knowledge": str(tmp_path), "linker": "tagme"})
@@ -446,7 +447,7 @@ def test_a_wrong_linker_is_named_before_anything_is_read(folder: Path, tmp_path:
 # Settings and folders
 
 
-def test_the_joint_layer_is_as_wide_as_the_context_by_default(folder: Path, tmp_path: Path):
+def test_joint_layer_defaults_to_the_context_width(folder: Path, tmp_path: Path):
     for said, expected in ((None, 16), (9, 9)):
         ranker = make(folder, knows=True, joint_dim=said)
         assert ranker.head.fusion is not None

@@ -93,7 +93,7 @@ def test_only_vectors_relate_a_question_to_its_answer(folder: Path, head: str, f
 
 @pytest.mark.slow
 @pytest.mark.parametrize("head", ["knrm", "drmm-tks"])
-def test_without_vectors_or_with_those_of_others_the_answer_is_a_guess(folder: Path, head: str):
+def test_missing_or_shuffled_vectors_leave_answers_to_chance(folder: Path, head: str):
     # Of 60 questions, a guess finds 22 or more (0.37) once in 300,000 times.
     assert recall_of_unseen(folder, None, head=head, **SUMMED) < 3 * CHANCE
     *_, shuffled = related(shuffled=True)

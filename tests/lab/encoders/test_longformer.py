@@ -168,7 +168,7 @@ def test_an_encoder_that_cannot_be_stretched_is_refused(bert: Path):
 
 
 @pytest.mark.parametrize("kind", LONG_KINDS)
-def test_without_surroundings_a_short_passage_scores_as_in_the_short_architecture(kind: str, bert: Path):
+def test_short_passages_score_as_in_the_short_architecture(kind: str, bert: Path):
     long = make(kind, bert, window=80)
     torch.manual_seed(1)
     short = create(LONG_KINDS[kind], str(bert)).eval()
@@ -179,7 +179,7 @@ def test_without_surroundings_a_short_passage_scores_as_in_the_short_architectur
 
 @pytest.mark.parametrize("attention", ["surroundings", "passage", "first"])
 @pytest.mark.parametrize("kind", LONG_KINDS)
-def test_surroundings_change_a_score_and_can_be_left_out(kind: str, attention: str, bert: Path):
+def test_surroundings_change_scores_and_can_be_disabled(kind: str, attention: str, bert: Path):
     given, alone = PassageText(text(9), BEFORE, AFTER), PassageText(text(9))
     ranker = make(kind, bert, attention=attention)
     changes = (score(ranker, given) - score(ranker, alone)).abs()
@@ -238,7 +238,7 @@ def test_the_last_layer_sees_only_the_passage(bert: Path):
     assert not torch.allclose(read(own), read(nothing), atol=1e-2)
 
 
-def test_room_goes_to_the_passage_first_and_then_to_both_sides():
+def test_spare_room_is_shared_by_both_sides():
     before, after = list(range(10)), list(range(20, 30))
     assert _fit(before, after, 0) == ([], [])
     assert _fit(before, after, 5) == ([8, 9], [20, 21, 22])
@@ -247,7 +247,7 @@ def test_room_goes_to_the_passage_first_and_then_to_both_sides():
     assert _fit(before, after, 100) == (before, after)
 
 
-def test_long_passages_and_surroundings_are_cut_to_the_limit(bert: Path):
+def test_passages_with_surroundings_are_cut_to_the_limit(bert: Path):
     ranker = make("long-bi", bert, max_passage_tokens=50)
     assert ranker.surroundings == 200
     fields = ranker._tokenize([PassageText(text(500), BEFORE, AFTER), PassageText(text(10), text(90), text(90))])
@@ -257,7 +257,7 @@ def test_long_passages_and_surroundings_are_cut_to_the_limit(bert: Path):
 
 
 @pytest.mark.parametrize("kind", LONG_KINDS)
-def test_company_and_chunks_change_no_score_and_no_gradient(kind: str, bert: Path):
+def test_batching_and_chunking_change_no_score_or_gradient(kind: str, bert: Path):
     ranker = make(kind, bert)
     passages = [PassageText(text(4 * n + 1, seed=n), text(n, seed=n), text(9 - n, seed=n)) for n in range(9)]
     alone = torch.cat([score(ranker, passage) for passage in passages])
@@ -286,7 +286,7 @@ def test_company_and_chunks_change_no_score_and_no_gradient(kind: str, bert: Pat
 
 
 @pytest.mark.parametrize("kind", LONG_KINDS)
-def test_a_saved_long_model_has_the_same_weights_and_scores(kind: str, bert: Path, tmp_path: Path):
+def test_saved_long_model_keeps_weights_and_scores(kind: str, bert: Path, tmp_path: Path):
     ranker = make(kind, bert, shared=kind == "long-bi", cosine=True)
     passages = [PassageText(text(30), BEFORE, AFTER), PassageText(text(60, seed=1), AFTER)]
     expected = score(ranker, *passages)

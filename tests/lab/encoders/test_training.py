@@ -81,7 +81,7 @@ def document(title: str, *sections: tuple[str, str]) -> Any:
     return build_document(doc_id=title, title=title, sections=[Section(heading, text) for heading, text in sections])
 
 
-def test_passages_without_entity_or_aspect_are_skipped_and_counted():
+def test_unlabelled_passages_are_skipped_and_counted():
     documents = [
         document("Asthma", ("Signs and symptoms", "People feel pain."), ("", "Nothing stands above this.")),
         document("", ("Causes", "A germ.")),
@@ -93,7 +93,7 @@ def test_passages_without_entity_or_aspect_are_skipped_and_counted():
     assert parts.passages[0].aspects == ("signs", "symptoms")
 
 
-def test_every_label_is_drawn_and_a_draw_depends_on_epoch_and_passage_only():
+def test_draws_reach_every_label_and_are_reproducible():
     passage = LabelledPassage(
         PassageText("text"), (EntityLabel("a", "asthma"), EntityLabel("g", "gout")), ("symptoms", "causes")
     )
@@ -130,7 +130,7 @@ def test_other_answers_in_a_batch_are_spared():
     assert not batch.spared[:, 0].any()
 
 
-def test_a_spared_passage_has_no_part_in_loss_and_gradient(backbone: Path):
+def test_spared_passages_do_not_affect_the_loss(backbone: Path):
     ranker = create("bi", str(backbone)).eval()
     objective = PairObjective(ranker, PairTraining(), [], [])
     ranker.eval()
@@ -183,7 +183,7 @@ def test_negatives_of_the_same_entity_answer_another_aspect():
     assert not {0, 4} & set(both)
 
 
-def test_negatives_of_the_same_aspect_are_about_another_entity():
+def test_same_aspect_negatives_are_about_another_entity():
     texts = [labelled(entity, "causes", f"text {entity}") for entity in ("asthma", "gout", "lupus")]
     pool = PassagePool((*texts, labelled("asthma", "symptoms", "a"), labelled("asthma", "causes", "an answer as well")))
     examples = PairExamples(pool, PairNegatives(in_batch=0, same_aspect=1), seed=0)
@@ -211,7 +211,7 @@ def test_a_heading_contained_in_another_answers_for_it(asked: str, heading: str,
         assert not labelled("gout", one, "text").answers("asthma", other)
 
 
-def test_held_out_queries_have_one_answer_among_their_candidates():
+def test_held_out_queries_have_one_answering_candidate():
     pool = passages(200, seed=1)
     queries = held_out_queries(pool, number=10, seed=0)
     assert len(queries) == 10
@@ -307,7 +307,7 @@ class KilledError(Exception):
 
 
 @pytest.mark.parametrize("step", [2, 4])
-def test_a_training_killed_anywhere_ends_as_an_uninterrupted_one(
+def test_training_killed_anywhere_resumes_to_the_same_model(
     step: int, corpus: Path, backbone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     """Twelve passages, batches of four: steps 0-2 are the first epoch. The backbone has dropout."""
@@ -343,7 +343,8 @@ def test_a_training_killed_anywhere_ends_as_an_uninterrupted_one(
         assert [one[key] for key in keys] == pytest.approx([other[key] for key in keys], abs=1e-5)
 
 
-def test_a_finished_training_keeps_whole_passages_and_its_record(corpus: Path, backbone: Path, tmp_path: Path):
+def test_finished_training_is_recorded_and_reused(corpus: Path, backbone: Path, tmp_path: Path):
+    """The model reads whole passages, though its training cut them at 16 tokens."""
     experiment = CaprExperiment.model_validate(fields(corpus, backbone))
     outcome = train(experiment, tmp_path / "run")
     assert load(outcome.model).ranker.config.max_passage_tokens == 512
@@ -428,7 +429,7 @@ def test_the_rate_rises_and_falls_in_straight_lines():
 
 
 @pytest.mark.parametrize("known_by", ["patient", "text"])
-def test_notes_are_held_out_by_whole_patients_and_samples(known_by: str, tmp_path: Path):
+def test_notes_of_one_patient_are_held_out_together(known_by: str, tmp_path: Path):
     """Three notes of each of twelve, who are told apart by name, or by what their notes repeat."""
     rows = []
     for person, number in product("abcdefghijkl", range(3)):

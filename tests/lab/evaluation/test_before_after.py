@@ -27,7 +27,7 @@ def values(*pairs: tuple[float, float]) -> np.ndarray:
     return np.array(pairs)
 
 
-def test_the_verdict_follows_from_the_interval_of_the_difference() -> None:
+def test_verdict_follows_the_interval_of_the_difference() -> None:
     rng = np.random.default_rng(0)
     before = np.repeat(rng.uniform(0.2, 0.6, (200, 1)), 2, axis=1)
     noise = rng.normal(0, 0.2, (200, 2))

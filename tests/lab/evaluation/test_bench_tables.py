@@ -99,7 +99,7 @@ def test_a_variant_does_not_repeat_its_parent(model: str, published: str | None)
     assert (found.model if found else None) == published
 
 
-def test_a_bench_has_intervals_letters_costs_and_published_figures() -> None:
+def test_bench_shows_intervals_letters_costs_and_published_figures() -> None:
     beaten = ["BM25", *(f"m{n}, zero-shot" for n in range(1, 29))]
     records = [record(f"m{n}", measures=MEASURES | {"MAP": 0.5 - n / 1000}) for n in range(1, 29)]
     records.append(record("HAR", better_than={"R@1": beaten, "AP": ["BM25", "m2, zero-shot"]}))

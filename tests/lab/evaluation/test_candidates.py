@@ -17,7 +17,7 @@ def test_missing_answers_overwrite_the_lowest() -> None:
     assert insert_missing([], ["x", "y"], 1) == ["x", "y"]
 
 
-def test_the_best_documents_passages_come_in_and_the_answer_too() -> None:
+def test_candidates_include_the_best_document_and_the_answer() -> None:
     query = Query("q", "Gout")
     # Only gout-1 says "gout"; its siblings come with it, and the answer although no word fits.
     drawn = draw_candidates(leaflets(), [query], [Judgement("q", "asthma-3")], count=4)

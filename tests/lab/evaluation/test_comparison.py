@@ -25,7 +25,7 @@ def test_one_title_on_two_tracks_is_two_models() -> None:
     assert len({record.key for record in comparison.records}) == 2
 
 
-def test_a_letter_in_a_table_stands_for_one_model() -> None:
+def test_letters_refer_only_to_models_in_the_table() -> None:
     models = [
         contender("BM25", "untrained", "asthma-1"),
         contender("CDV", "zero-shot", "asthma-2"),
@@ -47,7 +47,7 @@ def test_records_of_one_call_say_so() -> None:
 
 
 @pytest.mark.parametrize("other", ["CDV two", "cdv  two", "CDV_two"])
-def test_models_that_no_file_could_tell_apart_are_refused(other: str) -> None:
+def test_models_with_clashing_file_names_are_refused(other: str) -> None:
     class Untouched(Favourite):
         def score(self, query: Query, passage_ids: Sequence[str]) -> FloatArray:
             raise AssertionError("refused before any work")

@@ -52,7 +52,7 @@ def test_fused_scores_are_means_of_standard_scores():
     np.testing.assert_allclose(fused, expected, rtol=1e-6)
 
 
-def test_scales_do_not_matter_and_a_model_that_says_nothing_changes_no_order():
+def test_fusion_ignores_score_scales_and_constant_models():
     scores = np.random.default_rng(0).normal(size=(2, 20)).astype(np.float32)
     fused = fuse_scores([*scores])
     np.testing.assert_allclose(fuse_scores([1000 + 50 * scores[0], scores[1] / 9]), fused, atol=1e-4)

@@ -42,7 +42,7 @@ def changed(task: Task) -> Task:
     return dataclasses.replace(task, documents=(dataclasses.replace(first, text=f"{first.text}!"), *task.documents[1:]))
 
 
-def test_a_run_is_kept_for_the_same_task_and_code_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_cached_runs_need_the_same_task_and_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     task = leaflet_task(3, PASSAGES[0])
     assert times_read(task, tmp_path) == 1
     assert times_read(task, tmp_path) == 0
@@ -55,7 +55,7 @@ def test_a_run_is_kept_for_the_same_task_and_code_alone(tmp_path: Path, monkeypa
     assert times_read(task, tmp_path) == 0
 
 
-def test_a_commit_leaves_the_runs_of_weights_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_commits_do_not_invalidate_runs_of_fingerprinted_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     task, model = leaflet_task(3, PASSAGES[0]), dataclasses.replace(contender(), fingerprint="weights")
     first = kept_run(task, model, tmp_path)
     monkeypatch.setattr(comparing, "find_revision", lambda: "another")

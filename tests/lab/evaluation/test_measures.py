@@ -56,7 +56,7 @@ def test_recall_is_a_share_not_success() -> None:
     assert measure([ranking("q", "a", "b")], judgements, ["R@1", "R@5"]).values.tolist() == [[0.25, 0.5]]
 
 
-def test_a_query_without_ranking_counts_zero_and_unknown_queries_do_not_count() -> None:
+def test_unranked_queries_count_zero_and_unknown_ones_nothing() -> None:
     measured = measure([ranking("q1", "a"), ranking("other", "a")], [Judgement("q1", "a"), Judgement("q2", "b")])
     assert set(measured.query_ids) == {"q1", "q2"}
     assert measured.means()["R@1"] == 0.5

@@ -14,7 +14,7 @@ from needs import Needs
 
 
 @pytest.mark.slow
-def test_term_based_models_land_within_one_point_of_the_published_figures(needs: Needs) -> None:
+def test_term_models_match_published_figures_within_a_point(needs: Needs) -> None:
     task = build_task(MedQuadCorpus(needs.file("medquad")))
     assert len(task.queries) == 3293
     assert len(task.judgements) == 3481

@@ -71,20 +71,20 @@ def test_a_stated_track_never_changes_the_record() -> None:
     assert trained("Own", OWN).track_told == record("HAR").track_told == "zero-shot"
 
 
-def test_tables_of_models_without_an_encoder_have_no_such_column() -> None:
+def test_tables_without_encoders_omit_the_encoder_column() -> None:
     records = [record("BM25", "untrained"), record("HAR"), trained("CAPR-Bi", None)]
     for table in (bench_table(records, "zero-shot"), *result_tables(records)):
         assert "encoder" not in table.columns
         assert not any("pre-trained" in note for note in table.notes)
 
 
-def test_an_adapted_model_began_with_a_pre_trained_retriever_too() -> None:
+def test_adapted_models_also_note_their_pre_trained_retriever() -> None:
     (table,) = result_tables([trained("CAPR-Bi", ENCODER, track="adapted")])
     assert any(note.startswith("Pre-trained retriever: what") for note in table.notes)
 
 
 @pytest.mark.parametrize("known", [False, True])
-def test_an_encoder_as_it_is_has_a_row_of_its_own(known: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_untrained_encoder_has_its_own_row(known: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     backbone = open_backbone(str(save_tiny_bert(tmp_path / "bert")))
     save(BiEncoder(BiConfig(shared=True, mark=False, pooling="mean", cosine=True), backbone), tmp_path / "model")
     folder = tmp_path / "model" / "passages"

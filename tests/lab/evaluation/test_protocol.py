@@ -80,7 +80,7 @@ def test_bm25_ranks_the_leaflets() -> None:
     assert run.ms_per_query > 0
 
 
-def test_a_model_that_scores_all_alike_is_ranked_last() -> None:
+def test_constant_scores_rank_the_answers_last() -> None:
     for protocol in (task(), END_TO_END):
         run = run_task(protocol, Constant())
         assert [ranking.passage_ids[-1] for ranking in run.rankings] == ["migraine-2", "gout-3", "asthma-1"]
@@ -146,7 +146,7 @@ def test_scores_that_are_no_numbers_are_refused() -> None:
         run_task(task(), NotANumber())
 
 
-def test_a_run_was_made_by_the_code_it_began_with(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_records_the_revision_it_began_with(monkeypatch: pytest.MonkeyPatch) -> None:
     class Slow(Constant):
         def prepare(self, documents: Iterable[Document]) -> None:
             monkeypatch.setattr(provenance, "find_revision", lambda: "later")
@@ -157,7 +157,7 @@ def test_a_run_was_made_by_the_code_it_began_with(monkeypatch: pytest.MonkeyPatc
     assert made["revision"] == "earlier"
 
 
-def test_end_to_end_ranks_everything_and_keeps_the_top() -> None:
+def test_end_to_end_runs_keep_the_top_passages() -> None:
     run = run_task(END_TO_END, Bm25Scorer(), depth=3)
     whole = run_task(END_TO_END, Bm25Scorer())
     assert [len(each.passage_ids) for each in run.rankings] == [3, 3, 3]
@@ -165,7 +165,7 @@ def test_end_to_end_ranks_everything_and_keeps_the_top() -> None:
     assert [each.passage_ids for each in run.rankings] == [each.passage_ids[:3] for each in whole.rankings]
 
 
-def test_ties_at_the_end_of_an_end_to_end_ranking_count_against_the_model() -> None:
+def test_ties_at_the_depth_limit_count_against_models() -> None:
     run = run_task(END_TO_END, Constant(), depth=len(PASSAGES) - 1)
     assert all(set(each.passage_ids).isdisjoint({"migraine-2"}) for each in run.rankings[:1])
 

@@ -29,7 +29,7 @@ def test_lengths_are_counted_in_words(text: str, expected: str) -> None:
     assert expected in (*LENGTHS, "")
 
 
-def test_a_query_is_as_long_as_what_models_read_of_it() -> None:
+def test_query_length_counts_the_words_models_read() -> None:
     asked = "What is gout and what helps?"
     queries = (Query("q1", "gout", ("treatment",), text=asked), Query("q2", "", text=asked))
     task = Task(corpus="small", protocol="rerank", documents=(), queries=queries, judgements=())

@@ -58,7 +58,7 @@ def text(table: TextTable, width: int = 160, *, terminal: bool = True) -> str:
     return screen.getvalue()
 
 
-def test_a_table_is_cut_into_parts_for_a_narrow_terminal_and_whole_in_a_pipe() -> None:
+def test_tables_split_for_narrow_terminals_not_for_pipes() -> None:
     columns = ("Model", *(f"measure {n}" for n in range(12)))
     rows = tuple((name, *(f"{n}{name} [10.0, 20.0]" for n in range(12))) for name in ("one", "another"))
     table = TextTable("A title", columns, rows, ("A note.",))
@@ -183,7 +183,7 @@ def of_one_call(comparison: str, **changes: object) -> list[EvaluationRecord]:
     ]
 
 
-def test_letters_stand_only_between_models_that_one_call_compared(tmp_path: Path) -> None:
+def test_letters_appear_only_within_one_comparison(tmp_path: Path) -> None:
     path = tmp_path / "records.json"
     write_records(path, of_one_call("first"))
     (table,) = result_tables(of_one_call("first"))
@@ -198,7 +198,7 @@ def test_letters_stand_only_between_models_that_one_call_compared(tmp_path: Path
     assert not any(note.startswith("Letters after") for note in table.notes)
 
 
-def test_older_records_were_compared_where_they_carry_one_moment() -> None:
+def test_older_records_of_one_date_count_as_compared() -> None:
     (table,) = result_tables(of_one_call(""))
     assert table.rows[1][1] == "50.00 a"
     bm25, cdv = of_one_call("")
@@ -288,7 +288,7 @@ def test_hardware_names_the_gpus_that_torch_can_use(monkeypatch: pytest.MonkeyPa
     assert "NVIDIA" not in describe_hardware()
 
 
-def test_data_of_ones_own_stands_beside_nothing_whatever_it_is_called():
+def test_own_data_never_shows_published_figures():
     own = [record("BM25", "untrained", corpus="medquad", candidates=98.9), record("CDV", "adapted", corpus="medquad")]
     assert "publ." in text(result_tables(own)[0])
     (table,) = result_tables(own, beside=False)

@@ -21,7 +21,7 @@ def test_holm_by_hand() -> None:
 
 
 @given(st.lists(st.floats(0, 1), max_size=8))
-def test_holm_never_lowers_a_p_value_and_keeps_their_order(p_values: list[float]) -> None:
+def test_holm_never_lowers_or_reorders_p_values(p_values: list[float]) -> None:
     adjusted = holm(p_values)
     assert all(0 <= raw <= new <= 1 for raw, new in zip(p_values, adjusted, strict=True))
     for a, b in product(range(len(p_values)), repeat=2):
@@ -72,7 +72,7 @@ def test_equal_models_have_p_one() -> None:
     assert pairwise_randomisation([values, values], rounds=200).tolist() == [[1.0, 1.0]]
 
 
-def test_bootstrap_agrees_with_the_normal_interval_and_its_seed() -> None:
+def test_bootstrap_is_seeded_and_near_the_normal_interval() -> None:
     values = np.random.default_rng(1).random((400, 2))
     ends = bootstrap_intervals(values, seed=3)
     error = values.std(axis=0) / np.sqrt(len(values))

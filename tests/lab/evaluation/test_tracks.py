@@ -57,7 +57,7 @@ def test_shared_documents_decide(training: dict[str, object], corpus: str, track
         ({"corpora": WIKI, "backbone_corpora": [{"name": "medquad"}]}, "medquad", "test"),
     ],
 )
-def test_a_model_that_read_the_test_documents_is_refused(training: dict[str, object], corpus: str, split: str) -> None:
+def test_models_trained_on_test_documents_are_refused(training: dict[str, object], corpus: str, split: str) -> None:
     with pytest.raises(ConfigError, match=f"was trained on its {split} documents"):
         track_on("m", training, corpus, split)
 
@@ -77,7 +77,7 @@ def test_a_malformed_record_is_named() -> None:
         track_on("m", {"corpora": [{"split": "train"}]}, "medquad", "test")
 
 
-def test_paths_go_by_the_name_of_the_corpus_in_them(tmp_path: Path) -> None:
+def test_paths_are_named_by_the_corpus_they_contain(tmp_path: Path) -> None:
     prepared = tmp_path / "copy"
     prepared.mkdir()
     (prepared / "documents.jsonl.gz").write_bytes(b"")
@@ -98,7 +98,5 @@ def test_paths_go_by_the_name_of_the_corpus_in_them(tmp_path: Path) -> None:
         ({}, "medquad", False),
     ],
 )
-def test_weights_fitted_on_questions_of_a_corpus_are_noted(
-    fusion: dict[str, object], corpus: str, expected: bool
-) -> None:
+def test_fusion_fitted_on_corpus_questions_is_detected(fusion: dict[str, object], corpus: str, expected: bool) -> None:
     assert fitted_on_questions_of({"fusion": fusion}, corpus) is expected

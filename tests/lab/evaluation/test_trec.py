@@ -112,7 +112,7 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
         read_run(tmp_path / "cut.gz")
 
 
-def test_ids_with_blanks_are_refused_and_nothing_is_left(tmp_path: Path) -> None:
+def test_blanks_in_ids_are_refused_without_writing(tmp_path: Path) -> None:
     (tmp_path / "run").write_text("old")
     with pytest.raises(DataError, match="white space"):
         write_run(tmp_path / "run", [Ranking("q", ("a", "b c"), (2.0, 1.0))], "t")

@@ -82,7 +82,7 @@ def test_ties_share_the_last_of_their_ranks(models: ModuleType) -> None:
     assert found == pytest.approx(np.array([[1 / 64, 1 / 62, 1 / 64, 1 / 61], [1 / 64, 1 / 63, 1 / 62, 1 / 61]]))
 
 
-def test_vectors_of_texts_are_kept_and_not_computed_again(
+def test_text_vectors_are_stored_and_not_recomputed(
     models: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     kept = import_module("kept_vectors")

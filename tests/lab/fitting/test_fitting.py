@@ -99,7 +99,7 @@ def test_both_kinds_of_questions_are_needed() -> None:
         fit(made_up(10, True, 0))
 
 
-def test_questions_are_answered_by_passages_of_their_title_and_heading(searcher: Searcher) -> None:
+def test_own_questions_are_answered_by_title_and_heading(searcher: Searcher) -> None:
     questions = list(own_questions(searcher, 120, seed=3))
     reader = searcher.index.reader
     names: set[str] = set()
@@ -142,7 +142,7 @@ def test_questions_are_answered_by_passages_of_their_title_and_heading(searcher:
     assert [question.query for question in questions[:80]] != [question.query for question in other]
 
 
-def test_some_questions_are_about_what_passages_of_other_subjects_name(tmp_path: Path) -> None:
+def test_some_questions_ask_about_entities_mentioned_elsewhere(tmp_path: Path) -> None:
     known = KnowledgeBase([*KNOWN.concepts.values(), Concept("DOID:1", "colchicine")])
     texts = {"gout": "Colchicine eases an attack.", "migraine": "Rest helps.", "pericarditis": "Give colchicine early."}
     documents = []
@@ -209,7 +209,7 @@ def test_peoples_questions_tell_how_certain_a_hit_is() -> None:
     assert certainty["both"] > certainty["alone"]
 
 
-def test_peoples_questions_order_hits_each_collection_as_much_as_own_ones() -> None:
+def test_each_collection_of_peoples_questions_weighs_like_own() -> None:
     own = [*made_up(200, False, 0), *made_up(200, True, 1)]
     people = made_up(50, True, 2)
     for each in people:
@@ -223,7 +223,7 @@ def test_peoples_questions_order_hits_each_collection_as_much_as_own_ones() -> N
     assert two.words[2] > 1.3 * two.words[0]
 
 
-def test_the_order_is_kept_where_the_probability_alone_is_fitted() -> None:
+def test_fitting_only_certainty_keeps_the_order_weights() -> None:
     order = Fusion(*(np.full(len(EVIDENCE) + more, 0.5, np.float32) for more in (0, 0, 1)))
     fusion = fit([*made_up(100, False, 0), *made_up(100, True, 1)], order=order)
     np.testing.assert_array_equal(fusion.parts, order.parts)
@@ -242,7 +242,7 @@ def test_reader_evidence_has_no_weight_in_peoples_questions() -> None:
     assert both.parts[read] == alone.parts[read] > 1
 
 
-def test_weights_of_pairs_are_kept_where_words_are_fitted() -> None:
+def test_fitting_words_keeps_the_weights_of_pairs() -> None:
     order = Fusion(*(np.full(len(EVIDENCE) + more, 0.5, np.float32) for more in (0, 0, 1)))
     own, people = [*made_up(100, False, 0), *made_up(100, True, 1)], made_up(100, True, 2)
     fusion = fit(own, [people], order, "pairs")
@@ -250,7 +250,7 @@ def test_weights_of_pairs_are_kept_where_words_are_fitted() -> None:
     np.testing.assert_array_equal(fusion.words, fit(own, [people]).words)
 
 
-def test_some_questions_come_with_their_answers_and_other_documents(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sampled_questions_keep_their_answers_and_other_documents(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(weighing, "PEOPLES_QUESTIONS", 3)
     monkeypatch.setattr(weighing, "PEOPLES_DOCUMENTS", 6)
     documents = leaflets()
@@ -265,7 +265,7 @@ def test_some_questions_come_with_their_answers_and_other_documents(monkeypatch:
     assert {each.passage_id for each in some.judgements} <= held
 
 
-def test_judged_questions_are_read_and_have_their_answers_documents_related(searcher: Searcher) -> None:
+def test_judged_questions_relate_the_documents_of_their_answers(searcher: Searcher) -> None:
     reader = searcher.index.reader
     gout = next(row for row in range(len(reader.passage_documents)) if reader.passage_id(row).startswith("gout"))
     answer = reader.passage_id(gout)

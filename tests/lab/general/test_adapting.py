@@ -62,9 +62,7 @@ def test_the_towers_learn_and_the_encoder_stays(corpus: Path, start: Path, tmp_p
     assert track_on("it", record, "enwiki", "test") == "adapted"
 
 
-def test_a_copy_under_other_names_has_the_track_of_what_was_learned_from(
-    corpus: Path, start: Path, tmp_path: Path
-) -> None:
+def test_renamed_copies_of_training_texts_count_as_adapted(corpus: Path, start: Path, tmp_path: Path) -> None:
     model = adapt(corpus, start, tmp_path / "run")
     beir = tmp_path / "beir"
     beir.mkdir()
@@ -114,7 +112,7 @@ def run(*arguments: object) -> tuple[int, str, BaseException | None]:
     return result.exit_code, result.output, result.exception
 
 
-def test_the_command_puts_the_model_in_its_place_with_weights_of_its_own(
+def test_command_saves_the_model_with_fitted_weights(
     corpus: Path, start: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(weighing, "FEWEST", 1)

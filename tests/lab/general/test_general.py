@@ -42,7 +42,7 @@ STUDENT = {"epochs": 3, "layers": [0], "skip_function_words": True, "window": 32
 
 
 @pytest.mark.parametrize("student", [None, STUDENT])
-def test_a_training_lowers_the_loss_and_its_model_opens(
+def test_training_lowers_the_loss_and_the_model_opens(
     corpus: Path, teacher: Path, tmp_path: Path, student: dict[str, Any] | None
 ) -> None:
     teachers: list[dict[str, str]] = [{"encoder": str(teacher)}]
@@ -103,7 +103,7 @@ def test_headings_that_name_the_entity_teach_no_aspect() -> None:
     assert aspect_of("References", "Gout") == aspect_of("", "Gout") == ""
 
 
-def test_places_keep_most_of_what_teachers_see_and_lie_as_the_first_has_them() -> None:
+def test_places_keep_teachers_distinctions_aligned_with_the_first() -> None:
     rng = np.random.default_rng(0)
     first, second = (
         rng.normal(size=(400, 6)) * lengths for lengths in ([9, 8, 5, 5, 4, 4], [0.1, 9, 0.1, 0.1, 0.1, 0.1])

@@ -69,7 +69,7 @@ def test_weights_are_those_of_the_library(
         np.testing.assert_allclose(dense[given], wanted[given], atol=0.15)
 
 
-def test_terms_without_weight_in_any_text_are_left_out(encoder: Path, tmp_path: Path) -> None:
+def test_terms_without_weight_anywhere_are_left_out(encoder: Path, tmp_path: Path) -> None:
     brought = sum(by_the_library(encoder, text) > 0.1 for text in TEXTS)
     read = reader_of(encoder, tmp_path).read(TEXTS)
     assert 0 < int(read.terms.max()) < int((brought > 0).sum()) + 8 < len(brought)
@@ -87,13 +87,13 @@ def test_a_long_text_is_read_in_windows(encoder: Path, tmp_path: Path) -> None:
     np.testing.assert_array_equal(alone.terms, read.terms[: read.starts[1]])
 
 
-def test_a_question_has_unit_length_and_nothing_has_no_terms(encoder: Path, tmp_path: Path) -> None:
+def test_questions_have_unit_length_and_blanks_no_terms(encoder: Path, tmp_path: Path) -> None:
     reader = reader_of(encoder, tmp_path)
     assert np.linalg.norm(reader.ask("signs of gout")[1]) == pytest.approx(1)
     assert len(reader.ask("")[0]) == 0
 
 
-def test_a_model_with_terms_is_saved_opened_and_refused_when_damaged(encoder: Path, tmp_path: Path) -> None:
+def test_model_with_terms_reopens_and_damage_is_refused(encoder: Path, tmp_path: Path) -> None:
     folder = tmp_path / "general"
     before = save_general(folder)
     assert not load(folder).expands

@@ -33,12 +33,12 @@ def test_neighbouring_names_are_both_found() -> None:
     assert mentions(linker, "fever cough fever") == [("fever", "F"), ("cough", "C"), ("fever", "F")]
 
 
-def test_case_accents_and_punctuation_make_no_difference_but_words_are_whole() -> None:
+def test_whole_words_match_despite_case_accents_and_punctuation() -> None:
     linker = NgramLinker([("Ménière's disease",), ("rash",)], ["M", "R"])
     assert mentions(linker, "MENIERE'S-DISEASE, crash rashes") == [("MENIERE'S-DISEASE", "M")]
 
 
-def test_a_preferred_name_beats_a_synonym_and_the_earlier_entity_the_later() -> None:
+def test_preferred_names_beat_synonyms_then_earlier_entities_win() -> None:
     linker = NgramLinker([("influenza", "grippe"), ("grippe",), ("flu",), ("flu",)], ["1", "2", "3", "4"])
     assert mentions(linker, "grippe flu") == [("grippe", "2"), ("flu", "3")]
 
@@ -55,7 +55,7 @@ def test_function_words_articles_and_letters_are_no_mention() -> None:
     assert mentions(NgramLinker([("with",)], ["w"], skip=()), "with") == [("with", "w")]
 
 
-def test_of_a_graph_the_entity_in_more_triples_is_taken() -> None:
+def test_shared_name_links_to_entity_with_most_triples() -> None:
     triples = [("X:1", "r", "X:9"), ("X:2", "r", "X:9"), ("X:2", "s", "X:9")]
     linker = NgramLinker.from_graph(make_graph(triples, {"X:1": ["cold"], "X:2": ["cold"]}))
     assert mentions(linker, "a cold") == [("cold", "X:2")]
@@ -69,7 +69,7 @@ NAMES = ["a b", "b c", "c", "ab", "ba c", "b"]
 APART = re.compile(r" +|\.")
 
 
-def test_a_name_is_found_as_it_is_written_and_without_its_punctuation() -> None:
+def test_names_match_with_and_without_their_punctuation() -> None:
     linker = NgramLinker([("tuberous sclerosis",), ("tuberous sclerosis, type 1",), ("gout (disorder)",)], list("abc"))
     assert mentions(linker, "Tuberous sclerosis, type 1") == [("Tuberous sclerosis, type 1", "b")]
     assert mentions(linker, "tuberous sclerosis type 1") == [("tuberous sclerosis type 1", "b")]
@@ -77,7 +77,7 @@ def test_a_name_is_found_as_it_is_written_and_without_its_punctuation() -> None:
     assert mentions(linker, "a gout (disorder).") == [("gout (disorder", "c")]
 
 
-def test_an_acronym_of_a_well_known_thing_is_no_other() -> None:
+def test_well_known_acronym_links_to_no_other_entity() -> None:
     names = [("myeloid sarcoma", "MS"), ("multiple sclerosis", "disseminated sclerosis")]
     assert mentions(NgramLinker(names, ["sarcoma", "sclerosis"]), "MS is myeloid sarcoma") == [
         ("myeloid sarcoma", "sarcoma")
@@ -86,7 +86,7 @@ def test_an_acronym_of_a_well_known_thing_is_no_other() -> None:
     assert mentions(NgramLinker(named, ["sarcoma", "sclerosis"]), "MS") == [("MS", "sclerosis")]
 
 
-def test_blanks_and_line_breaks_make_no_difference_and_full_stops_do() -> None:
+def test_mentions_cross_line_breaks_but_not_full_stops() -> None:
     linker = NgramLinker([("breast  cancer",), ("fever",)], ["b", "f"])
     text = "  breast\r\n   cancer,  fever"
     assert mentions(linker, text) == [("breast\r\n   cancer", "b"), ("fever", "f")]
@@ -151,7 +151,7 @@ def test_the_command_draws(table: Path, tmp_path: Path) -> None:
     assert "viral disease" in out.read_text(encoding="utf-8")
 
 
-def test_an_unwritable_picture_is_named_before_the_graph_is_read(tmp_path: Path) -> None:
+def test_unwritable_picture_fails_before_reading_the_graph(tmp_path: Path) -> None:
     (tmp_path / "folder.svg").mkdir()
     done = CliRunner().invoke(
         app, ["concepts", "graph", "picture", "nowhere", "x", "--out", str(tmp_path / "folder.svg")]

@@ -105,7 +105,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_objects_without_id_are_those_of_that_name_or_entities_of_their_own(folder: Path) -> None:
+def test_objects_without_id_match_names_or_become_entities(folder: Path) -> None:
     graph = read_graph(folder)
     assert rows(graph) == {
         ("DOID:2", "is_a", "DOID:1"),
@@ -118,7 +118,7 @@ def test_objects_without_id_are_those_of_that_name_or_entities_of_their_own(fold
     assert names(graph)["DOID:9"] == ("swine flu",)
 
 
-def test_a_record_that_cites_another_as_the_same_is_that_entity(tmp_path: Path) -> None:
+def test_cross_referenced_records_merge_into_one_entity(tmp_path: Path) -> None:
     entities = [
         "id\tname\tsource\tsynonyms\tdefinition\txrefs",
         "MONDO:2\tflu\tMONDO\tgrippe\t\tDOID:2|UMLS:C1",
@@ -134,7 +134,7 @@ def test_a_record_that_cites_another_as_the_same_is_that_entity(tmp_path: Path) 
     assert names(graph)["DOID:2"] == ("influenza", "flu", "grippe")
 
 
-def test_a_synonym_that_turns_anothers_name_round_is_no_name_of_an_entity(tmp_path: Path) -> None:
+def test_reordered_name_of_another_entity_is_no_synonym(tmp_path: Path) -> None:
     entities = [
         "id\tname\tsource\tsynonyms\tdefinition\txrefs",
         "DOID:1\tMODY\tDO\tdiabetes mellitus type 2|mild diabetes\t\t",
@@ -209,7 +209,7 @@ def test_a_bad_relation_is_named_with_its_line(tmp_path: Path) -> None:
         read_obo_relations(path)
 
 
-def test_comments_modifiers_and_continued_lines_are_no_part_of_values(tmp_path: Path) -> None:
+def test_obo_values_omit_comments_modifiers_and_line_continuations(tmp_path: Path) -> None:
     path = tmp_path / "odd.obo"
     lines = [
         "\ufeffformat-version: 1.4 ! a comment",
@@ -250,7 +250,7 @@ def test_comments_modifiers_and_continued_lines_are_no_part_of_values(tmp_path: 
     assert leaf.parents == ("X:1",)
 
 
-def test_lines_are_counted_as_they_stand_in_the_file(tmp_path: Path) -> None:
+def test_errors_name_the_physical_line_number(tmp_path: Path) -> None:
     path = tmp_path / "bad.obo"
     path.write_text("[Term]\nid: X:1\nname: a \\\n b\nrelationship: \\\npart_of\n", encoding="utf-8")
     with pytest.raises(DataError, match=r"bad\.obo:5"):
@@ -289,7 +289,7 @@ def test_errors_of_a_file_are_named(tmp_path: Path, name: str, content: bytes, s
         read_graph(tmp_path / name)
 
 
-def test_a_name_of_no_graph_is_answered_with_those_that_are() -> None:
+def test_unknown_graph_name_lists_the_known_ones() -> None:
     with pytest.raises(DataError, match=r"nothing at knowledge_base; .* knowledge-base, medquad, enwiki"):
         open_graph("knowledge_base")
     with pytest.raises(DataError, match=r"nothing at doid\.obo; check the path$"):
@@ -304,7 +304,7 @@ def umls(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_umls_says_what_the_second_concept_is_to_the_first(umls: Path) -> None:
+def test_umls_relations_keep_their_direction(umls: Path) -> None:
     graph = read_graph(umls)
     assert rows(graph) == {
         ("UMLS:C0000001", "has_finding_site", "UMLS:C0000002"),
@@ -413,7 +413,7 @@ def test_a_part_of_wikidata(tmp_path: Path) -> None:
     }
 
 
-def test_classes_of_classes_reach_a_root_whatever_the_order(tmp_path: Path) -> None:
+def test_class_chains_reach_a_root_in_any_order(tmp_path: Path) -> None:
     path = tmp_path / "dump.json"
     items = [
         item("Q5", "case", P31=["Q4"], P780=["Q9"]),
@@ -438,7 +438,7 @@ def most_memory(read: Callable[[], KnowledgeGraph]) -> int:
 
 
 @pytest.mark.parametrize("part", [{"properties": ["P780"]}, {"roots": ["Q1"]}])
-def test_what_is_left_out_of_wikidata_takes_no_memory(tmp_path: Path, part: dict[str, list[str]]) -> None:
+def test_skipped_wikidata_items_take_no_memory(tmp_path: Path, part: dict[str, list[str]]) -> None:
     path = tmp_path / "dump.json"
     with path.open("w", encoding="utf-8") as file:
         file.write(json.dumps(item("Q2", "influenza", P780=["Q3"], P279=["Q1"])) + "\n")
@@ -485,7 +485,7 @@ def test_the_commands_take_parts(tmp_path: Path) -> None:
         assert isinstance(done.exception, ConfigError)
 
 
-def test_names_for_all_languages_stand_in_for_english_ones(tmp_path: Path) -> None:
+def test_multilingual_names_replace_missing_english_ones(tmp_path: Path) -> None:
     def called(identifier: str, **texts: str) -> dict[str, object]:
         labels = {language.replace("_", "-"): {"value": text} for language, text in texts.items()}
         aliases = {language: [{"value": f"also {text['value']}"}] for language, text in labels.items()}
@@ -528,7 +528,7 @@ ONE_CLAIM = '"claims": {"P31": [{"mainsnak": {"datavalue": {"value": {"entity-ty
     ],
 )
 @pytest.mark.parametrize("roots", [(), ("Q1",)])
-def test_an_entity_of_another_shape_is_named_with_its_line(tmp_path: Path, fields: str, roots: tuple[str, ...]) -> None:
+def test_malformed_entity_is_named_with_its_line(tmp_path: Path, fields: str, roots: tuple[str, ...]) -> None:
     path = tmp_path / "dump.json"
     path.write_text(f'[\n{{"id": "Q1", {fields}}}\n]\n', encoding="utf-8")
     with pytest.raises(DataError, match=r"labels, aliases and claims as Wikidata has them at \S+dump\.json:2"):
@@ -571,7 +571,7 @@ def test_a_graph_out_of_documents() -> None:
     assert set(graph_of_documents(lambda: iter(documents), shared_by=2).relations) == {MENTIONS, "causes"}
 
 
-def test_a_work_of_art_does_not_lend_its_name_to_a_graph() -> None:
+def test_unqualified_artwork_title_is_no_entity_name() -> None:
     titles = ["Rash (medicine)", "Syndrome (album)"]
     documents = [
         build_document(doc_id=title, title=title, sections=[Section("Causes", "A rash of the syndrome.")])

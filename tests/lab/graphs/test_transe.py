@@ -57,7 +57,7 @@ def test_distance_by_loops(norm: int) -> None:
 
 
 @pytest.mark.parametrize("norm", [1, 2])
-def test_scores_put_every_entity_in_the_place_of_an_end(norm: int) -> None:
+def test_scores_replace_each_end_by_every_entity(norm: int) -> None:
     model = network(norm)
     tails = [[-looped_distance(model, s, r, each) for each in range(ENTITIES)] for s, r, _ in TRIPLES.tolist()]
     heads = [[-looped_distance(model, each, r, o) for each in range(ENTITIES)] for _, r, o in TRIPLES.tolist()]
@@ -139,7 +139,7 @@ def test_vectors_begin_as_published() -> None:
     )  # fmt: skip
 
 
-def test_a_true_entity_that_was_drawn_is_no_negative() -> None:
+def test_true_entity_drawn_as_corruption_is_ignored() -> None:
     """Where every drawn entity is the true one, nothing is left to tell it from, and the loss is 0."""
     true = torch.tensor([1.0])
     assert softmax_loss(true, torch.tensor([[1.0]]), torch.tensor([[True]]), 10.0).item() == pytest.approx(0.0)
@@ -197,7 +197,7 @@ def test_rows_stay_with_their_entities(tmp_path: Path, all_triples: bool) -> Non
     assert np.linalg.norm(steps, axis=1).mean() < 0.8
 
 
-def test_all_triples_leave_the_figures_and_change_the_vectors(tmp_path: Path) -> None:
+def test_training_on_all_triples_changes_only_the_vectors(tmp_path: Path) -> None:
     split, whole = trained(tmp_path / "split", epochs=3), trained(tmp_path / "whole", epochs=3, all_triples=True)
     assert whole.record["figures"] == split.record["figures"]
     assert whole.record["vectors_of"] == "all triples"
@@ -205,7 +205,7 @@ def test_all_triples_leave_the_figures_and_change_the_vectors(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("all_triples", [False, True])
-def test_the_record_is_of_the_code_it_began_with(
+def test_record_names_the_revision_it_began_with(
     tmp_path: Path, all_triples: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     measures = TransEObjective.measures

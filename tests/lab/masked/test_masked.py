@@ -61,7 +61,7 @@ def experiment(corpus: Path, backbone: Path, **fields: Any) -> MaskedExperiment:
     return MaskedExperiment.model_validate(given | fields)
 
 
-def test_the_configured_share_is_masked_and_never_special_tokens(backbone: Path) -> None:
+def test_configured_share_is_masked_except_special_tokens(backbone: Path) -> None:
     model = MaskedLanguageModel(str(backbone))
     tokenizer = model.tokenizer
     words = [tokenizer.convert_tokens_to_ids(word) for word in ("asthma", "gout", "pain")]
@@ -79,7 +79,7 @@ def test_the_configured_share_is_masked_and_never_special_tokens(backbone: Path)
     assert (read[masked] == ids[masked]).float().mean() == pytest.approx(0.1, abs=0.03)
 
 
-def test_no_document_of_a_held_out_title_is_trained_on(corpus: Path, backbone: Path) -> None:
+def test_held_out_titles_are_never_trained_on(corpus: Path, backbone: Path) -> None:
     model = MaskedLanguageModel(str(backbone))
     texts = read_texts(experiment(corpus, backbone), model.tokenizer, model.limit, lambda _: None)
     assert texts.held_out_documents == 10
@@ -119,7 +119,7 @@ def test_a_batch_without_a_masked_token_costs_nothing(backbone: Path) -> None:
     assert (float(loss.detach()), count) == (0.0, 0)
 
 
-def test_a_training_lowers_the_loss_and_records_its_texts(corpus: Path, backbone: Path, tmp_path: Path) -> None:
+def test_training_lowers_the_loss_and_records_its_texts(corpus: Path, backbone: Path, tmp_path: Path) -> None:
     outcome = train(experiment(corpus, backbone), tmp_path / "out")
     first, last = outcome.record["history"][0], outcome.record["history"][-1]
     assert last["validation_accuracy"] > 0.5 > first["validation_accuracy"]

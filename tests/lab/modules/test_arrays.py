@@ -9,7 +9,7 @@ import torch
 from auscult_lab.modules.arrays import read_arrays, read_notes, write_arrays
 
 
-def test_arrays_that_share_memory_are_read_back_with_their_notes(tmp_path: Path) -> None:
+def test_arrays_sharing_memory_are_read_back_with_notes(tmp_path: Path) -> None:
     whole = torch.arange(6.0).reshape(2, 3)
     write_arrays(tmp_path / "weights.safetensors", {"whole": whole, "turned": whole.T}, {"of": "a test"})
     arrays = read_arrays(tmp_path / "weights.safetensors")
@@ -18,7 +18,7 @@ def test_arrays_that_share_memory_are_read_back_with_their_notes(tmp_path: Path)
     assert read_notes(tmp_path / "weights.safetensors") == {"of": "a test"}
 
 
-def test_arrays_are_read_by_whom_other_new_files_are(tmp_path: Path) -> None:
+def test_written_arrays_have_default_file_permissions(tmp_path: Path) -> None:
     write_arrays(tmp_path / "weights.safetensors", {"weight": torch.ones(3)})
     (tmp_path / "other").touch()
     assert (tmp_path / "weights.safetensors").stat().st_mode == (tmp_path / "other").stat().st_mode

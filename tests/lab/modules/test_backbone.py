@@ -33,7 +33,7 @@ def save_tokenizer(folder: Path, marks: dict[str, str] = MARKS) -> None:
     PreTrainedTokenizerFast(tokenizer_object=words, **marks).save_pretrained(folder)
 
 
-def test_a_roberta_reads_texts_as_long_as_its_positions_behind_padding(tmp_path: Path):
+def test_roberta_limit_excludes_positions_up_to_padding(tmp_path: Path):
     save_tokenizer(tmp_path)
     RobertaModel(RobertaConfig(**SMALL, max_position_embeddings=20, pad_token_id=1)).save_pretrained(tmp_path)
     backbone = open_backbone(str(tmp_path))
@@ -42,7 +42,7 @@ def test_a_roberta_reads_texts_as_long_as_its_positions_behind_padding(tmp_path:
     assert backbone(fields).shape == (1, 18, 16)
 
 
-def test_a_bert_reads_as_many_tokens_as_it_has_positions(tmp_path: Path):
+def test_bert_limit_is_its_number_of_positions(tmp_path: Path):
     save_tokenizer(tmp_path)
     BertModel(BertConfig(**SMALL, max_position_embeddings=20)).save_pretrained(tmp_path)
     backbone = open_backbone(str(tmp_path))
@@ -50,7 +50,7 @@ def test_a_bert_reads_as_many_tokens_as_it_has_positions(tmp_path: Path):
     assert backbone(backbone.tokenize(["gout " * 40], max_tokens=100)).shape == (1, 20, 16)
 
 
-def test_an_encoder_without_positions_of_its_own_is_refused(tmp_path: Path):
+def test_encoder_without_a_position_table_is_refused(tmp_path: Path):
     save_tokenizer(tmp_path)
     T5Model(T5Config(vocab_size=8, d_model=16, d_ff=16, d_kv=8, num_layers=1, num_heads=2)).save_pretrained(tmp_path)
     with pytest.raises(ModelError, match=r"a table of positions.*'t5'"):
@@ -99,7 +99,7 @@ def test_a_damaged_encoder_is_named(file: str, content: str, backbone: Path, tmp
         open_backbone(str(folder))
 
 
-def test_a_misspelt_path_is_not_taken_for_a_name_of_the_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_misspelt_path_is_not_taken_for_hub_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     Path("models").mkdir()
     Path("model.txt").touch()

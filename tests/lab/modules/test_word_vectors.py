@@ -39,7 +39,8 @@ def test_vectors_equal_florets_own(text: Path, tmp_path: Path, min_n: int, max_n
         np.testing.assert_allclose(table.lookup([word])[0], model.get_word_vector(word), atol=1e-5)
 
 
-def test_training_gives_most_words_and_their_relatives_a_vector_even_on_little_text(text: Path):
+def test_training_covers_most_words_even_on_little_text(text: Path):
+    """Among the words are some that the text lacks."""
     vectors = train_word_vectors(text, WordVectorChoice(dim=8, epochs=2, buckets=2000, min_count=1))
     words = ["kidney", "disease", "zsjogren", "kidneys", "diseased", "heartless", "diseases"]
     assert vectors.lookup(words).any(axis=1).mean() >= 0.5
@@ -110,7 +111,7 @@ def test_state_makes_the_same_vectors_again(kind: str):
         from_state({"table": rows}, {"kind": "mystery"})
 
 
-def test_word_shares_are_relative_and_rare_words_left_out(tmp_path: Path):
+def test_word_shares_are_relative_and_omit_rare_words(tmp_path: Path):
     assert write_lines([["a", "b"], [], ["a", "c"]], tmp_path / "t.txt") == 4
     assert word_shares(tmp_path / "t.txt", min_count=1) == {"a": 0.5, "b": 0.25, "c": 0.25}
     assert word_shares(tmp_path / "t.txt", min_count=2) == {"a": 0.5}

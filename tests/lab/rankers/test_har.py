@@ -119,7 +119,7 @@ def test_scores_are_those_of_the_equations(ranker: Neural) -> None:
 
 
 @pytest.mark.parametrize("kind", [Har, HarWca])
-def test_evidence_is_the_attention_of_the_equations_and_none_of_it_on_padding(
+def test_evidence_equals_the_equations_attention_without_padding(
     kind: type[Har | HarWca], vocabulary: Vocabulary
 ) -> None:
     ranker = _make(kind, vocabulary).train()
@@ -194,7 +194,7 @@ def test_dropout_works_in_training_only(ranker: Neural) -> None:
         assert not torch.equal(ranker(*batch), ranker(*batch))
 
 
-def test_tied_dropout_drops_the_same_of_a_word_in_both_texts(vocabulary: Vocabulary) -> None:
+def test_tied_dropout_uses_one_mask_for_both_texts(vocabulary: Vocabulary) -> None:
     ranker = Har(HarConfig(**SENTENCES, dropout=0.0, reading_dropout=0.5, tied_dropout=True), vocabulary).train()
     read = []
     ranker.word_dropout.register_forward_hook(lambda _, given, made: read.append((given[0], made)))
@@ -232,14 +232,14 @@ def _share_of_answers_first(kind: str, vocabulary: Vocabulary, **settings: objec
 
 
 @pytest.mark.parametrize("kind", [Har.kind, HarWca.kind, HarSimple.kind])
-def test_begun_as_a_likeness_answers_are_ahead_before_anything_is_learned(kind: str) -> None:
+def test_likeness_start_ranks_answers_first_without_training(kind: str) -> None:
     vocabulary = small_vocabulary()
     assert _share_of_answers_first(kind, vocabulary, likeness=True) >= 0.9
     # By random weights it is a guess.
     assert 0.2 <= _share_of_answers_first(kind, vocabulary) <= 0.8
 
 
-def test_begun_as_a_likeness_attention_finds_the_querys_word(vocabulary: Vocabulary) -> None:
+def test_likeness_start_attends_to_the_query_word(vocabulary: Vocabulary) -> None:
     ranker = make_ranker(Har.kind, vocabulary, likeness=True)
     assert isinstance(ranker, Har)
     query, passage = lay_out(ranker, [[5]], [[[1, 2, 3], [4, 5, 6], [7, 8, 9]]])

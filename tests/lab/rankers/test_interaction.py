@@ -81,7 +81,7 @@ def test_padding_changes_no_score(model: Ranker):
     torch.testing.assert_close(model(query, more_padding(passage, 17)), expected, atol=1e-5, rtol=0)
 
 
-def test_a_batch_scores_as_its_examples_do_one_by_one(model: Ranker):
+def test_batch_scores_equal_those_of_single_examples(model: Ranker):
     batch = model(pad(QUERIES), pad(PASSAGES))
     assert batch.shape == (len(QUERIES),)
     torch.testing.assert_close(batch, singly(model), atol=1e-5, rtol=0)
@@ -362,7 +362,7 @@ def test_heads_take_several_matrices():
 
 
 @pytest.mark.parametrize("block", [1 << 16, 10])
-def test_the_gradient_of_soft_counts_is_that_of_the_formula(monkeypatch: pytest.MonkeyPatch, block: int):
+def test_soft_counts_and_gradient_follow_the_formula(monkeypatch: pytest.MonkeyPatch, block: int):
     monkeypatch.setattr(interaction, "_BLOCK", block)
     values = (torch.rand(2, 3, 5, dtype=torch.double) * 2 - 1).requires_grad_()
     centres, widths = (0.9, 0.1, -0.5), (0.3, 0.1, 0.1)
@@ -371,7 +371,7 @@ def test_the_gradient_of_soft_counts_is_that_of_the_formula(monkeypatch: pytest.
     assert torch.autograd.gradcheck(lambda x: soft_counts(x, centres, widths), values)
 
 
-def test_k_max_prefers_a_negative_value_to_padding_and_fills_up_with_zeros():
+def test_k_max_ignores_padding_and_fills_with_zeros():
     values = torch.tensor([[-0.5, -0.2, 9.0, 9.0], [0.1, 0.4, 0.3, 0.2]])
     mask = torch.tensor([[True, True, False, False], [True, True, True, True]])
     torch.testing.assert_close(k_max(values, mask, 3), torch.tensor([[-0.2, -0.5, 0.0], [0.4, 0.3, 0.2]]))

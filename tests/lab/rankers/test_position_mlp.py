@@ -20,7 +20,7 @@ def test_positions_by_hand() -> None:
     assert encoded.tolist() == [[0.5 * 1 + 0.5 * 3, 0.5 * 2 + 1.0 * 5]]
 
 
-def test_the_order_of_words_counts_and_padding_does_not() -> None:
+def test_word_order_changes_scores_and_padding_does_not() -> None:
     table = PlainTable(["a", "b", "c"], np.random.default_rng(0).normal(size=(3, 4)).astype(np.float32))
     torch.manual_seed(0)
     ranker = PositionMlp(PositionMlpConfig(), build_vocabulary([["a", "b", "c"]], table)).eval()

@@ -99,7 +99,7 @@ def test_every_parameter_gets_a_gradient(name: str) -> None:
 
 
 @each_ranker
-def test_one_word_and_no_word_have_finite_scores_and_gradients(name: str) -> None:
+def test_texts_of_one_or_no_word_stay_finite(name: str) -> None:
     ranker = make(name)
     scores = ranker(batch(([1], [2], [])), batch(([3], [2], [4, 5])))
     scores.sum().backward()
@@ -119,13 +119,13 @@ def test_words_added_later_are_read(name: str) -> None:
     assert not torch.allclose(scores, known)
 
 
-def test_letter_grams_of_a_word_are_marked_at_its_ends() -> None:
+def test_letter_grams_mark_the_ends_of_words() -> None:
     assert letter_grams("good", range(3, 4)) == ["#go", "goo", "ood", "od#"]
     assert letter_grams("a", range(1, 3)) == ["a", "#a", "a#"]
     assert letter_grams("", range(1, 4)) == []
 
 
-def test_a_word_added_later_is_spelt_with_the_grams_of_training() -> None:
+def test_later_words_use_the_letter_grams_of_training() -> None:
     grams = LetterGrams(vocabulary(), 5)
     before = grams.weights.shape
     grams.add_words(["coughing", "zzz"])
@@ -323,7 +323,7 @@ BY_HAND = {"arc-i": arc_i, "arc-ii": arc_ii, "dssm": dssm, "cdssm": cdssm, "duet
 
 
 @each_ranker
-def test_scores_are_those_of_the_formulas_in_plain_loops(name: str) -> None:
+def test_scores_equal_the_formulas_in_plain_loops(name: str) -> None:
     ranker = make(name)
     by_hand = BY_HAND.get(name, mv_lstm)
     with torch.no_grad():

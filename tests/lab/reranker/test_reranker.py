@@ -35,7 +35,7 @@ def experiment(corpus: Path, encoder: Path, **training: Any) -> RerankerExperime
     })  # fmt: skip
 
 
-def test_a_training_lowers_the_loss_and_its_model_opens(corpus: Path, encoder: Path, tmp_path: Path) -> None:
+def test_training_lowers_the_loss_and_the_model_opens(corpus: Path, encoder: Path, tmp_path: Path) -> None:
     outcome = train(experiment(corpus, encoder), tmp_path / "run")
     losses = [epoch["loss"] for epoch in outcome.record["history"]]
     assert losses[-1] < losses[0]

@@ -53,7 +53,7 @@ def test_cd_idf_weighs_by_the_passages() -> None:
     assert scorer.name == "CD_idf"
 
 
-def test_cd_q_weighs_query_and_passage_by_the_questions() -> None:
+def test_cd_q_weighs_words_by_idf_over_questions() -> None:
     asked = ["What is gout?", "What is asthma?", "what is protein"]
     scorer = CosineScorer(VECTORS, InverseDocumentFrequencies.of_texts(asked))
     scorer.prepare(collection(TEXTS))
@@ -90,7 +90,7 @@ def test_idf_of_texts() -> None:
         InverseDocumentFrequencies.of_texts([])
 
 
-def test_entity_and_aspects_are_read_where_a_query_has_no_text() -> None:
+def test_queries_without_text_use_entity_and_aspects() -> None:
     scorer = CosineScorer(VECTORS)
     scorer.prepare(collection(TEXTS))
     assert scorer.score(Query("q", "protein"), ["one"])[0] == pytest.approx(1.0)

@@ -74,7 +74,7 @@ def silent(_: str) -> None:
     """Says nothing."""
 
 
-def test_questions_are_answered_as_judged_and_held_out_with_their_answers(corpus: str):
+def test_questions_and_answers_are_held_out_together(corpus: str):
     pools = gather_asked(experiment(corpus), silent)
     for pool in (pools.training, pools.held_out):
         for query in pool.queries:
@@ -89,7 +89,7 @@ def test_questions_are_answered_as_judged_and_held_out_with_their_answers(corpus
     assert (len(words[0]), len(words[1])) == (5, 2)
 
 
-def test_held_out_questions_rank_all_passages_without_copied_answers(corpus: str):
+def test_held_out_questions_rank_passages_without_copied_answers(corpus: str):
     pools = gather_asked(experiment(corpus), silent)
     pool = among_all(pools)
     own = pools.held_out.passages
@@ -102,7 +102,7 @@ def test_held_out_questions_rank_all_passages_without_copied_answers(corpus: str
         assert all(query.words[-1] in chain.from_iterable(pool.passages[row]) for row in query.answers)
 
 
-def test_a_repeated_question_is_never_held_out_and_trained_on(tmp_path: Path):
+def test_repeated_questions_are_never_in_both_pools(tmp_path: Path):
     """Each is asked again in other letters, and answered by other documents."""
     rows = [
         {
@@ -158,7 +158,7 @@ def test_answers_are_never_negatives_in_a_batch(own: int):
     assert 3 in borrowed, "the first query's only negative in the batch"
 
 
-def test_a_ranker_trains_on_questions_and_scores_new_ones(corpus: str, tmp_path: Path):
+def test_ranker_trains_on_questions_and_scores_new_ones(corpus: str, tmp_path: Path):
     outcome = train(experiment(corpus), tmp_path / "run")
     assert outcome.record["queries"] == 5
     assert outcome.record["experiment"]["queries"] == "corpus"
@@ -193,7 +193,7 @@ def test_a_ranker_inherits_word_vectors_and_their_corpora(corpus: str, tmp_path:
     assert track_on("asked", outcome.record, "healthqa", "test") == "zero-shot"
 
 
-def test_word_vectors_are_of_one_place_that_has_some(corpus: str, tmp_path: Path):
+def test_word_vectors_need_one_source_that_has_them(corpus: str, tmp_path: Path):
     with pytest.raises(ValueError, match="of a 'file' or of a 'model', not of both"):
         experiment(corpus, word_vectors={"model": "cdv", "file": "glove.txt"})
     with pytest.raises(ValueError, match="'limit' is of the words of a 'file'"):

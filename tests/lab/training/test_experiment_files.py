@@ -73,14 +73,14 @@ def test_a_variant_says_only_what_differs(file: Path):
     assert {variant.validation.documents for variant in (first, slowly, last)} == {5}
 
 
-def test_a_variant_is_what_a_file_of_its_own_would_be(file: Path, tmp_path: Path):
+def test_variant_equals_a_file_of_its_own(file: Path, tmp_path: Path):
     alone = "name: of-words\ntitle: KNRM\nmodel: knrm\n" + SHARED.replace("epochs: 3", "epochs: 7")
     own = read_ranking_experiment(written(tmp_path / "alone.yaml", alone))
     assert own.model_dump_json() == read_ranking_experiment(variant_path(file, "of-words")).model_dump_json()
     assert "published" not in own.model_dump_json()
 
 
-def test_a_file_is_based_on_what_variants_share_or_on_one_of_them(file: Path, tmp_path: Path):
+def test_base_is_the_shared_part_or_one_variant(file: Path, tmp_path: Path):
     shared = "base: paper.yaml\nname: mine\nmodel: drmm\n"
     mine = read_ranking_experiment(written(tmp_path / "mine.yaml", shared))
     assert (mine.name, mine.model, mine.title, mine.training.epochs) == ("mine", "drmm", "", 3)
@@ -91,7 +91,7 @@ def test_a_file_is_based_on_what_variants_share_or_on_one_of_them(file: Path, tm
     assert read_published(tmp_path / "chosen.yaml") is None
 
 
-def test_files_with_variants_and_folders_stand_for_all_of_them(file: Path, tmp_path: Path):
+def test_files_and_folders_expand_to_all_variants(file: Path, tmp_path: Path):
     alone = written(tmp_path / "alone.yaml", "name: alone\nmodel: mlm\n")
     names = ("of-words", "of-words-slowly", "of-none")
     assert experiments_in(tmp_path) == [alone, *(variant_path(file, name) for name in names)]
@@ -102,13 +102,13 @@ def test_files_with_variants_and_folders_stand_for_all_of_them(file: Path, tmp_p
     assert [read_model_name(path) for path in experiments_in(tmp_path)] == ["mlm", "knrm", "knrm", "knrm"]
 
 
-def test_a_file_may_have_a_colon_in_its_name(tmp_path: Path):
+def test_file_names_may_contain_a_colon(tmp_path: Path):
     path = written(tmp_path / "of:words.yaml", "name: x\nmodel: knrm\n")
     assert experiments_in(path) == [path]
     assert read_model_name(path) == "knrm"
 
 
-def test_published_figures_are_of_a_title_or_a_row(file: Path):
+def test_published_figures_are_found_by_title_or_row(file: Path):
     told = [read_published(path) for path in experiments_in(file)]
     assert told == [Published(table="zhu2019_table2", row="KNRM"), Published(table="zhu2019_table2", row="KNRM"), None]
 
@@ -157,7 +157,7 @@ def test_one_of_several_variants_has_to_be_chosen(file: Path, tmp_path: Path):
         ("variants: { one: { model: knrm, colour: red } }", r"wrong\.yaml:one with .*colour"),
     ],
 )
-def test_a_wrong_file_is_named_with_the_place_of_the_error(text: str, words: str, tmp_path: Path):
+def test_wrong_file_is_named_with_the_error_place(text: str, words: str, tmp_path: Path):
     path = variant_path(written(tmp_path / "wrong.yaml", text), "one")
     with pytest.raises(ConfigError, match=words):
         check_experiment(path, RankingExperiment)

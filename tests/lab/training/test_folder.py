@@ -57,7 +57,7 @@ def test_another_encoder_or_graph_is_another_training(
         claim(experiment, run)
 
 
-def test_what_failed_before_its_first_checkpoint_is_begun_anew(
+def test_training_without_a_checkpoint_may_start_over(
     experiment: CaprExperiment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     run, mended = tmp_path / "run", experiment.model_copy(update={"seed": 2})
@@ -80,7 +80,7 @@ def test_what_failed_before_its_first_checkpoint_is_begun_anew(
 
 
 @pytest.mark.parametrize("place", ["letter.txt", "letter.txt/run"])
-def test_an_output_path_that_is_no_folder_is_named(place: str, experiment: CaprExperiment, tmp_path: Path):
+def test_output_path_that_is_no_folder_is_named(place: str, experiment: CaprExperiment, tmp_path: Path):
     (tmp_path / "letter.txt").write_text("mine")
     with pytest.raises(DataError, match=rf"a folder to train in, got .*{place}: .*; choose another --out"):
         claim(experiment, tmp_path / place)
@@ -114,7 +114,7 @@ def test_an_older_folder_without_origins_is_taken(experiment: CaprExperiment, tm
     assert told["continued_by"] == [provenance.origin()]
 
 
-def test_a_record_names_the_revisions_that_began_and_continued(
+def test_record_names_starting_and_continuing_revisions(
     experiment: CaprExperiment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     def record_at(revision: str) -> dict[str, object]:

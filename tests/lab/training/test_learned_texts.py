@@ -42,7 +42,7 @@ def test_a_copy_is_known_by_its_words(tmp_path: Path) -> None:
     assert not has_learned_from(known, [document("quotes", text(9, 900) + sections[0][:300])])
 
 
-def test_short_texts_are_known_by_their_share_of_the_collection(tmp_path: Path) -> None:
+def test_short_texts_count_by_share_of_the_collection(tmp_path: Path) -> None:
     known = learned(tmp_path, *(document(str(seed), text(seed, 12)) for seed in range(60)))
     fresh = [document(f"new {seed}", text(1000 + seed, 12)) for seed in range(200)]
     assert has_learned_from(known, [*fresh, *(document(f"old {seed}", text(seed, 12)) for seed in range(60))])
@@ -69,7 +69,7 @@ def test_texts_learned_from_earlier_stay_recorded(tmp_path: Path) -> None:
     assert (tmp_path / "model" / LEARNED_FROM).stat().st_size < len(before.text + after.text) / 10
 
 
-def test_without_texts_there_is_no_file_and_a_damaged_one_is_refused(tmp_path: Path) -> None:
+def test_missing_file_means_none_and_damage_is_refused(tmp_path: Path) -> None:
     assert not len(learned(tmp_path, document("short", "Tea is a drink.")))
     assert not (tmp_path / LEARNED_FROM).exists()
     assert not has_learned_from(read_learned(tmp_path), [document("any", text(1, 200))])

@@ -72,7 +72,7 @@ def kept(folder: Path, which: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("inside", [False, True])
-def test_a_diverged_training_ends_and_leaves_what_was_kept(inside: bool, tmp_path: Path):
+def test_diverged_training_stops_and_keeps_its_checkpoints(inside: bool, tmp_path: Path):
     """It diverges in the second step of the third epoch, whose measure would be the best."""
     objective = Objective([0.2, 0.1, 0.9, 0.9], diverges=2 * STEPS + 1)
     minutes = 0.0 if inside else None
@@ -84,7 +84,7 @@ def test_a_diverged_training_ends_and_leaves_what_was_kept(inside: bool, tmp_pat
     assert all(torch.isfinite(value).all() for value in last["state_dict"].values())
 
 
-def test_a_training_that_stopped_early_is_not_trained_further(tmp_path: Path):
+def test_early_stopped_training_does_not_continue(tmp_path: Path):
     """It was killed after its last epoch, before anything was made of it; a further epoch would have been better."""
     scores = [0.5, 0.4, 0.3, 0.9]
     straight, again = Objective(scores), Objective(scores)
@@ -96,7 +96,7 @@ def test_a_training_that_stopped_early_is_not_trained_further(tmp_path: Path):
         assert torch.equal(value, again.network.state_dict()[name])
 
 
-def test_the_best_epoch_is_remembered_where_the_folder_was_moved(tmp_path: Path):
+def test_moving_the_folder_keeps_the_best_epoch(tmp_path: Path):
     """Two epochs, a kill in the third, and as good an epoch, but no better one, elsewhere."""
     scores = [0.5, 0.4, 0.5, 0.3]
     with pytest.raises(ConfigError, match="finite"):
@@ -116,7 +116,7 @@ def test_checkpoints_keep_their_state_under_the_librarys_names(tmp_path: Path):
     assert sorted(names) == ["ModelCheckpoint", "ModelCheckpoint", "_TimedCheckpoint"]
 
 
-def test_an_interrupt_is_passed_on_and_later_ones_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_interrupt_propagates_and_later_ones_still_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     def stopped(_: Tensor) -> tuple[Tensor, int]:
         raise KeyboardInterrupt
 

@@ -19,7 +19,8 @@ from auscult_lab.training.losses import (
 )
 
 
-def test_distance_and_robust_loss_are_equations_12_and_17():
+def test_distance_and_robust_loss_follow_the_equations():
+    """Equations 12 and 17 of the paper."""
     decoded = {
         "entity": torch.tensor([[3.0, 0.0], [1.0, 1.0]]),
         "aspect": torch.tensor([[0.0, 1.0], [0.0, 0.0]]),
@@ -45,7 +46,7 @@ def test_unlabelled_rows_neither_count_nor_spoil_gradients(loss):
     assert gradient[1:].any(dim=1).all()
 
 
-def test_cosine_loss_is_zero_for_equal_directions_and_two_for_opposite():
+def test_cosine_loss_is_zero_aligned_and_two_opposed():
     target = {"entity": torch.tensor([[1.0, 2.0]])}
     assert cosine_loss({"entity": 3 * target["entity"]}, target).item() == pytest.approx(0.0, abs=1e-6)
     assert cosine_loss({"entity": -target["entity"]}, target).item() == pytest.approx(2.0, abs=1e-6)
@@ -98,7 +99,7 @@ def test_hinge_and_listwise_loss_by_loops():
     assert listwise_loss(torch.tensor(scores)).item() == pytest.approx(expected, rel=1e-5)
 
 
-def test_hinge_loss_of_a_query_without_negatives_is_nothing():
+def test_hinge_loss_is_zero_without_negatives():
     scores = torch.ones(1, 1, requires_grad=True)
     loss = hinge_loss(scores, margin=1.0)
     loss.backward()

@@ -22,5 +22,5 @@ def test_a_files_name_may_hold_an_environment_variable(tmp_path: Path, monkeypat
         given_word_vectors(WordVectorChoice(file=Path("$WORD_VECTORS/glove.txt")))
 
 
-def test_a_choice_of_neither_a_file_nor_a_model_gives_none() -> None:
+def test_no_source_gives_no_word_vectors() -> None:
     assert given_word_vectors(WordVectorChoice()) is None

@@ -138,7 +138,7 @@ def models_in_order(page: Any) -> list[str]:
     return [text.split()[0] for text in page.locator("#results-table tbody th").all_inner_texts()]
 
 
-def test_the_table_has_all_figures_and_marks_the_best(watched: Watched) -> None:
+def test_table_shows_all_figures_and_marks_the_best(watched: Watched) -> None:
     page = watched.open()
     assert models_in_order(page) == ["CK-KNRM", "KNRM", "BM25"]
     first = page.locator("#results-table tbody tr").first.inner_text()
@@ -221,7 +221,7 @@ def test_parts_are_reached_without_losing_the_view(watched: Watched) -> None:
     assert "lupus" in page.locator("#question h3").inner_text()
 
 
-def test_curves_and_costs_are_drawn_and_tell_their_values(watched: Watched) -> None:
+def test_curves_and_costs_show_their_values(watched: Watched) -> None:
     page = watched.open()
     assert page.locator("#curves polyline").count() == 2
     page.locator("#curves svg").scroll_into_view_if_needed()
@@ -325,7 +325,7 @@ def test_it_is_accessible(watched: Watched, theme: str) -> None:
     assert page.evaluate(AUDIT) == []
 
 
-def test_many_questions_are_drawn_a_few_at_a_time(browser: Any, tmp_path: Path) -> None:
+def test_questions_are_listed_a_hundred_at_a_time(browser: Any, tmp_path: Path) -> None:
     many = tuple(question(number, f"{WORDS[number % 11]}{number}") for number in range(2000))
     write_page(content(questions=many), tmp_path / "report.html")
     context = browser.new_context(offline=True, reduced_motion="reduce")
@@ -338,7 +338,7 @@ def test_many_questions_are_drawn_a_few_at_a_time(browser: Any, tmp_path: Path) 
     context.close()
 
 
-def test_a_report_of_one_untrained_model_omits_empty_parts(browser: Any, tmp_path: Path) -> None:
+def test_report_of_one_model_omits_empty_parts(browser: Any, tmp_path: Path) -> None:
     lone = record("BM25", 0.4, 0.1, track="untrained", by_question_type=[], intervals={})
     write_page(content(records=(lone,), questions=(), published=()), tmp_path / "report.html")
     context = browser.new_context(offline=True, reduced_motion="reduce")
@@ -372,7 +372,7 @@ class Tags(HTMLParser):
             self.faults.append(f"</{tag}>")
 
 
-def test_the_file_is_well_formed_and_refers_to_nothing_outside(report: Path) -> None:
+def test_report_is_well_formed_and_self_contained(report: Path) -> None:
     page = report.read_text(encoding="utf-8")
     tags = Tags()
     tags.feed(page)
@@ -411,7 +411,7 @@ def test_an_unrecorded_training_cost_is_unknown_not_zero() -> None:
     assert costs == {"BM25": (0.0, 0.0), "CDV": (None, 5.0)}
 
 
-def test_the_conclusion_takes_the_cheapest_that_is_not_significantly_worse() -> None:
+def test_conclusion_recommends_the_cheapest_not_significantly_worse() -> None:
     headline, significance, advice, caution = conclude(records())
     assert headline == "CK-KNRM ranks best: MAP 65.0 % (95 % interval 61.0 to 69.0)."
     assert significance == "It is significantly better than 1 of 2 others, but not than KNRM."
@@ -422,14 +422,14 @@ def test_the_conclusion_takes_the_cheapest_that_is_not_significantly_worse() -> 
     assert caution.startswith("With 11 test questions")
 
 
-def test_short_trainings_are_stated_in_seconds_and_equal_ones_omitted() -> None:
+def test_short_trainings_show_seconds_and_equal_ones_nothing() -> None:
     bm25, _, slow = records()
     for seconds, told in ((20, " and 20 instead of 0 seconds of training."), (0.2, " per query.")):
         best = slow.model_copy(update={"training": trained(seconds), "better_than": {}})
         assert conclude((bm25, best))[2].endswith(told)
 
 
-def test_texts_of_any_script_have_their_direction_and_long_ids_a_line(browser: Any, tmp_path: Path) -> None:
+def test_texts_follow_script_direction_and_long_ids_fit(browser: Any, tmp_path: Path) -> None:
     arabic_question = question(0, "asthma")
     arabic = Answer("p" * 90, "الربو", "الربو مرض", 1.0, 1, ())
     ranked = dict.fromkeys(arabic_question.answers, (arabic,))
@@ -453,7 +453,7 @@ def test_texts_of_any_script_have_their_direction_and_long_ids_a_line(browser: A
     context.close()
 
 
-def test_the_conclusion_names_a_clear_winner_and_who_is_ahead_by_another_measure() -> None:
+def test_conclusion_names_winner_and_who_leads_another_measure() -> None:
     bm25, knrm, _ = records()
     winner = knrm.model_copy(update={"queries": 500})
     rival = bm25.model_copy(update={"measures": bm25.measures | {"nDCG@10": 0.9}})

@@ -34,7 +34,7 @@ def kinds(path: Path) -> set[str]:
     return {fault.kind for fault in read(path)[1].faults}
 
 
-def test_three_tables_are_read_by_the_names_of_their_columns(tmp_path: Path):
+def test_three_tables_are_read_by_column_names(tmp_path: Path):
     data, findings = read(write_folder(tmp_path / "mine"))
     assert not findings.faults
     assert data.name == "mine"
@@ -77,17 +77,17 @@ def test_beir_and_its_splits_are_kept(tmp_path: Path):
     assert [each.text for each in read(tmp_path / "beir")[0].passages] == [each.text for each in data.passages]
 
 
-def test_a_single_given_part_is_divided_anew_with_a_warning(tmp_path: Path):
+def test_single_split_is_divided_again_with_a_warning(tmp_path: Path):
     data, findings = read(write_beir(tmp_path / "beir", splits=False))
     assert not findings.faults
     assert Counter(question.split for question in data.questions) == {"train": 26, "dev": 9, "test": 10}
     assert any("divided anew" in warning for warning in findings.warnings)
 
 
-def test_near_duplicates_stay_together_and_the_division_is_seeded(tmp_path: Path):
+def test_near_duplicates_share_a_split_drawn_by_seed(tmp_path: Path):
     asked = questions() + [[f"again-{row[0]}", row[1].upper().replace("?", "!")] for row in questions()]
     judged = judgements() + [[f"again-{row[0]}", row[1], "1"] for row in judgements()]
-    folder = write_folder(tmp_path / "mine", asked=asked, judged=judged)
+    folder = write_folder(tmp_path / "mine", question_rows=asked, judged=judged)
     data, findings = read(folder)
     assert not findings.faults
     split = {question.question_id: question.split for question in data.questions}
@@ -100,12 +100,12 @@ def test_near_duplicates_stay_together_and_the_division_is_seeded(tmp_path: Path
 def test_a_division_leaves_enough_to_test_on(tmp_path: Path):
     for number, test in ((30, 10), (45, 10)):
         folder = tmp_path / str(number)
-        data, findings = read(write_folder(folder, asked=questions()[:number], judged=judgements()[:number]))
+        data, findings = read(write_folder(folder, question_rows=questions()[:number], judged=judgements()[:number]))
         assert not findings.faults
         assert Counter(question.split for question in data.questions)["test"] == test
     # All ask the same: they stay in one part, and none is left to test on.
     same = [[row[0], f"What helps against gout in winter{'?' * place}"] for place, row in enumerate(questions())]
-    _, findings = read(write_folder(tmp_path / "same", asked=same))
+    _, findings = read(write_folder(tmp_path / "same", question_rows=same))
     assert [(fault.kind, fault.got) for fault in findings.faults] == [
         ("too little data", "0 test questions with a relevant passage")
     ]
@@ -263,7 +263,7 @@ def test_utf16_is_called_by_its_name(tmp_path: Path):
     assert [fault.got for fault in read(folder)[1].faults] == ["UTF-16, not UTF-8"]
 
 
-def test_bad_json_lines_are_named_and_the_good_ones_still_checked(tmp_path: Path):
+def test_bad_json_lines_do_not_stop_other_checks(tmp_path: Path):
     folder = write_beir(tmp_path / "beir")
     lines = (folder / "queries.jsonl").read_text().splitlines()
     lines[0] = json.dumps({"_id": "", "text": "What is it?"})
@@ -271,10 +271,10 @@ def test_bad_json_lines_are_named_and_the_good_ones_still_checked(tmp_path: Path
     assert kinds(folder) >= {"no JSON", "no JSON object", "missing id", "judgement on an unknown question"}
 
 
-def test_too_little_data_and_test_questions_in_training_are_faults(tmp_path: Path):
-    small = write_folder(tmp_path / "small", asked=questions()[:20], judged=judgements()[:20])
+def test_too_little_data_and_leaked_questions_are_faults(tmp_path: Path):
+    small = write_folder(tmp_path / "small", question_rows=questions()[:20], judged=judgements()[:20])
     assert "too little data" in kinds(small)
-    few = write_folder(tmp_path / "few", texts=passages()[:5], judged=judgements()[:5], asked=questions()[:5])
+    few = write_folder(tmp_path / "few", texts=passages()[:5], judged=judgements()[:5], question_rows=questions()[:5])
     found = [fault.got for fault in read(few)[1].faults]
     assert found == ["5 questions with a relevant passage", "5 passages"]
     beir = write_beir(tmp_path / "beir")
@@ -288,12 +288,12 @@ def test_too_little_data_and_test_questions_in_training_are_faults(tmp_path: Pat
     assert kinds(both) == {"one question in two splits"}
 
 
-def test_odd_but_usable_data_is_corrected_with_a_warning(tmp_path: Path):
+def test_usable_odd_data_is_corrected_with_a_warning(tmp_path: Path):
     rows = [[row[0].replace("-", " "), row[1]] for row in questions()] + [["lost", "Is anybody there?"]]
     texts = [*passages(), passages()[0], ["P-titled", "Leprosy and its history", ""]]
     judged = [[row[0].replace("-", " "), row[1], "2"] for row in judgements()] + [["lost", "P-gout-signs", "0"]]
     judged += [judged[0]]
-    data, findings = read(write_folder(tmp_path / "mine", asked=rows, texts=texts, judged=judged))
+    data, findings = read(write_folder(tmp_path / "mine", question_rows=rows, texts=texts, judged=judged))
     assert not findings.faults
     warnings = " ".join(findings.warnings)
     for words in (
@@ -365,7 +365,7 @@ def test_what_is_written_is_a_corpus(tmp_path: Path):
     assert not work.entities.exists()
 
 
-def test_models_read_the_words_of_questions_whose_entity_is_given(tmp_path: Path):
+def test_models_read_question_words_even_with_entities(tmp_path: Path):
     folder, work = write_folder(tmp_path / "mine"), WorkFolder(tmp_path / "work")
     rows = [
         (*row, row[0].partition("-")[0], "symptoms; diet" if row[0].endswith("-signs") else "") for row in questions()
@@ -386,7 +386,7 @@ def test_models_read_the_words_of_questions_whose_entity_is_given(tmp_path: Path
         work.name_entities(corpus.queries("test"))
 
 
-def test_questions_on_one_entity_are_no_repeats_of_each_other(tmp_path: Path):
+def test_questions_on_one_entity_are_no_duplicates(tmp_path: Path):
     folder = write_beir(tmp_path / "beir")
     lines = [
         json.dumps({"_id": row[0], "text": row[1], "metadata": {"entity": row[0].partition("-")[0]}})
@@ -398,7 +398,7 @@ def test_questions_on_one_entity_are_no_repeats_of_each_other(tmp_path: Path):
     assert not any("nearly the same" in warning for warning in findings.warnings)
 
 
-def test_one_question_in_two_splits_is_noticed_whichever_files_say_so(tmp_path: Path):
+def test_question_in_two_splits_is_noticed_across_files(tmp_path: Path):
     folder = write_folder(tmp_path / "files")
     (folder / "questions.csv").unlink()
     write_table(folder / "train_questions.csv", ("id", "question"), questions()[:30])
@@ -456,7 +456,7 @@ def test_lines_of_other_json_than_text_are_named(tmp_path: Path):
     assert [(fault.kind, fault.got) for fault in read(folder)[1].faults] == [("object for text", "an object as 'text'")]
 
 
-def test_files_of_other_formats_and_closed_folders_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_other_formats_and_closed_folders_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     for name in ("a.json", "b.txt", "c.xlsx"):
         (tmp_path / name).write_text("{}")
     with pytest.raises(CorpusMissingError, match=r"got only a\.json, b\.txt, c\.xlsx"):

@@ -54,7 +54,7 @@ def chosen(description: Description, **wishes: object) -> set[str]:
     return {each.name for each in propose(description, Wishes(**wishes)) if each.chosen}
 
 
-def test_models_are_proposed_by_the_size_of_the_data():
+def test_models_are_proposed_by_data_size():
     few, some, many = (chosen(described(number), minutes=600.0) for number in (40, 300, 5000))
     assert few == {"bm25", *plan.general_encoders(), "tfidf", "ql", "cdv"}
     assert some - few == {"drmm", "knrm", "drmm-tks", "match-pyramid"}
@@ -63,7 +63,7 @@ def test_models_are_proposed_by_the_size_of_the_data():
     assert all(each.reason and each.seconds > 0 for each in propose(described(300), Wishes()))
 
 
-def test_time_decides_what_is_left_out_and_wishes_overrule():
+def test_time_limits_models_unless_the_user_chooses():
     assert chosen(described(300, words=300.0), minutes=0.1) == {"bm25", "tfidf", "ql"}
     left = {each.name: each.reason for each in propose(described(300, words=300.0), Wishes(minutes=0.1))}
     assert "--minutes" in left["knrm"]
@@ -77,7 +77,7 @@ def test_time_decides_what_is_left_out_and_wishes_overrule():
         propose(described(40), Wishes(models=("cross",)))
 
 
-def test_the_plan_lists_every_model_and_its_missing_inputs():
+def test_plan_lists_every_model_and_missing_inputs():
     lacks = {
         proposal.name: (proposal.chosen, proposal.reason)
         for proposal in propose(described(5000), Wishes(minutes=6000.0))
@@ -91,7 +91,7 @@ def test_the_plan_lists_every_model_and_its_missing_inputs():
     assert "give --graph." in given["ck"]
 
 
-def test_the_plan_says_what_the_shipped_model_learned_from():
+def test_plan_names_the_shipped_models_training_corpora():
     from auscult.encoders import model_folder, training_record
 
     (reason,) = (each.reason for each in propose(described(300), Wishes()) if each.name == "cdv")
@@ -100,9 +100,7 @@ def test_the_plan_says_what_the_shipped_model_learned_from():
     assert all(words in reason for words in said.values())
 
 
-def test_a_general_encoder_searches_by_all_evidence_and_is_proposed_behind_bm25(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_general_encoder_comes_after_bm25_using_all_evidence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     model = tmp_path / "general"
     save_general(model, training={"corpora": [{"name": "enwiki", "split": "train"}]})
     monkeypatch.setattr(plan, "general_encoders", lambda: [str(model)])
@@ -203,7 +201,7 @@ def test_edited_experiments_and_other_data_are_noticed(tmp_path: Path):
     assert "--out" in str(done.exception)
 
 
-def test_a_copied_experiment_is_compared_under_its_name_and_an_edited_one_is_trained_again(tmp_path: Path):
+def test_copied_experiments_are_compared_and_edited_ones_retrained(tmp_path: Path):
     mydata, work = write_folder(tmp_path / "mine"), tmp_path / "work"
     command = ("try", str(mydata), "--out", str(work), "--models", "bm25,drmm-tks")
     invoke(*command, "--plan-only")
@@ -258,7 +256,7 @@ def test_planned_models_and_the_users_experiments_run(tmp_path: Path):
     assert [each.name for each in find_experiments(work, only.trained)] == ["drmm-tks", "mine"]
 
 
-def test_another_encoder_is_refused_until_its_experiment_is_deleted(tmp_path: Path):
+def test_another_encoder_needs_its_experiment_deleted_first(tmp_path: Path):
     from tiny_bert import save_tiny_bert
 
     mydata, work = write_folder(tmp_path / "mine"), WorkFolder(tmp_path / "work")
@@ -274,9 +272,7 @@ def test_another_encoder_is_refused_until_its_experiment_is_deleted(tmp_path: Pa
 
 
 @pytest.mark.parametrize(("model", "wrong"), [("bi", "backbone"), ("ck", "backbone"), ("ck", "graph")])
-def test_an_encoder_or_graph_that_cannot_be_opened_is_named_before_it_is_written_down(
-    model: str, wrong: str, tmp_path: Path
-):
+def test_unopenable_encoder_or_graph_is_refused_before_writing(model: str, wrong: str, tmp_path: Path):
     from auscult_lab.graphs.knowledge_vectors import save as save_vectors
     from small_knowledge import small_vectors
     from tiny_bert import save_tiny_bert
@@ -359,7 +355,7 @@ def test_all_five_papers_have_their_tables():
     assert all(0 <= value <= 1 for each in tables for row in each.rows for value in row.measures.values())
 
 
-def test_encoders_and_graphs_of_ones_own_are_trained_too(tmp_path: Path):
+def test_own_encoders_and_graphs_are_trained_too(tmp_path: Path):
     from auscult_lab.graphs.knowledge_vectors import save as save_vectors
     from small_knowledge import small_vectors
     from tiny_bert import save_tiny_bert
@@ -427,7 +423,7 @@ def test_an_experiment_is_no_other_folder(tmp_path: Path, name: str):
         ('"name": "{data}", "split": "train"', '"name": "{other}", "split": "dev"', "the splits"),
     ],
 )
-def test_corpora_of_an_experiment_are_checked_before_any_training(tmp_path: Path, old: str, new: str, message: str):
+def test_experiment_corpora_are_checked_before_any_training(tmp_path: Path, old: str, new: str, message: str):
     mydata, work = write_folder(tmp_path / "mine"), WorkFolder(tmp_path / "work")
     prepare(mydata, work, Wishes(models=("knrm",)))
     places = {"data": str(work.data("mine")), "other": str(write_beir(tmp_path / "beir", splits=False))}
@@ -442,7 +438,7 @@ def test_corpora_of_an_experiment_are_checked_before_any_training(tmp_path: Path
     assert prepare(mydata, work, Wishes(models=("bm25",))).trained == {"own"}
 
 
-def test_encoders_that_are_given_or_named_are_opened_whoever_needs_them(tmp_path: Path):
+def test_given_and_named_encoders_are_always_opened(tmp_path: Path):
     from tiny_bert import save_tiny_bert
 
     mydata, work = write_folder(tmp_path / "mine"), WorkFolder(tmp_path / "work")
@@ -477,7 +473,7 @@ def test_an_interrupt_is_one_sentence(monkeypatch: pytest.MonkeyPatch, capsys: p
     assert "auscult: stopped before the end; the same command can be given again" in capsys.readouterr().err
 
 
-def test_damaged_files_of_a_workbench_are_named_or_made_anew(tmp_path: Path):
+def test_damaged_workbench_files_are_named_or_rebuilt(tmp_path: Path):
     mydata, work = write_folder(tmp_path / "mine"), WorkFolder(tmp_path / "work")
     command = ("try", str(mydata), "--out", str(work.root), "--models", "bm25")
     invoke(*command)
@@ -518,7 +514,7 @@ def test_a_damaged_record_of_a_training_is_named(tmp_path: Path):
         begin(experiment, folder, print)
 
 
-def test_a_long_answer_is_shown_around_the_matching_words():
+def test_long_answers_are_excerpted_around_matching_words():
     filler = "Nothing of it here. " * 40
     text = f"{filler}Measles spot the skin, and a spot of measles fades. {filler}Measles again."
     shown = excerpt("What spots come with measles?", text)
