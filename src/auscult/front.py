@@ -28,6 +28,8 @@ from auscult.search.sources import NO_KNOWLEDGE, index_sources, lasting_name, op
 from auscult.sources.files import Choices, FilesCorpus
 
 _LOG: Final = logging.getLogger("auscult")
+# Beginnings of lines about files that were not indexed.
+_TROUBLE: Final = ("skipped: ", "not read: ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,7 @@ def build_index(
             # Also after an error: the skipped files may explain why there was nothing to index.
             left_out = sources.left_out()
             for line in left_out:
-                _LOG.log(logging.WARNING if _is_trouble(line) else logging.INFO, "%s", line)
+                _LOG.log(logging.WARNING if line.startswith(_TROUBLE) else logging.INFO, "%s", line)
     if known is None and knowledge is None:
         _LOG.info("%s", NO_KNOWLEDGE)
     return Index(folder, manifest.counts, time.perf_counter() - begun, tuple(left_out))
@@ -165,7 +167,3 @@ def _path(item: str | Path | Document) -> str | Path:
 
 def _unchanged(documents: Iterable[Document]) -> Iterable[Document]:
     return documents
-
-
-def _is_trouble(line: str) -> bool:
-    return line.startswith(("skipped: ", "not read: "))

@@ -82,7 +82,7 @@ class Analyzer:
         terms = _TERM.findall(fold(text))
         if self.stop_words:
             terms = [term for term in terms if term not in ENGLISH_STOP_WORDS]
-        return self._stemmed(terms)
+        return cast("list[str]", _english_stemmer().stemWords(terms)) if self.stemming else terms
 
     def holding(self, terms: Collection[str]) -> Callable[[str], frozenset[str]]:
         """Return a function that tells which of some index terms a text contains.
@@ -90,9 +90,6 @@ class Analyzer:
         It remembers its results for the last texts, even if it is requested again with the same terms.
         """
         return _holding(self, frozenset(terms))
-
-    def _stemmed(self, words: list[str]) -> list[str]:
-        return cast("list[str]", _english_stemmer().stemWords(words)) if self.stemming else words
 
 
 # A mark after Roman numerals that count as numbers only behind a word of a series.

@@ -23,7 +23,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from types import MappingProxyType
 
@@ -265,12 +265,12 @@ class SentencexSplitter:
             return self._segment("en", plain_characters(text))
 
 
-def _unrepaired() -> SentenceSplitter:
-    return SentencexSplitter(repairs=False)
-
-
 SPLITTERS: Mapping[str, Callable[[], SentenceSplitter]] = MappingProxyType(
-    {"sentencex+repair": SentencexSplitter, "sentencex": _unrepaired, "line": LineSplitter}
+    {
+        "sentencex+repair": SentencexSplitter,
+        "sentencex": partial(SentencexSplitter, repairs=False),
+        "line": LineSplitter,
+    }
 )
 
 

@@ -132,36 +132,12 @@ def repair(folder: str | Path) -> list[str]:
             current.check(store.manifest(), store.checksum(), store.path)
             for _ in store.verify():
                 pass
-            old = manifest = store.manifest()
-            segments = []
-            for record in old.segments:
-                if _is_whole(store, path, record, old):
-                    segments.append(record)
-                    continue
-                fresh = path / f"segment-{manifest.next_segment:06d}"
-                manifest = replace(manifest, next_segment=manifest.next_segment + 1)
-                segments.append(_derive(store, fresh, record, old.model.dim))
-            renewed = [
-                segment.name
-                for segment, renewed_record in zip(old.segments, segments, strict=True)
-                if segment != renewed_record
-            ]
+            manifest, renewed = _with_whole_segments(store, path, store.manifest())
             manifest, derived = _with_whole_knowledge(store, path, manifest)
             renewed += derived
             if renewed:
                 sync_directory(path)
-                # Rebuilt segments have no deleted documents.
-                intact = [segment for segment in old.segments if segment.name not in renewed]
-                removed = tuple(
-                    key for key in old.removed if any(segment.first <= key <= segment.last for segment in intact)
-                )
-                manifest = replace(
-                    manifest,
-                    generation=old.generation + 1,
-                    segments=tuple(segments),
-                    removed=removed,
-                    format_version=FORMAT_VERSION,
-                )
+                manifest = replace(manifest, generation=manifest.generation + 1, format_version=FORMAT_VERSION)
                 manifest = store.commit(manifest)
             new_current = Current(current.store, manifest.generation, store.checksum())
             if new_current != current:
@@ -172,6 +148,28 @@ def repair(folder: str | Path) -> list[str]:
             store.close()
         remove_leftovers(place, manifest.derived_files)
     return renewed
+
+
+def _with_whole_segments(store: Store, path: Path, manifest: Manifest) -> tuple[Manifest, list[str]]:
+    """Rebuild the segments that are missing or damaged, or do not match the documents of the store.
+
+    Returns:
+        The manifest with the new segments, and the names of those that they replace.
+    """
+    intact = [record for record in manifest.segments if _is_whole(store, path, record, manifest)]
+    renewed = [record.name for record in manifest.segments if record not in intact]
+    if not renewed:
+        return manifest, []
+    segments, number = list[SegmentRecord](), manifest.next_segment
+    for record in manifest.segments:
+        if record in intact:
+            segments.append(record)
+            continue
+        segments.append(_derive(store, path / f"segment-{number:06d}", record, manifest.model.dim))
+        number += 1
+    # Rebuilt segments have no deleted documents.
+    removed = tuple(key for key in manifest.removed if any(record.first <= key <= record.last for record in intact))
+    return replace(manifest, segments=tuple(segments), removed=removed, next_segment=number), renewed
 
 
 def _with_whole_knowledge(store: Store, path: Path, manifest: Manifest) -> tuple[Manifest, list[str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import traceback
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Annotated, Any, Final, TypeVar
 
 from mcp.server import MCPServer
@@ -65,11 +66,14 @@ class AnswerServer(MCPServer[None]):
             raise ToolError(f"expected other arguments; {'; '.join(problems)}") from None
 
 
-def make_server(library: Library) -> AnswerServer:
-    """Create a server for some indexes."""
-    server = AnswerServer("auscult", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING")
+@dataclass(frozen=True, slots=True)
+class _Tools:
+    """The tools of a library. A language model sees their signatures and docstrings."""
+
+    library: Library
 
     def search(
+        self,
         question: Annotated[str, Field(description='In words: "How is gout treated?"')] = "",
         entity: Annotated[str, Field(description="In place of a question: a disease, symptom or medicine.")] = "",
         aspects: Words = None,
@@ -91,7 +95,7 @@ def make_server(library: Library) -> AnswerServer:
         """Find the passages that answer a question, or aspects of an entity. Each sentence has an id to cite."""
         return _answered(
             lambda: tools.search(
-                library,
+                self.library,
                 question,
                 entity,
                 aspects or (),
@@ -104,6 +108,7 @@ def make_server(library: Library) -> AnswerServer:
         )
 
     def read(
+        self,
         sentence: Annotated[str, Field(description="The id of a sentence, to read around it.")] = "",
         document: Annotated[str, Field(description="Or the id of a document, to read it.")] = "",
         index: Index = "",
@@ -112,26 +117,32 @@ def make_server(library: Library) -> AnswerServer:
         first: Annotated[int, Field(description="Of a document: the sentence to begin with, from 0.")] = 0,
     ) -> Reading:
         """Read on: the sentences around one, or a document, up to 120 sentences at once."""
-        return _answered(lambda: tools.read(library, sentence, document, index, before, behind, first))
+        return _answered(lambda: tools.read(self.library, sentence, document, index, before, behind, first))
 
-    def cite(ids: Annotated[list[str], Field(description="Ids of sentences, copied from answers.")]) -> Citations:
+    def cite(self, ids: Annotated[list[str], Field(description="Ids of sentences, copied from answers.")]) -> Citations:
         """Check citations: the exact sentence of each id with its source, or that it does not exist."""
-        return _answered(lambda: tools.cite(library, ids))
+        return _answered(lambda: tools.cite(self.library, ids))
 
     def coverage(
+        self,
         entities: Annotated[list[str], Field(description="Diseases, symptoms, medicines.")],
         aspects: Words = None,
         index: Annotated[str, Field(description="An index by its name; empty for the first.")] = "",
         where: Filters = None,
     ) -> CoverageTable:
         """Which aspects of these entities the documents answer. Without aspects: those that headings name."""
-        return _answered(lambda: tools.coverage(library, entities, aspects or (), index, where or {}))
+        return _answered(lambda: tools.coverage(self.library, entities, aspects or (), index, where or {}))
 
-    def indexes() -> Indexes:
+    def indexes(self) -> Indexes:
         """What can be asked: the indexes, how much they hold, and the fields to filter by."""
-        return _answered(lambda: tools.indexes(library))
+        return _answered(lambda: tools.indexes(self.library))
 
-    for tool in (search, read, cite, coverage, indexes):
+
+def make_server(library: Library) -> AnswerServer:
+    """Create a server for some indexes."""
+    server = AnswerServer("auscult", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING")
+    offered = _Tools(library)
+    for tool in (offered.search, offered.read, offered.cite, offered.coverage, offered.indexes):
         server.add_tool(tool, annotations=_READS_ONLY)
 
     # The id of a document is not a path, so it needs no check for one.

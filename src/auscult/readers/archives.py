@@ -221,7 +221,7 @@ def _listed(
     *,
     nested: bool,
 ) -> Iterator[Found]:
-    """The members; `again` gives the archive when one of them is read."""
+    """Yield the members of an archive; `again` opens it when one of them is read."""
     members = sorted(archive.infolist(), key=lambda member: member.filename)
     if _OFFICE & {member.filename for member in members}:
         return
@@ -275,7 +275,7 @@ def untarred(name: str, path: Path, root: int) -> Iterator[Found]:
 def _tarred(
     name: str, opened: Callable[[], tarfile.TarFile], root: int, unpacking: _Unpacking, *, nested: bool
 ) -> Iterator[Found]:
-    """The members of a tar archive; `opened` gives it each time one of them is read."""
+    """Yield the members of a tar archive; `opened` opens it each time one of them is read."""
     members: dict[str, tarfile.TarInfo] = {}
     problem = None
     try:

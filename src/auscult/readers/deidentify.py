@@ -1,12 +1,10 @@
-"""Taking out of documents what tells who they are about, before anything of them is stored.
+"""Remove from documents what identifies people, before anything is stored.
 
-A `Deidentifier` finds stretches of text; here they are replaced, and sections keep their places. What else would tell
-is not kept: the original, titles of files, metadata but for a few fields. No program finds all of it: whoever needs to
-be sure reads a sample.
+A `Deidentifier` finds ranges of text. They are replaced, and sections are adjusted. The original file and all metadata
+but a few fields are dropped. No program finds everything: read a sample before you rely on it.
 
-Presidio's patterns need no model; where a spaCy pipeline is given, the names that it finds are taken too. Without a
-pipeline names are found where a title ("Dr. Weber") or a label ("Patient: Anna Weber") stands before them,
-and then wherever they stand again.
+Presidio finds numbers, addresses and dates by patterns, without a model. Names are found after a title ("Dr. Weber") or
+label ("Patient: Anna Weber"), and then everywhere in the document. A spaCy pipeline finds further names.
 """
 
 from __future__ import annotations
@@ -23,34 +21,34 @@ from auscult.errors import ConfigError, naming_extra
 from auscult.readers.contract import DraftDocument
 
 KEPT = ("language", "format", "access")
-"""Fields of the metadata that say nothing of a person."""
+"""Fields of the metadata that are kept, since they say nothing about a person."""
 _SHORTEST = 4
 
 
 @runtime_checkable
 class Deidentifier(Protocol):
-    """Finds what tells who a text is about.
+    """Finds what identifies people in a text.
 
     Attributes:
-        name: Told in what is kept of how documents were read; another name reads them again.
+        name: Stored with the documents. Files are read again when the name changes.
     """
 
     name: str
 
     def find(self, text: str) -> Iterable[tuple[int, int, str]]:
-        """Half-open ranges of the text, in any order, each with what is put in its place ("<NAME>")."""
+        """Return half-open ranges of the text, in any order, each with its replacement ("<NAME>")."""
         ...
 
 
 def open_deidentifier(named: str) -> Deidentifier:
-    """A de-identifier by its name.
+    """Open a de-identifier by its name.
 
     Args:
-        named: "presidio" (patterns: numbers, addresses, dates, and names behind titles and labels),
-            "presidio:PIPELINE" (with the names that a spaCy pipeline finds), or "module:object" of one's own.
+        named: "presidio" (patterns for numbers, addresses and dates, and names after titles and labels),
+            "presidio:PIPELINE" (also the names that a spaCy pipeline finds), or your own as "module:object".
 
     Raises:
-        ConfigError: There is none of that name.
+        ConfigError: There is no de-identifier with this name.
         MissingExtraError: Its package is not installed.
     """
     module, _, attribute = named.partition(":")
@@ -71,7 +69,7 @@ def open_deidentifier(named: str) -> Deidentifier:
 
 @dataclass(frozen=True, slots=True)
 class _Replaced:
-    """A text with ranges of it replaced, in order and apart from each other."""
+    """A text, and ranges to replace in it, in order and without overlaps."""
 
     text: str
     ranges: Sequence[tuple[int, int, str]]
@@ -85,7 +83,7 @@ class _Replaced:
         return "".join((*parts, self.text[at:]))
 
     def place(self, offset: int) -> int:
-        """Where a character of the text is in the result; behind what was put in its place, where it is gone."""
+        """Return the offset in the result for an offset in the text; inside of a range, the end of its replacement."""
         number = bisect_left([start for start, _, _ in self.ranges], offset)
         shift = sum(len(instead) - (end - start) for start, end, instead in self.ranges[:number])
         if number and offset < (last := self.ranges[number - 1])[1]:
@@ -94,17 +92,17 @@ class _Replaced:
 
 
 def deidentified(draft: DraftDocument, deidentifier: Deidentifier) -> DraftDocument:
-    """A draft without what tells who it is about, and without its original.
+    """Return a draft without what identifies people, and without its original.
 
     Args:
-        draft: As a reader made it.
-        deidentifier: Finds the stretches.
+        draft: The draft of a reader.
+        deidentifier: Finds the ranges to replace.
     """
     ranges = list(deidentifier.find(draft.text))
-    # What was found once is hidden wherever it stands: a name behind "Patient:" comes again without.
-    told = {draft.text[start:end].strip(): instead for start, end, instead in ranges}
-    told |= {draft.title[start:end].strip(): instead for start, end, instead in deidentifier.find(draft.title)}
-    known = {each: instead for each, instead in told.items() if len(each) >= _SHORTEST}
+    # A name that was found once, such as after "Patient:", is replaced everywhere.
+    replacements = {draft.text[start:end].strip(): instead for start, end, instead in ranges}
+    replacements |= {draft.title[start:end].strip(): instead for start, end, instead in deidentifier.find(draft.title)}
+    known = {words: instead for words, instead in replacements.items() if len(words) >= _SHORTEST}
 
     def clean(text: str) -> str:
         return _replaced(text, [*deidentifier.find(text), *_again(text, known)]).result
@@ -133,7 +131,7 @@ def deidentified(draft: DraftDocument, deidentifier: Deidentifier) -> DraftDocum
 
 
 def _again(text: str, known: dict[str, str]) -> list[tuple[int, int, str]]:
-    """Where what is known stands in a text, as whole words."""
+    """Return the ranges of known words in a text, whole words only, with their replacements."""
     if not known:
         return []
     longest_first = sorted(known, key=lambda each: (-len(each), each))
@@ -142,7 +140,7 @@ def _again(text: str, known: dict[str, str]) -> list[tuple[int, int, str]]:
 
 
 def _replaced(text: str, ranges: Iterable[tuple[int, int, str]]) -> _Replaced:
-    """Ranges in order; of those that overlap one, as long as all of them, in the words of the first."""
+    """Put ranges in order. Overlapping ones become one range with the replacement of the first."""
     joined: list[tuple[int, int, str]] = []
     for start, end, instead in sorted(ranges):
         start, end = max(0, start), min(end, len(text))

@@ -1,39 +1,47 @@
 """Equations on one line: "weight×24/10", "10^9", "√(a+b)". The same from Word's markup (OMML) and from MathML.
 
-What has an operator of its own stands in brackets, so that no part changes its meaning.
+Parts with an operator of their own are put in brackets, so that the equation keeps its meaning.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from auscult.readers.tree import Element, Piece, descend, written
 
 _DEEPEST: Final = 40
 _LONGEST: Final = 200
-# A product needs no brackets above the line, but below it.
+# A product needs brackets below the line of a fraction, but not above it.
 _SUM: Final = re.compile(r"(?<!^)[+\-\u2212\u2013\u00b1=<>\u2264\u2265/]")
 _OPERATOR: Final = re.compile(r"(?<!^)[+\-\u2212\u2013\u00b1=<>\u2264\u2265/\u00d7\u00b7*\u22c5\s]")
+_INTEGRAL: Final = "\u222b"
 _ENCLOSED: Final = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 
 
 def _in_brackets(text: str, operators: re.Pattern[str]) -> tuple[str, str]:
-    """The brackets that a part needs; empty where it needs none."""
+    """Return the opening and closing bracket that a part needs; both empty if it needs none."""
     text = text.strip()
     return ("(", ")") if operators.search(text) and not _ENCLOSED.fullmatch(text) else ("", "")
 
 
 def _around(parts: list[str], between: list[str], lowest: list[re.Pattern[str] | None]) -> list[str]:
-    """What stands before, between and behind parts."""
+    """Return the signs before, between and after parts: one more than there are parts.
+
+    Args:
+        parts: Texts of the parts.
+        between: Signs between them.
+        lowest: Per part, the operators in it for which it needs brackets; None for a part that never needs them.
+    """
     brackets = [
         ("", "") if each is None else _in_brackets(part, each) for part, each in zip(parts, lowest, strict=True)
     ]
-    found = [brackets[0][0]]
+    signs = [brackets[0][0]]
     for number, sign in enumerate(between):
-        found.append(brackets[number][1] + sign + brackets[number + 1][0])
-    return [*found, brackets[-1][1]]
+        signs.append(brackets[number][1] + sign + brackets[number + 1][0])
+    return [*signs, brackets[-1][1]]
 
 
 def _fraction(parts: list[str]) -> list[str]:
@@ -53,11 +61,11 @@ _SIGNS: Final = {"msup": "^", "msub": "_", "msubsup": "_^", "munderover": "_^", 
 
 
 def write_mathml(root: Element) -> None:
-    """Put the signs of its equations into a tree that holds MathML."""
+    """Add the signs of equations (MathML) to a tree as text."""
     nodes = [
         node for node in descend(root) if isinstance(node, Element) and node.tag in (*_SIGNS, "mfrac", "msqrt", "mroot")
     ]
-    # Inner ones first: their signs count when brackets are set around them.
+    # Inner ones first, since their signs decide about the brackets around them.
     for element in reversed(nodes):
         parts = element.elements
         texts = [each.beginning(_LONGEST) for each in parts]
@@ -81,75 +89,75 @@ def write_mathml(root: Element) -> None:
         element.children = children
 
 
+# Parts of Word's structures by their tags, and the function that returns the signs around them.
+_STRUCTURES: Final[dict[str, tuple[tuple[str, ...], Callable[[list[str]], list[str]]]]] = {
+    "f": (("num", "den"), _fraction),
+    "sSup": (("e", "sup"), partial(_scripts, signs="^")),
+    "sSub": (("e", "sub"), partial(_scripts, signs="_")),
+    "sSubSup": (("e", "sub", "sup"), partial(_scripts, signs="_^")),
+    "limLow": (("e", "lim"), partial(_scripts, signs="_")),
+    "limUpp": (("e", "lim"), partial(_scripts, signs="^")),
+}
+
+
 def omml_text(element: Any, depth: int = 0) -> str:
-    """An equation of a Word file on one line.
+    """Return an equation of a Word file on one line.
 
     Args:
         element: `m:oMath`, or a part of one.
-        depth: How many others it stands in.
+        depth: Number of parts around it. Parts deeper than 40 are left out.
     """
     name = _local(element)
     if depth > _DEEPEST or name.endswith("Pr"):
         return ""
     if name == "t":
         return element.text or ""
+    texts = [(_local(child), omml_text(child, depth + 1)) for child in element]
 
     def part(tag: str) -> str:
-        return "".join(omml_text(child, depth + 1) for child in element if _local(child) == tag)
+        return "".join(text for inner, text in texts if inner == tag)
 
-    def character(properties: str, tag: str, otherwise: str) -> str:
-        """A property's character; an empty one is none."""
-        for child in element:
-            if _local(child) == properties:
-                for setting in child:
-                    if _local(setting) == tag:
-                        return next((str(value) for key, value in setting.attrib.items() if key.endswith("}val")), "")
-        return otherwise
-
+    if name in _STRUCTURES:
+        tags, signs_of = _STRUCTURES[name]
+        return _joined([part(tag) for tag in tags], signs_of)
     match name:
-        case "f":
-            return _joined([part("num"), part("den")], _fraction)
-        case "sSup":
-            return _joined([part("e"), part("sup")], lambda parts: _scripts(parts, "^"))
-        case "sSub":
-            return _joined([part("e"), part("sub")], lambda parts: _scripts(parts, "_"))
-        case "sSubSup":
-            return _joined([part("e"), part("sub"), part("sup")], lambda parts: _scripts(parts, "_^"))
         case "rad":
             if degree := part("deg"):
                 return _joined([part("e"), degree], lambda parts: _around(parts, ["^(1/"], [_OPERATOR, None])) + ")"
             return _joined([part("e")], lambda parts: _root(parts[0]))
         case "nary":
-            limits = [(sign, limit) for sign, limit in (("_", part("sub")), ("^", part("sup"))) if limit]
-            sign = character("naryPr", "chr", "\u222b")
-            bounds = "".join(script + "".join((*_wrapped(limit),)) for script, limit in limits)
-            return f"{sign}{bounds} {part('e')}"
+            bounds = ""
+            for sign, limit in (("_", part("sub")), ("^", part("sup"))):
+                if limit:
+                    opening, closing = _in_brackets(limit, _OPERATOR)
+                    bounds += f"{sign}{opening}{limit}{closing}"
+            return f"{_character(element, 'naryPr', 'chr', _INTEGRAL)}{bounds} {part('e')}"
         case "d":
-            inside = character("dPr", "sepChr", "|").join(
-                omml_text(child, depth + 1) for child in element if _local(child) == "e"
-            )
-            return f"{character('dPr', 'begChr', '(')}{inside}{character('dPr', 'endChr', ')')}"
+            inside = _character(element, "dPr", "sepChr", "|").join(text for inner, text in texts if inner == "e")
+            return f"{_character(element, 'dPr', 'begChr', '(')}{inside}{_character(element, 'dPr', 'endChr', ')')}"
         case "func":
             argument = part("e")
             return f"{part('fName')}{argument}" if argument.startswith("(") else f"{part('fName')} {argument}"
-        case "limLow" | "limUpp":
-            return _joined([part("e"), part("lim")], lambda parts: _scripts(parts, "_" if name == "limLow" else "^"))
         case "m" | "eqArr":
-            rows = [omml_text(child, depth + 1) for child in element if _local(child) in ("mr", "e")]
-            return "; ".join(rows)
+            return "; ".join(text for inner, text in texts if inner in ("mr", "e"))
         case "mr":
-            return ", ".join(omml_text(child, depth + 1) for child in element)
-    return "".join(omml_text(child, depth + 1) for child in element)
+            return ", ".join(text for _, text in texts)
+    return "".join(text for _, text in texts)
+
+
+def _character(element: Any, properties: str, tag: str, default: str) -> str:
+    """Return the character that a property sets ("" for an empty one), or else the default."""
+    for child in element:
+        if _local(child) == properties:
+            for setting in child:
+                if _local(setting) == tag:
+                    return next((str(value) for key, value in setting.attrib.items() if key.endswith("}val")), "")
+    return default
 
 
 def _joined(parts: list[str], signs_of: Callable[[list[str]], list[str]]) -> str:
     signs = signs_of(parts)
     return signs[0] + "".join(part + sign for part, sign in zip(parts, signs[1:], strict=True))
-
-
-def _wrapped(limit: str) -> tuple[str, str, str]:
-    opening, closing = _in_brackets(limit, _OPERATOR)
-    return opening, limit, closing
 
 
 def _local(element: Any) -> str:

@@ -1,8 +1,8 @@
-"""Mail (.eml, .mhtml and Outlook's .msg): headers as fields, the best part as text, attachments as documents.
+"""Reader of mail (.eml, .mhtml and Outlook's .msg): headers as fields, the best part as text, attachments as documents.
 
-Of alternatives HTML is read, which has the lists and tables; plain text where there is none. Pictures inside of a page
-and signatures are left out. What is attached is read as files of a folder are, archives too, and messages in messages
-three deep; what cannot be read is named in the remarks. Specifications: RFC 5322, 2045 and 2557, MS-OXMSG.
+Of alternatives the HTML is read, which has lists and tables; the plain text if there is no HTML. Pictures in a page and
+signatures are left out. Attachments are read as files of a folder are, also in archives. Messages in messages are read
+up to three deep. Remarks name the attachments that cannot be read. Specifications: RFC 5322, 2045 and 2557, MS-OXMSG.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _FIRST: Final = re.compile(
     rb"|content-[a-z-]+|dkim-signature|authentication-results|thread-[a-z]+|snapshot-content-location|x-[\w-]+)[ \t]*:",
     re.IGNORECASE,
 )
-# Notes, too, begin with "Date:" and "Subject:"; these stand in mail alone.
+# Only mail has these headers. Clinical notes may also begin with "Date:" or "Subject:".
 _SURE: Final = re.compile(rb"^(?:received|message-id|mime-version|return-path)[ \t]*:", re.IGNORECASE | re.MULTILINE)
 _HEADER: Final = re.compile(rb"[!-9;-~]+[ \t]*:")
 _END: Final = re.compile(rb"\r?\n\r?\n")
@@ -43,7 +43,7 @@ _TAG: Final = re.compile(r"<(?:style|script).*?</(?:style|script)|<[^>]*>|&\w+;"
 _AROUND: Final = re.compile(r"image/.*|font/.*|text/css|.*/(?:x-)?javascript|application/.*-signature")
 _TEXTS: Final = ("text/html", "text/plain")
 _DEEPEST: Final = 3
-# Decoding takes longer than in proportion.
+# Longest header in characters: the time to decode one grows faster than its length.
 _LONGEST: Final = 32_000
 _REMEDY: Final = "save it again from the mail program"
 
@@ -52,7 +52,7 @@ class MailReader:
     """Reads mail.
 
     Args:
-        depth: In how many messages it is attached.
+        depth: Number of messages around the one to read, each attached to the next.
     """
 
     name = "mail"
@@ -62,7 +62,7 @@ class MailReader:
         self._depth = depth
 
     def recognises(self, file: SourceFile) -> bool:
-        """Whether it begins with headers that mail alone has, or with any where its name says that it is mail."""
+        """Whether the file begins with headers of mail; any header is enough if its name ends as that of mail."""
         if file.content.startswith(OLE):
             return _OUTLOOK in streams_in(file.content)
         head = _END.split(file.head.lstrip(), maxsplit=1)[0]
@@ -71,10 +71,12 @@ class MailReader:
         return _FIRST.match(head) is not None and _SURE.search(head) is not None
 
     def read(self, file: SourceFile) -> Iterator[DraftDocument]:
-        """The attachments' documents, then the message's own.
+        """Yield the documents of the attachments, then the one of the message.
+
+        A message without a text has its subject as its text.
 
         Raises:
-            UnreadableError: It is broken, or has no words and no attachment that can be read.
+            UnreadableError: The message is broken, too deep in others, or has neither words nor attachments.
         """
         if self._depth > _DEEPEST:
             expected = f"messages in messages at most {_DEEPEST} deep"
@@ -84,8 +86,8 @@ class MailReader:
         facts = _facts(message)
         bodies, attached = list[Message](), list[Message]()
         for part in _parts(message):
-            named = part.get_content_disposition() == "attachment" or _name(part)
-            (bodies if part.get_content_type() in _TEXTS and not named else attached).append(part)
+            is_file = part.get_content_disposition() == "attachment" or _name(part)
+            (bodies if part.get_content_type() in _TEXTS and not is_file else attached).append(part)
         remarks, own = list[str](), list[DraftDocument]()
         for number, part in enumerate([*attached, *bodies[1:]], 2):
             name = _name(part) or f"part-{number}{'.html' if part.get_content_subtype() == 'html' else '.txt'}"
@@ -113,7 +115,7 @@ class MailReader:
             raise UnreadableError("no words", "a message with words", "one without any", "leave it out")
 
     def _documents(self, name: str, content: bytes, facts: Facts) -> Iterator[DraftDocument]:
-        """An attachment's documents, with the fields of the message that they came by."""
+        """Yield the documents of an attachment, with the fields of the message."""
         file = SourceFile(name, content)
         reader = Registry().reader_of(file)
         if isinstance(reader, MailReader):
@@ -129,7 +131,7 @@ class MailReader:
 
 
 def _parts(part: Message) -> Iterator[Message]:
-    """The parts that hold something to read: of alternatives the best, of a page not its pictures."""
+    """Yield the parts to read: the best of alternatives, and no pictures of a page and no signatures."""
     stack = [part]
     while stack:
         part = stack.pop()
@@ -145,12 +147,12 @@ def _parts(part: Message) -> Iterator[Message]:
 
 
 def _inner(part: Message) -> list[Message]:
-    held = part.get_payload()
-    return [each for each in held if isinstance(each, Message)] if isinstance(held, list) else []
+    payload = part.get_payload()
+    return [inner for inner in payload if isinstance(inner, Message)] if isinstance(payload, list) else []
 
 
 def _kinds(part: Message) -> int:
-    """How well a part can be read: 2 for a page with words, 1 for plain text, 0 for anything else."""
+    """Return how well a part can be read: 2 for a page with words, 1 for plain text, 0 for all others."""
     pages = [each for each in part.walk() if each.get_content_type() == "text/html"]
     if any(has_words(_TAG.sub("", _text(each))) for each in pages):
         return 2
@@ -160,8 +162,8 @@ def _kinds(part: Message) -> int:
 def _payload(part: Message) -> bytes:
     if part.get_content_type() == "message/rfc822" and (inner := _inner(part)):
         return inner[0].as_bytes()
-    held = part.get_payload(decode=True)
-    return held if isinstance(held, bytes) else b""
+    payload = part.get_payload(decode=True)
+    return payload if isinstance(payload, bytes) else b""
 
 
 def _text(part: Message) -> str:
@@ -175,7 +177,7 @@ def _text(part: Message) -> str:
 
 
 def _body(part: Message) -> DraftDocument:
-    # The mark outweighs what a page says of itself: the header was what its sender meant.
+    # The byte order mark has precedence over the encoding that a page declares, since the mail's header has, too.
     content = codecs.BOM_UTF8 + _text(part).encode("utf-8", "replace")
     if part.get_content_type() == "text/html":
         return replace(read_page(content, Care.INVISIBLE), content=content)
@@ -183,7 +185,7 @@ def _body(part: Message) -> DraftDocument:
 
 
 def _decoded(header: str) -> str:
-    """A header's text: of encoded words, or of letters that should have been encoded and are UTF-8."""
+    """Return the text of a header, from encoded words or, against the standard, from UTF-8."""
     text = header[:_LONGEST].encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     with suppress(MessageError, LookupError, ValueError):
         text = str(make_header(decode_header(text)))
@@ -196,7 +198,7 @@ def _name(part: Message) -> str:
 
 
 def _files(name: str, part: Message, remarks: list[str]) -> Iterator[tuple[str, bytes]]:
-    """An attachment, or what an archive that is attached holds."""
+    """Yield name and content of an attachment, or of the files in it if it is an archive."""
     content = _payload(part)
     if not (members := members_of(name, content)):
         yield name, content
@@ -228,7 +230,7 @@ def _facts(message: Message) -> Facts:
 
 
 def _of_outlook(content: bytes) -> Message:
-    """An Outlook message as any other mail."""
+    """Convert an Outlook message to a message of mail."""
     from oxmsg import Message as Outlook
 
     try:
@@ -251,10 +253,10 @@ def _of_outlook(content: bytes) -> Message:
         if outlook.html_body:
             made.add_alternative(outlook.html_body, subtype="html")
         for attached in outlook.attachments:
-            # Of a message that is attached the library gives no bytes: it is told as empty.
-            held, name = attached.file_bytes or b"", attached.file_name or "attachment"
-            made.add_attachment(held, "application", "octet-stream", filename=name)
-    except Exception as error:  # The library checks little.
+            # The library returns no bytes for an attached message, so that a remark calls it empty.
+            data, name = attached.file_bytes or b"", attached.file_name or "attachment"
+            made.add_attachment(data, "application", "octet-stream", filename=name)
+    except Exception as error:  # On a broken file the library raises whatever comes up.
         got = f"what cannot be read ({type(error).__name__})"
         raise UnreadableError("broken message", "a whole Outlook message (.msg)", got, _REMEDY) from error
     return message_from_bytes(made.as_bytes())

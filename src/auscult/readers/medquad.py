@@ -25,10 +25,10 @@ def is_medquad(root: Element) -> bool:
 
 
 def read_medquad(root: Element, encoding: str) -> DraftDocument:
-    """One document; pairs whose answer is withheld are left out.
+    """Return the document of a file. Pairs whose answer is withheld are left out.
 
-    A section's heading is the question's type ("symptoms"), as the collection has it, and where it has none, the
-    question. Answers keep their line breaks.
+    The heading of a section is the type of its question ("symptoms"), or the question if it has no type. Answers keep
+    their line breaks.
 
     Raises:
         UnreadableError: No question has an answer.

@@ -1,9 +1,9 @@
-"""Word and PowerPoint files of before 2007 (.doc, .ppt): rewritten by LibreOffice where it is on the machine.
+"""Reader of Word and PowerPoint files of before 2007 (.doc, .ppt). LibreOffice, if installed, converts them.
 
-LibreOffice runs in a namespace without a network, as a process of its own with limits of time and of the size of what
-it writes, in a folder that is deleted afterwards. Where there is no such namespace (it is Linux's), it is not run.
-The process that reads files runs no programs: `OldOfficeReader` says there what is to be rewritten, wherever it is
-enclosed, and `process.reading` has it rewritten and read.
+LibreOffice runs as a separate process without a network, with limits of time and output, in a folder that is deleted
+afterwards. It does not run on systems without network namespaces, which only Linux has. The process that reads files
+runs no programs: there `OldOfficeReader` yields a draft that names the file, also one in an archive or mail, and
+`process.reading` lets it be converted and read.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _REWRITTEN: Final = {
     "PowerPoint Document": (".ppt", ".pptx", "application/vnd.ms-powerpoint"),
 }
 _PROGRAMS: Final = ("soffice", "libreoffice")
-# A user of its own, which has no rights, and a network of its own, which leads nowhere.
+# A separate user without rights, and a separate network without connections.
 _APART: Final = ("unshare", "--user", "--map-root-user", "--net")
 
-# Macros and links of a file, which may name other files of this machine, are neither run nor followed.
+# Run no macros and follow no links: they may name other files of this machine.
 _SETTINGS: Final = """<?xml version="1.0" encoding="UTF-8"?>
 <oor:items xmlns:oor="http://openoffice.org/2001/registry">{}</oor:items>"""
 _SETTING: Final = (
@@ -48,7 +48,7 @@ _SAFE: Final = (
 
 @cache
 def office_program() -> tuple[str, ...]:
-    """The command that runs LibreOffice without a network; empty where there is none."""
+    """Return the command that runs LibreOffice without a network; empty if that is not possible."""
     program = next(filter(None, map(shutil.which, _PROGRAMS)), None)
     if program is None or not all(map(shutil.which, (_APART[0], "prlimit"))):
         return ()
@@ -57,17 +57,17 @@ def office_program() -> tuple[str, ...]:
 
 
 class OldOfficeReader:
-    """Hands out files of before 2007 as what is to be rewritten."""
+    """Marks files of before 2007 for conversion."""
 
     name = "old Office"
     suffixes: tuple[str, ...] = (".doc", ".ppt")
 
     def recognises(self, file: SourceFile) -> bool:
-        """Whether it is an old Word or PowerPoint file without a password."""
+        """Whether the file is an old Word or PowerPoint file without a password."""
         return _kind_of(file.content) is not None
 
     def read(self, file: SourceFile) -> Iterator[DraftDocument]:
-        """One draft without text, which names the file."""
+        """Yield a draft without text, whose `to_rewrite` names the file."""
         if (kind := _kind_of(file.content)) is not None:
             yield DraftDocument(text="", sections=(), media_type=kind[2], to_rewrite=file.name)
 
@@ -75,20 +75,20 @@ class OldOfficeReader:
 def _kind_of(content: bytes) -> tuple[str, str, str] | None:
     """Return the endings of the old and the newer form, and the media type; None for a file of another kind."""
     streams = streams_in(content)
-    found = next((told for stream, told in _REWRITTEN.items() if stream in streams), None)
-    return None if "EncryptedPackage" in streams else found
+    kind = next((kind for stream, kind in _REWRITTEN.items() if stream in streams), None)
+    return None if "EncryptedPackage" in streams else kind
 
 
 def rewritten(file: SourceFile) -> SourceFile | None:
-    """Return a file in its newer form; None where it is of no such kind, or LibreOffice is not on the machine.
+    """Return a file in its newer form; None for other files, or if LibreOffice cannot run.
 
     Raises:
-        UnreadableError: LibreOffice does not read it, or not within the limits.
+        UnreadableError: LibreOffice cannot read the file, or takes longer than the limit.
     """
-    found = _kind_of(file.content)
-    if found is None or not office_program():
+    kind = _kind_of(file.content)
+    if kind is None or not office_program():
         return None
-    old, new, _ = found
+    old, new, _ = kind
     with tempfile.TemporaryDirectory(prefix="auscult-") as place:
         folder = Path(place)
         settings = folder / "profile" / "user" / "registrymodifications.xcu"
@@ -106,7 +106,7 @@ def rewritten(file: SourceFile) -> SourceFile | None:
 
 
 def _run(folder: Path, name: str, form: str) -> None:
-    """Write the newer form beside a file."""
+    """Write the newer form of a file to its folder."""
     most = limits()
 
     limited = ["prlimit", f"--cpu={most.seconds}", f"--fsize={most.source}", "--core=0", *office_program()]
@@ -129,7 +129,7 @@ def _run(folder: Path, name: str, form: str) -> None:
         expected = f"a file that LibreOffice reads in {most.seconds} s"
         raise UnreadableError("timed out", expected, "one that takes longer", remedy) from None
     finally:
-        # Its helpers are of its session.
+        # This also ends the processes that LibreOffice started: they are in its session.
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()

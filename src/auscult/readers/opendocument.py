@@ -1,7 +1,7 @@
-"""OpenDocument texts and slides (.odt, .odp, flat .fodt, .fodp): headings, lists, tables, notes, and slides by number.
+"""Reader of OpenDocument texts and slides (.odt, .odp, flat .fodt, .fodp): headings, lists, tables, notes, slides.
 
-A file's text is `content.xml`, which runs point into. What is struck out, hidden or deleted is left out, and so are
-comments, tables of contents, headers and footers. Sheets are read with those of Excel. Specification: OpenDocument 1.3.
+Offsets are in `content.xml`. Struck-out, hidden and deleted text is left out, and so are comments, tables of contents,
+headers and footers. `sheets` reads spreadsheets. Specification: OpenDocument 1.3.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ _ROLES: Final = {
     "line-break": Role.BREAK, "page": Role.BLOCK, "title": Role.BLOCK, "desc": Role.BLOCK, "section": Role.BLOCK,
 }  # fmt: skip
 _WIDEST: Final = 40
-# Of a text's first headings; the first level is the title's.
+# Level of the first headings of a text. Level 1 is for the title.
 _HIGHEST: Final = 2
-# Below the slide's number.
+# Level of a slide's title, below that of its number.
 _SLIDE_TITLE: Final = 3
 
 
@@ -48,14 +48,14 @@ class OpenDocumentReader:
     suffixes: tuple[str, ...] = (".odt", ".ott", ".odp", ".otp", ".fodt", ".fodp")
 
     def recognises(self, file: SourceFile) -> bool:
-        """Whether it is an archive, or XML in one file, that says so."""
+        """Whether an archive or a single XML file declares the media type of an OpenDocument text or slides."""
         return bool(_media_type(file))
 
     def read(self, file: SourceFile) -> Iterator[DraftDocument]:
-        """The file's one document.
+        """Yield the one document of the file.
 
         Raises:
-            UnreadableError: It is broken, encrypted, made to harm, or has no words.
+            UnreadableError: The file is broken, encrypted or harmful, or has no words.
         """
         styles = meta = None
         if file.content.startswith(b"PK"):
@@ -66,7 +66,7 @@ class OpenDocumentReader:
                 raise package.broken("one without content.xml")
             root, _, encoding = parse_xml(package.read("content.xml"))
             styles, meta = (
-                parse_xml(held)[0] if (held := package.read(name)) else None for name in ("styles.xml", "meta.xml")
+                parse_xml(part)[0] if (part := package.read(name)) else None for name in ("styles.xml", "meta.xml")
             )
             encoding = ""
         else:
@@ -74,27 +74,25 @@ class OpenDocumentReader:
             meta = root.child("meta")
         _Preparing(*filter(None, (styles, root))).prepare(root)
         flow = Flow()
-        Typesetter(flow, _role_of, lambda element: int(element.get("level"))).set(root)
+        Typesetter(
+            flow, lambda element: _ROLES.get(element.tag, Role.INLINE), lambda element: int(element.get("level"))
+        ).set(root)
         facts = _facts(meta)
         slides = _media_type(file) == _TYPES[1]
         if slides and (slide := next((each.text for each in flow.headings if each.level == _SLIDE_TITLE), "")):
-            # What is written on a slide says more than the name of a template.
+            # The first slide has precedence: the title in the properties is often that of a template.
             facts = replace(facts, title=slide)
         yield draft_of(flow, facts, media_type=_media_type(file), encoding=encoding)
 
 
 def _media_type(file: SourceFile) -> str:
-    """Of a text or of slides; empty for anything else."""
+    """Return the media type of a text or of slides; "" for other files."""
     if file.content.startswith(b"PK"):
         media_type = media_type_in(file.content)
     else:
         flat = _FLAT.search(file.head) if file.head.lstrip().startswith(b"<?xml") else None
         media_type = flat[1].decode() if flat else ""
     return media_type if media_type.startswith(_TYPES) else ""
-
-
-def _role_of(element: Element) -> Role:
-    return _ROLES.get(element.tag, Role.INLINE)
 
 
 def _facts(root: Element | None) -> Facts:
@@ -111,10 +109,10 @@ def _facts(root: Element | None) -> Facts:
 
 
 class _Preparing:
-    """Gives elements the names and levels that typesetting knows.
+    """Renames elements for typesetting (`_ROLES`), and gives headings their levels.
 
     Args:
-        roots: Trees that hold styles.
+        roots: Trees with styles.
     """
 
     def __init__(self, *roots: Element) -> None:
@@ -138,7 +136,7 @@ class _Preparing:
             self._numbered.add(name)
 
     def prepare(self, root: Element) -> None:
-        """Rename, drop and move what is below."""
+        """Rename, drop and move the elements of a tree. Notes are moved to its end."""
         slides, notes = 0, list[Element]()
         for node in [node for node in descend(root) if isinstance(node, Element)]:
             if node.tag in _DROPPED:
@@ -173,7 +171,7 @@ class _Preparing:
                 self._slide(node, slides)
         levels = [int(element.get("level")) for element in root.all("heading")]
         if not slides and 1 not in levels and levels.count(_HIGHEST) == 1 < len(levels):
-            # The one heading above all others is the title.
+            # The only heading of the highest level is the title if there are lower ones.
             highest = next(element for element in root.all("heading") if element.get("level") == str(_HIGHEST))
             highest.attributes["level"] = "1"
         if notes:
@@ -204,5 +202,5 @@ def _head(element: Element, level: int) -> None:
 
 
 def _times(cell: Element) -> int:
-    told = cell.get("number-columns-repeated")
-    return min(int(told), _WIDEST) if told.isdecimal() and len(told) < 6 else 1
+    count = cell.get("number-columns-repeated")
+    return min(int(count), _WIDEST) if count.isdecimal() and len(count) < 6 else 1

@@ -1,8 +1,8 @@
-"""Rich text (.rtf): paragraphs, headings, lists and tables, every character with its place in the file.
+"""Reader of rich text (.rtf): paragraphs, headings, lists and tables, with the offset of each character in the file.
 
-The tables of control words and character sets are striprtf's. Its own conversion forgets where a character stood, what
-is struck out, hidden or deleted, and which lines are headings. Headers, footers, comments and pictures are left out;
-footnotes stand at the end. Specification: Rich Text Format 1.9.1.
+The tables of control words and character sets are those of striprtf. Its conversion is not used: it loses offsets and
+headings, and keeps struck-out, hidden and deleted text. Headers, footers, comments and pictures are left out. Footnotes
+are moved to the end. Specification: Rich Text Format 1.9.1.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from auscult.readers.tree import Element, Piece, Role, written
 from auscult.readers.typesetting import Typesetter
 
 MEDIA_TYPE: Final = "application/rtf"
-# A character a byte: what is no ASCII is written by control words.
+# One character per byte. Control words stand for characters beyond ASCII.
 _ENCODING: Final = "cp1252"
 _TOKEN: Final = re.compile(
     r"\\(?P<word>[A-Za-z]{1,32})(?P<number>-?\d{1,10})? ?|\\'(?P<hex>[0-9A-Fa-f]{2})|\\(?P<sign>[^A-Za-z])"
@@ -36,7 +36,7 @@ _INTO: Final = {
 }  # fmt: skip
 _SHAPES: Final = frozenset({"shp", "shpinst", "shptxt"})
 _IGNORED: Final = "ignored"
-# Paragraphs of their own inside of another.
+# Destinations whose paragraphs are inside of another paragraph.
 _APART: Final = ("note", "box")
 _UNSEEN: Final = frozenset({"strike", "striked", "v", "deleted"})
 _TOLD: Final = {"title": "title", "author": "author", "creatim": "created", "revtim": "date"}
@@ -58,6 +58,25 @@ class _State:
     raised: bool = False
     unseen: frozenset[str] = frozenset()
 
+    def format(self, word: str, number: int) -> bool:
+        """Apply a word about characters. Return whether it is one."""
+        match word:
+            case "f":
+                self.font = number
+            case "b":
+                self.bold = number != 0
+            case "super" | "sub" | "nosupersub":
+                self.raised = word == "super" and number != 0
+            case "plain":
+                self.bold, self.raised, self.unseen = False, False, frozenset()
+            case "uc":
+                self.skipped = max(number, 0)
+            case _ if word in _UNSEEN:
+                self.unseen = self.unseen | {word} if number else self.unseen - {word}
+            case _:
+                return False
+        return True
+
 
 class RtfReader:
     """Reads rich text."""
@@ -66,36 +85,36 @@ class RtfReader:
     suffixes: tuple[str, ...] = (".rtf",)
 
     def recognises(self, file: SourceFile) -> bool:
-        """Whether it begins as rich text does."""
+        """Whether the file begins with the control word of rich text."""
         return file.head.lstrip().startswith(b"{\\rtf")
 
     def read(self, file: SourceFile) -> Iterator[DraftDocument]:
-        """The file's one document.
+        """Yield the one document of the file.
 
         Raises:
-            UnreadableError: It has no words.
+            UnreadableError: The file has no words.
         """
         parser = _Parser(file.content.decode(_ENCODING, "replace"))
         parser.parse()
         properties = {name: " ".join(value.split()) for name, value in parser.properties.items()}
         properties |= {name: iso_date(properties[name]) for name in _DATES if name in properties}
         flow = Flow()
-        Typesetter(flow, _role_of, lambda element: int(element.get("level"))).set(parser.root)
+        Typesetter(
+            flow,
+            lambda element: Role.HEADING if element.get("level") else role_of(element),
+            lambda element: int(element.get("level")),
+        ).set(parser.root)
         facts = Facts(
             title=properties.pop("title", ""), metadata={name: value for name, value in properties.items() if value}
         )
         yield draft_of(flow, facts, media_type=MEDIA_TYPE, encoding=_ENCODING)
 
 
-def _role_of(element: Element) -> Role:
-    return Role.HEADING if element.get("level") else role_of(element)
-
-
 class _Parser:
-    """Reads a file's tokens once.
+    """Parses the tokens of a file in one pass.
 
     Attributes:
-        root: Paragraphs, lists and tables, called as in HTML; headings have a "level".
+        root: Paragraphs, lists and tables with the tags of HTML. Headings have a "level".
         properties: Title, author and dates.
     """
 
@@ -107,7 +126,7 @@ class _Parser:
         self._notes, self._cell, self._row = Element("div"), Element("td"), Element("tr")
         self._table: Element | None = None
         self._in_table, self._level, self._plain = False, -1, False
-        # Code pages of fonts and levels of styles, by their numbers; `_entry` is the one that is described.
+        # Code pages of fonts and levels of styles, by their numbers. `_entry` is the number of the current one.
         self._page, self._pages, self._levels, self._entry = "cp1252", dict[int, str](), dict[int, int](), -1
         self._bytes, self._bytes_at, self._unread, self._high = b"", 0, 0, 0
         self._starred = False
@@ -120,7 +139,7 @@ class _Parser:
         self._end()
         body = self.root.elements
         levels = [int(each.get("level")) for each in body if each.get("level")]
-        # The title's style is level 0; the one heading of the first level above others is a title, too.
+        # The style of titles is level 0. The only heading of level 1 is a title, too, if there are lower ones.
         lower = 0 if levels and min(levels) == 1 == levels.count(1) < len(levels) else 1
         by_bold = not levels and not all(each.get("bold") for each in body)
         for paragraph in body:
@@ -153,7 +172,7 @@ class _Parser:
                     cell.tag = "th"
 
     def _token(self, token: re.Match[str]) -> bool:
-        """Read one; False at the end of the document's group."""
+        """Apply a token. Return False at the end of the document's group."""
         start, self._at = token.span()
         if self._bytes and not (token["hex"] or token["gap"]):
             self._decode(start)
@@ -185,10 +204,16 @@ class _Parser:
 
     def _word(self, word: str, given: str | None, start: int) -> None:
         # A word without a number switches something on.
-        state, number = self._state, int(given or 1)
+        number = int(given or 1)
         if word == "bin":
             self._at += max(number, 0)
-        elif word == "ud":
+        elif not (self._directs(word, number) or self._state.format(word, number) or self._lays_out(word, number)):
+            self._letter(word, number, start)
+
+    def _directs(self, word: str, number: int) -> bool:
+        """Apply a word that says where text goes, or what a date, font or style is. Return whether it is one."""
+        state = self._state
+        if word == "ud":
             state.into = ""
         elif state.into == _IGNORED or (self._starred and word not in _SHAPES):
             state.into = _IGNORED
@@ -204,65 +229,62 @@ class _Parser:
         elif state.into in _DATES:
             if word in _PARTS:
                 self.properties[state.into] = f"{self.properties.get(state.into, '')}-{number:02}".lstrip("-")
-        elif word == "f" and state.into == "fonts":
+        elif (word, state.into) in (("f", "fonts"), ("s", "styles")):
             self._entry = number
         elif word == "fcharset":
             self._pages[self._entry] = charset_map.get(number, self._page)
-        elif word == "s" and state.into == "styles":
-            self._entry = number
         elif word == "ansicpg":
             self._page = f"cp{number}"
-        elif word == "f":
-            state.font = number
-        elif word == "b":
-            state.bold = number != 0
-        elif word in ("super", "sub", "nosupersub"):
-            state.raised = word == "super" and number != 0
-        elif word in _UNSEEN:
-            state.unseen = state.unseen | {word} if number else state.unseen - {word}
-        elif word == "plain":
-            state.bold, state.raised, state.unseen = False, False, frozenset()
-        elif word == "pard":
-            self._in_table, self._level = False, -1
-        elif word == "s":
-            self._level = self._levels.get(number, -1)
-        elif word == "outlinelevel":
-            self._level = number + 1 if number < 9 else -1
-        elif word == "intbl":
-            self._in_table = True
-        elif word in ("par", "sect", "page"):
-            self._end()
-        elif word == "line":
-            self._paragraph.children.append(Element("br"))
-        elif word == "cell":
-            self._in_table = True
-            self._end()
-            self._row.children.append(self._cell)
-            self._cell = Element("td")
-        elif word == "trhdr":
-            self._row.attributes["header"] = "1"
-        elif word == "row":
-            if self._table is None:
-                self._table = Element("table")
-                self.root.children.append(self._table)
-            self._table.children.append(self._row)
-            self._row, self._in_table = Element("tr"), False
-        elif word == "uc":
-            state.skipped = max(number, 0)
-        elif word == "u":
-            self._unread = state.skipped
-            code = number % 0x10000
-            if 0xD800 <= code < 0xDC00:
-                self._high = code
-                return
-            if 0xDC00 <= code < 0xE000:
-                code = 0x10000 + ((self._high - 0xD800) << 10) + code - 0xDC00 if self._high else 0xFFFD
-            self._high = 0
-            self._put(chr(code), start)
-        elif word in ("tab", "nestcell"):
-            self._put(" ", start)
         else:
-            self._put(specialchars.get(word, ""), start)
+            return False
+        return True
+
+    def _lays_out(self, word: str, number: int) -> bool:
+        """Apply a word about paragraphs or tables. Return whether it is one."""
+        match word:
+            case "pard":
+                self._in_table, self._level = False, -1
+            case "s":
+                self._level = self._levels.get(number, -1)
+            case "outlinelevel":
+                self._level = number + 1 if number < 9 else -1
+            case "par" | "sect" | "page":
+                self._end()
+            case "line":
+                self._paragraph.children.append(Element("br"))
+            case "intbl":
+                self._in_table = True
+            case "cell":
+                self._in_table = True
+                self._end()
+                self._row.children.append(self._cell)
+                self._cell = Element("td")
+            case "trhdr":
+                self._row.attributes["header"] = "1"
+            case "row":
+                if self._table is None:
+                    self._table = Element("table")
+                    self.root.children.append(self._table)
+                self._table.children.append(self._row)
+                self._row, self._in_table = Element("tr"), False
+            case _:
+                return False
+        return True
+
+    def _letter(self, word: str, number: int, start: int) -> None:
+        """Write the character that a word stands for; words that mean nothing here write none."""
+        if word != "u":
+            self._put(" " if word in ("tab", "nestcell") else specialchars.get(word, ""), start)
+            return
+        self._unread = self._state.skipped
+        code = number % 0x10000
+        if 0xD800 <= code < 0xDC00:
+            self._high = code
+            return
+        if 0xDC00 <= code < 0xE000:
+            code = 0x10000 + ((self._high - 0xD800) << 10) + code - 0xDC00 if self._high else 0xFFFD
+        self._high = 0
+        self._put(chr(code), start)
 
     def _decode(self, end: int) -> None:
         content, self._bytes = self._bytes, b""
@@ -292,7 +314,7 @@ class _Parser:
             self._plain |= has_words(text) and not state.bold
 
     def _end(self) -> None:
-        """End a paragraph: put it into its cell, its list or the text."""
+        """End the paragraph, and add it to its cell, its list or the text."""
         ended, self._paragraph = self._paragraph, Element("p")
         marker, self._marker = self._marker.strip(), ""
         plain, self._plain = self._plain, False

@@ -1,6 +1,7 @@
-"""Spreadsheets (.xlsx, .xlsm, .xlsb, .xls, .ods): a section a sheet, a line a row, with its header's words in each.
+"""Reader of spreadsheets (.xlsx, .xlsm, .xlsb, .xls, .ods): a section per sheet, and a line per row.
 
-Cells are read as values: of a formula what was last calculated. What spans several rows stands in each of them.
+Each line has the words of the table's header before its cells. The value of a formula is its last result. A cell that
+spans several rows is repeated in each of them.
 """
 
 from __future__ import annotations
@@ -32,14 +33,14 @@ class SheetReader:
     suffixes: tuple[str, ...] = (".xlsx", ".xlsm", ".xltx", ".xlsb", ".xls", ".ods", ".ots")
 
     def recognises(self, file: SourceFile) -> bool:
-        """Whether it is an archive, or a file of an office program of before 2007, with a workbook in it."""
+        """Whether the file is an archive with a workbook, or a workbook in the format before 2007."""
         return bool(_media_type(file.content))
 
     def read(self, file: SourceFile) -> Iterator[DraftDocument]:
-        """The file's one document.
+        """Yield the one document of the file.
 
         Raises:
-            UnreadableError: It is broken, encrypted, made to harm, or has no words.
+            UnreadableError: The file is broken, encrypted or harmful, or has no words.
         """
         if file.content.startswith(b"PK"):
             package = Package(file.content, "a spreadsheet")
@@ -60,7 +61,7 @@ class SheetReader:
 
 
 def _media_type(content: bytes) -> str:
-    """Of a spreadsheet; empty for anything else."""
+    """Return the media type of a spreadsheet; "" for other files."""
     if content.startswith(b"PK"):
         if {"xl/workbook.xml", "xl/workbook.bin"} & names_in(content):
             return MEDIA_TYPE
@@ -69,7 +70,7 @@ def _media_type(content: bytes) -> str:
 
 
 def _sheets(content: bytes) -> Iterator[tuple[str, list[list[str]]]]:
-    """Names and rows of the sheets; those of charts have none."""
+    """Yield names and rows of the sheets, without sheets of charts."""
     import python_calamine
 
     try:
@@ -92,7 +93,7 @@ def _sheets(content: bytes) -> Iterator[tuple[str, list[list[str]]]]:
     except python_calamine.PasswordError as error:
         raise UnreadableError("encrypted", "a spreadsheet without a password", "one with", _REMEDY) from error
     except BaseException as error:
-        # A panic of the library, which is written in Rust, is no Exception.
+        # The library is written in Rust. Its panics are not of the class Exception.
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
         got = f"what cannot be read ({type(error).__name__})"
@@ -110,7 +111,7 @@ def _text(value: Any) -> str:
 
 
 def _lines(rows: Sequence[Sequence[str]]) -> list[str]:
-    """A sheet's lines: what stands above the table, then its rows; an empty row ends a table."""
+    """Return the lines of a sheet: per table, the rows above it, then its own. An empty row ends a table."""
     lines, table = list[str](), list[Sequence[str]]()
     header: Sequence[str] = ()
     for row in [*rows, ()]:
@@ -118,14 +119,14 @@ def _lines(rows: Sequence[Sequence[str]]) -> list[str]:
             table.append(row)
             continue
         above = 0
-        # Titles stand alone in their rows.
+        # A title is the only cell of its row.
         while above < len(table) and sum(map(bool, table[above])) < _TITLE and len(table) > 1:
             above += 1
         rest = table[above:]
         if len(rest) > 1 and _is_header(rest[0], rest[1:]):
             header, *rest = rest
         elif _filled(rest) != _filled([header]):
-            # After an empty row the columns are others.
+            # The table after an empty row has other columns, so that the header above does not apply.
             header = ()
         lines += [*readable_lines(None, table[:above]), *readable_lines(header, rest)]
         table = []
@@ -137,7 +138,7 @@ def _filled(rows: Sequence[Sequence[str]]) -> set[int]:
 
 
 def _is_header(first: Sequence[str], others: Sequence[Sequence[str]]) -> bool:
-    """Whether a row heads the columns below: words that differ, without numbers, in each column that is filled."""
+    """Whether a row is the header of the rows below: it has different words, without numbers, above all columns."""
     filled = [column for column, text in enumerate(first) if text]
     wide = max(sum(map(bool, row)) for row in others)
     words = [first[column] for column in filled]

@@ -1,8 +1,7 @@
-"""Signs of fonts that have pictures in place of letters: boxes that are ticked or not, arrows, Greek letters.
+"""Characters of fonts that show signs in place of letters: ticked and empty boxes, arrows, Greek letters.
 
-Files hold a letter's code and the font's name. Without the font the code says nothing: "þ" of Wingdings is a ticked
-box.
-The codes are those of the Unicode Consortium's mapping of these fonts.
+A file has the code of a letter and the name of its font. "þ" in Wingdings is a ticked box. The codes are those of the
+Unicode Consortium's mapping of these fonts.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ _SIGNS: Final = {
 
 
 def is_file_name(text: str) -> bool:
-    """Whether what describes a picture is the name of its file."""
+    """Whether the description of a picture is only the name of its file."""
     return _FILE_NAME.fullmatch(text.strip()) is not None
 
 
@@ -59,14 +58,15 @@ def is_sign_font(font: str) -> bool:
 
 
 def sign(font: str, code: int) -> str:
-    """The character that a code of a font shows.
+    """Return the character that a font shows for a code.
 
     Args:
-        font: Its name, in any case.
-        code: As the file has it; fonts of signs often use private codes from U+F000.
+        font: Name of the font, in any case.
+        code: The code in the file. Fonts of signs often use private codes from U+F000.
 
     Returns:
-        The character of a usual font itself. Empty for an ornament, and for a private code of another font.
+        The sign; in a usual font, the character with this code. "" for an ornament, and for a private code in a usual
+        font.
     """
     signs = _SIGNS.get(font.strip().lower())
     private = 0xF000 <= code <= 0xF0FF
@@ -75,13 +75,13 @@ def sign(font: str, code: int) -> str:
     character = chr(code & 0xFF) if private else chr(code)
     if character in signs:
         return signs[character]
-    # Digits and marks are the same in the font "Symbol", and in no other.
+    # Of these fonts, only "Symbol" shows digits and punctuation as they are.
     usual = font.strip().lower() == "symbol" and 32 <= ord(character) < 127
     return character if usual or (not private and code > 0xFF) else ""
 
 
 def shown(font: str, text: str) -> str:
-    """A text that is set in a font. Words that are set in one of signs by mistake stay what they are."""
+    """Return a text as a font shows it. Longer ASCII words in a font of signs are a mistake and stay as they are."""
     if not is_sign_font(font) or (len(text.strip()) > _LONGEST_SIGNS and text.isascii()):
         return text
     return "".join(each if each.isspace() else sign(font, ord(each)) for each in text)

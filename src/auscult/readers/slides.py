@@ -1,7 +1,8 @@
-"""PowerPoint files (.pptx): each slide's title, text, tables, charts, diagrams and notes, headed by the slide's number.
+"""Reader of PowerPoint files (.pptx): title, text, tables, charts, diagrams and notes of each slide.
 
-A slide's parts are read in the order in which they lie above one another, the title first. What is struck out, and the
-date, number and footer of each slide are left out. Specification: ECMA-376, DrawingML and PresentationML.
+The number of a slide is the heading above its title. The title is read first, then all other parts from the bottom of
+the stack to its top. Struck-out text is left out, and so are date, number and footer of a slide. Specification:
+ECMA-376, DrawingML and PresentationML.
 """
 
 from __future__ import annotations
@@ -37,14 +38,14 @@ class SlidesReader:
     suffixes: tuple[str, ...] = (".pptx", ".pptm", ".ppsx", ".potx")
 
     def recognises(self, file: SourceFile) -> bool:
-        """Whether it is an archive with a presentation in it."""
+        """Whether the file is an archive with the main part of a presentation."""
         return _MAIN in names_in(file.content)
 
     def read(self, file: SourceFile) -> Iterator[DraftDocument]:
-        """The file's one document.
+        """Yield the one document of the file.
 
         Raises:
-            UnreadableError: It is broken, made to harm, or has no words.
+            UnreadableError: The file is broken or harmful, or has no words.
         """
         package = Package(file.content, "a PowerPoint file")
         related = _related(package, _MAIN)
@@ -72,20 +73,23 @@ class SlidesReader:
 
 
 def _parsed(package: Package, name: str) -> Element:
-    """A part's root; it stands in no source that a person could look at."""
+    """Return the root of a part; an empty element if the file has no such part.
+
+    Its words have no offsets, since people do not see the XML.
+    """
     if name not in package:
         return Element("")
     root = parse_xml(package.read(name))[0]
     for node in [root, *(each for each in descend(root) if isinstance(each, Element))]:
         node.children = [written(each.text) if isinstance(each, Piece) else each for each in node.children]
         if node.tag == "br":
-            # Where lines become one, as in titles.
+            # Titles become one line, so that a break is a blank.
             node.children = [written(" ")]
     return root
 
 
 def _related(package: Package, name: str) -> dict[str, tuple[str, str]]:
-    """Kinds and names of the parts that a part refers to, by the ids that it calls them by."""
+    """Return kind and name of the parts that a part refers to, by the ids of the references."""
     folder, stem = posixpath.split(name)
     relations = _parsed(package, f"{folder}/_rels/{stem}.rels").elements
     return {
@@ -102,7 +106,7 @@ def _facts(package: Package, titles: list[str]) -> Facts:
     properties = {each.tag: each.words() for each in _parsed(package, "docProps/core.xml").elements}
     dates = {"created": iso_date(properties.get("created", "")), "date": iso_date(properties.get("modified", ""))}
     metadata = {"author": properties.get("creator", ""), **dates}
-    # What is written on a slide says more than the name of a template.
+    # The first slide has precedence: the title in the properties is often that of a template.
     title = titles[0] if titles else properties.get("title", "")
     return Facts(title=title, metadata={name: value for name, value in metadata.items() if value})
 
@@ -114,7 +118,7 @@ def _line(tag: str, text: str) -> Element:
 
 
 def _shapes(root: Element) -> list[Element]:
-    """The parts of a slide as elements of HTML, its title first."""
+    """Return the parts of a slide as elements of HTML, the title first."""
     titles, others = list[Element](), list[Element]()
     stack = [node for tree in root.all("spTree") for node in tree.elements][::-1]
     while stack:
@@ -134,11 +138,11 @@ def _shapes(root: Element) -> list[Element]:
 
 
 def _paragraphs(shape: Element, *, bullets: bool) -> list[Element]:
-    """Paragraphs; items of lists that are neighbours in one.
+    """Return the paragraphs of a shape. Adjacent list items are in one list.
 
     Args:
-        shape: That holds them.
-        bullets: Whether a paragraph that does not say so is an item, as in a slide's main text.
+        shape: The shape, or the cell of a table.
+        bullets: Whether a paragraph is a list item by default, as in the main text of a slide.
     """
     paragraphs = list[Element]()
     for paragraph in shape.all("p"):
@@ -178,7 +182,7 @@ def _runs(paragraph: Element) -> Iterator[Element | Piece]:
 
 
 def _chart(root: Element) -> list[Element]:
-    """A chart's title, and its values as a table: a row a category, a column a series."""
+    """Return the title of a chart, and its values as a table with a row per category and a column per series."""
     titles = [_line("p", words) for each in root.all("title") if (words := each.words())]
     columns = list[dict[str, str]]()
     names = dict[str, str]()
@@ -198,9 +202,9 @@ def _chart(root: Element) -> list[Element]:
 
 def _table(table: Element) -> Element:
     made = Element("table")
-    told = table.child("tblPr")
+    properties = table.child("tblPr")
     rows = [[cell for cell in each.elements if cell.tag == "tc"] for each in table.elements if each.tag == "tr"]
-    is_headed = told is not None and told.get("firstRow") in ("1", "true")
+    is_headed = properties is not None and properties.get("firstRow") in ("1", "true")
     is_headed = is_headed or bool(rows and has_header_row([[cell.words() for cell in row] for row in rows]))
     for number, row in enumerate(rows):
         line = Element("tr")

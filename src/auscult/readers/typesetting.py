@@ -198,7 +198,7 @@ def _wider(gap: str, role: Role) -> str:
 
 
 def _tail(pieces: list[Piece]) -> list[str]:
-    """The texts of the last pieces, without white space at the end."""
+    """Return the texts of the last pieces, without white space at the end."""
     last = len(pieces)
     while last and not pieces[last - 1].text.strip():
         last -= 1

@@ -147,57 +147,33 @@ def update_index(
         IndexFolderError: There is no index, another model made it, or another writer is at work.
     """
     begun = time.perf_counter()
-    standings: Counter[str] = Counter()
     restores = gathered is not None
     gathered = gathered or Gathered()
-    renewed = {rewrite.doc_id for rewrite in gathered.rewrites} & gathered.kept
-    standings.update(unchanged=len(gathered.kept) - len(renewed), changed=len(renewed))
-    seen: set[str] = set(gathered.kept)
-    gone: list[str] = []
     with IndexUpdate(folder, encoder) as update:
         # As they are now: documents may have been removed while files were read.
         marks = update.files(REMOVED) if restores else {}
         removed = {mark: "" for mark in marks if mark not in gathered.restored}
-
-        def differing(documents: Iterable[Document]) -> Iterator[Document]:
-            for document in documents:
-                if document.doc_id in seen:
-                    name = f"'{document.doc_id}' a second time"
-                    raise DataError("every document id once", name, "give each document an id of its own")
-                seen.add(document.doc_id)
-                if removed and digest_of_id(document.doc_id) in removed:
-                    standings["removed"] += 1
-                    continue
-                standing = update.standing(document)
-                standings[standing] += 1
-                if standing != "unchanged":
-                    yield document
-
+        comparison = _Comparison(update, gathered, removed.keys())
         for rewrite in gathered.rewrites:
             if update.holds(rewrite.source):
                 update.rewrite(rewrite.source, rewrite.apply, origin=rewrite.origin)
         for origin, documents in sources.items():
-            for batch in batches(differing(documents), batch_size):
+            for batch in batches(comparison.differing(documents), batch_size):
                 check_memory()
                 update.replace(batch, origin=origin)
                 check_memory([document.doc_id for document in batch])
                 if progress is not None:
                     progress(update.counts)
-        stale = sorted(filter(update.holds, gathered.dropped - seen))
-        for origin in sources:
-            gone += [doc_id for doc_id in update.ids_from(origin) if doc_id not in seen]
-        gone += sorted(filter(update.holds, gathered.missing - seen))
-        copies = {rewrite.doc_id for rewrite in gathered.rewrites} - seen - gathered.missing
-        gone = [doc_id for doc_id in dict.fromkeys(gone) if doc_id not in gathered.dropped and doc_id not in copies]
+        stale, gone = comparison.stale(), comparison.gone(sources)
         update.delete(stale + gone if prune else stale)
         files = {**files, **({REMOVED: removed} if removed != marks else {})}
         new_records = {place: records for place, records in files.items() if update.files(place) != records}
         for place, records in new_records.items():
             update.put_files(place, records)
+        standings = comparison.standings
         if standings["new"] or standings["changed"] or gathered.rewrites or stale or (prune and gone) or new_records:
             update.commit()
         counts = update.counts
-    seconds = time.perf_counter() - begun
     return UpdateReport(
         new=standings["new"],
         changed=standings["changed"],
@@ -205,8 +181,61 @@ def update_index(
         gone=tuple(gone),
         removed=standings["removed"],
         counts=counts,
-        seconds=seconds,
+        seconds=time.perf_counter() - begun,
     )
+
+
+class _Comparison:
+    """Compares the documents of the sources with those of an index.
+
+    Args:
+        update: The update of the index.
+        gathered: What reading the files found out.
+        removed: Digests of ids of removed documents, which stay out of the index.
+
+    Attributes:
+        standings: Numbers of documents that are "new", "changed", "unchanged" or "removed".
+    """
+
+    def __init__(self, update: IndexUpdate, gathered: Gathered, removed: Collection[str]) -> None:
+        self._update = update
+        self._gathered = gathered
+        self._removed = removed
+        self._seen = set(gathered.kept)
+        self._rewritten = {rewrite.doc_id for rewrite in gathered.rewrites}
+        renewed = self._rewritten & self._seen
+        self.standings = Counter(unchanged=len(self._seen) - len(renewed), changed=len(renewed))
+
+    def differing(self, documents: Iterable[Document]) -> Iterator[Document]:
+        """Yield new and changed documents, and count all.
+
+        Raises:
+            DataError: An id comes twice.
+        """
+        for document in documents:
+            if document.doc_id in self._seen:
+                name = f"'{document.doc_id}' a second time"
+                raise DataError("every document id once", name, "give each document an id of its own")
+            self._seen.add(document.doc_id)
+            if self._removed and digest_of_id(document.doc_id) in self._removed:
+                self.standings["removed"] += 1
+                continue
+            standing = self._update.standing(document)
+            self.standings[standing] += 1
+            if standing != "unchanged":
+                yield document
+
+    def stale(self) -> list[str]:
+        """Return the ids of documents whose file has changed or whose text another has, after all were compared."""
+        return sorted(filter(self._update.holds, self._gathered.dropped - self._seen))
+
+    def gone(self, origins: Iterable[str]) -> list[str]:
+        """Return the ids of documents that their sources no longer have, after all were compared."""
+        unseen = [doc_id for origin in origins for doc_id in self._update.ids_from(origin) if doc_id not in self._seen]
+        missing = self._gathered.missing - self._seen
+        copies = self._rewritten - self._seen - missing
+        gone = dict.fromkeys([*unseen, *sorted(filter(self._update.holds, missing))])
+        return [doc_id for doc_id in gone if doc_id not in self._gathered.dropped and doc_id not in copies]
 
 
 def remove_documents(folder: str | Path, doc_ids: Collection[str]) -> Manifest:

@@ -125,29 +125,9 @@ class Findings:
         record = reader.document_record(document)
         article = reader.article_title(row)
         stored = reader.stored(row)
-        passage, text, vectors = stored.passage, stored.text, stored.vectors
+        passage, text = stored.passage, stored.text
         ((entity, aspect, _),) = (reader.passage_vectors[row : row + 1].astype(np.float64) @ self._directions).tolist()
-        shares = (vectors.astype(np.float64) @ self._directions).tolist()
-        marked = self.marker.marked(passage, text, vectors)
-        sentences = []
-        asserted = self.asserted(number)
-        for place, (sentence, share) in enumerate(zip(passage.sentences, shares, strict=True)):
-            of_entity, of_aspect, whole = share
-            words = text[sentence.start - passage.start : sentence.end - passage.start]
-            if weighed is not None:
-                whole += sum(weighed.words[term] for term in weighed.holding(words))
-            sentences.append(
-                SentenceScore(
-                    start=sentence.start,
-                    end=sentence.end,
-                    text=words,
-                    score=whole,
-                    entity_score=of_entity,
-                    aspect_score=of_aspect,
-                    marked=place in marked,
-                    assertions=asserted[place],
-                )
-            )
+        marked = self.marker.marked(passage, text, stored.vectors)
         return Hit(
             rank=number + 1,
             passage_id=passage.passage_id,
@@ -163,7 +143,7 @@ class Findings:
             score=self.scores[number],
             entity_score=entity,
             aspect_score=aspect,
-            sentences=tuple(sentences),
+            sentences=self._sentence_scores(number, marked),
             metadata=dict(record.metadata),
             evidence={} if weighed is None else _contributions(weighed, number),
             probability=self.probability(number),
@@ -171,6 +151,30 @@ class Findings:
             file=record.metadata.get("file", ""),
             place=place_of(reader, document, passage, *_answering(passage, marked)),
         )
+
+    def _sentence_scores(self, number: int, marked: Collection[int]) -> tuple[SentenceScore, ...]:
+        """Return the sentences of a passage with their scores; `marked` are the numbers of the marked ones."""
+        stored = self.reader.stored(self.rows[number])
+        shares = (stored.vectors.astype(np.float64) @ self._directions).tolist()
+        sentences = []
+        for place, (sentence, asserted) in enumerate(zip(stored.passage.sentences, self.asserted(number), strict=True)):
+            of_entity, of_aspect, whole = shares[place]
+            words = stored.text[sentence.start - stored.passage.start : sentence.end - stored.passage.start]
+            if self.weighed is not None:
+                whole += sum(self.weighed.words[term] for term in self.weighed.holding(words))
+            sentences.append(
+                SentenceScore(
+                    start=sentence.start,
+                    end=sentence.end,
+                    text=words,
+                    score=whole,
+                    entity_score=of_entity,
+                    aspect_score=of_aspect,
+                    marked=place in marked,
+                    assertions=asserted,
+                )
+            )
+        return tuple(sentences)
 
 
 def _answering(passage: Passage, marked: Collection[int]) -> tuple[int, int]:

@@ -285,34 +285,11 @@ class Searcher:
             encoded: Row of `vectors` for the query, if the caller has it.
         """
         if options.assertions:
-            if not query.all_names:
-                remedy = "name what it is about, or leave the assertions out"
-                raise QueryError("a question about a thing, for what is said of it to count", "one of words", remedy)
-            every, count = replace(options, assertions=()), max(4 * k, options.rerank)
-            while True:
-                findings = self.find(query, count, every, encoded=encoded)
-                asserted = findings.only(options.assertions, k)
-                if len(asserted) == k or len(findings) < count:
-                    return asserted
-                count *= 4
-        rerank = options.rerank
-        if rerank and options.scoring == "model":
-            raise QueryError("all evidence, to re-rank what it finds", "the model's score alone", "leave one out")
-        reader, parts = self.index.reader, self.index.manifest.model.parts
+            return self._find_asserting(query, k, options, encoded)
         if options.scoring == "model":
-            vector = self.encode([query])[0]
-            rows, scores = self.index.search(
-                vector, k, group_by=options.group_by, where=options.where, documents=options.documents
-            )
-            return Findings(
-                reader=reader,
-                rows=rows.tolist(),
-                scores=scores.tolist(),
-                vector=vector,
-                parts=parts,
-                marker=Marker(query, vector, parts, {}),
-                assertions=AssertionReader(query.all_names),
-            )
+            return self._find_by_model(query, k, options)
+        reader, parts = self.index.reader, self.index.manifest.model.parts
+        rerank = options.rerank
         vector = self.vectors([query])[0] if encoded is None else encoded
         words = reader.words.shares(question_terms(query))
         reasons = Reasons(self.index, query, vector, self._terms(query))
@@ -344,6 +321,38 @@ class Searcher:
             marker=Marker(query, vector, parts, words),
             assertions=AssertionReader(query.all_names),
             weighed=weighed,
+        )
+
+    def _find_asserting(self, query: Query, k: int, options: SearchOptions, encoded: FloatArray | None) -> Findings:
+        """Return the k best findings that the filter of assertions lets through, from as many as are needed."""
+        if not query.all_names:
+            remedy = "name what it is about, or leave the assertions out"
+            raise QueryError("a question about a thing, for what is said of it to count", "one of words", remedy)
+        unfiltered, count = replace(options, assertions=()), max(4 * k, options.rerank)
+        while True:
+            findings = self.find(query, count, unfiltered, encoded=encoded)
+            asserted = findings.only(options.assertions, k)
+            if len(asserted) == k or len(findings) < count:
+                return asserted
+            count *= 4
+
+    def _find_by_model(self, query: Query, k: int, options: SearchOptions) -> Findings:
+        """Return the k best findings by the model's vectors alone."""
+        if options.rerank:
+            raise QueryError("all evidence, to re-rank what it finds", "the model's score alone", "leave one out")
+        parts = self.index.manifest.model.parts
+        vector = self.encode([query])[0]
+        rows, scores = self.index.search(
+            vector, k, group_by=options.group_by, where=options.where, documents=options.documents
+        )
+        return Findings(
+            reader=self.index.reader,
+            rows=rows.tolist(),
+            scores=scores.tolist(),
+            vector=vector,
+            parts=parts,
+            marker=Marker(query, vector, parts, {}),
+            assertions=AssertionReader(query.all_names),
         )
 
     @cached_property

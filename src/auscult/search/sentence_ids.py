@@ -59,23 +59,23 @@ class FoundSentence:
 
 
 def sentence_id(doc_id: str, start: int, end: int, text: str) -> str:
-    """The id of a sentence.
+    """Return the id of a sentence, such as "gout#120-184-9f3a".
 
     Args:
-        doc_id: Of its document.
-        start: Offset in the document's text.
-        end: One past the last character.
-        text: Of the sentence.
+        doc_id: Id of its document.
+        start: Offset of its first character in the document's text.
+        end: Offset one past its last character.
+        text: Its text, of which the id has a digest.
     """
     digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
     return str(SentenceId(doc_id, start, end, digest))
 
 
 def read_sentence_id(written: str) -> SentenceId:
-    """Take an id apart.
+    """Parse an id.
 
     Raises:
-        QueryError: It is none.
+        QueryError: The text is not an id.
     """
     found = _FORM.fullmatch(written.strip())
     if found is None:
@@ -84,14 +84,14 @@ def read_sentence_id(written: str) -> SentenceId:
 
 
 def find_sentence(reader: GenerationReader, written: str) -> FoundSentence:
-    """The sentence that an id names.
+    """Return the sentence that an id names.
 
     Args:
-        reader: Of the index, or of the part of it that somebody may see.
+        reader: Reader of the index, or of the part of it that a caller may see.
         written: The id.
 
     Raises:
-        QueryError: It is no id, or there is no such document or sentence, or no longer as it was.
+        QueryError: The text is not an id, there is no such document or sentence, or the sentence has changed.
     """
     named = read_sentence_id(written)
     row = reader.row_of(named.doc_id)

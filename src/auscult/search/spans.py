@@ -284,13 +284,13 @@ def finder(
     scores = _sentence_scores(searcher, query, row)
     if words:
         shares = searcher.index.reader.words.shares(question_terms(query))
-        held = map(analyse.holding(shares), map(document.slice, document.sentences))
-        scores = scores + np.array([sum(shares[term] for term in each) for each in held])
+        contained = map(analyse.holding(shares), map(document.slice, document.sentences))
+        scores = scores + np.array([sum(shares[term] for term in terms) for terms in contained])
     return SpanFinder(document, scores, limits)
 
 
 def _sentence_scores(searcher: Searcher, query: Query, row: int) -> Scores:
-    """Of all sentences of a document, (sentences,)."""
+    """Return the scores of all sentences of a document, (sentences,)."""
     vector, reader = searcher.encode([query])[0], searcher.index.reader
     none = np.zeros((0, len(vector)), np.float16)
     vectors = np.concatenate([none, *map(reader.sentence_vectors, reader.passages_of(row))])

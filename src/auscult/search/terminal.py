@@ -147,13 +147,12 @@ def _made_of(hit: Hit) -> str:
     """Return the sum that a score is made of: entity, aspect and question, each by words and vectors; re-ranker."""
     shares = {"entity": hit.entity_score, "aspect": hit.aspect_score}
     if hit.evidence:
-        shares = {kind: sum(_of_kind(hit, kind)) for kind in ("entity", "aspect", "question", "reranker")}
+        shares = {
+            kind: sum(share for name, share in hit.evidence.items() if name.partition("_")[0] == kind)
+            for kind in ("entity", "aspect", "question", "reranker")
+        }
     sum_of = " + ".join(f"{kind} {share:.2f}" for kind, share in shares.items() if share)
     return f"  {sum_of}" if sum_of else ""
-
-
-def _of_kind(hit: Hit, kind: str) -> list[float]:
-    return [share for name, share in hit.evidence.items() if name.partition("_")[0] == kind]
 
 
 def _print_indented(console: Console, text: Text) -> None:

@@ -90,6 +90,58 @@ class _Counted:
         return getattr(self._transport, name)
 
 
+class _Deadlines:
+    """Time limits of one connection: for the headers of a request, and for reading its answer.
+
+    Args:
+        transport: The connection, which is closed if no headers come, and aborted if its client reads too slowly.
+        loop: The event loop.
+        limits: The time limits.
+    """
+
+    def __init__(self, transport: _Counted, loop: asyncio.AbstractEventLoop, limits: Limits) -> None:
+        self._transport: Any = transport
+        self._loop = loop
+        self._limits = limits
+        self._headers: asyncio.TimerHandle | None = None
+        self._reading: asyncio.TimerHandle | None = None
+
+    def expect_headers(self) -> None:
+        """Start the time for the headers of the next request."""
+        self.headers_came()
+        self._headers = self._loop.call_later(self._limits.body_seconds, self._transport.close)
+
+    def headers_came(self) -> None:
+        """Stop the time for headers."""
+        if self._headers is not None:
+            self._headers.cancel()
+
+    def watch_reader(self) -> None:
+        """Start the time for reading what is unsent, unless it runs already."""
+        unsent, limits = self._transport.get_write_buffer_size(), self._limits
+        if unsent > _HARDLY_ANY and self._reading is None and limits.least_rate:
+            wanted = min(unsent / 2, limits.least_rate * limits.patience)
+            self._reading = self._loop.call_later(limits.patience, self._check_reader, self._sent() + wanted)
+
+    def stop(self) -> None:
+        """Stop all times, as the connection has ended."""
+        self.headers_came()
+        if self._reading is not None:
+            self._reading.cancel()
+
+    def _check_reader(self, wanted: float) -> None:
+        """Abort the connection if fewer bytes were sent since its beginning than wanted."""
+        self._reading = None
+        if self._sent() < wanted:
+            self._transport.abort()
+        else:
+            self.watch_reader()
+
+    def _sent(self) -> int:
+        sent: int = self._transport.written - self._transport.get_write_buffer_size()
+        return sent
+
+
 def _protocol(limits: Limits) -> type[asyncio.Protocol]:
     """Return uvicorn's protocol with time limits for the headers of a request and for reading its answer."""
     from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -97,59 +149,32 @@ def _protocol(limits: Limits) -> type[asyncio.Protocol]:
     class Connection(HttpToolsProtocol):
         """Closes connections that send no request, and those whose client reads the answer too slowly."""
 
-        _deadline: asyncio.TimerHandle | None = None
-        _check: asyncio.TimerHandle | None = None
+        _deadlines: _Deadlines
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-            super().connection_made(cast(asyncio.Transport, _Counted(transport)))
-            self._expect_headers()
+            counted = _Counted(transport)
+            self._deadlines = _Deadlines(counted, self.loop, limits)
+            super().connection_made(cast(asyncio.Transport, counted))
+            self._deadlines.expect_headers()
 
         def on_headers_complete(self) -> None:
-            self._cancel_deadline()
+            self._deadlines.headers_came()
             super().on_headers_complete()
 
         def on_response_complete(self) -> None:
             super().on_response_complete()
             if self.cycle.response_complete:
                 # No further request has arrived. Uvicorn's own deadline ends with the first byte of the next one.
-                self._expect_headers()
-            self._watch_reader()
+                self._deadlines.expect_headers()
+            self._deadlines.watch_reader()
 
         def pause_writing(self) -> None:
             super().pause_writing()
-            self._watch_reader()
+            self._deadlines.watch_reader()
 
         def connection_lost(self, exc: Exception | None) -> None:
             super().connection_lost(exc)
-            self._cancel_deadline()
-            if self._check is not None:
-                self._check.cancel()
-
-        def _expect_headers(self) -> None:
-            self._cancel_deadline()
-            self._deadline = self.loop.call_later(limits.body_seconds, self.transport.close)
-
-        def _cancel_deadline(self) -> None:
-            if self._deadline is not None:
-                self._deadline.cancel()
-
-        def _watch_reader(self) -> None:
-            unsent = self.transport.get_write_buffer_size()
-            if unsent > _HARDLY_ANY and self._check is None and limits.least_rate:
-                wanted = min(unsent / 2, limits.least_rate * limits.patience)
-                self._check = self.loop.call_later(limits.patience, self._check_reader, self._sent() + wanted)
-
-        def _check_reader(self, wanted: float) -> None:
-            self._check = None
-            if self._sent() < wanted:
-                self.transport.abort()
-            else:
-                self._watch_reader()
-
-        def _sent(self) -> int:
-            counted = cast(_Counted, self.transport)
-            unsent: int = counted.get_write_buffer_size()
-            return counted.written - unsent
+            self._deadlines.stop()
 
     return Connection
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from itertools import islice, pairwise
 from typing import Final
 
@@ -75,6 +76,60 @@ def hidden_elements(page: Element, measures: dict[int, Measure], panels: set[int
     return set() if whole and unseen >= _LONGEST_UNSEEN and unseen > seen else hidden
 
 
+@dataclass(slots=True)
+class _Controls:
+    """Controls of a page, and the elements that they may open.
+
+    A control comes with the level of the heading that its words become in its panel; 0 if it is in a heading.
+
+    Attributes:
+        named: Elements by their `id`.
+        opening: Controls with the `id`s of the elements that they open.
+        before: By `id()` of an element, the button right before it.
+    """
+
+    named: dict[str, Element] = field(default_factory=dict)
+    opening: list[tuple[Element, list[str], int]] = field(default_factory=list)
+    before: dict[int, tuple[Element, int]] = field(default_factory=dict)
+
+
+def _controls_of(page: Element) -> _Controls:
+    """Return the controls of a page. A <summary> that is no heading yet becomes one."""
+    controls = _Controls()
+    level = 1
+    stack: list[tuple[Element, bool]] = [(page, False)]
+    while stack:
+        element, in_heading = stack.pop()
+        if element.tag in HEADINGS or element.get("role") == "heading":
+            level, in_heading = int(element.tag[1]) if element.tag in HEADINGS else level, True
+        if name := element.get("id"):
+            controls.named.setdefault(name, element)
+        headed = in_heading or any(child.tag in HEADINGS for child in element.elements)
+        if element.tag == "summary" and not headed and _is_heading(element):
+            element.attributes.update({"role": "heading", "aria-level": str(min(level + 1, 6))})
+        if targets := _targets(element):
+            controls.opening.append((element, targets, 0 if in_heading else min(level + 1, 6)))
+        inner = element.elements
+        for before, after in pairwise(inner):
+            button = before if before.tag == "button" or before.get("aria-expanded") else before.child("button")
+            if button and button.get("aria-haspopup").lower() not in _POPS_UP and after.tag not in LISTS:
+                below = 0 if in_heading or before.tag in HEADINGS else min(level + 1, 6)
+                controls.before[id(after)] = button, below
+        stack.extend((child, in_heading) for child in reversed(inner))
+    _add_labels(controls)
+    return controls
+
+
+def _add_labels(controls: _Controls) -> None:
+    """Add the labels of tab panels that name no panel themselves."""
+    naming = {id(control) for control, _, _ in controls.opening}
+    for element in controls.named.values():
+        if element.get("role") == "tabpanel":
+            label = controls.named.get(element.get("aria-labelledby"))
+            if label is not None and id(label) not in naming:
+                controls.opening.append((label, [element.get("id")], 2))
+
+
 def open_panels(page: Element) -> set[int]:
     """Find the panels that controls open, and move the words of each control into its panel as a heading.
 
@@ -84,37 +139,11 @@ def open_panels(page: Element) -> set[int]:
     Returns:
         The ids of the panels' elements.
     """
-    named: dict[str, Element] = {}
-    controls: list[tuple[Element, list[str], int]] = []
-    beside: dict[int, tuple[Element, int]] = {}
-    level = 1
-    stack: list[tuple[Element, bool]] = [(page, False)]
-    while stack:
-        element, in_heading = stack.pop()
-        if element.tag in HEADINGS or element.get("role") == "heading":
-            level, in_heading = int(element.tag[1]) if element.tag in HEADINGS else level, True
-        if name := element.get("id"):
-            named.setdefault(name, element)
-        headed = in_heading or any(child.tag in HEADINGS for child in element.elements)
-        if element.tag == "summary" and not headed and _is_heading(element):
-            element.attributes.update({"role": "heading", "aria-level": str(min(level + 1, 6))})
-        if targets := _targets(element):
-            controls.append((element, targets, 0 if in_heading else min(level + 1, 6)))
-        inner = element.elements
-        for before, after in pairwise(inner):
-            button = before if before.tag == "button" or before.get("aria-expanded") else before.child("button")
-            if button and button.get("aria-haspopup").lower() not in _POPS_UP and after.tag not in LISTS:
-                beside[id(after)] = button, 0 if in_heading or before.tag in HEADINGS else min(level + 1, 6)
-        stack.extend((child, in_heading) for child in reversed(inner))
-    naming = {id(control) for control, _, _ in controls}
-    for element in named.values():
-        control = named.get(element.get("aria-labelledby")) if element.get("role") == "tabpanel" else None
-        if control is not None and id(control) not in naming:
-            controls.append((control, [element.get("id")], 2))
+    controls = _controls_of(page)
     panels: set[int] = set()
-    for control, targets, below in controls:
+    for control, targets, below in controls.opening:
         for target in targets:
-            panel = named.get(target)
+            panel = controls.named.get(target)
             if panel is None or not (_is_panel(panel) or control.get("aria-expanded")):
                 continue
             if id(panel) not in panels and below and len(targets) == 1:
@@ -122,14 +151,19 @@ def open_panels(page: Element) -> set[int]:
             panels.add(id(panel))
     # Some controls name no panel. A hidden element after a button, or one with a label on the page, is a panel, too.
     for node in [*descend(page)]:
-        if isinstance(node, Element) and id(node) not in panels and _is_panel(node):
-            if id(node) in beside:
-                control, below = beside[id(node)]
-                if below and control.tag == "button":
-                    _head_panel(node, control, below)
-                panels.add(id(node))
-            elif node.get("aria-labelledby") in named and node.get("role") not in ROLES_AROUND and node.tag != "dialog":
-                panels.add(id(node))
+        if not isinstance(node, Element) or id(node) in panels or not _is_panel(node):
+            continue
+        if id(node) in controls.before:
+            control, below = controls.before[id(node)]
+            if below and control.tag == "button":
+                _head_panel(node, control, below)
+            panels.add(id(node))
+        elif (
+            node.get("aria-labelledby") in controls.named
+            and node.get("role") not in ROLES_AROUND
+            and node.tag != "dialog"
+        ):
+            panels.add(id(node))
     return panels
 
 

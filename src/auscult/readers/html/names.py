@@ -116,7 +116,12 @@ def is_around(element: Element, measure: Measure, inside: bool, in_heading: bool
         in_heading: Whether it is inside of a heading.
         page: Measure of the page.
     """
-    total = page.length
+    by_tag = _is_around_by_tag(element, measure, inside, in_heading, page)
+    return _is_around_by_name(element, measure, page) if by_tag is None else by_tag
+
+
+def _is_around_by_tag(element: Element, measure: Measure, inside: bool, in_heading: bool, page: Measure) -> bool | None:
+    """Decide as `is_around` does by tag and role; None where these decide nothing."""
     tag, role, length = element.tag, element.get("role").lower(), measure.length
     if tag in ("button", "option"):
         # The heading of a collapsible part is a button.
@@ -125,7 +130,7 @@ def is_around(element: Element, measure: Measure, inside: bool, in_heading: bool
         return True
     if tag == "form":
         # Some sites put a form around the whole page. A form with check boxes is a questionnaire.
-        if length * 2 >= total or measure.ticks >= _FEWEST_TICKS:
+        if length * 2 >= page.length or measure.ticks >= _FEWEST_TICKS:
             return False
         return measure.asks > 0 or (not measure.ticks and length < _LONGEST_FORM)
     if not inside and (tag in _AROUND or role == "complementary"):
@@ -135,6 +140,12 @@ def is_around(element: Element, measure: Measure, inside: bool, in_heading: bool
         # Mark of a footnote.
         only = [child for child in element.elements if child.tag == "a"]
         return len(only) == 1 and only[0].get("href").startswith("#") and length <= len("[100]")
+    return None
+
+
+def _is_around_by_name(element: Element, measure: Measure, page: Measure) -> bool:
+    """Whether an element is around the text of a page by its classes and id."""
+    tag, length, total = element.tag, measure.length, page.length
     attributes = f"{element.get('class')} {element.get('id')}"
     if tag in _WHOLE or not attributes.strip():
         return False

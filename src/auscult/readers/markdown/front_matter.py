@@ -1,7 +1,7 @@
-"""The fields on top of a Markdown file, between two lines of "---": single values and lists of them.
+"""Parse the fields at the top of a Markdown file, between two lines of "---": single values and lists of them.
 
-Reads the part of YAML that such fields are written in. A YAML library would bring anchors, tags and nesting, for which
-no field of a document has a use, and which files from anywhere have been made to harm with.
+This is a small part of YAML. Anchors, tags and nesting, which a YAML library would also parse, are of no use in fields,
+and files can be made to do harm with them.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _LONGEST_VALUE: Final = 1000
 
 
 def front_matter(source: str) -> tuple[dict[str, str], int]:
-    """The fields, and where the text begins.
+    """Return the fields, and the offset at which the text begins.
 
     Args:
-        source: A Markdown file's characters.
+        source: Characters of the Markdown file.
 
     Returns:
-        Names in lower case with "_" for blanks, values as strings, lists joined by "; " (those of "access" by ", "),
-        "date" as ISO 8601; nothing and 0 where the file begins otherwise.
+        The fields, and the offset; no fields and 0 if the file begins otherwise. Names are in lower case with "_" for
+        blanks. Lists are joined by "; ", those of "access" by ", ". "date" is in ISO 8601.
     """
     opened = _FENCE.match(source)
     closed = _END.search(source, opened.end(), opened.end() + _LONGEST) if opened else None
@@ -56,12 +56,12 @@ def front_matter(source: str) -> tuple[dict[str, str], int]:
         elif name and (item := _ITEM.match(line)):
             lists[name].extend(_values(item[1]))
         elif line.strip():
-            # Nested or folded: not a field of ours.
+            # Nested or folded values are left out.
             lists.pop(name, None)
             name = ""
     fields = {name: _BETWEEN.get(name, "; ").join(values)[:_LONGEST_VALUE] for name, values in lists.items() if values}
     if "access" not in fields and _ACCESS.search(source, opened.end(), closed.start()):
-        # What it says cannot be read: a comma without a name is seen by no group.
+        # The value cannot be parsed. "," names no group, so that no group sees the document.
         fields["access"] = ","
     if "date" in fields and not (date := iso_date(fields["date"])):
         del fields["date"]
@@ -71,11 +71,11 @@ def front_matter(source: str) -> tuple[dict[str, str], int]:
 
 
 def _values(written: str) -> list[str]:
-    """One value, or those of a list in brackets."""
+    """Return the value of a field, or those of a list in brackets; none for other YAML."""
     written = written.strip()
     if written.startswith("[") and written.endswith("]"):
         return [value for each in written[1:-1].split(",") if (value := _plain(each))]
-    # Folded text and mappings begin so.
+    # Folded text, mappings, anchors and tags begin with these characters.
     return [value] if (value := _plain(written)) and not written.startswith(("|", ">", "{", "&", "*", "!")) else []
 
 

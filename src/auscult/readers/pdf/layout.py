@@ -340,7 +340,8 @@ def _margin_numbers(pages: Sequence[PagePieces]) -> set[int]:
         ]
         for piece in beside:
             ahead.setdefault(int(piece.text) - number, []).append((number, piece))
-        for _, column in groupby(sorted(beside, key=lambda each: (round(each.right / 3), each.top)), _column_of):
+        beside.sort(key=lambda piece: (round(piece.right / 3), piece.top))
+        for _, column in groupby(beside, lambda piece: round(piece.right / 3)):
             if _counts_lines(lines := [*column]):
                 numbered.append((number, lines))
     if len({number for number, _ in numbered}) >= max(2, _MOST_PAGES * len(pages)):
@@ -349,10 +350,6 @@ def _margin_numbers(pages: Sequence[PagePieces]) -> set[int]:
         if len({number for number, _ in counting}) >= max(3, _MOST_PAGES * len(pages)):
             counters.update(id(piece) for _, piece in counting)
     return counters
-
-
-def _column_of(piece: Piece) -> int:
-    return round(piece.right / 3)
 
 
 def _counts_lines(column: Sequence[Piece]) -> bool:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
 from itertools import groupby
@@ -239,50 +239,64 @@ def page_draft(
         UnreadableError: The file is damaged or has no words.
     """
     properties, outline = pdf.metadata(), pdf.outline()
-    sizes: list[tuple[float, float]] = []
-    page_pieces: list[PagePieces] = []
-    drawn: list[tuple[int, Sequence[Rule]]] = []
-    bare: list[tuple[int, str]] = []
-    unmapped: list[int] = []
-    struck: list[int] = []
-    outside: dict[int, int] = {}
-    scans = Scans(pdf)
+    pages, scans = _Pages(), Scans(pdf)
     for number in range(len(pdf)):
-        content = pdf.page(number)
-        sizes.append((content.width, content.height))
-        lines = lines_of(content, number)
-        written = any(letter.isalnum() for pieces in lines.values() for piece in pieces for letter in piece.text)
-        if not written and content.images and (recognised := scans.words(number, content.width)):
-            lines = {0: pieces_of(recognised)}
-        elif not written and (what := _bare(content)):
-            bare.append((number, what))
-        if content.unmapped > _UNMAPPED_SHARE * max(len(content.glyphs), 1):
-            unmapped.append(number)
-        if content.struck:
-            struck.append(number)
-        if unseen := outside_texts(content):
-            outside[number] = len(unseen)
-        # Lines of another direction are handled as a separate page.
-        page_pieces += [PagePieces(*page_size(content, turn), pieces) for turn, pieces in lines.items()]
-        drawn += [(turn, () if turn else content.rules) for turn in lines]
-    kept, furniture = without_furniture(page_pieces)
+        pages.add(number, pdf.page(number), scans)
+    kept, furniture = without_furniture(pages.pieces)
     blocks = [
-        block for page, (turn, rules) in zip(kept, drawn, strict=True) for block in _blocks_of_page(page, turn, rules)
+        block
+        for page, (turn, rules) in zip(kept, pages.drawn, strict=True)
+        for block in _blocks_of_page(page, turn, rules)
     ]
-    remarks = [*_remarks(bare, unmapped, furniture), *_recognised(scans)]
-    if outside:
-        count = sum(outside.values())
-        several = "s stand" if count > 1 else " stands"
-        remarks.append(f"{_listed([*outside])}: {count:,} word{several} outside of what is shown, and left out")
-    if struck:
-        remarks.append(f"{_listed(struck)}: struck-out words are left out")
     if not any(letter.isalnum() for block in blocks for word in block.words for letter in word.text):
-        raise without_text(scans, sizes, bare, unmapped)
-    draft = _assembled(continued(blocks), properties, outline, sizes, remarks)
+        raise without_text(scans, pages.sizes, pages.bare, pages.unmapped)
+    remarks = [*_left_out(furniture), *_unread(pages), *_recognised(scans), *_unseen(pages)]
+    draft = _assembled(continued(blocks), properties, outline, pages.sizes, remarks)
     if not scans.confidence:
         return draft
     confidence = f"{fmean(scans.confidence.values()):.2f}"
     return replace(draft, metadata={**draft.metadata, "scan_confidence": confidence})
+
+
+@dataclass(slots=True)
+class _Pages:
+    """The pages of a file, which count from 0.
+
+    Attributes:
+        sizes: Their widths and heights in points.
+        pieces: Their lines. Lines of another direction are handled as a separate page.
+        drawn: Direction and rules of each of `pieces`.
+        bare: Pages without text, and what they have instead.
+        unmapped: Pages with many letters that a font does not name.
+        struck: Pages with struck-out words.
+        outside: Number of words outside of what is shown, by page.
+    """
+
+    sizes: list[tuple[float, float]] = field(default_factory=list)
+    pieces: list[PagePieces] = field(default_factory=list)
+    drawn: list[tuple[int, Sequence[Rule]]] = field(default_factory=list)
+    bare: list[tuple[int, str]] = field(default_factory=list)
+    unmapped: list[int] = field(default_factory=list)
+    struck: list[int] = field(default_factory=list)
+    outside: dict[int, int] = field(default_factory=dict)
+
+    def add(self, number: int, content: PageContent, scans: Scans) -> None:
+        """Add the next page. Its picture is recognised if it has no text."""
+        self.sizes.append((content.width, content.height))
+        lines = lines_of(content, number)
+        written = any(letter.isalnum() for pieces in lines.values() for piece in pieces for letter in piece.text)
+        if not written and content.images and (recognised := scans.words(number, content.width)):
+            lines = {0: pieces_of(recognised)}
+        elif not written and (content.images or content.drawings):
+            self.bare.append((number, "a scan" if content.images else "drawings only"))
+        if content.unmapped > _UNMAPPED_SHARE * max(len(content.glyphs), 1):
+            self.unmapped.append(number)
+        if content.struck:
+            self.struck.append(number)
+        if unseen := outside_texts(content):
+            self.outside[number] = len(unseen)
+        self.pieces += [PagePieces(*page_size(content, turn), pieces) for turn, pieces in lines.items()]
+        self.drawn += [(turn, () if turn else content.rules) for turn in lines]
 
 
 def _blocks_of_page(pieces: Sequence[Piece], turn: int, rules: Sequence[Rule]) -> Iterator[Block]:
@@ -381,29 +395,41 @@ def _closed(
     return [(heading, path, *own)] if own is not None else []
 
 
-def _bare(content: PageContent) -> str:
-    if content.images:
-        return "a scan"
-    return "drawings only" if content.drawings else ""
+def _left_out(furniture: Sequence[Piece]) -> list[str]:
+    """Return a remark on the headers, footers and numbers that were left out, or none."""
+    if not furniture:
+        return []
+    lines = Counter(piece.text for piece in furniture if any(letter.isalpha() for letter in piece.text))
+    count = len(furniture) - lines.total()
+    parts = [f"{count:,} page or line number{'s' if count > 1 else ''}"] if count else []
+    if lines:
+        several = "s" if lines.total() > 1 else ""
+        such = lines.most_common(1)[0][0][:80]
+        parts.append(f"{lines.total():,} header or footer line{several}, such as {such!r}")
+    return [f"left out: {' and '.join(parts)}"]
 
 
-def _remarks(bare: Sequence[tuple[int, str]], unmapped: Sequence[int], furniture: Sequence[Piece]) -> list[str]:
+def _unread(pages: _Pages) -> list[str]:
+    """Return remarks on the pages without text or with unknown letters."""
     remarks = []
-    if furniture:
-        lines = Counter(piece.text for piece in furniture if any(letter.isalpha() for letter in piece.text))
-        count = len(furniture) - lines.total()
-        parts = [f"{count:,} page or line number{'s' if count > 1 else ''}"] if count else []
-        if lines:
-            several = "s" if lines.total() > 1 else ""
-            such = lines.most_common(1)[0][0][:80]
-            parts.append(f"{lines.total():,} header or footer line{several}, such as {such!r}")
-        remarks.append(f"left out: {' and '.join(parts)}")
     for what in ("a scan", "drawings only"):
-        if numbers := [number for number, kind in bare if kind == what]:
+        if numbers := [number for number, kind in pages.bare if kind == what]:
             has = "has" if len(numbers) == 1 else "have"
             remarks.append(f"{_listed(numbers)} {has} no text layer: {what}")
-    if unmapped:
-        remarks.append(f"{_listed(unmapped)}: a font does not say which letters it shows; they are left out")
+    if pages.unmapped:
+        remarks.append(f"{_listed(pages.unmapped)}: a font does not say which letters it shows; they are left out")
+    return remarks
+
+
+def _unseen(pages: _Pages) -> list[str]:
+    """Return remarks on words that are outside of what a page shows, or struck out."""
+    remarks = []
+    if pages.outside:
+        count = sum(pages.outside.values())
+        several = "s stand" if count > 1 else " stands"
+        remarks.append(f"{_listed([*pages.outside])}: {count:,} word{several} outside of what is shown, and left out")
+    if pages.struck:
+        remarks.append(f"{_listed(pages.struck)}: struck-out words are left out")
     return remarks
 
 

@@ -23,6 +23,7 @@ from auscult.readers.pdf.words import drawn_texts, lines_of, outside_texts
 UNKNOWN: Final = "no reason known"
 """Reason of words that should be in a passage."""
 _OTHERWISE: Final = "joined or divided otherwise"
+_UNNAMED: Final = "letters that a font does not name"
 # Accents that are separate characters, including Japanese ones.
 _ACCENTS: Final = re.compile(
     "[\u00ad\u00a8\u00af\u00b4`\u00b8\u02c6\u02c7\u02ca\u02cb\u02d8-\u02dd\u0300-\u036f\u3099-\u309c]"
@@ -77,7 +78,7 @@ class TextLayerReader:
                     }
                 )
                 if content.unmapped:
-                    reasons[-1]["letters that a font does not name"] = str(content.unmapped)
+                    reasons[-1][_UNNAMED] = str(content.unmapped)
                 page_pieces += [PagePieces(*page_size(content, turn), pieces) for turn, pieces in lines.items()]
         for piece in without_furniture(page_pieces)[1]:
             of_page = reasons[piece.words[0].page]
@@ -107,20 +108,7 @@ def lost_words(
     Returns:
         The number of words of the layer, and the words that are in no passage or heading.
     """
-    inside = bytearray(len(text))
-    for start, end in passages:
-        inside[start:end] = b"\1" * (end - start)
-    heading_words = {word for heading in headings for word in _words(heading)}
-    in_passages: dict[int, list[str]] = {}
-    between = bytearray(inside)
-    for start, end, page in words[["start", "end", "page"]].tolist():
-        between[start:end] = bytes(end - start)
-        tokens = _words(text[start:end])
-        in_passages.setdefault(page, []).extend(
-            tokens if any(inside[start:end]) else [w for w in tokens if w in heading_words]
-        )
-    # The cells of a table's header are repeated in each row of the text, without a position on the page.
-    labels = {*_words("".join(letter if here else " " for letter, here in zip(text, between, strict=True)))}
+    in_passages, labels = _kept_words(text, passages, headings, words)
     total = 0
     lost: list[LostWord] = []
     for page, layer in enumerate(pages):
@@ -129,34 +117,74 @@ def lost_words(
         missing = Counter(of_layer) - Counter(in_passages.get(page, ()))
         if not missing:
             continue
-        explained = {reason: Counter(_words(value)) for reason, value in layer.metadata.items() if "font" not in reason}
-        unnamed = int(layer.metadata.get("letters that a font does not name", 0))
-        together = "".join(in_passages.get(page, ()))
-        squeezed = {reason: "".join(_words(value)) for reason, value in layer.metadata.items() if reason in explained}
+        reasons = _Reasons(layer, of_layer, in_passages.get(page, ()))
         for place, word in enumerate(of_layer):
-            if not missing[word] or word in labels:
-                continue
-            reason = next((cause for cause, left in explained.items() if left[word]), "")
-            near = "".join(of_layer[max(0, place - 1) : place + 2])
-            pairs = [
-                pair
-                for start in (place - 1, place)
-                if start >= 0 and len(pair := "".join(of_layer[start : start + 2])) >= _SHORTEST_PAIR
-            ]
-            if reason:
-                explained[reason][word] -= 1
-            elif divided := [cause for cause, value in squeezed.items() if any(pair in value for pair in pairs)]:
-                # The layer divides the left-out text into other words; this word and one beside it are in that text.
-                reason = divided[0]
-            elif near in together:
-                # "10^9" for "109", spaced letters, or a word in two pieces.
-                reason = _OTHERWISE
-            elif len(word) <= unnamed:
-                unnamed -= len(word)
-                reason = "letters that a font does not name"
-            missing[word] -= 1
-            lost.append(LostWord(word, page + 1, reason or UNKNOWN))
+            if missing[word] and word not in labels:
+                missing[word] -= 1
+                lost.append(LostWord(word, page + 1, reasons.of(place)))
     return total, lost
+
+
+def _kept_words(
+    text: str, passages: Iterable[tuple[int, int]], headings: Iterable[str], words: npt.NDArray[Any]
+) -> tuple[dict[int, list[str]], set[str]]:
+    """Return the words of passages and headings by page (from 0), and the words of passages that have no position.
+
+    The latter are labels of columns: each row of a table has them in the text, but the page only in its header.
+    """
+    inside = bytearray(len(text))
+    for start, end in passages:
+        inside[start:end] = b"\1" * (end - start)
+    heading_words = {word for heading in headings for word in _words(heading)}
+    in_passages: dict[int, list[str]] = {}
+    unplaced = bytearray(inside)
+    for start, end, page in words[["start", "end", "page"]].tolist():
+        unplaced[start:end] = bytes(end - start)
+        tokens = _words(text[start:end])
+        in_passages.setdefault(page, []).extend(
+            tokens if any(inside[start:end]) else [w for w in tokens if w in heading_words]
+        )
+    labels = {*_words("".join(letter if here else " " for letter, here in zip(text, unplaced, strict=True)))}
+    return in_passages, labels
+
+
+class _Reasons:
+    """Finds why words of a page's layer are in no passage.
+
+    Args:
+        layer: The page, whose metadata has the words that were left out, by reason.
+        words: Words of the layer.
+        kept: Words of the page that are in passages or headings.
+    """
+
+    def __init__(self, layer: DraftDocument, words: Sequence[str], kept: Sequence[str]) -> None:
+        left_out = {reason: _words(value) for reason, value in layer.metadata.items() if reason != _UNNAMED}
+        self._left_out = {reason: Counter(tokens) for reason, tokens in left_out.items()}
+        self._squeezed = {reason: "".join(tokens) for reason, tokens in left_out.items()}
+        self._unnamed = int(layer.metadata.get(_UNNAMED, 0))
+        self._words = words
+        self._kept = "".join(kept)
+
+    def of(self, place: int) -> str:
+        """Return the reason of the word at a place of the layer. Each left-out word is a reason once."""
+        word = self._words[place]
+        for reason, left in self._left_out.items():
+            if left[word]:
+                left[word] -= 1
+                return reason
+        # The layer may divide the left-out text into other words: this word and one beside it are in that text.
+        pairs = ["".join(self._words[start : start + 2]) for start in (place - 1, place) if start >= 0]
+        pairs = [pair for pair in pairs if len(pair) >= _SHORTEST_PAIR]
+        for reason, letters in self._squeezed.items():
+            if any(pair in letters for pair in pairs):
+                return reason
+        if "".join(self._words[max(0, place - 1) : place + 2]) in self._kept:
+            # "10^9" for "109", spaced letters, or a word in two pieces.
+            return _OTHERWISE
+        if len(word) <= self._unnamed:
+            self._unnamed -= len(word)
+            return _UNNAMED
+        return UNKNOWN
 
 
 def _clean(layer: str) -> str:

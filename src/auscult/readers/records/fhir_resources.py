@@ -279,7 +279,7 @@ class Page:
         self._has_text = False
 
     def content(self) -> bytes:
-        """The page in UTF-8; empty if it has no text."""
+        """Return the page in UTF-8; empty if it has no text."""
         # Titles alone are no text. Sections with codes only have them.
         if not self._has_text:
             return b""

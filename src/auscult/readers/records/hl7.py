@@ -197,58 +197,98 @@ def _messages(text: str) -> Iterator[_Message]:
 
 def _read(message: _Message, encoding: str, name: str) -> tuple[list[DraftDocument], list[UnreadableError | str]]:
     """Return the drafts of a message (its report and enclosed files), and errors or remarks on what was not read."""
-    flow, facts, problems = Flow(), _facts(message), list[UnreadableError | str]()
-    drafts: list[DraftDocument] = []
-    attached: list[Attachment] = []
-    results: list[int] = []
-    about = named = listed = ""
-    goes_on = False
+    facts = _facts(message)
+    report = _Report(message, facts.title)
     for segment in message.segments:
-        kind, value = segment[0].text, Piece("", 0, 0)
-        if kind == "OBR":
-            about, named, listed = message.coded(message.field(segment, 4)), "", ""
-            _heading(flow, about if about != facts.title or flow.length else "", 2)
-        elif kind in _LISTED and message.part(message.field(segment, _ACTIONS.get(kind, 0)), 1) == "D":
-            problems.append("an entry that was taken back was left out")
-        elif kind in _LISTED:
-            heading, fields = _LISTED[kind]
-            if line := _listed(message, segment, fields):
-                _heading(flow, heading if heading != listed else "", 2)
-                flow.line()
-                for piece in line:
-                    flow.verbatim(piece)
-                results.append(flow.length - 1)
-                listed = heading or listed
-        elif kind == "NTE" and len(segment) > 3:
-            _lines(flow, message, segment[3])
-        elif kind == _REST and goes_on:
-            _lines(flow, message, segment[1])
-        elif kind == "OBX" and len(segment) > 5:
-            form, value, called = segment[2].text.strip(), segment[5], message.coded(segment[3].text)
-            if message.field(segment, 11).strip() in _TAKEN_BACK:
-                problems.append("a result that was taken back was left out")
-            elif form in ("ED", "RP"):
-                parts = value.text.split(message.signs[0])
-                data = message.plain(parts[4]) if form == "ED" and len(parts) > 4 else ""
-                url = value.text if form == "RP" else ""
-                attached.append(Attachment(media_type=_media_type(parts), data=data, url=url))
-            elif form in ("TX", "FT"):
-                _heading(flow, called if called not in (named, about, facts.title) else "", 3)
-                _lines(flow, message, value)
-                named = called
-            elif form not in _NO_RESULTS:
-                _result(flow, message, segment, called)
-                results.append(flow.length - 1)
-        goes_on = kind in ("NTE", _REST) or value.text != ""
-    if has_words(flow.text):
-        draft = draft_of(flow, facts, media_type=MEDIA_TYPE, encoding=encoding)
-        drafts.append(_by_headings(replace(draft, title=facts.title), results))
-    for each in attached:
+        report.add(segment)
+    drafts: list[DraftDocument] = []
+    problems: list[UnreadableError | str] = [*report.taken_back]
+    if has_words(report.flow.text):
+        draft = draft_of(report.flow, facts, media_type=MEDIA_TYPE, encoding=encoding)
+        drafts.append(_by_headings(replace(draft, title=facts.title), report.results))
+    for attachment in report.attached:
         try:
-            drafts += read_attachment(each, facts, name)
+            drafts += read_attachment(attachment, facts, name)
         except UnreadableError as problem:
             problems.append(problem)
     return drafts, problems
+
+
+class _Report:
+    """Builds the report of a message from its segments.
+
+    Args:
+        message: The message.
+        title: Title of the report, which is no heading in it.
+
+    Attributes:
+        flow: The text.
+        results: Ends of the lines of results and entries of lists.
+        attached: The enclosed files.
+        taken_back: Remarks on results and entries that the sender took back.
+    """
+
+    def __init__(self, message: _Message, title: str) -> None:
+        self.flow = Flow()
+        self.results: list[int] = []
+        self.attached: list[Attachment] = []
+        self.taken_back: list[str] = []
+        self._message, self._title = message, title
+        # The headings that the next lines are below: of an OBR, of a text, and of a list.
+        self._about = self._named = self._listed = ""
+        # Whether the segment before can go on in a line that is no segment.
+        self._goes_on = False
+
+    def add(self, segment: list[Piece]) -> None:
+        """Add a segment."""
+        kind = segment[0].text
+        is_observation = kind == "OBX" and len(segment) > 5
+        if kind == "OBR":
+            about = self._message.coded(self._message.field(segment, 4))
+            _heading(self.flow, about if about != self._title or self.flow.length else "", 2)
+            self._about, self._named, self._listed = about, "", ""
+        elif kind in _LISTED:
+            self._add_entry(kind, segment)
+        elif kind == "NTE" and len(segment) > 3:
+            _lines(self.flow, self._message, segment[3])
+        elif kind == _REST and self._goes_on:
+            _lines(self.flow, self._message, segment[1])
+        elif is_observation:
+            self._add_observation(segment)
+        self._goes_on = kind in ("NTE", _REST) or (is_observation and segment[5].text != "")
+
+    def _add_entry(self, kind: str, segment: list[Piece]) -> None:
+        """Add an allergy or medicine as a line."""
+        if self._message.part(self._message.field(segment, _ACTIONS.get(kind, 0)), 1) == "D":
+            self.taken_back.append("an entry that was taken back was left out")
+            return
+        heading, fields = _LISTED[kind]
+        if line := _listed(self._message, segment, fields):
+            _heading(self.flow, heading if heading != self._listed else "", 2)
+            self.flow.line()
+            for piece in line:
+                self.flow.verbatim(piece)
+            self.results.append(self.flow.length - 1)
+            self._listed = heading or self._listed
+
+    def _add_observation(self, segment: list[Piece]) -> None:
+        """Add a text, a result or an enclosed file."""
+        message = self._message
+        form, value, name = segment[2].text.strip(), segment[5], message.coded(segment[3].text)
+        if message.field(segment, 11).strip() in _TAKEN_BACK:
+            self.taken_back.append("a result that was taken back was left out")
+        elif form in ("ED", "RP"):
+            parts = value.text.split(message.signs[0])
+            data = message.plain(parts[4]) if form == "ED" and len(parts) > 4 else ""
+            url = value.text if form == "RP" else ""
+            self.attached.append(Attachment(media_type=_media_type(parts), data=data, url=url))
+        elif form in ("TX", "FT"):
+            _heading(self.flow, name if name not in (self._named, self._about, self._title) else "", 3)
+            _lines(self.flow, message, value)
+            self._named = name
+        elif form not in _NO_RESULTS:
+            _result(self.flow, message, segment, name)
+            self.results.append(self.flow.length - 1)
 
 
 def _heading(flow: Flow, title: str, level: int) -> None:

@@ -224,10 +224,7 @@ class XmlReader:
         elif articles := [each for each in articles_in(root) if each.child("front")]:
             for number, article in enumerate(articles, start=1):
                 draft = read_jats(article, encoding)
-                yield draft if len(articles) == 1 else _keyed(draft, number)
+                key = draft.metadata.get("pmcid") or draft.metadata.get("doi") or str(number)
+                yield draft if len(articles) == 1 else replace(draft, key=key)
         else:
             yield read_plain(root, encoding)
-
-
-def _keyed(draft: DraftDocument, number: int) -> DraftDocument:
-    return replace(draft, key=draft.metadata.get("pmcid") or draft.metadata.get("doi") or str(number))

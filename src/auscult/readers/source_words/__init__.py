@@ -1,1 +1,1 @@
-"""Words of a source file, taken by parsers that the readers of documents do not use, to check what those kept."""
+"""Check that documents have all words of their files. The words are read by other parsers than the documents were."""

@@ -1,4 +1,4 @@
-"""Compare documents with the file that they were read from, whatever its kind."""
+"""Compare documents with the file that they were read from, in any format."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ CHECKERS: Final[Mapping[str, str]] = MappingProxyType(
         "pdf": "auscult.readers.pdf.text_layer:TextLayerReader",
     }
 )
-"""Readers of the words of sources, for a reading process; files that it is given are named by their media types. The
-first takes those that it knows."""
+"""Readers of the words of sources, for a reading process; the first that recognises a file reads it. The name of a file
+is its media type."""
 
 
 def compare(
@@ -30,8 +30,8 @@ def compare(
 
     Args:
         original: The file.
-        documents: All that were read from it; of a PDF, one.
-        parts: What one of `CHECKERS` read.
+        documents: All documents of the file; one for a PDF.
+        parts: The drafts of one of `CHECKERS`.
 
     Returns:
         The number of words of the source, and those that are in no passage, heading or title.

@@ -1,4 +1,4 @@
-"""Which words of a source are in no passage of its documents, and why."""
+"""Find the words of a source that are in no passage of its documents, and the reasons."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from auscult.documents import Document
 from auscult.readers.contract import DraftDocument
 
 UNKNOWN: Final = "no reason known"
-"""The reason of words that should be in a passage."""
+"""Reason of words that should be in a passage."""
 _OTHERWISE: Final = "joined or divided otherwise"
 _WORD: Final = re.compile(r"[^\W_]+")
 _ACCENTS: Final = re.compile("[\u00ad\u0300-\u036f]")
 
 
 class LostWord(NamedTuple):
-    """A word of a source that is in no passage, and the part of the source that it stands in."""
+    """A word of a source that is in no passage, with its part of the source and the reason."""
 
     word: str
     part: str
@@ -30,7 +30,7 @@ def lost_words(documents: Iterable[Document], parts: Sequence[DraftDocument]) ->
     """Compare the documents of a file with the words of its source.
 
     Args:
-        documents: All that were read from the file.
+        documents: All documents of the file.
         parts: The words of each part of the source (`part.PartWords.draft`).
 
     Returns:
@@ -39,21 +39,21 @@ def lost_words(documents: Iterable[Document], parts: Sequence[DraftDocument]) ->
     kept = [word for document in documents for word in words_in(_kept_text(document))]
     words = [words_in(part.text) for part in parts]
     missing = Counter(word for each in words for word in each) - Counter(kept)
-    # A word that stands in a footer and in the text is missing in the footer.
+    # Of a word that a footer and the text have, the one in the footer is missing.
     lost = [each for part in parts for each in _with_reason(part, missing)]
     together = "".join(kept)
     for part, of_part in zip(parts, words, strict=True):
         for place, word in enumerate(of_part):
             if missing[word]:
                 missing[word] -= 1
-                # A word that stands in two pieces, or two words that stand in one.
+                # The documents have the word in two pieces, or joined to one beside it.
                 joined = "".join(of_part[max(0, place - 1) : place + 2]) in together
                 lost.append(LostWord(word, part.key, _OTHERWISE if joined else UNKNOWN))
     return sum(map(len, words)), lost
 
 
 def _with_reason(part: DraftDocument, missing: Counter[str]) -> Iterator[LostWord]:
-    """Yield the missing words of a part that need not be kept, and take them from those that are missing."""
+    """Yield the missing words of a part that have a reason, and remove them from `missing`."""
     for reason, text in part.metadata.items():
         for word in words_in(text):
             if missing[word]:
@@ -62,18 +62,18 @@ def _with_reason(part: DraftDocument, missing: Counter[str]) -> Iterator[LostWor
 
 
 def words_in(text: str) -> list[str]:
-    """Return the words of a text in lower case, without accents; compatible characters are one."""
+    """Return the words of a text in lower case without accents, in Unicode's normal form NFKD."""
     return _WORD.findall(_ACCENTS.sub("", normalize("NFKD", text)).lower())
 
 
 def words_without(text: str, others: str) -> str:
-    """Return the words of a text that are not among those of another, each as often as it stands there more."""
+    """Return the words of a text minus those of another: a word that is there 3 times and here 5 times comes twice."""
     return " ".join((Counter(words_in(text)) - Counter(words_in(others))).elements())
 
 
 def _kept_text(document: Document) -> str:
     own = [each.heading for each in document.passages]
-    # Headings above several passages stand in a source once.
+    # A source has the heading above several passages only once.
     above = {heading for each in document.passages for heading in each.above} - set(own)
     passages = [document.text[each.start : each.end] for each in document.passages]
     return "\n".join([document.title, *own, *above, *passages])

@@ -47,7 +47,7 @@ def _reason_in_page(element: Any) -> str | None:
         return FORMULA
     if name in ("del", "s", "strike") or _STRUCK_CLASS.search(f"{style} {element.get('class') or ''}"):
         return STRUCK
-    # Unlike the reader, this does not ask what a script may open.
+    # The reader keeps panels that a script opens. Here they are hidden like all others.
     hides = element.get("hidden") is not None or (element.get("aria-hidden") or "").lower() == "true"
     if hides or _HIDDEN_STYLE.search(style) or (name == "dialog" and element.get("open") is None):
         return HIDDEN
@@ -60,10 +60,11 @@ _PAGE: Final = Rules(_reason_in_page, lambda name: name.lower() in _PARTING)
 def words_of_page(content: bytes) -> Iterator[DraftDocument]:
     """Yield the words of a web page.
 
-    What the reader takes for navigation and the like is known from reading the page twice, with its care and without.
+    The page is also read as a document, with navigation and without. The difference are words around the text, which
+    need not be kept.
 
     Raises:
-        UnreadableError: The reader finds no words in it.
+        UnreadableError: The reader of pages finds no words.
     """
     source, _ = decoded(content, declared_encoding(content[:4096]))
     words = PartWords()
@@ -79,13 +80,13 @@ def _page_tree(source: str) -> Any:
         try:
             return parsed_xml(source.encode("utf-8", "replace"))
         except UnreadableError:
-            # Most pages that say that they are XML are none.
+            # Most pages that declare the namespace of XHTML are not well-formed.
             pass
     return parsed_html(source)
 
 
 def _around(content: bytes) -> str:
-    """Return the words of a page that its reader leaves out because of where they stand."""
+    """Return the words of a page that its reader leaves out as navigation, forms and the like."""
     whole, text = read_page(content, Care.INVISIBLE), read_page(content)
     headings = (heading for each in text.sections for heading in (each.heading, *each.above))
     return words_without(whole.text, " ".join([text.title, *headings, *(each.text for each in text.sections)]))
@@ -95,14 +96,14 @@ def words_of_clinical_document(content: bytes) -> Iterator[DraftDocument]:
     """Yield the words of titles and narratives of a clinical document (CDA).
 
     Raises:
-        UnreadableError: It is no XML.
+        UnreadableError: The file is not well-formed XML.
     """
     root = parsed_xml(content)
     words = PartWords()
     for element in root.iter():
         parent = element.getparent()
-        told = parent is not None and local(parent) in ("section", "ClinicalDocument", "nonXMLBody")
-        if told and local(element) in ("title", "text"):
+        in_body = parent is not None and local(parent) in ("section", "ClinicalDocument", "nonXMLBody")
+        if in_body and local(element) in ("title", "text"):
             add_tree(words, element, _CLINICAL)
             words.end_word()
     yield words.draft("narrative")
@@ -142,7 +143,7 @@ def words_of_article(content: bytes) -> Iterator[DraftDocument]:
     """Yield the words of title, abstract and body of each article in JATS.
 
     Raises:
-        UnreadableError: It is no XML.
+        UnreadableError: The file is not well-formed XML.
     """
     words = PartWords()
     for element in parsed_xml(content).iter("{*}article-title", "{*}abstract", "{*}body", "{*}back", "{*}floats-group"):
@@ -160,7 +161,7 @@ def words_of_xml(content: bytes) -> Iterator[DraftDocument]:
     """Yield all words of any other XML.
 
     Raises:
-        UnreadableError: It is no XML.
+        UnreadableError: The file is not well-formed XML.
     """
     root = parsed_xml(content)
     reasons = _AROUND_ANSWERS if root.tag in ROOTS else {}

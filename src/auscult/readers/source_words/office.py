@@ -1,4 +1,4 @@
-"""Words of files of office programs: the characters in the XML of their parts, by libxml2.
+"""Words of office files: the characters in the XML of their parts, by libxml2.
 
 Specifications: ECMA-376 (Office Open XML), OpenDocument 1.3.
 """
@@ -29,12 +29,12 @@ _OTHER_VALUE: Final = "number or date, written in another way"
 
 
 def _read_parts(content: bytes, kind: str, named: dict[str, str]) -> Iterator[tuple[str, Any, str]]:
-    """Yield name, root and reason of the parts whose names match a pattern, in the order of names.
+    """Yield name, root and reason of the parts whose names match a pattern, ordered by name.
 
     Args:
         content: The file.
-        kind: Of it, for errors.
-        named: Why the words of parts need not be kept, by the pattern of their names; empty where they must be.
+        kind: Kind of file, for errors ("a Word file").
+        named: Why the words of a part need not be kept ("" if they must be), by a pattern of its name.
     """
     package = Package(content, kind)
     for name in sorted(names_in(content)):
@@ -60,7 +60,7 @@ def words_of_word(content: bytes) -> Iterator[DraftDocument]:
     """Yield the words of each part of a Word file.
 
     Raises:
-        UnreadableError: It is broken or encrypted.
+        UnreadableError: The file is broken or encrypted.
     """
     package = Package(content, "a Word file")
     styles = package.read("word/styles.xml")
@@ -73,11 +73,14 @@ def words_of_word(content: bytes) -> Iterator[DraftDocument]:
 
 
 def _unseen_styles(root: Any) -> dict[str, str]:
-    """Return why the words of a style are left out, by its id: hidden, struck out, or of a table of contents."""
+    """Return the ids of styles whose words are left out, each with the reason.
+
+    The words are hidden, struck out, or in a table of contents.
+    """
     styles = {value(style, "styleId"): style for style in children(root, "style")}
     reasons: dict[str, str] = {}
     for name, style in styles.items():
-        # A style is what those that it is based on are; their chain may be a ring.
+        # A style inherits from the one that it is based on. The chain of these may be a ring.
         for _ in range(len(styles)):
             if reason := _look_reason(child(style, "rPr")):
                 reasons.setdefault(name, reason)
@@ -132,7 +135,7 @@ def words_of_slides(content: bytes) -> Iterator[DraftDocument]:
     """Yield the words of slides, their notes, charts and diagrams.
 
     Raises:
-        UnreadableError: It is broken or encrypted.
+        UnreadableError: The file is broken or encrypted.
     """
     used = _parts_of_slides(content)
     for name, root, reason in _read_parts(content, "a PowerPoint file", _SLIDE_PARTS):
@@ -144,7 +147,7 @@ def words_of_slides(content: bytes) -> Iterator[DraftDocument]:
 
 
 def _parts_of_slides(content: bytes) -> set[str]:
-    """Return the names of the parts that the slides of a presentation lead to, slides included."""
+    """Return the names of the slides of a presentation, and of the parts that they refer to."""
     package = Package(content, "a PowerPoint file")
     names, waiting = set[str](), ["ppt/presentation.xml"]
     while waiting:
@@ -155,7 +158,7 @@ def _parts_of_slides(content: bytes) -> set[str]:
             name = posixpath.normpath(placed).lstrip("/")
             if value(relation, "TargetMode") != "External" and name not in names:
                 names.add(name)
-                # Layouts and masters lead to slides that nobody shows.
+                # Layouts and masters are not followed: they refer to slides that are not shown.
                 waiting += [name] if re.match(r"ppt/(?:slides|notesSlides)/", name) else []
     return names
 
@@ -176,7 +179,7 @@ def _reason_in_slide(element: Any) -> str | None:
 
 
 def _follows_series(element: Any) -> bool:
-    """Return whether the categories of a chart stand in an earlier series, too."""
+    """Return whether an earlier series of the chart has the same categories."""
     before = element.getparent().itersiblings(preceding=True)
     return any(local(each) == "ser" for each in before)
 
@@ -193,10 +196,10 @@ _AROUND_CELLS: Final = re.compile(r"(?:odd|even|first)(?:Header|Footer)")
 
 
 def words_of_workbook(content: bytes) -> Iterator[DraftDocument]:
-    """Yield the words of the cells of each sheet; numbers and dates are written in many ways, and are no words.
+    """Yield the words of the cells of each sheet. Numbers and dates are left out, as they can be written in many ways.
 
     Raises:
-        UnreadableError: It is broken or encrypted.
+        UnreadableError: The file is broken or encrypted.
     """
     package = Package(content, "a spreadsheet")
     shared = package.read("xl/sharedStrings.xml")
@@ -211,7 +214,7 @@ def words_of_workbook(content: bytes) -> Iterator[DraftDocument]:
 
 
 def _string(item: Any) -> str:
-    """Return the characters of a string, without the guides to how they are spoken."""
+    """Return the characters of a string without phonetic guides."""
     runs = [item, *children(item, "r")]
     text = "".join(each.text or "" for run in runs for each in children(run, "t"))
     return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
@@ -261,10 +264,10 @@ _ODF_REASONS: Final = {
 
 
 def words_of_open_document(content: bytes) -> Iterator[DraftDocument]:
-    """Yield the words of an OpenDocument text, presentation or spreadsheet, packed or as one file of XML.
+    """Yield the words of an OpenDocument text, presentation or spreadsheet: an archive, or one file of XML.
 
     Raises:
-        UnreadableError: It is broken or encrypted.
+        UnreadableError: The file is broken or encrypted.
     """
     kind = "an OpenDocument file"
     packed = content.startswith(b"PK")
@@ -282,7 +285,7 @@ def words_of_open_document(content: bytes) -> Iterator[DraftDocument]:
 
 
 def _unseen_in(root: Any) -> Iterator[tuple[str, str]]:
-    """Yield names of styles whose words are not shown, and why."""
+    """Yield the names of styles whose words are not shown, each with the reason."""
     for style in root.iter("{*}style"):
         look = child(style, "text-properties")
         if value(look, "display") == "none":

@@ -1,6 +1,6 @@
-"""The words of one part of a source file: all of them, and those that are no text of it, by why.
+"""The words of one part of a source file: all of them, and those that a document need not have, by reason.
 
-A part becomes a draft whose text is all words and whose metadata is the words that a document need not have, by reason.
+A part becomes a draft. Its text is all words, and its metadata the words that a document need not have, by reason.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FORMULA: Final = "formula, written in another way"
 
 
 class PartWords:
-    """Collects the words of a part in their order."""
+    """Collects the words of a part, in order."""
 
     def __init__(self) -> None:
         self._all: list[str] = []
@@ -27,8 +27,8 @@ class PartWords:
         self._last = ""
 
     def add(self, text: str, reason: str = "") -> None:
-        """Add characters that go on with those before; `reason` says why a document need not have them."""
-        # A word may be written in several pieces, which stay together, but not those that are left out and others.
+        """Add characters to the current word; `reason` says why a document need not have them."""
+        # A word may come in several pieces. It ends where words with another reason begin.
         text = text if reason == self._last else f" {text}"
         self._all.append(text)
         if reason:
@@ -36,29 +36,29 @@ class PartWords:
         self._last = reason
 
     def excuse(self, text: str, reason: str) -> None:
-        """Note words that were added, or will be, and that a document need not have."""
+        """Give a reason why a document need not have some words. They are added before or after this."""
         self._left_out.setdefault(reason, []).append(f" {text} ")
 
     def end_word(self) -> None:
-        """Part what comes from what was added."""
+        """End the current word."""
         self._all.append(" ")
         for texts in self._left_out.values():
             texts.append(" ")
 
     def draft(self, name: str) -> DraftDocument:
-        """Return the part as a draft that is called `name`."""
+        """Return the part as a draft with `name` as its key."""
         left_out = {reason: "".join(texts) for reason, texts in self._left_out.items()}
         return DraftDocument(text="".join(self._all), sections=(), key=name, media_type="text/plain", metadata=left_out)
 
 
 class Rules(NamedTuple):
-    """How the words of a kind of XML are taken.
+    """Rules for reading the words of a kind of XML.
 
     Attributes:
-        reason: Why the words of an element need not be kept: empty where they must be, None for what holds no words.
-        parts: Whether an element of this name begins and ends a word.
+        reason: Returns why the words of an element need not be kept; "" if they must be, None if it has no words.
+        parts: Returns whether words end at the beginning and end of an element with this name.
         texts: Names of the elements whose characters are words; None for all.
-        apart: Names of elements that stand inside of a line and are no part of it, as notes are.
+        apart: Names of elements in a line that are no part of its text, such as notes. Their words come after it.
     """
 
     reason: Callable[[Any], str | None]
@@ -71,10 +71,10 @@ def add_tree(words: PartWords, root: Any, rules: Rules, reason: str = "") -> Non
     """Add the words of a tree.
 
     Args:
-        words: They are added to.
-        root: An element of lxml.
-        rules: Of its kind of XML.
-        reason: Why none of the words need be kept; empty where the rules say so.
+        words: The words of the part so far.
+        root: The tree, an element of lxml.
+        rules: Rules for its kind of XML.
+        reason: Why no word of the tree need be kept; "" if the rules decide.
     """
     waiting = [(root, reason)]
     while waiting:
@@ -83,9 +83,9 @@ def add_tree(words: PartWords, root: Any, rules: Rules, reason: str = "") -> Non
 
 
 def _add_branch(words: PartWords, root: Any, reason: str, rules: Rules) -> list[tuple[Any, str]]:
-    """Add the words of a tree but those of elements that stand apart, which are returned with their reasons."""
+    """Add the words of a tree without those of `rules.apart`. Return these elements with their reasons."""
     apart: list[tuple[Any, str]] = []
-    # Elements with the reason of their parent, and characters with their own.
+    # Elements with the reason of their parent, and characters with the reason of their element.
     waiting: list[tuple[Any, str]] = [(root, reason)]
     while waiting:
         node, reason = waiting.pop()
@@ -117,7 +117,7 @@ def parsed_xml(content: bytes) -> Any:
     """Parse XML with libxml2, which resolves no entities and reads no network.
 
     Raises:
-        UnreadableError: It is no XML.
+        UnreadableError: The content is not well-formed XML.
     """
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True)
     try:
@@ -127,7 +127,7 @@ def parsed_xml(content: bytes) -> Any:
 
 
 def parsed_html(source: str) -> Any:
-    """Parse a page with libxml2; None where it holds nothing."""
+    """Parse a page with libxml2; None if it has no element."""
     parser = etree.HTMLParser(encoding="utf-8", huge_tree=True)
     try:
         return etree.fromstring(source.encode("utf-8", "replace"), parser)

@@ -34,13 +34,13 @@ _FAMILIES: Final[Mapping[str, Callable[[bytes], Iterator[DraftDocument]]]] = Map
 
 
 class SourceWordsReader:
-    """Reads the words of each part of a file as a draft. The files that it is given are named by their media types."""
+    """Reads the words of each part of a file as a draft. The name of a file is its media type."""
 
     name = "words of a source"
     suffixes: tuple[str, ...] = ()
 
     def recognises(self, file: SourceFile) -> bool:
-        """Return whether there is another parser for files of its media type."""
+        """Return whether the words of files with this media type can be read."""
         return file.name in _FAMILIES
 
     def read(self, file: SourceFile) -> Iterator[DraftDocument]:

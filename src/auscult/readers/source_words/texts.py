@@ -1,4 +1,4 @@
-"""Words of files of text: notes, Markdown, rich text, HL7 messages."""
+"""Words of notes, Markdown, rich text and HL7 messages."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def words_of_text(content: bytes) -> Iterator[DraftDocument]:
 
 
 def words_of_markdown(content: bytes) -> Iterator[DraftDocument]:
-    """Yield the words of a text in Markdown; marks that stand inside of words are none of them."""
+    """Yield the words of a text in Markdown, without marks inside of words ("**in**side")."""
     source = decoded(content)[0].replace("\r\n", "\n")
     words = PartWords()
     words.add(re.sub(r"\\(?=[!-/:-@\[-`{-~])|\*|`|(?<!\w)_|_(?!\w)", "", source))
@@ -47,7 +47,7 @@ def _converted(source: str) -> str:
     return text
 
 
-# Each begins what is left out, up to the end of its group.
+# Control words after which the rest of a group is left out.
 _RTF_UNSEEN: Final = {
     HIDDEN: re.compile(r"\\v(?![a-z0-9-])"),
     STRUCK: re.compile(r"\\(?:striked?1?|deleted)(?![a-z0-9-])"),
@@ -57,7 +57,7 @@ _RTF_ASIDE: Final = r"\\*\\aside"
 
 
 def words_of_rich_text(content: bytes) -> Iterator[DraftDocument]:
-    """Yield the words of rich text as striprtf converts it; it leaves out footnotes, headers and footers."""
+    """Yield the words of rich text by striprtf, which leaves out footnotes, headers and footers."""
     source = content.decode("cp1252", "replace")
     text = _converted(source)
     words = PartWords()
@@ -65,13 +65,13 @@ def words_of_rich_text(content: bytes) -> Iterator[DraftDocument]:
     words.excuse(" ".join(_RTF_MARKER.findall(text)), "mark of a list")
     for reason, pattern in _RTF_UNSEEN.items():
         if pattern.search(source):
-            # What follows a mark of things to be ignored is left out by the conversion, too.
+            # The conversion leaves out groups with a destination that it does not know.
             shown = _converted(pattern.sub(_RTF_ASIDE, source))
             words.excuse(words_without(text, shown), reason)
     yield words.draft("text")
 
 
-#: Fields that are what a message says, and those that are read with them in other words.
+# Fields whose words must be kept, and fields that the documents give in other words.
 _HL7_TEXTS: Final = (("OBX", 5), ("NTE", 3))
 _HL7_BESIDE: Final = (("OBX", 3), ("OBX", 6), ("OBX", 7), ("OBR", 4))
 _HL7_ENTRIES: Final = ("AL1", "DG1", "PR1", "RXA", "RXE", "RXO", "IAM", "PRB")
@@ -81,7 +81,7 @@ _FILES: Final = ("ED", "RP")
 
 
 def words_of_message(content: bytes) -> Iterator[DraftDocument]:
-    """Yield the words of the segments of HL7 v2 messages; those of results and notes must be kept."""
+    """Yield the words of HL7 v2 messages. Those of results and notes must be kept."""
     words = PartWords()
     for line in re.split(r"[\r\n]+", decoded(content)[0]):
         fields = line.split("|")

@@ -82,11 +82,39 @@ class _Parts:
             else:
                 self.plain += len(text.strip())
 
+    def write(self, element: Any, look: Look) -> bool:
+        """Add the text of an element that has no other elements in it. Return whether it is one."""
+        name = local(element)
+        if name == "t":
+            self.add(shown(look.font or "", (element.text or "").translate(_NO_BREAKS)), look)
+        elif name == "sym":
+            self.add(_symbol(element), look)
+        elif name == "br":
+            self.add(" " if value(element, "type") in ("page", "column") else "\n", look)
+        elif name in _WRITTEN:
+            self.add(_WRITTEN[name], look)
+        elif name == "oMath":
+            self.add(omml_text(element).translate(_NO_BREAKS), look)
+        elif name == "docPr":
+            described = _BY_WORD.sub("", value(element, "descr")).translate(_NO_BREAKS).strip()
+            if described and not is_file_name(described):
+                self.add(f" {described} ", Look(hidden=look.hidden))
+        elif name == "fldChar":
+            kind = value(element, "fldCharType")
+            if kind == "begin":
+                self.fields.append((_filled_in(child(element, "ffData")), len(self.texts)))
+            elif kind == "end":
+                self.end_field(look)
+        else:
+            return False
+        return True
+
     def end_field(self, look: Look) -> None:
+        """Close the innermost field. Its value is added if no text came after its beginning."""
         if self.fields:
-            held, before = self.fields.pop()
-            if held and not "".join(self.texts[before:]).strip():
-                self.add(held, look)
+            content, before = self.fields.pop()
+            if content and not "".join(self.texts[before:]).strip():
+                self.add(content, look)
 
     def joined(self) -> str:
         text = ""
@@ -117,28 +145,8 @@ def paragraph_text(paragraph: Any, styles: Styles | None = None) -> ParagraphTex
             content.left_out["tracked deletions"] += sum(
                 len((node.text or "").split()) for node in element.iter() if local(node) in ("t", "delText")
             )
-        elif name in _LEFT_OUT or not name:
-            pass
-        elif name == "t":
-            parts.add(shown(look.font or "", (element.text or "").translate(_NO_BREAKS)), look)
-        elif name == "sym":
-            parts.add(_symbol(element), look)
-        elif name == "br":
-            parts.add(" " if value(element, "type") in ("page", "column") else "\n", look)
-        elif name in _WRITTEN:
-            parts.add(_WRITTEN[name], look)
-        elif name == "oMath":
-            parts.add(omml_text(element).translate(_NO_BREAKS), look)
-        elif name == "docPr":
-            described = _BY_WORD.sub("", value(element, "descr")).translate(_NO_BREAKS).strip()
-            if described and not is_file_name(described):
-                parts.add(f" {described} ", Look(hidden=look.hidden))
-        elif name == "fldChar":
-            kind = value(element, "fldCharType")
-            if kind == "begin":
-                parts.fields.append((_filled_in(child(element, "ffData")), len(parts.texts)))
-            elif kind == "end":
-                parts.end_field(look)
+        elif not name or name in _LEFT_OUT or parts.write(element, look):
+            continue
         elif name == "AlternateContent":
             waiting += [(node, look) for node in reversed(_shown_choice(element))]
         else:
@@ -269,13 +277,13 @@ def header_rows(table: Any, rows: Sequence[Sequence[Cell]], texts: Sequence[Sequ
         count += 1
     if not 0 < count < len(rows):
         count = int(_is_header(table, rows, texts))
-    while 0 < count < len(rows) - 1 and any(cell.goes_on for cell in rows[count]) and _spans(rows[count - 1]):
+    while (
+        0 < count < len(rows) - 1
+        and any(cell.goes_on for cell in rows[count])
+        and any(cell.across for cell in rows[count - 1])
+    ):
         count += 1
     return count
-
-
-def _spans(row: Sequence[Cell]) -> bool:
-    return any(cell.across for cell in row)
 
 
 def _is_header(table: Any, rows: Sequence[Sequence[Cell]], texts: Sequence[Sequence[str]]) -> bool:

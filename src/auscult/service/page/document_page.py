@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -14,6 +14,7 @@ from fastapi.responses import HTMLResponse
 
 from auscult.documents import Document, Original
 from auscult.errors import ModelError, QueryError
+from auscult.search import Searcher
 from auscult.search.explain import ScoreCurves, describe, explain
 from auscult.search.spans import finder
 from auscult.service.caller import Asking, allowed
@@ -21,9 +22,10 @@ from auscult.service.errors import Refusal
 from auscult.service.page.asking import PageQuestion, document_path
 from auscult.service.page.context import context_of, rendered, searcher_for
 from auscult.service.page.hits import date_of
-from auscult.service.page.reading import answer_in, parted, parts_of
+from auscult.service.page.reading import Answer, Part, answer_in, parted, parts_of
 from auscult.service.page.search_page import understand
 from auscult.service.routes import Stated, audited, documents, row_of
+from auscult.understanding import Query
 
 WIDTH: Final = 100
 _MOST_POINTS: Final = 600
@@ -162,16 +164,8 @@ def document(request: Request, index: str, doc_id: str, caller: Asking, state: S
         with suppress(QueryError):
             understood = understand(searcher, question)
             query, question = understood.query, question.settled(understood)
-        # Without a vector for the question, the document is shown without curves and answer.
-        with suppress(QueryError, ModelError):
-            if query is not None:
-                curves, weighed = curves_view(explain(searcher, query, doc_id)), finder(searcher, query, doc_id)
-                passages, asking = reader.passages_of(row), query
-
-                def marked(number: int) -> frozenset[int]:
-                    return searcher.marked(asking, passages[number])
-
-                answer = answer_in(weighed, parts, parameters.get("p", ""), parameters.get("s", ""), marked)
+    if query is not None:
+        curves, answer = _scored(searcher, query, doc_id, parts, parameters)
     audited(request, "view", index=index, query=question.words, doc_ids=[doc_id], result=1)
     page = replace(context_of(request, state, caller, "document", index), counts=searcher.index.manifest.counts)
     path = document_path(index, doc_id)
@@ -179,11 +173,6 @@ def document(request: Request, index: str, doc_id: str, caller: Asking, state: S
     def at(span: str) -> str:
         return question.at(path, "answer", ("p", parameters.get("p", "")), ("s", span)) if span else ""
 
-    try:
-        # Link to web pages only, as a document may give any URL.
-        is_web = urlsplit(document.url).scheme in ("http", "https")
-    except ValueError:
-        is_web = False
     saved = f"/api/v1/documents/{quote(doc_id, safe='/')}/original?index={index}"
     values: dict[str, Any] = {
         "page": page,
@@ -191,7 +180,7 @@ def document(request: Request, index: str, doc_id: str, caller: Asking, state: S
         "document": document,
         "title": document.title or doc_id,
         "date": date_of(document.metadata),
-        "link": document.url if is_web else "",
+        "link": document.url if _is_web(document.url) else "",
         "fields": [pair for pair in document.metadata.items() if pair[1] and pair[0] not in _HIDDEN_FIELDS][
             :_MOST_FIELDS
         ],
@@ -210,6 +199,39 @@ def document(request: Request, index: str, doc_id: str, caller: Asking, state: S
         "bare": path,
     }
     return HTMLResponse(rendered("document.html", values))
+
+
+def _scored(
+    searcher: Searcher, query: Query, doc_id: str, parts: list[Part], parameters: Mapping[str, str]
+) -> tuple[CurvesView | None, Answer | None]:
+    """Return the curves of a document for a query, and its answer; None where the model has no vector for the query.
+
+    Args:
+        searcher: Searcher of the index.
+        query: The query, understood.
+        doc_id: Id of the document.
+        parts: Passages of the document.
+        parameters: "p" is the id of the passage that was found, and "s" the sentences that were chosen.
+    """
+    curves, answer = None, None
+    with suppress(QueryError, ModelError):
+        curves, weighed = curves_view(explain(searcher, query, doc_id)), finder(searcher, query, doc_id)
+        reader = searcher.index.reader
+        passages = reader.passages_of(row_of(reader, doc_id))
+
+        def marked(number: int) -> frozenset[int]:
+            return searcher.marked(query, passages[number])
+
+        answer = answer_in(weighed, parts, parameters.get("p", ""), parameters.get("s", ""), marked)
+    return curves, answer
+
+
+def _is_web(url: str) -> bool:
+    """Return whether a URL may be a link. A document may give any, such as one that runs a script."""
+    try:
+        return urlsplit(url).scheme in ("http", "https")
+    except ValueError:
+        return False
 
 
 _SCALE: Final = 1.8

@@ -14,6 +14,7 @@ from fastapi.responses import HTMLResponse
 
 from auscult.errors import QueryError
 from auscult.interfaces import Assertion
+from auscult.search import Searcher
 from auscult.search.explain import describe
 from auscult.search.patients import MOST_PASSAGES, PATIENT, FoundSentence, Patient, Patients, by_patient
 from auscult.service.caller import Asking, Caller, allowed
@@ -92,56 +93,58 @@ def patients(request: Request, caller: Asking, state: Stated) -> Response:
         return no_index(page)
     searcher = searcher_for(state, question.index, caller)
     values: dict[str, Any] = {
-        "page": page,
-        "question": question,
-        "wording": "",
-        "chips": None,
-        "patients": [],
-        "trouble": "",
-    }
-    values |= {"filters": [], "counts": [], "axis": None, "total": (0, 0, 0), "cut": 0, "per_page": PER_PAGE}
+        "page": page, "question": question, "wording": "", "chips": None, "patients": [], "trouble": "", "filters": [],
+        "counts": [], "axis": None, "total": (0, 0, 0), "cut": 0, "per_page": PER_PAGE,
+    }  # fmt: skip
     if not question.is_empty:
-        understood = understand(searcher, question)
-        question = question.settled(understood)
-        result, trouble = Patients((), cut=False), ""
-        try:
-            result = by_patient(searcher, understood.query, where=question.where, assertions=question.assertions)
-        except QueryError:
-            trouble = _trouble(PATIENT in searcher.index.reader.fields, understood, question)
-        axis = _axis([sentence.date for patient in result.patients for sentence in patient.sentences])
-        part = result.patients[question.start : question.start + PER_PAGE]
-        views = [
-            _patient_view(number, patient, question, page.index, axis)
-            for number, patient in enumerate(part, question.start + 1)
-        ]
-        ids = list(dict.fromkeys(doc_id for patient in part for doc_id in patient.documents))
-        audited(request, "patients", index=page.index, query=question.words, doc_ids=ids, result=len(part))
-        sums: Counter[Assertion] = Counter()
-        for patient in result.patients:
-            sums.update(patient.counts)
-        values |= {
-            "question": question,
-            "wording": question.text if not question.by_parts else describe(understood.query),
-            "chips": chips_of(understood, question, searcher),
-            "patients": views,
-            "trouble": trouble,
-            "filters": filters_of(searcher.index, question),
-            "counts": [
-                (
-                    assertion,
-                    sums[assertion],
-                    assertion in question.assertions,
-                    question.with_assertion(assertion, assertion not in question.assertions).at(),
-                )
-                for assertion in ASSERTIONS
-                if sums[assertion] or assertion in question.assertions
-            ],
-            "axis": axis,
-            "total": _total(result),
-            "cut": MOST_PASSAGES if result.cut else 0,
-            "more": len(result.patients) > question.start + PER_PAGE <= FURTHEST,
-        }
+        values |= _results(request, question, searcher, page.index)
     return HTMLResponse(rendered("patients.html", values))
+
+
+def _results(request: Request, question: PageQuestion, searcher: Searcher, index: str) -> dict[str, Any]:
+    """Search, and return the values of the page that depend on the question."""
+    understood = understand(searcher, question)
+    question = question.settled(understood)
+    result, trouble = Patients((), cut=False), ""
+    try:
+        result = by_patient(searcher, understood.query, where=question.where, assertions=question.assertions)
+    except QueryError:
+        trouble = _trouble(PATIENT in searcher.index.reader.fields, understood, question)
+    axis = _axis([sentence.date for patient in result.patients for sentence in patient.sentences])
+    part = result.patients[question.start : question.start + PER_PAGE]
+    ids = list(dict.fromkeys(doc_id for patient in part for doc_id in patient.documents))
+    audited(request, "patients", index=index, query=question.words, doc_ids=ids, result=len(part))
+    return {
+        "question": question,
+        "wording": question.text if not question.by_parts else describe(understood.query),
+        "chips": chips_of(understood, question, searcher),
+        "patients": [
+            _patient_view(number, patient, question, index, axis)
+            for number, patient in enumerate(part, question.start + 1)
+        ],
+        "trouble": trouble,
+        "filters": filters_of(searcher.index, question),
+        "counts": _counts(result, question),
+        "axis": axis,
+        "total": _total(result),
+        "cut": MOST_PASSAGES if result.cut else 0,
+        "more": len(result.patients) > question.start + PER_PAGE <= FURTHEST,
+    }
+
+
+def _counts(result: Patients, question: PageQuestion) -> list[tuple[Assertion, int, bool, str]]:
+    """Return per assertion: the number of sentences, whether it is a filter, and the URL that switches the filter."""
+    sums: Counter[Assertion] = Counter()
+    for patient in result.patients:
+        sums.update(patient.counts)
+    counts = []
+    for assertion in ASSERTIONS:
+        is_chosen = assertion in question.assertions
+        if sums[assertion] or is_chosen:
+            counts.append(
+                (assertion, sums[assertion], is_chosen, question.with_assertion(assertion, not is_chosen).at())
+            )
+    return counts
 
 
 _COLUMNS: Final = (

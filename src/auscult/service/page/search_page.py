@@ -27,11 +27,12 @@ from auscult.service import answering
 from auscult.service.caller import Asking, Caller, allowed
 from auscult.service.page.asking import FURTHEST, PER_PAGE, PageQuestion
 from auscult.service.page.chips import Choice, assertions_of, chips_of, filters_of
-from auscult.service.page.context import context_of, rendered, searcher_for
+from auscult.service.page.context import PageContext, context_of, rendered, searcher_for
 from auscult.service.page.hits import blocks_of, date_of, grouped, view_of
 from auscult.service.page.saved_page import searches_of
 from auscult.service.page.troubles import no_index
 from auscult.service.routes import Stated, audited
+from auscult.service.saved import SavedSearch
 from auscult.service.state import Names, State
 from auscult.understanding.aspect_words import question_about
 from auscult.understanding.understand import Understanding
@@ -56,19 +57,33 @@ def front(request: Request, caller: Asking, state: Stated) -> Response:
         audited(request, "search", index=question.index or page.index, query=question.words)
     searcher = searcher_for(state, question.index, caller)
     page = replace(page, counts=searcher.index.manifest.counts)
+    saved = searches_of(request, caller)
     if question.is_empty:
-        counts = searcher.index.manifest.counts
-        home = {
-            "page": page,
-            "question": question,
-            "examples": ask_what_is_there(searcher, partial(examples, question=question))[0],
-            "saved": [Choice(search.name, "", search.address) for search in searches_of(request, caller)[:_SAVED]],
-            "figures": [(name, getattr(counts, name)) for name in ("documents", "passages", "sentences")],
-            "notice": "Nothing was asked yet: write a question, or the name of a disease or drug."
-            if "q" in request.query_params
-            else "",
-        }
-        return HTMLResponse(rendered("home.html", home))
+        return HTMLResponse(rendered("home.html", _start(request, page, question, searcher, saved)))
+    return HTMLResponse(rendered("search.html", _results(request, page, question, searcher, saved)))
+
+
+def _start(
+    request: Request, page: PageContext, question: PageQuestion, searcher: Searcher, saved: Sequence[SavedSearch]
+) -> dict[str, Any]:
+    """Return the values of the start page."""
+    counts = searcher.index.manifest.counts
+    return {
+        "page": page,
+        "question": question,
+        "examples": ask_what_is_there(searcher, partial(examples, question=question))[0],
+        "saved": [Choice(search.name, "", search.address) for search in saved[:_SAVED]],
+        "figures": [(name, getattr(counts, name)) for name in ("documents", "passages", "sentences")],
+        "notice": "Nothing was asked yet: write a question, or the name of a disease or drug."
+        if "q" in request.query_params
+        else "",
+    }
+
+
+def _results(
+    request: Request, page: PageContext, question: PageQuestion, searcher: Searcher, saved: Sequence[SavedSearch]
+) -> dict[str, Any]:
+    """Search, and return the values of the page of hits."""
     begun = time.perf_counter()
     (searcher, understood, question, number, hits), left_out = ask_what_is_there(
         searcher, partial(_first_hits, question=question)
@@ -82,7 +97,7 @@ def front(request: Request, caller: Asking, state: Stated) -> Response:
         view_of(hit, number, understood.query, question, page.index, searcher.knowledge_base)
         for number, hit in enumerate(hits, question.start + 1)
     ]
-    values: dict[str, Any] = {
+    return {
         "page": page,
         "question": question,
         "query": understood.query,
@@ -90,7 +105,7 @@ def front(request: Request, caller: Asking, state: Stated) -> Response:
         "chips": chips_of(understood, question, searcher),
         "views": grouped(views),
         "address": (address := replace(question, start=0, index=page.index).at("/")),
-        "saved_as": next((search.name for search in searches_of(request, caller) if search.address == address), ""),
+        "saved_as": next((search.name for search in saved if search.address == address), ""),
         "judged": judged(understood, question),
         "left_out": left_out.sentence if left_out else "",
         "nothing": "" if left_out else _nothing(understood, question, hits),
@@ -105,7 +120,6 @@ def front(request: Request, caller: Asking, state: Stated) -> Response:
         else "",
         "took": took,
     }
-    return HTMLResponse(rendered("search.html", values))
 
 
 def _first_hits(
