@@ -507,8 +507,12 @@ class Store:
         values = self._row(table, key)
         return _sum(*self.row_seed, int(key), *values), values
 
+    def _find(self, table: str, key: int) -> list[Any]:
+        """Return a list with the key, the checksum and the values of a row; an empty list for an unknown key."""
+        return self._read(f"SELECT * FROM {table} WHERE key = ?", (int(key),))  # noqa: S608
+
     def _row(self, table: str, key: int) -> Sequence[Any]:
-        rows = self._read(f"SELECT * FROM {table} WHERE key = ?", (int(key),))  # noqa: S608
+        rows = self._find(table, key)
         if not rows:
             raise self.damaged(f"no row {key} in {table}")
         return self._checked(table, key, rows[0])
