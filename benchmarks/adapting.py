@@ -6,7 +6,7 @@ An interrupted run resumes when the command is repeated; the record has the time
 lost. For the quality of such a model, see `auscult compare`, and capr-notes-bi of
 experiments/grundmann2021-clinical-notes.yaml.
 
-Writes benchmarks/results/adapting.json. Needs: pip install 'auscult[train,transformers,ner]'
+Writes benchmarks/results/adapting.json. Needs: pip install 'auscult[lab,ner]'
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ The interval is from a bootstrap that draws both seeds and queries (2,000 times)
 Trainings and results stay in --runs: an interrupted call resumes, and further heads are added to the record.
 
 Writes benchmarks/results/knowledge_seeds.json, one record per head and choice of variants.
-Needs: pip install 'auscult[train,evaluation]'
+Needs: pip install 'auscult[lab]'
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ relation's objects and subjects, all together and of the most frequent relations
 1000. Results are saved in --runs, so that an interrupted run resumes.
 
 Both wall-clock and processor times are recorded; other processes of a busy machine affect the latter less.
-Writes benchmarks/results/knowledge_vectors.json. Needs: pip install 'auscult[train]'
+Writes benchmarks/results/knowledge_vectors.json. Needs: pip install 'auscult[lab]'
 """
 
 from __future__ import annotations

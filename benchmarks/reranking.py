@@ -7,7 +7,7 @@ keep their vectors. Weights are random, with the papers' sizes and the texts' wo
 values. BM25 is measured in the same run.
 
 Medians over repeats; rankers take turns, so that a busy moment affects all of them. Writes
-benchmarks/results/reranking.json. Needs: pip install 'auscult[train]'
+benchmarks/results/reranking.json. Needs: pip install 'auscult[lab]'
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ weight, and the same figures for the sum of the readers instead, which a re-rank
 
 Everything is saved in FOLDER (training lists, checkpoints, model, scores), so that an interrupted run resumes. Writes
 benchmarks/results/taught_reranker.json: means, and gains with 95 % bootstrap intervals over questions, in percent.
-Needs: pip install 'auscult[train,benchmarks,evaluation]'
+Needs: pip install 'auscult[lab,benchmarks]'
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ per model).
 Measures: nDCG@10 by the grades that judgements have, R@1, P@1 and MAP, with 95 % bootstrap intervals over questions and
 tests of all pairs of models. Times in the records are for ranking with saved vectors, without encoding.
 
-Writes benchmarks/results/unseen_documents.json. Needs: pip install 'auscult[transformers,evaluation,benchmarks]'
+Writes benchmarks/results/unseen_documents.json. Needs: pip install 'auscult[lab,benchmarks]'
 """
 
 from __future__ import annotations

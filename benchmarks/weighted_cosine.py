@@ -25,7 +25,7 @@ over all pairs of a measure.
 A departure that matters for comparisons: in the paper, each question searches the sentences of about ten relevant
 documents (a random sentence is right one time in five); here it searches all snippets.
 
-Writes benchmarks/results/weighted_cosine.json. Needs: pip install 'auscult[train,evaluation]'
+Writes benchmarks/results/weighted_cosine.json. Needs: pip install 'auscult[lab]'
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
 The data is that of examples/make_user_data.py: biomedical questions and passages as three CSV files. The time is that
 of `auscult try` in a new folder: checking, planning, training, ranking, writing the page.
 
-Writes benchmarks/results/workbench.json. Needs: pip install 'auscult[train,evaluation]' ('transformers' for a backbone)
+Writes benchmarks/results/workbench.json. Needs: pip install 'auscult[lab]'
 """
 
 from __future__ import annotations

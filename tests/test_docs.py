@@ -10,6 +10,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from types import ModuleType
 
@@ -31,6 +32,8 @@ DOCS = sorted({*(ROOT / "docs").rglob("*.md")} - {ROOT / "docs" / "figures" / "R
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *DOCS]
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# In a pip command, or in an error that gives one.
+_EXTRAS = re.compile(r"""(?:auscult\[|'\.\[|naming_extra\("|MissingExtraError\("\w+", ")([a-z,]+)""")
 _KEY = re.compile(r"\b[a-z]{3,}(?:19|20)\d\d[a-z]?\b")
 
 
@@ -295,6 +298,19 @@ def test_commands_in_the_docs_exist(generator: ModuleType) -> None:
             checked += 1
     assert checked > 20
     assert not wrong
+
+
+def test_extras_named_anywhere_exist() -> None:
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    sources = [path for folder in ("src", "benchmarks", "examples") for path in (ROOT / folder).rglob("*.py")]
+    named = {
+        (extra, path.name)
+        for path in (*PAGES, *sources)
+        for extras in _EXTRAS.findall(path.read_text(encoding="utf-8"))
+        for extra in filter(None, extras.split(","))
+    }
+    assert len(named) > 10
+    assert not [(extra, page) for extra, page in named if extra not in declared]
 
 
 def test_the_readme_opens_with_two_commands() -> None:

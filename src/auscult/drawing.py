@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,7 @@ def check_target(path: Path) -> None:
     Raises:
         ConfigError: The extension is none of `FORMATS`, or the folder does not exist.
         DataError: The folder cannot be accessed.
+        MissingExtraError: matplotlib is not installed.
     """
     if path.suffix.lower() not in FORMATS:
         raise ConfigError(f"a picture file ({', '.join(FORMATS)})", f"'{path.name}'", "change the file's suffix")
@@ -39,6 +41,8 @@ def check_target(path: Path) -> None:
         raise DataError("a writable place", f"{path}: {error.strerror}", "choose another path") from error
     if not exists:
         raise ConfigError(f"an existing folder for {path.name}", f"'{path.parent}'", "make the folder first")
+    if find_spec("matplotlib") is None:
+        raise MissingExtraError("matplotlib", "plot")
 
 
 def blank_figure(**settings: Any) -> Figure:

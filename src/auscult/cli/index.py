@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -123,6 +123,17 @@ def tell(sources: Sources, report: Path | None, fresh: Sequence[Problem] | None 
 _TIMEOUT = 1_000
 
 
+def watching_library() -> Any:
+    """Return the package that watches files.
+
+    Raises:
+        MissingExtraError: The package is not installed.
+    """
+    with naming_extra("watch", "watchfiles"):
+        import watchfiles
+    return watchfiles
+
+
 def changes(paths: Sequence[str], without: Path) -> Iterator[None]:
     """Yield once when watching has begun, and then after each change below the paths.
 
@@ -135,8 +146,7 @@ def changes(paths: Sequence[str], without: Path) -> Iterator[None]:
     Raises:
         MissingExtraError: The package is not installed.
     """
-    with naming_extra("watch", "watchfiles"):
-        import watchfiles
+    watchfiles = watching_library()
     ignored = without.resolve()
     # Replacing a file is a change of its folder.
     places = {place if place.is_dir() else place.parent for place in map(place_of, paths)}
@@ -422,6 +432,9 @@ def add(
     sources = open_sources(corpora, choices, index=index, skip_bad=skip_bad, report=report)
     if watch and (sources.files is None or sources.corpora):
         raise ConfigError("files and folders for --watch", "a corpus of its own format", "leave it out")
+    if watch:
+        # First, as reading the files may take long.
+        watching_library()
     prune = prune or watch
 
     @cache

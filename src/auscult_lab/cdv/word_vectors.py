@@ -17,10 +17,11 @@ import numpy as np
 from auscult.concepts import KnowledgeBase
 from auscult.documents import Document
 from auscult.encoders import load_model
-from auscult.errors import DataError, MissingExtraError, ModelError
+from auscult.errors import DataError, ModelError
 from auscult.files.json_text import parse_json
 from auscult.files.writing import whole_or_nothing
 from auscult_lab.cdv.encoder import CdvEncoder
+from auscult_lab.cdv.floret_process import train_table
 from auscult_lab.modules.word_vectors import (
     AveragedWords,
     SubwordTable,
@@ -135,31 +136,26 @@ def train_word_vectors(path: Path, choice: WordVectorChoice) -> SubwordTable:
         DataError: When the file holds too little text for any word to reach `min_count`.
         MissingExtraError: When floret is not installed.
     """
-    try:
-        import floret
-    except ImportError as error:
-        raise MissingExtraError("floret", "train") from error
     if not word_shares(path, min_count=choice.min_count):
         wanted = f"text with words that occur at least {choice.min_count} times"
         raise DataError(wanted, "none", "train on more text or lower word_vectors.min_count")
-    model = floret.train_unsupervised(
-        str(path),
-        model="skipgram",
-        mode="floret",
-        dim=choice.dim,
-        epoch=choice.epochs,
-        minn=choice.min_n,
-        maxn=choice.max_n,
-        hashCount=choice.hash_count,
-        bucket=choice.buckets,
-        minCount=choice.min_count,
-        lr=choice.learning_rate,
-        thread=_THREADS,
-        verbose=0,
-    )
+    settings = {
+        "model": "skipgram",
+        "mode": "floret",
+        "dim": choice.dim,
+        "epoch": choice.epochs,
+        "minn": choice.min_n,
+        "maxn": choice.max_n,
+        "hashCount": choice.hash_count,
+        "bucket": choice.buckets,
+        "minCount": choice.min_count,
+        "lr": choice.learning_rate,
+        "thread": _THREADS,
+        "verbose": 0,
+    }
     with tempfile.TemporaryDirectory() as scratch:
         exported = Path(scratch) / "vectors.floret"
-        model.save_floret_vectors(str(exported))
+        train_table(path, exported, settings)
         table = read_word_vectors(exported)
     if not isinstance(table, SubwordTable):
         raise DataError("a floret table", type(table).__name__, "report this as a bug")

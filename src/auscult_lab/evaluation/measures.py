@@ -132,7 +132,7 @@ def _calculate(
     try:
         import ir_measures
     except ImportError:
-        raise MissingExtraError("ir_measures", "evaluation") from None
+        raise MissingExtraError("ir_measures", "lab") from None
     try:
         parsed = {ir_measures.parse_measure(name): name for name in names}
     except (NameError, ValueError, SyntaxError) as error:

@@ -163,7 +163,7 @@ def _open(name_or_path: str, opens: Callable[[str], Any], what: str = "a Hugging
     Raises:
         ModelError: There is no such model, it cannot be opened, or it is no encoder that reads several texts.
     """
-    with naming_extra("transformers", "transformers"):
+    with naming_extra("lab", "transformers"):
         from transformers import AutoTokenizer
 
     try:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import floret
@@ -14,6 +17,7 @@ from auscult.errors import DataError
 from auscult_lab.cdv.word_vectors import knowledge_lines, train_word_vectors, word_shares, write_lines
 from auscult_lab.modules.word_vectors import PlainTable, SubwordTable, from_state, read_word_vectors
 from auscult_lab.training.experiment import WordVectorChoice
+from served_index import wait_until
 
 WORDS = ["nephropathy", "a", "of", "xx", "zsjögren", "type", "2", "naïve", "日本", "heart"]
 
@@ -125,3 +129,39 @@ def test_the_knowledge_bases_texts_are_read(tmp_path: Path):
     assert sorted(knowledge_lines(KnowledgeBase.from_files([tmp_path / "k.obo"]))) == [
         ["gout"], ["podagra"], ["sore", "toes"],
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_training_of_vectors(tmp_path: Path, sign: signal.Signals):
+    text, table = tmp_path / "text.txt", tmp_path / "table"
+    text.write_text("gout is treated with rest and water\n" * 100)
+    settings = {"minCount": 1, "epoch": 1_000_000_000, "thread": 1, "verbose": 0, "mode": "floret", "bucket": 100}
+    begins = (
+        "import signal, sys; from pathlib import Path; from auscult_lab.cdv.floret_process import train_table;"
+        "signal.signal(signal.SIGTERM, lambda *_: sys.exit(143));"
+        f"train_table(Path({str(text)!r}), Path({str(table)!r}), {settings})"
+    )
+    waiting = subprocess.Popen([sys.executable, "-c", begins], stderr=subprocess.DEVNULL)
+    try:
+        wait_until(lambda: training_processes(table))
+        waiting.send_signal(sign)
+        assert waiting.wait(60) != 0
+        assert not training_processes(table)
+    finally:
+        waiting.kill()
+        waiting.wait()
+
+
+def training_processes(table: Path) -> list[Path]:
+    """Processes that were started to write a table."""
+    lines = [(place, place / "cmdline") for place in Path("/proc").glob("[0-9]*")]
+    return [place for place, line in lines if is_in(line, b"floret_process\0", str(table).encode() + b"\0")]
+
+
+def is_in(path: Path, *words: bytes) -> bool:
+    """Whether a file can be read and contains all words."""
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return False
+    return all(word in content for word in words)
