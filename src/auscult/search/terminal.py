@@ -129,9 +129,10 @@ def print_hit(console: Console, hit: Hit, note: str = "") -> None:
     second = Text(f"{hit.score:.2f}", style="green")
     if hit.probability is not None:
         second.append(f"  {verdict(hit.probability)}", style="not dim green")
-    second.append(f"   {printable(hit.title)}", style="cyan")
+    # The title of an article is among the headings above.
+    second.append(f"   {printable(hit.book or hit.title)}", style="cyan")
     where = " ".join(filter(None, (hit.file, hit.place and f"({hit.place})")))
-    second.append(f"  {printable('  '.join(filter(None, (hit.book, hit.source, where, hit.passage_id))))}", style="dim")
+    second.append(f"  {printable('  '.join(filter(None, (hit.source, where, hit.passage_id))))}", style="dim")
     second.append(_made_of(hit), style="dim")
     console.print(first)
     _print_indented(console, second)
