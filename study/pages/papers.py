@@ -245,6 +245,7 @@ KINDS: Mapping[str, Page] = {
     "medquad-overlap": ARNOLD,
     "ranker_tuning": ZHU,
     "names_seen": ZHU,
+    "seeds": ARNOLD,
     "knowledge_seeds": WANG,
     "weighted-cosine": GALKO,
     "weighted-cosine-why": GALKO,

@@ -24,7 +24,7 @@ from study.pages.papers import ARNOLD, KINDS, PAGES, PRODUCTS, UNSEEN, WANG, Pag
 from study.pages.picked import PICKED, picked_tables
 from study.pages.product_lines import LINES, product_table
 from study.pages.reading import Filed, Results, read_results
-from study.pages.seeds_table import seeds_tables
+from study.pages.seeds_table import seeds_tables, several_seeds_table
 from study.pages.serving import load_table, published_table, reliability_table, serving_tables
 from study.pages.spans_table import spans_table
 from study.pages.summary import summary
@@ -34,6 +34,7 @@ from study.pages.unseen_table import unseen_table
 _Records = Sequence[Mapping[str, Any]]
 _MAKERS: Mapping[str, Callable[[_Records], Sequence[TextTable]]] = {
     "target_spaces": lambda records: [target_table(records)],
+    "seeds": lambda records: [several_seeds_table(records)],
     "knowledge_seeds": seeds_tables,
     "weighted-cosine": lambda records: [cosine_table(records)],
     "left_out": lambda records: [left_out_table(records)],

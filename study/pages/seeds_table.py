@@ -1,4 +1,4 @@
-"""What a graph's knowledge adds to rankers that read words, over several seeds."""
+"""Models that were trained with several seeds, and what a graph's knowledge adds over several."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from auscult_lab.evaluation.tables import TextTable
 from study.pages.plain_values import measured_on
 
 _MEASURE = "MAP"
+_MEASURED = ("R@1", "MAP")
+_DAY = len("2026-01-31")
 _NOTE = "Points, with 95 % intervals of a bootstrap over seeds and queries."
 _APART = "UM: as U, with entities in a matrix of their own instead of the paper's sum."
 
@@ -19,6 +21,27 @@ def seeds_tables(records: Sequence[Mapping[str, Any]]) -> list[TextTable]:
     for record in records:
         measured.setdefault((record["queries"], len(record["seeds"])), []).append(record)
     return [_table(alike) for alike in measured.values()]
+
+
+def several_seeds_table(records: Sequence[Mapping[str, Any]]) -> TextTable:
+    """Build a row a model that was trained with several seeds: the means of its measures, with their intervals."""
+    rows = tuple(
+        (
+            record["model"],
+            record["track"],
+            record["corpus"],
+            str(len(record["seeds"])),
+            *(_mean(record["measures"][name]) for name in _MEASURED),
+            record["date"][:_DAY],
+        )
+        for record in records
+    )
+    heads = ("Model", "track", "corpus", "seeds", *_MEASURED, "measured")
+    return TextTable("Trained with several seeds", heads, rows, (_NOTE,))
+
+
+def _mean(measure: Mapping[str, float]) -> str:
+    return f"{100 * measure['mean']:.2f} [{100 * measure['low']:.2f}, {100 * measure['high']:.2f}]"
 
 
 def _table(records: Sequence[Mapping[str, Any]]) -> TextTable:
