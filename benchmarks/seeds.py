@@ -1,6 +1,6 @@
 """A model trained with several seeds: its measures by seed, and their mean with an interval.
 
-    auscult train NAME-1.yaml --out runs/NAME-1          # for each seed, a copy of the experiment with its name and seed
+    auscult train NAME-1.yaml --out runs/NAME-1   # a copy of the experiment with a name and a seed
     auscult evaluate CORPUS -m runs/NAME-1/model --json runs/NAME-1.json
     python benchmarks/seeds.py runs/NAME-1.json runs/NAME-2.json ...
 
