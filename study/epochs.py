@@ -7,7 +7,7 @@ names. Figures of such trainings stay as measured; this module marks their recor
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -20,11 +20,8 @@ MENDED = datetime.fromisoformat("2026-11-21T08:42:49+00:00")
 FIELD = "epochs_alike"
 """Of a training's record; absent where epochs differ."""
 MARK = "†"
-NOTE = f"{MARK}: epochs alike."
-"""Beneath each table with a mark; `EXPLAINED` stands once on its page."""
 EXPLAINED = (
-    f"{MARK} marks trainings from before 21 November 2026, 9:00, all of whose epochs had the same names, windows and "
-    "order: a fault that has been fixed."
+    f"{MARK}: trained before 21 November 2026, 9:00, with a fault: all epochs had the same names, windows and order."
 )
 
 
@@ -57,11 +54,6 @@ def mark_of(training: Mapping[str, Any]) -> str:
     models = training.get("models")
     parts = models.values() if isinstance(models, Mapping) else ()
     return MARK if training.get(FIELD) or any(part.get(FIELD) for part in parts) else ""
-
-
-def epoch_notes(trainings: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return the note beneath a table that shows models of these trainings; empty where none is marked."""
-    return [NOTE] if any(mark_of(training) for training in trainings) else []
 
 
 def explained(text: str) -> str:

@@ -19,7 +19,7 @@ from auscult_lab.evaluation.tables import (
     remarks,
 )
 from auscult_lab.evaluation.tracks import trained_on
-from study.epochs import epoch_notes, mark_of
+from study.epochs import mark_of
 from study.pages.encoder_marks import EncoderMarks
 from study.pages.how_made import made_by
 from study.pages.papers import Comparison, Page
@@ -212,7 +212,6 @@ def _notes(comparison: Comparison, page: Page, records: Sequence[EvaluationRecor
         sentences += [SUPERVISED[corpus] for corpus in adapted if corpus in SUPERVISED]
     sentences += remarks([(record.model, record.training) for record in records])
     sentences += _sources(comparison, page, records)
-    sentences += epoch_notes(record.training for record in records)
     return tuple(filter(None, (" ".join(sentences), made_by(records))))
 
 

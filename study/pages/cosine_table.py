@@ -8,7 +8,7 @@ from typing import Any
 
 from auscult_lab.evaluation.published_figures import published_content
 from auscult_lab.evaluation.tables import TextTable, percent
-from study.epochs import epoch_notes, mark_of
+from study.epochs import mark_of
 from study.pages.plain_values import measured_on
 
 _SHOWN = ("MAP@10", "F1 of means")
@@ -44,7 +44,6 @@ def cosine_table(records: Sequence[Mapping[str, Any]]) -> TextTable:
         (
             f"{first['queries']:,} queries, {first['passages']:,} passages.",
             f"Published: {paper['citation']}, {paper['table']}, another test set and other candidates.",
-            *epoch_notes(map(_training, ordered)),
             measured_on(first),
         )
     )

@@ -40,7 +40,7 @@ class EncoderMarks:
         for name, digest in unknown:
             learned_from = f" ({KNOWN[digest].learned_from})" if digest in KNOWN else ""
             sentences.append(
-                f"What {name} was trained on is not known in full{learned_from}: zero-shot models that began with "
-                "it are *pre-trained retrievers*."
+                f"{name}'s training is not known in full{learned_from}: zero-shot models that began with it are "
+                "*pre-trained retrievers*."
             )
         return " ".join(sentences) + "\n"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from auscult_lab.evaluation.records import TEST, Asked, EvaluationRecord
 from auscult_lab.evaluation.tables import TextTable
-from study.epochs import epoch_notes, mark_of
+from study.epochs import mark_of
 
 MEASURE = "nDCG@10"
 _BASELINE = "BM25"
@@ -72,8 +72,7 @@ def _table(
         rows.append((task.title, _ASKED_BY[beside[0].names], f"{task.queries:,}", *cells))
     heads = (model.removeprefix(_SEARCH).removeprefix(_GENERAL) for model in models)
     columns = ("Corpus", "asked by", "queries", *(_SHORT.get(head, head) for head in heads))
-    marked = epoch_notes(record.training for record in records)
-    return TextTable(title, columns, tuple(rows), (" ".join([*notes, *marked]),))
+    return TextTable(title, columns, tuple(rows), (" ".join(notes),))
 
 
 def _place(model: str) -> tuple[int, str]:

@@ -22,7 +22,6 @@ _SIZES: Mapping[str, str] = {
     "peak_memory_mb": "MB of memory, at most",
     "question / p50_ms": "question, median ms",
     "question / p95_ms": "question, p95 ms",
-    "question / processor_p50_ms": "question, ms of a processor",
     "vectors / p50_ms": "vectors, median ms",
     "same_as_weighing_all / question": "same as weighing all",
     "cold_command_seconds": "a cold command, s",
@@ -71,7 +70,6 @@ _LOAD: Mapping[str, str] = {
     "searches_per_second": "searches a second",
     "ms / median": "median, ms",
     "ms / p95": "p95, ms",
-    "processor_ms_a_search / service": "ms of a processor a search",
     "memory_mb / last": "MB of memory at the end",
     "own_growth_mb_per_minute": "growth at the end, MB a minute",
 }
@@ -91,11 +89,9 @@ def load_table(records: Sequence[Mapping[str, Any]]) -> TextTable:
 _PUBLISHED: Mapping[str, str] = {
     "question_p50_ms": "median ms",
     "question_p95_ms": "p95",
-    "question_processor_ms": "of a processor",
-    "searches_per_second_of_1": "one searcher, a second",
-    "searches_per_second_of_4": "four",
-    "private_memory_mb": "MB of memory",
-    "megabytes": "MB on disk",
+    "searches_per_second_of_1": "a second",
+    "searches_per_second_of_4": "of four",
+    "megabytes": "MB disk",
     "publishing_seconds": "publishing, s",
 }
 
@@ -107,7 +103,7 @@ def published_table(records: Sequence[Mapping[str, Any]]) -> TextTable:
         rows += [
             (
                 f"{record['sentences']:,}",
-                str(index["index"]),
+                str(index["index"]).rpartition(", ")[2].removeprefix("--candidates "),
                 _same_answers(index, record),
                 *(plain(index.get(field)) for field in _PUBLISHED),
             )
@@ -116,8 +112,8 @@ def published_table(records: Sequence[Mapping[str, Any]]) -> TextTable:
     heads = ("sentences", "index", "as the folder", *_PUBLISHED.values())
     loads = ", ".join(f"{record['load']:.1f}" for record in sizes)
     note = (
-        "*One searcher, a second*: searches of a process that asks one question after another; then of four. "
-        f"They share two processors with the server. Load average before, by size: {loads}. "
+        "*A second*: searches of one searcher, then of four; they share two processors with the server. "
+        f"Load before: {loads}. "
         f"{day_and_processor(sizes[-1])}."
     )
     return TextTable("An index on a server", heads, tuple(rows), (note,))
@@ -125,7 +121,7 @@ def published_table(records: Sequence[Mapping[str, Any]]) -> TextTable:
 
 def _same_answers(index: Mapping[str, Any], record: Mapping[str, Any]) -> str:
     same = index.get("same_first_ten_and_scores")
-    return "" if same is None else f"{same} of {record['questions']}"
+    return "" if same is None else f"{same}/{record['questions']}"
 
 
 def _extrapolated(size: Mapping[str, Any]) -> TextTable:
@@ -157,10 +153,9 @@ def _extrapolated(size: Mapping[str, Any]) -> TextTable:
     )
     rows = tuple((name, *cells) for name, *cells in zip(names, *columns, strict=True))
     note = (
-        f"Multiples of {size['sentences']:,} sentences; none of it was measured. The index itself serves below "
-        f"{_PATIENCE} s a question; then servers that propose passages by a graph (`--approximate`, `--candidates`), "
-        f"each with at most {_ONE_DISK / 1e12:.0f} TB: a share of the documents, and all segments. Reading the text "
-        "comes on top ([indexing](products.md))."
+        f"Multiples of {size['sentences']:,} sentences, not measured. The index itself serves below {_PATIENCE} s a "
+        f"question; then servers propose passages (`--approximate`), each with at most {_ONE_DISK / 1e12:.0f} TB: a "
+        "share of the documents, and all segments. [Indexing](products.md) comes on top."
     )
     return TextTable("More sentences, by arithmetic: how many servers from which size", ("", *heads), rows, (note,))
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from auscult_lab.evaluation.records import EvaluationRecord
 from auscult_lab.evaluation.tables import TextTable, percent
-from study.epochs import epoch_notes, explained, mark_of
+from study.epochs import explained, mark_of
 from study.pages.comparison import against_bm25
 from study.pages.cosine_table import published_cosine
 from study.pages.how_made import minutes, training_minutes
@@ -183,7 +183,6 @@ def _excerpt(excerpt: Excerpt, results: Results) -> TextTable:
     )
     notes = [f"{records[0].queries:,} queries{' at random' if records[0].query_subset else ''}."]
     notes += [_counted(excerpt, results), *_below_print(excerpt, records)]
-    notes += epoch_notes(record.training for record in records)
     heading = f"publ. {excerpt.measure}{f', {excerpt.elsewhere}' if excerpt.elsewhere else ''}"
     return TextTable("", ("Model", excerpt.measure, heading), rows, (" ".join(notes),))
 
@@ -243,7 +242,6 @@ def _cosine(records: Sequence[Mapping[str, Any]]) -> TextTable:
         for record in sorted(selected, key=lambda record: -record["measures"]["MAP@10"])
     )
     notes = ["Published: other questions, far fewer candidates."]
-    notes += epoch_notes(record.get("training") or {} for record in selected)
     return TextTable("", ("Model", "MAP@10", "publ. MAP@10"), rows, (" ".join(notes),))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from auscult_lab.evaluation.records import EvaluationRecord
 from auscult_lab.evaluation.tables import TextTable, percent
-from study.epochs import epoch_notes, mark_of
+from study.epochs import mark_of
 from study.pages.reading import Filed
 from study.unseen import is_unseen, unseen_parts
 
@@ -15,7 +15,6 @@ def unseen_table(filed: Sequence[Filed]) -> TextTable:
     """Build a row per model and set of such queries, with intervals; no rows if no model has both figures."""
     records = [part.record for part in filed]
     rows: dict[tuple[str, str], tuple[str, ...]] = {}
-    shown_trainings = []
     for record in records:
         for part in records:
             if record.fingerprint and not record.query_subset and _is_part(part, record):
@@ -24,14 +23,8 @@ def unseen_table(filed: Sequence[Filed]) -> TextTable:
                     (record.label, part.query_subset),
                     (record.model + mark_of(record.training), *unseen_parts(part.query_subset), *figures),
                 )
-                shown_trainings.append(record.training)
     columns = ("Model", "queries", "that share nothing with", "R@1, all queries", "R@1, these")
-    return TextTable(
-        "On queries that share nothing with the training",
-        columns,
-        tuple(rows.values()),
-        tuple(epoch_notes(shown_trainings)),
-    )
+    return TextTable("On queries that share nothing with the training", columns, tuple(rows.values()))
 
 
 def _is_part(part: EvaluationRecord, whole: EvaluationRecord) -> bool:

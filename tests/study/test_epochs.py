@@ -9,7 +9,7 @@ import pytest
 from auscult_lab.evaluation.records import read_records
 from result_records import record
 from study.commands.mark import mark
-from study.epochs import EXPLAINED, FIELD, MARK, NOTE, epoch_notes, explained, mark_files, mark_of, with_mark
+from study.epochs import EXPLAINED, FIELD, MARK, explained, mark_files, mark_of, with_mark
 from study.pages.comparison import comparison_table
 from study.pages.encoder_marks import EncoderMarks
 from study.pages.papers import FURTHER, Comparison
@@ -33,7 +33,6 @@ BEFORE, AFTER = "2026-11-21T08:42:48+00:00", "2026-11-21T08:42:49+00:00"
 def test_trainings_before_the_fix_are_marked(made: dict[str, object], marked: bool) -> None:
     training = with_mark(made).get("training", {})
     assert mark_of(training) == (MARK if marked else "")
-    assert epoch_notes([{}, training]) == ([NOTE] if marked else [])
 
 
 def test_a_mark_that_does_not_hold_is_removed() -> None:
@@ -42,13 +41,12 @@ def test_a_mark_that_does_not_hold_is_removed() -> None:
     )
 
 
-def test_table_marks_the_row_and_explains_the_mark() -> None:
+def test_the_table_marks_the_row() -> None:
     shown = [record("CDV", "zero-shot", training={FIELD: True}), record("BM25", "untrained")]
     filed = [Filed("evaluation", each) for each in shown]
     comparison = Comparison("Zero-shot models", "zero-shot", ("medquad",))
     table = comparison_table(comparison, FURTHER, filed, EncoderMarks(shown))
     assert sorted(row[0] for row in table.rows) == ["BM25", f"CDV{MARK}"]
-    assert NOTE in table.notes[0]
 
 
 def test_files_are_marked_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

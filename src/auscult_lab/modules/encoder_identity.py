@@ -32,7 +32,7 @@ class KnownEncoder:
 KNOWN: Mapping[str, KnownEncoder] = {
     "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db": KnownEncoder(
         "all-MiniLM-L6-v2",
-        "by its model card 1,170,060,424 pairs of Reddit, S2ORC, PAQ and others; compared with no test here",
+        "by its model card 1,170,060,424 pairs of texts; compared with no test here",
     ),
 }
 """Encoders by the SHA-256 of their weights."""
