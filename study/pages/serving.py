@@ -25,6 +25,7 @@ _SIZES: Mapping[str, str] = {
     "vectors / p50_ms": "vectors, median ms",
     "same_as_weighing_all / question": "same as weighing all",
     "cold_command_seconds": "a cold command, s",
+    "building_without_encoder_seconds": "building, s",
     "adding_a_document_seconds": "adding a document, s",
 }
 """Where the rows of the table of sizes are in a size, and what they are called."""
