@@ -16,8 +16,8 @@ first ten by the evidence of every passage (`Searcher.gather`). Bytes are those 
 
 --folder: `auscult add` runs again on an unchanged folder of all documents as text files.
 
---peer, of 100,000 sentences: LanceDB (of `auscult[dev]`) with the same passages, their question vectors and full-text
-search, fused by its reciprocal ranks, with the best passage per document.
+--peer, of 100,000 sentences: LanceDB (of `auscult[benchmarks]`) with the same passages, their question vectors and
+full-text search, fused by its reciprocal ranks, with the best passage per document.
 
 Merges into benchmarks/results/serving.json.
 """
