@@ -76,7 +76,7 @@ def test_it_opens_by_path_and_by_name(
     assert isinstance(open_corpus(str(folder)), HealthQaCorpus)
     data = tmp_path_factory.mktemp("data")
     monkeypatch.setenv("AUSCULT_DATA", str(data))
-    with pytest.raises(CorpusMissingError, match=r"ask the authors of.*pinfo-mz-test\.txt"):
+    with pytest.raises(CorpusMissingError, match=r"ask the authors .*pinfo-mz-test\.txt"):
         open_corpus("healthqa")
     shutil.copytree(folder, data / "healthqa")
     assert open_corpus("healthqa").name == "healthqa"
