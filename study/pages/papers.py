@@ -67,7 +67,7 @@ ARNOLD = Page(
     opening="""The paper ranks passages of health pages for an entity and an aspect, with models that never saw these
 pages: *zero-shot*. MedQuAD is rebuilt from its public sources; BM25 and TF-IDF repeat the published figures. Our CDV
 learned from a few thousand articles, the paper's from Wikipedia. As published, with Bloom codes and 50 epochs, ours
-stays below BM25: it finds the aspect about as often as the paper's, and the entity little more than half as often.
+stays below BM25, as it finds the entity little more than half as often as the paper's.
 *Average targets* are word vectors in place of the codes. *Adapted* models also read MedQuAD's training documents, which
 no published model did.""",
     files=("evaluation", "medquad-overlap"),

@@ -10,7 +10,6 @@ from study.pages.plain_values import measured_on
 
 _MEASURE = "MAP"
 _MEASURED = ("R@1", "MAP")
-_DAY = len("2026-01-31")
 _NOTE = "Points, with 95 % intervals of a bootstrap over seeds and queries."
 _APART = "UM: as U, with entities in a matrix of their own instead of the paper's sum."
 
@@ -32,11 +31,10 @@ def several_seeds_table(records: Sequence[Mapping[str, Any]]) -> TextTable:
             record["corpus"],
             str(len(record["seeds"])),
             *(_mean(record["measures"][name]) for name in _MEASURED),
-            record["date"][:_DAY],
         )
         for record in records
     )
-    heads = ("Model", "track", "corpus", "seeds", *_MEASURED, "measured")
+    heads = ("Model", "track", "corpus", "seeds", *_MEASURED)
     return TextTable("Trained with several seeds", heads, rows, (_NOTE,))
 
 

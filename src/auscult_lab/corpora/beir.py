@@ -134,7 +134,9 @@ class BeirCorpus(SectionedCorpus):
         path = self.folder / "qrels" / f"{split}.tsv"
         if not path.is_file():
             have = sorted(p.stem for p in path.parent.glob("*.tsv"))
-            raise CorpusMissingError(f"a split '{split}' at {path}", f"the splits {have}", "name one of these")
+            remedy = "name one of these" if have else "add the file"
+            got = f"the splits {', '.join(have)}" if have else "no split"
+            raise CorpusMissingError(f"a split '{split}' at {path}", got, remedy)
         judgements = []
         scores: dict[tuple[str, str], int] = {}
         for number, line in numbered_lines(path):

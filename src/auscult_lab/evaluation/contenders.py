@@ -90,7 +90,7 @@ def open_contenders(
     if wish and model in LEXICAL:
         raise ConfigError("a model that makes vectors", f"'{model}{wish}'", f"name '{model}' alone")
     if model not in SHIPPED and not Path(model).exists():
-        known = ", ".join((*LEXICAL, *SHIPPED, f"{COSINES[0]}:VECTORS"))
+        known = ", ".join((*LEXICAL, *SHIPPED, *(f"{cosine}:VECTORS" for cosine in COSINES)))
         raise ModelError(f"a model by name ({known}) or by its folder", repr(model), "correct it")
     kind = kind_of(model)
     ready = partial(Contender, precision=precision)
