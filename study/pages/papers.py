@@ -164,10 +164,10 @@ GALKO = Page(
     name="galko2017",
     title="Question-weighted cosine (galko2017)",
     opening="""The paper ranks sentences for questions of BioASQ by a cosine whose words weigh by how rare they are in
-questions (CD_q), beside neural rankers. Here questions are of later years, and candidates are all snippets instead of
-the sentences of a question's documents, so that heights are not comparable. Cross-validated in pools of the paper's
-kind, its order holds: CD_q before CD_idf before CD, with MatchPyramid and MLP behind. Only DRMM has more than CD_q,
-within the intervals. The paper has no BM25, which is far above every cosine.""",
+questions (CD_q), beside neural rankers. Here (`benchmarks/weighted_cosine.py`) questions are of later years, and
+candidates are all snippets, so that heights are not comparable. Cross-validated in pools of the paper's kind, its order
+holds: CD_q before CD_idf before CD, with MatchPyramid and MLP behind. Only DRMM has more than CD_q, within the
+intervals. The paper has no BM25, which is far above every cosine.""",
 )
 UNSEEN = Page(
     name="unseen-documents",
@@ -205,8 +205,8 @@ SERVING = Page(
     name="serving",
     title="Indexes of many sentences, and servers",
     opening="""MedQuAD's documents read by `fast`; larger indexes hold copies that differ a little
-(`benchmarks/serving.py`). An answer to a *question* in words is ten passages with marked sentences and all evidence, in
-one warm process; *vectors* is the search by the model's score alone.""",
+(`benchmarks/serving.py`). An answer to a *question* is ten passages with marked sentences and all evidence; *vectors*
+is the search by the model's score alone.""",
 )
 RELIABILITY = Page(
     name="reliability",

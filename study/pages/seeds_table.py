@@ -11,6 +11,7 @@ from study.pages.plain_values import measured_on
 _MEASURE = "MAP"
 _MEASURED = ("R@1", "MAP")
 _NOTE = "Points, with 95 % intervals of a bootstrap over seeds and queries."
+_SEVERAL = "By `benchmarks/seeds.py`, with 95 % intervals over seeds and queries."
 _APART = "UM: as U, with entities in a matrix of their own instead of the paper's sum."
 
 
@@ -26,16 +27,14 @@ def several_seeds_table(records: Sequence[Mapping[str, Any]]) -> TextTable:
     """Build a row a model that was trained with several seeds: the means of its measures, with their intervals."""
     rows = tuple(
         (
-            record["model"],
-            record["track"],
-            record["corpus"],
+            f"{record['model']}, {record['track']}",
             str(len(record["seeds"])),
             *(_mean(record["measures"][name]) for name in _MEASURED),
         )
         for record in records
     )
-    heads = ("Model", "track", "corpus", "seeds", *_MEASURED)
-    return TextTable("Trained with several seeds", heads, rows, (_NOTE,))
+    heads = ("Model", "seeds", *_MEASURED)
+    return TextTable("Trained anew with several seeds", heads, rows, (_SEVERAL,))
 
 
 def _mean(measure: Mapping[str, float]) -> str:

@@ -51,7 +51,7 @@ def _sizes_table(record: Mapping[str, Any]) -> TextTable:
     sizes = record["sizes"]
     rows = tuple((name, *(plain(value_at(size, path)) for size in sizes)) for path, name in _SIZES.items())
     note = (
-        "*Same as weighing all*: the share of the first ten that are as good as after weighing every passage exactly. "
+        "*Same as weighing all*: the share of the first ten as good as after weighing every passage. "
         f"{record['questions']} questions of each kind. {measured_on(record)}"
     )
     return TextTable("One machine", ("", *(f"{size['sentences']:,} sentences" for size in sizes)), rows, (note,))
@@ -113,7 +113,7 @@ def published_table(records: Sequence[Mapping[str, Any]]) -> TextTable:
     heads = ("sentences", "index", "as the folder", *_PUBLISHED.values())
     loads = ", ".join(f"{record['load']:.1f}" for record in sizes)
     note = (
-        "*A second*: searches of one searcher, then of four; they share two processors with the server. "
+        "*A second*: searches of one searcher, then four, beside the server on two processors. "
         f"Load before: {loads}. "
         f"{day_and_processor(sizes[-1])}."
     )
@@ -147,16 +147,16 @@ def _extrapolated(size: Mapping[str, Any]) -> TextTable:
     names = (
         "passages",
         "disk, GB",
-        "of these searched, which should fit into memory, GB",
+        "of these searched, best in memory, GB",
         "a question, seconds of a processor",
         "PostgreSQL servers",
         "disk of each, GB",
     )
     rows = tuple((name, *cells) for name, *cells in zip(names, *columns, strict=True))
     note = (
-        f"Multiples of {size['sentences']:,} sentences, not measured. The index itself serves below {_PATIENCE} s a "
+        f"Multiples of {size['sentences']:,} sentences. The index itself serves below {_PATIENCE} s a "
         f"question; then servers propose passages (`--approximate`), each with at most {_ONE_DISK / 1e12:.0f} TB: a "
-        "share of the documents, and all segments. [Indexing](products.md) comes on top."
+        "share of the documents, and all segments."
     )
     return TextTable("More sentences, by arithmetic: how many servers from which size", ("", *heads), rows, (note,))
 
