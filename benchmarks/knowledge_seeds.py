@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from auscult.provenance import stamp
 from auscult_lab.corpora.opening import open_corpus
@@ -33,6 +32,7 @@ from auscult_lab.evaluation.task import Task, build_task
 from auscult_lab.families.table import train
 from auscult_lab.training.experiment_files import read_compared, variant_path
 from merging import merge_record
+from resampling import Values, drawn, rounded, with_interval
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULT = ROOT / "benchmarks" / "results" / "knowledge_seeds.json"
@@ -43,8 +43,6 @@ GIVEN = (ALONE, "none", "u", "um")
 """What a head is given besides words, as in the names of the experiment file's variants."""
 MEASURES = {"MAP": "AP", "R@1": "R@1"}
 """What the mean over queries is called, and a query's own measure in ir_measures' notation."""
-RESAMPLES = 2000
-Values = npt.NDArray[np.float64]
 
 
 def main() -> None:
@@ -121,16 +119,13 @@ def difference(first: Values, second: Values, *, seed: int = 0) -> dict[str, flo
     """
     random = np.random.default_rng(seed)
     seeds, queries = first.shape
-    of_first, of_second = (random.multinomial(seeds, np.full(seeds, 1 / seeds), RESAMPLES) / seeds for _ in range(2))
-    asked = random.multinomial(queries, np.full(queries, 1 / queries), RESAMPLES) / queries
-    means = (((of_first @ first) - (of_second @ second)) * asked).sum(axis=1)
-    low, high = np.quantile(means, [0.025, 0.975])
-    mean = float(first.mean() - second.mean())
-    return {"mean": round(mean, 4), "low": round(float(low), 4), "high": round(float(high), 4)}
+    of_first, of_second = drawn(random, seeds), drawn(random, seeds)
+    means = (((of_first @ first) - (of_second @ second)) * drawn(random, queries)).sum(axis=1)
+    return with_interval(float(first.mean() - second.mean()), means)
 
 
 def _told(means: Values) -> dict[str, list[float]]:
-    return {label: [round(float(each), 4) for each in means[:, column]] for column, label in enumerate(MEASURES)}
+    return {label: rounded(means[:, column]) for column, label in enumerate(MEASURES)}
 
 
 if __name__ == "__main__":

@@ -170,7 +170,7 @@ def compared(
     }
     for name, proposing in ways.items():
         begun = time.perf_counter()
-        is_new = publish(folder, url, **proposing).written > 0
+        is_new = publish(folder, url, **proposing).written == alone.index.manifest.counts.documents
         seconds = time.perf_counter() - begun if is_new else seconds_before[name]
         hits, times = answered(Searcher.open(url, encoder), asked)
         yield {
@@ -270,17 +270,21 @@ def main() -> None:
             server.cleanup()
 
 
+def recorded() -> list[dict[str, Any]]:
+    """Return the records of earlier calls."""
+    records: list[dict[str, Any]] = json.loads(RESULT.read_text(encoding="utf-8")) if RESULT.is_file() else []
+    return records
+
+
 def seconds_of(sentences: int) -> dict[str, float]:
     """Return how long publishing took by the record of a size, by the name of the way."""
-    records = json.loads(RESULT.read_text(encoding="utf-8")) if RESULT.is_file() else []
-    rows = [row for record in records if record["sentences"] == sentences for row in record["indexes"]]
+    rows = [row for record in recorded() if record["sentences"] == sentences for row in record["indexes"]]
     return {row["index"]: row["publishing_seconds"] for row in rows if "publishing_seconds" in row}
 
 
 def merged(record: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the kept records with this one in the place of an earlier one of its size, by size."""
-    before = json.loads(RESULT.read_text(encoding="utf-8")) if RESULT.is_file() else []
-    others = [earlier for earlier in before if earlier["sentences"] != record["sentences"]]
+    others = [earlier for earlier in recorded() if earlier["sentences"] != record["sentences"]]
     return sorted([*others, record], key=lambda one: one["sentences"])
 
 

@@ -16,25 +16,22 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from auscult.provenance import stamp
 from auscult_lab.evaluation.measures import measure
 from auscult_lab.evaluation.trec import read_qrels, read_run
 from merging import merge_record
+from resampling import Values, drawn, rounded, with_interval
 
 RESULT = Path(__file__).resolve().parent / "results" / "seeds.json"
 MEASURES = {"R@1": "R@1", "MAP": "AP"}
 """What the mean over queries is called, and a query's own measure in ir_measures' notation."""
 SAME = ("corpus", "protocol", "model", "track", "queries")
 """Fields in which the evaluations of one model agree."""
-RESAMPLES = 2000
-Values = npt.NDArray[np.float64]
 
 
 def main() -> None:
@@ -85,19 +82,8 @@ def interval(values: Values, *, seed: int = 0) -> dict[str, Any]:
     """Return the means by seed, their mean, and its interval over seeds and queries; `values` is (seeds, queries)."""
     random = np.random.default_rng(seed)
     seeds, queries = values.shape
-    of_seeds = random.multinomial(seeds, np.full(seeds, 1 / seeds), RESAMPLES) / seeds
-    of_queries = random.multinomial(queries, np.full(queries, 1 / queries), RESAMPLES) / queries
-    low, high = np.quantile(((of_seeds @ values) * of_queries).sum(axis=1), [0.025, 0.975])
-    return {
-        "by_seed": _rounded(values.mean(axis=1)),
-        "mean": round(float(values.mean()), 4),
-        "low": round(float(low), 4),
-        "high": round(float(high), 4),
-    }
-
-
-def _rounded(values: Sequence[float] | Values) -> list[float]:
-    return [round(float(value), 4) for value in values]
+    means = ((drawn(random, seeds) @ values) * drawn(random, queries)).sum(axis=1)
+    return {"by_seed": rounded(values.mean(axis=1)), **with_interval(float(values.mean()), means)}
 
 
 if __name__ == "__main__":

@@ -167,7 +167,7 @@ _AGAIN = 9
 def _shared(described: Described) -> Described:
     """Return the lines that several commands have, by the innermost group of these commands.
 
-    Of several lines for one name in one group, the most frequent one.
+    Where commands of a group describe one name differently, the most frequent line counts.
     """
     places: dict[tuple[str, str], list[tuple[str, ...]]] = {}
     for path, params in described.items():

@@ -211,8 +211,8 @@ is the search by the model's score alone.""",
 RELIABILITY = Page(
     name="reliability",
     title="Reliability",
-    opening="""What an index survives, counted by `make reliability`; the tests check it in small. A disk that loses
-what it said it had synced is not simulated. SQLite's log is trusted to be synced at each commit; what it loses
+    opening="""What an index survives, counted by `make reliability`; the tests check a few cases of each. A disk that
+loses what it reported as synced is not simulated. SQLite's log is trusted to be synced at each commit; what it loses
 afterwards is noticed by `CURRENT` (R12, [how](../reference/index-format.md#generations)).""",
     folder="explanation/",
 )

@@ -22,7 +22,7 @@ from auscult.interfaces import FloatArray
 
 _MORE: Final = 16
 _ROUNDING: Final = 2**-10
-"""How much a proposer's product of two unit vectors differs at most: PostgreSQL rounds both to half precision."""
+"""How much a proposer's product of two unit vectors may differ, as PostgreSQL rounds both to half precision."""
 _PROPOSED: Final = 200
 """How many passages are proposed by their vectors, if all evidence is used."""
 

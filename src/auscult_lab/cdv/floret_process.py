@@ -1,4 +1,4 @@
-"""Train a floret table in a process of its own. The only file that imports floret.
+"""Train a floret table in a process of its own. The only file of the packages that imports floret.
 
     python -m auscult_lab.cdv.floret_process TEXT SETTINGS TABLE WAITING
 
