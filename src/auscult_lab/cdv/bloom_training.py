@@ -3,11 +3,16 @@
 Departures: the paper trains them "similarly to the CDV model", with 5 epochs, batches of 128 sentences, a rate of 10^-3
 and dropout of 0.5. CDV's rate falls by 0.975 an epoch and its weights decay by 10^-4. By default neither applies here;
 an experiment can set both. Sentences are cut at 96 words, as CDV's are.
+
+After the paper's 5 epochs an encoder hardly knows which entity a text describes. An experiment can therefore hold
+descriptions out, train until their codes are not predicted better any more, and scale the encoder's inputs.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,12 +28,15 @@ from auscult_lab.modules.recurrent import pack
 from auscult_lab.modules.word_vectors import WordVectors, tokenize
 from auscult_lab.training.batches import DocumentBatches, Key
 from auscult_lab.training.labels import LabelledDocument
+from auscult_lab.training.loop import History
 from auscult_lab.training.losses import bp_mll
 from auscult_lab.training.schedule import Schedule
 from auscult_lab.training.stages import Run
 
 Description = tuple[str, str]
 _MAX_WORDS = 96
+_PART = 256
+_MEASURE = "code_R@1"
 
 
 def entity_descriptions(
@@ -68,17 +76,66 @@ def aspect_descriptions(documents: Iterable[LabelledDocument]) -> list[Descripti
     return list(described)
 
 
+def draw_held_out(keys: Sequence[str], number: int, seed: int) -> list[int]:
+    """Return rows of descriptions to hold out, in order: one at most of each key that has others.
+
+    Args:
+        keys: Key of each description.
+        number: The most rows.
+        seed: Seed of the draw.
+    """
+    sizes = Counter(keys)
+    chosen: dict[str, int] = {}
+    for row in np.random.default_rng(seed).permutation(len(keys)).tolist():
+        if len(chosen) < number and sizes[keys[row]] > 1:
+            chosen.setdefault(keys[row], row)
+    return sorted(chosen.values())
+
+
+@dataclass(frozen=True, slots=True)
+class CodeTest:
+    """Held-out descriptions, and the codes that they are found among.
+
+    Attributes:
+        words: Word vectors of each description, (words, dim).
+        owners: Row of each one's code in `codes`.
+        codes: (keys, bits).
+    """
+
+    words: tuple[Tensor, ...]
+    owners: Tensor
+    codes: Tensor
+
+    def accuracy(self, encoder: BloomEncoder) -> float:
+        """Return the share of descriptions whose code is likelier than all others by the encoder's bits."""
+        first = 0
+        device = next(encoder.parameters()).device
+        codes, owners = self.codes.to(device), self.owners.to(device)
+        encoder.eval()
+        with torch.inference_mode():
+            for start in range(0, len(self.words), _PART):
+                rows = owners[start : start + _PART]
+                bits = encoder(pack([text.to(device) for text in self.words[start : start + _PART]]))
+                # Of the log-likelihood of a code, only this part differs between codes.
+                likely = torch.logit(bits, eps=1e-6) @ codes.T
+                own = likely.gather(1, rows[:, None])
+                first += int(((likely >= own).sum(dim=1) == 1).sum())
+        encoder.train()
+        return first / len(self.words)
+
+
 class _BloomObjective:
-    def __init__(self, encoder: BloomEncoder, choice: BloomTraining) -> None:
+    def __init__(self, encoder: BloomEncoder, choice: BloomTraining, test: CodeTest | None) -> None:
         self.network = encoder
         self._choice = choice
+        self._test = test
 
     def loss(self, batch: Sequence[Any]) -> tuple[Tensor, int]:
         words, bits = batch
         return bp_mll(self.network(words), bits), len(bits)
 
     def measures(self) -> Mapping[str, float]:
-        return {}
+        return {} if self._test is None else {_MEASURE: self._test.accuracy(self.network)}
 
     def optimizer(self) -> torch.optim.Optimizer:
         choice = self._choice
@@ -95,47 +152,81 @@ def train_bloom_space(
     seed: int,
     accelerator: str,
     run: Run,
-) -> BloomSpace:
+    within: str = "spaces",
+) -> tuple[BloomSpace, History]:
     """Train an encoder on (key, text) pairs and place every key at the mean of its texts' embeddings (Eq. 5, 6).
+
+    Held-out descriptions count in these means, as the paper's do.
 
     Args:
         described: Pairs of key and describing text.
         names: Normalised names -> keys; see `BloomSpace`.
         vectors: Word vectors the encoder reads.
-        choice: Epochs, batch size, learning rate and its decay, weight decay, dropout.
+        choice: Epochs, batch size, learning rate and its decay, weight decay, dropout, scale, what is held out.
         dim: Length of an embedding.
         seed: For initialisation and shuffling.
         accelerator: Device type, as the training library names it ("cpu", "cuda").
         run: The training of which this is one stage.
+        within: Folder of its checkpoints in the training's folder.
+
+    Returns:
+        The space, and the figures of every epoch.
     """
     torch.manual_seed(seed)
-    config = BloomConfig(word_dim=vectors.dim, lstm_dim=dim, dense_dim=dim, dropout=choice.dropout)
+    config = BloomConfig(
+        word_dim=vectors.dim,
+        lstm_dim=dim,
+        dense_dim=dim,
+        dropout=choice.dropout,
+        input_scale=choice.input_scale,
+    )
     encoder = BloomEncoder(config)
     codes = {key: bloom_bits(key, bits=config.bits, hashes=config.hashes) for key, _ in described}
     words = [tokenize(text)[:_MAX_WORDS] for _, text in described]
     usable = [row for row, tokens in enumerate(words) if tokens and vectors.lookup(tokens).any()]
+    drawn = draw_held_out([described[row][0] for row in usable], choice.held_out, seed)
+    held_out = [usable[place] for place in drawn]
+    learned = sorted(set(usable) - set(held_out))
+
+    def known_words(row: int) -> Tensor:
+        read = vectors.lookup(words[row])
+        return torch.from_numpy(read[read.any(axis=1)])
 
     def collate(keys: Sequence[Key]) -> tuple[PackedSequence, Tensor]:
-        rows = [usable[place] for _, place in keys]
-        read = (vectors.lookup(words[row]) for row in rows)
-        texts = [torch.from_numpy(known[known.any(axis=1)]) for known in read]
-        return pack(texts), torch.from_numpy(np.stack([codes[described[row][0]] for row in rows]))
+        rows = [learned[place] for _, place in keys]
+        bits = np.stack([codes[described[row][0]] for row in rows])
+        return pack([known_words(row) for row in rows]), torch.from_numpy(bits)
 
     # Names of three words and sentences of thirty: texts of like length together save most of the work.
-    lengths = [len(words[row]) for row in usable]
+    lengths = [len(words[row]) for row in learned]
     batches = DocumentBatches(lengths, batch_documents=choice.batch_size, seed=seed, jitter=3.0)
     loader: DataLoader[Any] = DataLoader(_Keys(), batch_sampler=batches, collate_fn=collate)
-    schedule = Schedule(epochs=choice.epochs, seed=seed, decay=choice.decay, accelerator=accelerator, devices=1)
-    run.fit(_BloomObjective(encoder, choice), loader, schedule, within="spaces")
+    keys = {key: row for row, key in enumerate(codes)}
+    test = None
+    if held_out:
+        test = CodeTest(
+            words=tuple(known_words(row) for row in held_out),
+            owners=torch.tensor([keys[described[row][0]] for row in held_out]),
+            codes=torch.from_numpy(np.stack(list(codes.values()))),
+        )
+    schedule = Schedule(
+        epochs=choice.epochs,
+        seed=seed,
+        decay=choice.decay,
+        monitor=None if test is None else f"validation_{_MEASURE}",
+        patience=choice.patience,
+        accelerator=accelerator,
+        devices=1,
+    )
+    history = run.fit(_BloomObjective(encoder, choice, test), loader, schedule, within=within)
     embedded = BloomSpace(encoder, vectors, {}).embed([text for _, text in described])
-    keys = {key: row for row, key in enumerate(dict.fromkeys(key for key, _ in described))}
     owners = np.array([keys[key] for key, _ in described])
     filled = embedded.any(axis=1)
     sums = np.zeros((len(keys), embedded.shape[1]), dtype=np.float64)
     np.add.at(sums, owners[filled], embedded[filled])
     sizes = np.bincount(owners[filled], minlength=len(keys))
     known = {key: (sums[row] / sizes[row]).astype(np.float32) for key, row in keys.items() if sizes[row]}
-    return BloomSpace(encoder, vectors, known, names)
+    return BloomSpace(encoder, vectors, known, names), history
 
 
 class _Keys(Dataset[Key]):

@@ -1,7 +1,7 @@
 """CDV for `stages.train`: word vectors, target spaces, and a network trained in one stage or two.
 
 FOLDER/words/              word vectors and word frequencies
-FOLDER/spaces/             the paper's entity and aspect encoders, where they are the targets
+FOLDER/spaces/             the paper's entity and aspect encoders, where they are the targets, and their epochs' figures
 FOLDER/sentences/          sentence vectors of a frozen transformer, where one reads the sentences
 FOLDER/checkpoints/        the last epoch and the best one, as the training library writes them
 FOLDER/frozen/             the whole model before fine-tuning, where the transformer is fine-tuned
@@ -12,6 +12,7 @@ FOLDER/fine-tuning/        the checkpoints of that second stage
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -23,6 +24,8 @@ import torch
 from torch.utils.data import DataLoader
 
 from auscult.errors import ConfigError, DataError
+from auscult.files.json_text import parse_json
+from auscult.files.writing import whole_or_nothing
 from auscult_lab.cdv.bloom_training import aspect_descriptions, entity_descriptions, entity_names, train_bloom_space
 from auscult_lab.cdv.data import DocumentExamples, collate, read_by_transformer
 from auscult_lab.cdv.encoder import CdvEncoder, PooledTransformer
@@ -52,7 +55,7 @@ def prepare(experiment: CdvExperiment, run: Run) -> CdvBuild:
     data = gather(experiment, run.say)
     words, shares = word_vectors(experiment, data, given, run.folder / "words", run.say)
     sentences = _sentence_encoder(experiment, words, shares)
-    spaces = _spaces(experiment, data, words, run)
+    spaces, learning = _spaces(experiment, data, words, run)
     torch.manual_seed(experiment.seed)
     choice = experiment.network
     config = CdvConfig(
@@ -69,7 +72,7 @@ def prepare(experiment: CdvExperiment, run: Run) -> CdvBuild:
     )
     network = CdvNetwork(config)
     encoder = CdvEncoder(network, sentences, spaces, name=experiment.title or experiment.name)
-    return CdvBuild(experiment, run, data, encoder)
+    return CdvBuild(experiment, run, data, encoder, learning)
 
 
 @dataclass
@@ -78,12 +81,14 @@ class CdvBuild(Build[CdvExperiment]):
 
     Attributes:
         encoder: The model. Fine-tuning replaces it by one with a transformer of its own.
+        learning: For each task, the best epoch of the paper's target encoder, and figures of all; else empty.
         frozen: Record of the stage with a frozen transformer, where fine-tuning follows it; else empty.
     """
 
     kind = "training"
     data: TrainingData
     encoder: CdvEncoder
+    learning: Record = field(default_factory=dict)
     frozen: Record = field(default_factory=dict)
 
     @property
@@ -138,6 +143,8 @@ class CdvBuild(Build[CdvExperiment]):
             "parameters": trained_parameters(*trained),
             "seconds_this_run": round(time.monotonic() - self.run.began, 1),
         }
+        if self.learning:
+            record["targets"] = self.learning
         if self.experiment.validation.calibrate:
             quality = calibrate(encoder, self.data.held_out, self._asked_for())
             weight, share = encoder.entity_weight, encoder.document_share
@@ -167,16 +174,22 @@ def _sentence_encoder(experiment: CdvExperiment, words: WordVectors, shares: dic
     return AveragedWords(own, shares if choice.frequency_weighted else None)
 
 
-def _spaces(experiment: CdvExperiment, data: TrainingData, words: WordVectors, run: Run) -> dict[Task, TargetSpace]:
+def _spaces(
+    experiment: CdvExperiment, data: TrainingData, words: WordVectors, run: Run
+) -> tuple[dict[Task, TargetSpace], Record]:
     tasks = experiment.network.tasks
     if experiment.targets.kind == "average":
-        return {task: AverageSpace(words, _centre(task, data, words)) for task in tasks}
+        return {task: AverageSpace(words, _centre(task, data, words)) for task in tasks}, {}
     choice = experiment.targets.bloom
     spaces: dict[Task, TargetSpace] = {}
+    learning: Record = {}
     for task in tasks:
         file = run.folder / "spaces" / f"{task}.safetensors"
+        figures = file.with_suffix(".json")
         if file.is_file():
             spaces[task] = load_space(file, words)
+            if figures.is_file():
+                learning[task] = parse_json(figures.read_text(encoding="utf-8"))
             continue
         described = (
             entity_descriptions(data.documents, data.knowledge, max_sentences=choice.max_sentences)
@@ -185,7 +198,7 @@ def _spaces(experiment: CdvExperiment, data: TrainingData, words: WordVectors, r
         )
         run.say(f"training the {task} encoder on {len(described):,} descriptions")
         names = entity_names(data.documents, data.knowledge) if task == "entity" else {}
-        spaces[task] = train_bloom_space(
+        spaces[task], history = train_bloom_space(
             described,
             names,
             words,
@@ -194,9 +207,13 @@ def _spaces(experiment: CdvExperiment, data: TrainingData, words: WordVectors, r
             seed=experiment.seed,
             accelerator=experiment.training.accelerator,
             run=run,
+            within=f"spaces/{task}",
         )
+        learning[task] = {"best_epoch": history.best, "history": history.epochs}
+        with whole_or_nothing(figures) as partial:
+            partial.write_text(json.dumps(learning[task]), encoding="utf-8")
         save_space(spaces[task], file)
-    return spaces
+    return spaces, learning
 
 
 def _centre(task: Task, data: TrainingData, words: WordVectors) -> Any:

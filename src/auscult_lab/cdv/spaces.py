@@ -38,7 +38,11 @@ from auscult_lab.modules.word_vectors import WordVectors, tokenize
 
 @dataclass(frozen=True, kw_only=True)
 class BloomConfig:
-    """Sizes of an entity or aspect encoder; defaults are section 5.2's."""
+    """Sizes of an entity or aspect encoder; defaults are section 5.2's, and word vectors as they are.
+
+    Attributes:
+        input_scale: Factor on word vectors (a departure).
+    """
 
     word_dim: int = 128
     lstm_dim: int = 128
@@ -46,6 +50,7 @@ class BloomConfig:
     bits: int = 1024
     hashes: int = 5
     dropout: float = 0.5
+    input_scale: float = 1.0
 
 
 def bloom_bits(identifier: str, *, bits: int, hashes: int) -> FloatArray:
@@ -78,7 +83,8 @@ class BloomEncoder(nn.Module):
 
     def embed(self, words: PackedSequence) -> Tensor:
         """Return embeddings ε(s) (Eq. 4): packed word vectors to (texts, lstm_dim), components in (-1, 1)."""
-        forward, backward = self.words.end_states(words)
+        scaled = words._replace(data=words.data * self.config.input_scale)
+        forward, backward = self.words.end_states(scaled)
         return (forward + backward) / 2
 
     def forward(self, words: PackedSequence) -> Tensor:

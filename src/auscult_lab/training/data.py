@@ -9,12 +9,13 @@ thus learns to find the name of a document's subject, whatever it is. Not in arn
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from auscult.concepts import KnowledgeBase, MentionLinker, normalise_name
 from auscult.concepts.opening import open_knowledge_base
 from auscult.documents import Document
+from auscult.documents.building import Section, build_document
 from auscult.errors import ConfigError
 from auscult.files.records import left_out
 from auscult.interfaces import Corpus
@@ -56,6 +57,25 @@ def name_pool(knowledge: KnowledgeBase, excluded: Sequence[str] = ()) -> NamePoo
         if (words := tuple(tokenize(name))) and len(words) <= _LONGEST_NAME and words not in left_out
     }
     return NamePool(tuple(names))
+
+
+def definition_documents(knowledge: KnowledgeBase, excluded: Iterable[Document]) -> list[Document]:
+    """Return a document for each concept with a definition: its name as title, and the definition without a heading.
+
+    Args:
+        knowledge: Source of the definitions.
+        excluded: Documents about entities that training may not see; concepts with these titles are left out.
+    """
+    left_out = {normalise_name(title_words(document.title)) for document in excluded}
+    return [
+        build_document(
+            doc_id=f"definition:{concept.concept_id}",
+            title=concept.name,
+            sections=[Section(heading="", text=concept.definition)],
+        )
+        for concept in knowledge
+        if concept.definition and not left_out & {normalise_name(name) for name in concept.names}
+    ]
 
 
 def replace_words(sentence: Sequence[str], old: Sequence[str], new: Sequence[str]) -> list[str]:
@@ -116,6 +136,10 @@ def gather(experiment: DataExperiment, say: Callable[[str], None]) -> TrainingDa
         )
         training = [training[row] for row in sorted(drawn)]
         say(f"{len(training):,} of them to train on")
+    if experiment.labels.definitions and knowledge is not None:
+        definitions = definition_documents(knowledge, held_out)
+        training = training + definitions
+        say(f"knowledge base: {len(definitions):,} definitions")
     linker = MentionLinker(knowledge) if knowledge is not None and experiment.labels.mentions else None
     say("labelling" + (" (titles, headings and linked mentions)" if linker else " (titles and headings)"))
     excluded = [

@@ -135,10 +135,13 @@ class LabelChoice(Settings):
         mentions: Label a sentence also with the entities of the knowledge base that it mentions.
         substitute: Share of training documents whose title entity is replaced, in title and text, by another name of
             the knowledge base; drawn again each epoch (a departure).
+        definitions: Also learn from definitions of the knowledge base, each a document under its concept's name (a
+            departure).
     """
 
     mentions: bool = True
     substitute: float = Field(default=0.0, ge=0, le=1)
+    definitions: bool = False
 
 
 class ValidationChoice(Settings):

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from auscult.concepts import KnowledgeBase, MentionLinker
 from auscult.documents.building import Section, build_document
 from auscult_lab.cdv import bloom_training as bloom_training
+from auscult_lab.cdv.bloom_training import CodeTest
 from auscult_lab.cdv.data import DocumentExamples
 from auscult_lab.cdv.experiment import BloomTraining, CdvExperiment
+from auscult_lab.cdv.spaces import BloomConfig, BloomEncoder
+from auscult_lab.modules.recurrent import pack
 from auscult_lab.modules.word_vectors import AveragedWords
 from auscult_lab.training import stages
-from auscult_lab.training.data import TrainingData
+from auscult_lab.training.data import TrainingData, definition_documents
 from auscult_lab.training.labels import label_documents
+from auscult_lab.training.loop import History
 from auscult_lab.training.stages import Run
 from cdv_by_hand import Vector, bloom_code, embedding, weights_of
 from small_cdv import ASPECTS, ENTITIES, Words, drawn, read, table_space
@@ -31,12 +37,13 @@ def test_entity_vector_is_the_mean_of_its_descriptions(monkeypatch: pytest.Monke
     """Eq. 5 and 6, and what Eq. 2 is trained to predict; the network stays as it was drawn."""
     seen: list[Vector] = []
 
-    def fit(objective: Any, loader: Any, *_: object, **__: object) -> None:
+    def fit(objective: Any, loader: Any, *_: object, **__: object) -> History:
         drawn(objective.network, seed=2)
         seen.extend(code.double().numpy() for _, codes in loader for code in codes)
+        return History([], 0)
 
     monkeypatch.setattr(stages, "fit", fit)
-    space = bloom_training.train_bloom_space(
+    space, _ = bloom_training.train_bloom_space(
         DESCRIBED, {"gout": "Q2"}, Words(), BloomTraining(), dim=3, seed=1, accelerator="cpu",
         run=Run(tmp_path, lambda _: None, progress=False),
     )  # fmt: skip
@@ -55,7 +62,7 @@ def test_entity_vector_is_the_mean_of_its_descriptions(monkeypatch: pytest.Monke
 
 def test_learning_rate_and_weight_decay_follow_the_settings(tmp_path: Path) -> None:
     def weights(**choice: float) -> Vector:
-        space = bloom_training.train_bloom_space(
+        space, _ = bloom_training.train_bloom_space(
             DESCRIBED, {}, Words(), BloomTraining(epochs=2, batch_size=8, dropout=0.0, learning_rate=0.01, **choice),
             dim=3, seed=1, accelerator="cpu", run=Run(tmp_path, lambda _: None, progress=False),
         )  # fmt: skip
@@ -66,6 +73,49 @@ def test_learning_rate_and_weight_decay_follow_the_settings(tmp_path: Path) -> N
     assert np.abs(weights(decay=0.1) - plain).max() > 1e-3, "the second epoch takes smaller steps"
     shrunk = weights(weight_decay=10.0)
     assert np.abs(shrunk).mean() < 0.95 * np.abs(plain).mean()
+
+
+def test_code_is_found_where_it_is_the_likeliest() -> None:
+    """Of all codes by the whole likelihood of Eq. 2's bits, worked out with numpy."""
+    encoder = drawn(BloomEncoder(BloomConfig(word_dim=4, lstm_dim=3, dense_dim=3)), seed=2)
+    words = tuple(torch.from_numpy(np.array(read(text), np.float32)) for _, text in DESCRIBED[:6])
+    keys = ["DOID:1", "Q1", "Q2"]
+    codes = np.stack([bloom_code(key) for key in keys])
+    with torch.no_grad():
+        bits = torch.cat([encoder(pack([text])) for text in words]).double().numpy()
+    likely = np.log(bits) @ codes.T + np.log(1 - bits) @ (1 - codes).T
+    for owners in itertools.product(range(3), repeat=2):
+        test = CodeTest(words[:2], torch.tensor(owners), torch.from_numpy(codes.astype(np.float32)))
+        right = [likely[row].argmax() == owner for row, owner in enumerate(owners)]
+        assert test.accuracy(encoder) == np.mean(right)
+
+
+def test_best_epoch_by_held_out_codes_counts(tmp_path: Path) -> None:
+    _, history = bloom_training.train_bloom_space(
+        DESCRIBED, {}, Words(), BloomTraining(epochs=9, learning_rate=0.1, held_out=5, patience=3, input_scale=2),
+        dim=8, seed=1, accelerator="cpu", run=Run(tmp_path, lambda _: None, progress=False), within="spaces/entity",
+    )  # fmt: skip
+    found = [epoch["validation_code_R@1"] for epoch in history.epochs]
+    assert history.best == found.index(max(found))
+    assert len(found) <= history.best + 4
+    assert (tmp_path / "spaces/entity/best.ckpt").is_file()
+
+
+def test_held_out_descriptions_leave_one_of_their_key() -> None:
+    keys = ["a", "a", "b", "c", "c", "c"]
+    assert bloom_training.draw_held_out(keys, 0, seed=1) == []
+    drawn_rows = bloom_training.draw_held_out(keys, 9, seed=1)
+    assert sorted(keys[row] for row in drawn_rows) == ["a", "c"]
+
+
+def test_definitions_are_documents_under_their_names(ontology: Path) -> None:
+    knowledge = KnowledgeBase.from_files([ontology])
+    everything = definition_documents(knowledge, [])
+    defined = {concept.name: concept.definition for concept in knowledge if concept.definition}
+    assert defined
+    assert {document.title: document.text for document in everything} == defined
+    left = definition_documents(knowledge, everything[:1])
+    assert [document.title for document in left] == [document.title for document in everything[1:]]
 
 
 def test_targets_are_means_over_title_mentions_and_headings(ontology: Path) -> None:
