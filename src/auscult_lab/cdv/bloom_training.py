@@ -4,8 +4,10 @@ Departures: the paper trains them "similarly to the CDV model", with 5 epochs, b
 and dropout of 0.5. CDV's rate falls by 0.975 an epoch and its weights decay by 10^-4. By default neither applies here;
 an experiment can set both. Sentences are cut at 96 words, as CDV's are.
 
-After the paper's 5 epochs an encoder hardly knows which entity a text describes. An experiment can therefore hold
-descriptions out, train until their codes are not predicted better any more, and scale the encoder's inputs.
+After the paper's 5 epochs an encoder hardly knows which entity a text describes (`benchmarks/bloom_codes.py`). An
+experiment can therefore hold descriptions out, train until their codes are not predicted better any more, scale the
+encoder's inputs, or take another loss than BP-MLL. That one averages over the bits that are not set, so that setting
+five of another entity's costs next to nothing.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional
 from torch.nn.utils.rnn import PackedSequence
 from torch.utils.data import DataLoader, Dataset
 
@@ -132,7 +135,8 @@ class _BloomObjective:
 
     def loss(self, batch: Sequence[Any]) -> tuple[Tensor, int]:
         words, bits = batch
-        return bp_mll(self.network(words), bits), len(bits)
+        loss = bp_mll if self._choice.loss == "bp-mll" else functional.binary_cross_entropy
+        return loss(self.network(words), bits), len(bits)
 
     def measures(self) -> Mapping[str, float]:
         return {} if self._test is None else {_MEASURE: self._test.accuracy(self.network)}

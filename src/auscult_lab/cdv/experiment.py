@@ -81,7 +81,8 @@ class BloomTraining(Settings):
         decay: Factor on the learning rate after each epoch. The paper: "similarly to" CDV (0.975).
         weight_decay: 1e-4 in the paper; decoupled, as CDV's is here.
         max_sentences: Sentences of an article's lead that describe its entity.
-        input_scale: Factor on word vectors, whose numbers are small (a departure).
+        input_scale: Factor on word vectors (a departure).
+        loss: The paper's `bp-mll`, or `cross-entropy` of each bit (a departure).
         held_out: Descriptions to hold out, of IDs that have others. After each epoch, the share is measured for which
             the code of their ID is the likeliest of all, and the best epoch counts; 0 measures nothing.
         patience: Epochs without improvement before it stops; null runs all.
@@ -95,6 +96,7 @@ class BloomTraining(Settings):
     dropout: float = Field(default=0.5, ge=0, lt=1)
     max_sentences: int = Field(default=8, ge=1)
     input_scale: float = Field(default=1.0, gt=0)
+    loss: Literal["bp-mll", "cross-entropy"] = "bp-mll"
     held_out: int = Field(default=0, ge=0)
     patience: int | None = Field(default=None, ge=1)
 
