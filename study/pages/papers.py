@@ -242,6 +242,7 @@ def page_of(file: str) -> Page:
 KINDS: Mapping[str, Page] = {
     "training": ARNOLD,
     "target_spaces": ARNOLD,
+    "bloom_codes": ARNOLD,
     "medquad-overlap": ARNOLD,
     "ranker_tuning": ZHU,
     "names_seen": ZHU,

@@ -11,6 +11,7 @@ from auscult_lab.evaluation.tables import TextTable
 from study.epochs import explained
 from study.figures.page_figures import PageFigure, page_figures
 from study.pages.ablation import ablation_table
+from study.pages.codes_table import codes_table
 from study.pages.comparison import SIGNS_EXPLAINED, comparison_table, comparisons_of
 from study.pages.context_knowledge import questions_table
 from study.pages.cosine_table import cosine_table
@@ -34,6 +35,7 @@ from study.pages.unseen_table import unseen_table
 _Records = Sequence[Mapping[str, Any]]
 _MAKERS: Mapping[str, Callable[[_Records], Sequence[TextTable]]] = {
     "target_spaces": lambda records: [target_table(records)],
+    "bloom_codes": lambda records: [codes_table(records)],
     "seeds": lambda records: [several_seeds_table(records)],
     "knowledge_seeds": seeds_tables,
     "weighted-cosine": lambda records: [cosine_table(records)],
