@@ -31,8 +31,10 @@ def licences_of(python: Path) -> dict[str, tuple[str, str]]:
     Args:
         python: Interpreter of the environment.
     """
-    told = subprocess.run([python, "-c", _LIST], check=True, capture_output=True, text=True)  # noqa: S603 - our own
-    packages = json.loads(told.stdout)
+    # Isolated: packages of a PYTHONPATH are no part of the release.
+    command: list[str | Path] = [python, "-I", "-c", _LIST]
+    process = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603 - our own arguments
+    packages = json.loads(process.stdout)
     return {name: (version, licence) for name, (version, licence) in sorted(packages.items())}
 
 

@@ -92,6 +92,14 @@ def test_licences_are_those_of_the_environment() -> None:
     assert licences_of(Path(sys.executable))["numpy"][1].startswith("BSD")
 
 
+def test_packages_outside_the_environment_are_not_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    metadata = tmp_path / "elsewhere-1.0.dist-info" / "METADATA"
+    metadata.parent.mkdir()
+    metadata.write_text("Metadata-Version: 2.1\nName: elsewhere\nVersion: 1.0\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    assert "elsewhere" not in licences_of(Path(sys.executable))
+
+
 def test_the_running_python_is_tried() -> None:
     assert Path(sys.executable) in supported_pythons()
 

@@ -37,9 +37,9 @@ class Index:
     """An index that was built.
 
     Attributes:
-        counts: Numbers of documents, passages and sentences.
+        counts: Of documents, passages and sentences.
         seconds: Wall-clock time of the build.
-        left_out: How many files could not be read; then a line for each, with the reason.
+        left_out: How many files could not be read, and a line for each, with the reason.
     """
 
     folder: Path
@@ -68,7 +68,7 @@ def build_index(
     choices: Choices | None = None,
     skip_bad: bool = False,
 ) -> Index:
-    """Build an index, replacing one that is in the folder.
+    """Build an index, in place of an older one.
 
     Files that cannot be read are skipped. The logger "auscult" warns about each, and `Index.left_out` names them.
 
@@ -77,7 +77,7 @@ def build_index(
         out: The index folder. Readers see an old index until the new one is complete.
         model: A shipped encoder ("fast", "best") or a model folder.
         knowledge: Taxonomies that resolve entities (`concepts.opening`); an empty list for none. Default: the knowledge
-            base on this machine, if there is one.
+            base of this machine.
         choices: How to read files.
         skip_bad: Also skip unreadable records within files.
 
@@ -131,7 +131,7 @@ def read_files(*paths: str | Path, choices: Choices | None = None, skip_bad: boo
     Args:
         paths: Folders, files, archives and patterns.
         choices: How to read files.
-        skip_bad: Skip an unreadable file even if it is the only one, instead of raising an error.
+        skip_bad: Skip an unreadable file even if it is the only one.
 
     Raises:
         CorpusMissingError: A path does not exist.

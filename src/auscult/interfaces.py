@@ -96,8 +96,8 @@ class Hit:
         probability: Probability that the passage answers; None where only the model scores.
         above: The headings above its own, outermost first.
         book: Title of the document, where `title` is that of an article.
-        file: The file's path below the indexed one; empty without a file.
-        place: Where in the file the answer is, such as "page 3", "sheet Doses" or "line 12"; empty where unknown.
+        file: The file's path below the indexed one; may be empty.
+        place: Where in the file the answer is, such as "page 3", "sheet Doses" or "line 12"; may be empty.
     """
 
     rank: int

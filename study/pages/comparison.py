@@ -21,8 +21,8 @@ from auscult_lab.evaluation.tables import (
 from auscult_lab.evaluation.tracks import trained_on
 from study.epochs import mark_of
 from study.pages.encoder_marks import EncoderMarks
-from study.pages.how_made import made_by
-from study.pages.papers import Comparison, Page
+from study.pages.how_made import commands_note, how_made
+from study.pages.papers import TABLES, Comparison, Page
 from study.pages.reading import Filed
 from study.published import paper_row, paper_tables, published_row, published_table
 from study.unseen import is_unseen
@@ -105,6 +105,17 @@ def comparison_table(comparison: Comparison, page: Page, filed: Sequence[Filed],
     cells = tuple(zip(*(column.cells for column in shown), strict=True))
     notes = _notes(comparison, page, records)
     return TextTable(comparison.title, tuple(column.heading for column in shown), cells, notes)
+
+
+def command_rows(comparison: Comparison, page: Page, filed: Sequence[Filed]) -> list[dict[str, str]]:
+    """Return the command and the minutes of each row of a table, once per task; without rows that have none."""
+    described = []
+    for row in _rows(comparison, _tasks(comparison, filed), filed):
+        for task, record in row.records.items():
+            if made := how_made(record):
+                place = {"page": page.name, "table": comparison.title, "model": row.model, "task": task_name(task)}
+                described.append(place | made.to_row())
+    return described
 
 
 def _tasks(comparison: Comparison, filed: Sequence[Filed]) -> list[Asked]:
@@ -212,7 +223,7 @@ def _notes(comparison: Comparison, page: Page, records: Sequence[EvaluationRecor
         sentences += [SUPERVISED[corpus] for corpus in adapted if corpus in SUPERVISED]
     sentences += remarks([(record.model, record.training) for record in records])
     sentences += _sources(comparison, page, records)
-    return tuple(filter(None, (" ".join(sentences), made_by(records))))
+    return tuple(filter(None, (" ".join(sentences), commands_note(records, TABLES))))
 
 
 def _accuracy(records: Iterable[EvaluationRecord], measure: str) -> list[str]:

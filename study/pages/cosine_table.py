@@ -9,11 +9,15 @@ from typing import Any
 from auscult_lab.evaluation.published_figures import published_content
 from auscult_lab.evaluation.tables import TextTable, percent
 from study.epochs import mark_of
+from study.pages.how_made import COMMANDS, Made, training_minutes
+from study.pages.papers import TABLES
 from study.pages.plain_values import measured_on
 
 _SHOWN = ("MAP@10", "F1 of means")
 _PAPERS_NAMES = {"MatchPyramid": "MP"}
 _TABLE = "galko2017_table1.json"
+_COMMAND = "python benchmarks/weighted_cosine.py"
+"""Makes all rows, and trains the rankers among them."""
 
 
 def cosine_table(records: Sequence[Mapping[str, Any]]) -> TextTable:
@@ -45,10 +49,25 @@ def cosine_table(records: Sequence[Mapping[str, Any]]) -> TextTable:
             f"{first['queries']:,} queries, {first['passages']:,} passages.",
             f"Published: {paper['citation']}, {paper['table']}, another test set and other candidates.",
             measured_on(first),
+            f"[Minutes of trainings]({TABLES}/{COMMANDS}.csv).",
         )
     )
     columns = ("Model", *measures, *(f"publ. {name}" for name in measures), "ms per query")
-    return TextTable(f"{first['corpus']}, all snippets ranked", columns, tuple(rows), (note,))
+    return TextTable(_title(first), columns, tuple(rows), (note,))
+
+
+def cosine_commands(page: str, records: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+    """Return the command and the minutes of each row that learned."""
+    return [
+        {"page": page, "table": _title(record), "model": record["model"], "task": record["corpus"]}
+        | Made(_COMMAND, training=training_minutes(_training(record))).to_row()
+        for record in records
+        if _training(record)
+    ]
+
+
+def _title(record: Mapping[str, Any]) -> str:
+    return f"{record['corpus']}, all snippets ranked"
 
 
 def published_cosine(record: Mapping[str, Any]) -> dict[str, str]:

@@ -1,57 +1,106 @@
-"""Which command makes the rows of a table, and how long its trainings took."""
+"""The one command that makes each row of a table, and the minutes of its training."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from functools import lru_cache
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-import yaml
+from pydantic import BaseModel
 
-from auscult_lab.evaluation.records import EvaluationRecord
+from auscult_lab.evaluation.records import TEST, EvaluationRecord
+from auscult_lab.training.experiment_files import check_experiment, experiments_in, variant_path
 
-_EXPERIMENTS = Path(__file__).parents[2] / "experiments"
+_ROOT = Path(__file__).parents[2]
 _COMPARED = ("ranker", "capr")
-"""Kinds of models that `auscult compare` trains and evaluates; others take two commands."""
+"""Kinds of models that `auscult compare` trains and evaluates; others are trained, then evaluated."""
+_UNTRAINED = {"BM25": "bm25", "TF-IDF": "tfidf", "QL": "ql"}
+"""Names of term-based models on the command line."""
+_TRAINED = re.compile(r"\$AUSCULT_TRAINED/([\w-]+)/")
+_VARIABLE = re.compile(r"\$(AUSCULT_\w+)")
+_DRAWN = re.compile(r"random (\d+), seed (\d+)")
+COMMANDS = "commands"
+"""Name of the table of all rows' commands."""
 
 
-def made_by(records: Iterable[EvaluationRecord]) -> str:
-    """Name the commands that make these records, with the minutes of their trainings; empty where none is known."""
-    by_file: dict[str, dict[str, EvaluationRecord]] = {}
-    for record in records:
-        if file := _file_of(record):
-            by_file.setdefault(file, {})[_experiment(record)["name"]] = record
-    commands = []
-    for file, trained in sorted(by_file.items()):
-        spent = sum(_spent_seconds(record.training) for record in trained.values())
-        compared = all(record.training.get("kind") in _COMPARED for record in trained.values())
-        variant = "" if compared or len(_names(file)) == 1 else f":{'VARIANT' if len(trained) > 1 else min(trained)}"
-        command = f"auscult {'compare' if compared else 'train'} experiments/{file}{variant}"
-        commands.append(f"`{command}` ({minutes(spent / 60)} min)")
-    evaluated = any("auscult train" in command for command in commands)
-    then = ", then `auscult evaluate CORPUS -m runs/NAME/model`" if evaluated else ""
-    return f"Made by {'; '.join(commands)}{then}." if commands else ""
+@dataclass(frozen=True, slots=True)
+class Made:
+    """How a row is made.
+
+    Attributes:
+        command: A line for a shell, in a checkout. It trains what the row's model begins with, too.
+        needs: Environment variables that it reads; comments of the experiment's file say what they are.
+        preparation: Minutes to read documents and make word vectors, which one row of a file does for all its others.
+        training: Minutes of the epochs of the row's own model, or models; None where it learned nothing.
+    """
+
+    command: str
+    needs: tuple[str, ...] = ()
+    preparation: float | None = None
+    training: float | None = None
+
+    @property
+    def minutes(self) -> float:
+        """Minutes of preparation and training."""
+        return (self.preparation or 0.0) + (self.training or 0.0)
+
+    def to_row(self) -> dict[str, str]:
+        """Return the cells of the table of commands."""
+        return {
+            "command": self.command,
+            "needs": ", ".join(self.needs),
+            "preparation, min": _cell(self.preparation),
+            "training, min": _cell(self.training),
+        }
+
+
+def how_made(record: EvaluationRecord) -> Made | None:
+    """Return how a record is made; None where no experiment file has its model."""
+    trained = _trainings(record.training)
+    if not trained:
+        untrained = _untrained_name(record)
+        return Made(_line("auscult evaluate", record.corpus, "-m", untrained, *_options(record))) if untrained else None
+    names = [str((training.get("experiment") or {}).get("name", "")) for training in trained]
+    if not all(name in _paths() for name in names):
+        return None
+    first = [*dict.fromkeys(_begins_with(names))]
+    variables = {word for training in trained for word in _variables(training["experiment"])}
+    variables |= {word for name in first for word in _variables(_setup(name).backbone)}
+    return Made(
+        " && ".join([*_trainings_of(first), *_last_steps(record, names)]),
+        tuple(sorted(variables - {"AUSCULT_TRAINED"})),
+        sum(float(training.get("preparation_seconds", 0)) for training in trained) / 60,
+        training_minutes(record.training),
+    )
+
+
+def commands_note(records: Iterable[EvaluationRecord], tables: str) -> str:
+    """Return the note below a table: a link to its rows' commands, and the command of its first row that learned.
+
+    Args:
+        records: The table's, in the order of its rows.
+        tables: Path of the folder of tables, from the page.
+    """
+    made = [how for record in records if record.track != "untrained" and (how := how_made(record))]
+    link = f"[Commands and minutes]({tables}/{COMMANDS}.csv)"
+    return f"{link}, such as `{made[0].command}` ({minutes(made[0].minutes)} min)." if made else ""
 
 
 def experiment_of(record: EvaluationRecord) -> str:
     """Return FILE:VARIANT of the experiment that a record's model is of; empty where no experiment file has it."""
-    file = _file_of(record)
-    return f"experiments/{file}:{_experiment(record)['name']}" if file else ""
+    name = (record.training.get("experiment") or {}).get("name", "")
+    return f"experiments/{_paths()[name].name.partition(':')[0]}:{name}" if name in _paths() else ""
 
 
 def training_minutes(training: Mapping[str, Any]) -> float | None:
     """Return the minutes of a training without its preparation; None where they were not recorded."""
-    seconds = training.get("seconds") or _epoch_seconds(training)
-    return float(seconds) / 60 if seconds else None
-
-
-def _spent_seconds(training: Mapping[str, Any]) -> float:
-    return float(training.get("preparation_seconds", 0)) + _epoch_seconds(training)
-
-
-def _epoch_seconds(training: Mapping[str, Any]) -> float:
-    return sum(float(epoch.get("seconds", 0)) for epoch in training.get("history") or ())
+    seconds = float(training.get("seconds") or _epoch_seconds(training))
+    # A model of fewer layers that learned from the encoder first.
+    seconds += _epoch_seconds(training.get("student") or {})
+    return seconds / 60 if seconds else None
 
 
 def minutes(value: float) -> str:
@@ -59,20 +108,97 @@ def minutes(value: float) -> str:
     return f"{value:.1f}" if value < 10 else f"{value:.0f}"
 
 
-def _experiment(record: EvaluationRecord) -> Mapping[str, Any]:
-    return record.training.get("experiment") or {}
+def _cell(value: float | None) -> str:
+    return "" if value is None else f"{value:.1f}"
 
 
-def _file_of(record: EvaluationRecord) -> str:
-    return _files().get(_experiment(record).get("name", ""), "")
+def _epoch_seconds(training: Mapping[str, Any]) -> float:
+    return sum(float(epoch.get("seconds", 0)) for epoch in training.get("history") or ())
+
+
+def _trainings(training: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the training records of a model, or of the models of an ensemble."""
+    if training.get("kind") == "fusion":
+        return [*training["models"].values()]
+    return [training] if training.get("kind") else []
+
+
+def _untrained_name(record: EvaluationRecord) -> str:
+    """Return the name by which `auscult evaluate` opens a model that learned nothing here."""
+    return _UNTRAINED.get(record.model) or str((record.training.get("encoder") or {}).get("name", ""))
+
+
+def _last_steps(record: EvaluationRecord, names: Sequence[str]) -> Iterator[str]:
+    """Yield the command that trains and evaluates a record's models, or the two that do."""
+    kinds = {training["kind"] for training in _trainings(record.training)}
+    if kinds <= {*_COMPARED} and all(record.corpus in _setup(name).evaluate for name in names):
+        fuse = ("--fuse", "+".join(names)) if len(names) > 1 else ()
+        yield _line("auscult compare", *map(_argument, names), *fuse, *_options(record), above=names)
+    else:
+        yield from _trainings_of(names)
+        models = (f"-m runs/{name}/model{':fused' if 'general' in kinds else ''}" for name in names)
+        yield _line("auscult evaluate", record.corpus, *models, *_options(record))
+
+
+def _trainings_of(names: Iterable[str]) -> list[str]:
+    return [_line("auscult train", _argument(name), above=[name]) for name in names]
+
+
+def _line(command: str, *arguments: str, above: Iterable[str] = ()) -> str:
+    """Return a command; where an experiment begins with a model trained before, with the folder of that."""
+    trained = ("AUSCULT_TRAINED=runs",) if any(_TRAINED.match(_setup(name).backbone) for name in above) else ()
+    return " ".join((*trained, command, *arguments))
+
+
+def _options(record: EvaluationRecord) -> list[str]:
+    """Return the options of a record's task that are not at their defaults."""
+    options = []
+    if drawn := _DRAWN.fullmatch(record.query_subset):
+        options += [f"--queries {drawn[1]}", *([f"--seed {drawn[2]}"] if drawn[2] != "0" else [])]
+    options += [f"--split {record.split}"] if record.split != TEST else []
+    options += [f"--protocol {record.protocol}"] if record.protocol != "rerank" else []
+    return options + ([f"--precision {record.precision}"] if record.precision != "float32" else [])
+
+
+def _begins_with(names: Iterable[str]) -> Iterator[str]:
+    """Yield the experiments whose models others begin with, the first first."""
+    for name in names:
+        if trained := _TRAINED.match(_setup(name).backbone):
+            yield from _begins_with([trained[1]])
+            yield trained[1]
+
+
+def _variables(value: object) -> Iterator[str]:
+    """Yield the environment variables in the texts of a nested value."""
+    if isinstance(value, str):
+        yield from _VARIABLE.findall(value)
+    elif isinstance(value, Mapping | list | tuple):
+        for inner in value.values() if isinstance(value, Mapping) else value:
+            yield from _variables(inner)
+
+
+class _Setup(BaseModel):
+    """Fields of an experiment that decide its command; all others are ignored."""
+
+    name: str
+    backbone: str = ""
+    evaluate: tuple[str, ...] = ()
+
+
+@cache
+def _setup(name: str) -> _Setup:
+    return check_experiment(_paths()[name], _Setup)
+
+
+def _argument(name: str) -> str:
+    """Return an experiment as commands take it; the variant only where its file has several."""
+    path = _paths()[name]
+    file = path.with_name(path.name.partition(":")[0])
+    return str((file if len(experiments_in(file)) == 1 else variant_path(file, name)).relative_to(_ROOT))
 
 
 @lru_cache(maxsize=1)
-def _files() -> dict[str, str]:
-    """Map each experiment's name to its file."""
-    return {name: path.name for path in sorted(_EXPERIMENTS.glob("*.yaml")) for name in _names(path.name)}
-
-
-def _names(file: str) -> list[str]:
-    content = yaml.safe_load((_EXPERIMENTS / file).read_text(encoding="utf-8"))
-    return [*content.get("variants", {})] or [content["name"]]
+def _paths() -> dict[str, Path]:
+    """Map each experiment's name to its file, or FILE:VARIANT."""
+    paths = experiments_in(_ROOT / "experiments")
+    return {path.name.partition(":")[2] or check_experiment(path, _Setup).name: path for path in paths}

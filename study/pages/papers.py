@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+TABLES = "../../benchmarks/results/tables"
+"""Path of the folder of tables for programs, from a page."""
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison:

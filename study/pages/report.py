@@ -12,16 +12,17 @@ from study.epochs import explained
 from study.figures.page_figures import PageFigure, page_figures
 from study.pages.ablation import ablation_table
 from study.pages.codes_table import codes_table
-from study.pages.comparison import SIGNS_EXPLAINED, comparison_table, comparisons_of
+from study.pages.comparison import SIGNS_EXPLAINED, command_rows, comparison_table, comparisons_of
 from study.pages.context_knowledge import questions_table
-from study.pages.cosine_table import cosine_table
+from study.pages.cosine_table import cosine_commands, cosine_table
 from study.pages.elements import departures_table
 from study.pages.encoder_marks import EncoderMarks
 from study.pages.full_tables import as_csv, full_tables, table_name
+from study.pages.how_made import COMMANDS
 from study.pages.left_out_table import left_out_table
 from study.pages.nothing_here_table import nothing_here_table
 from study.pages.open_retrieval import open_tables
-from study.pages.papers import ARNOLD, KINDS, PAGES, PRODUCTS, UNSEEN, WANG, Page, page_of
+from study.pages.papers import ARNOLD, GALKO, KINDS, PAGES, PRODUCTS, TABLES, UNSEEN, WANG, Page, page_of
 from study.pages.picked import PICKED, picked_tables
 from study.pages.product_lines import LINES, product_table
 from study.pages.reading import Filed, Results, read_results
@@ -50,8 +51,7 @@ _MAKERS: Mapping[str, Callable[[_Records], Sequence[TextTable]]] = {
     "security": lambda records: [reliability_table(records)],
 }
 """Tables of each kind of records that has some of its own; `PICKED` has those of others."""
-_TABLES = "../../benchmarks/results/tables"
-_COMPARED = f"""Percent. {SIGNS_EXPLAINED} Further measures, times, dates: [tables]({_TABLES}/models.csv). Commands
+_COMPARED = f"""Percent. {SIGNS_EXPLAINED} Further measures, times, dates: [tables]({TABLES}/models.csv). Commands
 need a checkout with its [data](../reference/data.md).
 """
 
@@ -90,12 +90,26 @@ def _page(page: Page, sections: Sequence[str], results: Results) -> str:
 
 
 def write_tables(folder: Path) -> dict[str, str]:
-    """Return every recorded figure as comma-separated values, by the names of their files.
+    """Return every recorded figure, and every row's command, as comma-separated values by the names of their files.
 
     Raises:
         DataError: As `write_pages`.
     """
-    return {f"{name}.csv": as_csv(rows) for name, rows in full_tables(read_results(folder)).items()}
+    results = read_results(folder)
+    tables = {**full_tables(results), COMMANDS: _commands(results)}
+    return {f"{name}.csv": as_csv(rows) for name, rows in tables.items() if rows}
+
+
+def _commands(results: Results) -> list[Mapping[str, str]]:
+    """Return the commands of all rows of the pages' comparisons, in their order, then of the weighted cosines'."""
+    filed = {page: filed_on(page, results) for page in PAGES if page is not UNSEEN}
+    compared = [
+        row
+        for page, entries in filed.items()
+        for comparison in comparisons_of(page, entries)
+        for row in command_rows(comparison, page, entries)
+    ]
+    return [*compared, *cosine_commands(GALKO.name, results.others.get("weighted-cosine", ()))]
 
 
 def report_figures(folder: Path) -> list[PageFigure]:
@@ -160,12 +174,12 @@ def _only_tables(page: Page, filed: Sequence[Filed], results: Results) -> list[s
     """Name what only the tables for programs show: kinds of records, files of variants, further corpora."""
     shown = {*_MAKERS, *PICKED, *LINES}
     kinds = [kind for kind in results.others if KINDS.get(kind, PRODUCTS) is page and kind not in shown]
-    links = [f"[{table_name(kind)}]({_TABLES}/{table_name(kind)}.csv)" for kind in kinds]
+    links = [f"[{table_name(kind)}]({TABLES}/{table_name(kind)}.csv)" for kind in kinds]
     corpora = {corpus for comparison in comparisons_of(page, filed) for corpus in comparison.corpora}
     further = [entry.record.corpus for entry in filed if page is not UNSEEN and entry.record.corpus not in corpora]
     variants = [entry.file for entry in results.evaluations if entry.file in page.only_tables]
     if names := dict.fromkeys([*variants, *further]):
-        links.append(f"[models]({_TABLES}/models.csv) of {', '.join(names)}")
+        links.append(f"[models]({TABLES}/models.csv) of {', '.join(names)}")
     return [f"Only as tables: {'; '.join(links)}.\n"] if links else []
 
 

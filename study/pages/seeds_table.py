@@ -10,7 +10,7 @@ from study.pages.plain_values import measured_on
 
 _MEASURE = "MAP"
 _MEASURED = ("R@1", "MAP")
-_NOTE = "Points, with 95 % intervals of a bootstrap over seeds and queries."
+_NOTE = "`benchmarks/knowledge_seeds.py`; points, with 95 % intervals of a bootstrap over seeds and queries."
 _SEVERAL = "`benchmarks/seeds.py`; 95 % intervals over seeds and queries."
 _APART = "UM: as U, with entities in a matrix of their own instead of the paper's sum."
 

@@ -125,7 +125,7 @@ def test_results_page(data: Path) -> None:
     succeed(*run)
     page = docs / "results" / "further.md"
     assert "| BM25 | 33.33 |" in page.read_text()
-    assert {path.name for path in tables.iterdir()} == {"elements.csv", "groups.csv", "models.csv"}
+    assert {path.name for path in tables.iterdir()} == {"commands.csv", "elements.csv", "groups.csv", "models.csv"}
     succeed(*run, "--check")
     for path in (page, tables / "models.csv"):
         written = path.read_text()

@@ -18,7 +18,7 @@ from auscult.service.audit_heads import Kept, head_of, parse_head, read_head, re
 
 keys_app = typer.Typer(help="Keys of a service: who may use it, and what they see.", no_args_is_help=True)
 KeysArgument = Annotated[Path, typer.Argument(metavar="KEYSFILE", help="The key file of `auscult serve --keys`.")]
-NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of the holder, as the audit log shows it.")]
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of the holder in the audit log.")]
 
 
 @keys_app.command("add")
@@ -202,8 +202,8 @@ def show(
     log: LogArgument,
     who: Annotated[str, typer.Option(help="Only this caller.")] = "",
     action: Annotated[str, typer.Option(help="Only this action: `search`, `view`, `refused`, ...")] = "",
-    document: Annotated[str, typer.Option(help="Only records that sent the document of this id.")] = "",
-    since: Annotated[str, typer.Option(help="From this time on, UTC: `2026-05-31`, or `2026-05-31T14:00`.")] = "",
+    document: Annotated[str, typer.Option(help="Only records that sent this document.")] = "",
+    since: Annotated[str, typer.Option(help="From this time on, UTC: `2026-05-31`, `2026-05-31T14:00`.")] = "",
     until: Annotated[str, typer.Option(help="Up to this time; a day counts to its end.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print records as JSON lines.")] = False,
 ) -> None:

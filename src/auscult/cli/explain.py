@@ -56,9 +56,9 @@ def explain(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Also draw a picture: .png or .svg, for an index also .pdf."),
+        typer.Option("--out", "-o", help="Also draw a picture: .png, .svg, for an index .pdf."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print everything as one JSON object.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Show why a passage was found.
 

@@ -192,9 +192,8 @@ def index(
         typer.Option(
             "--to",
             metavar="ADDRESS",
-            help="Write to PostgreSQL instead: `postgresql://USER@HOST/DATABASE`. Machines that see the same files and "
-            "run the same command share the work. Only what is new or changed is encoded; documents of missing files "
-            "are removed.",
+            help="Write to PostgreSQL instead: `postgresql://USER@HOST/DATABASE`. Machines with the same files and "
+            "command share the work. Only what is new or changed is encoded; documents of missing files are removed.",
         ),
     ] = "",
     replace: Annotated[
@@ -228,7 +227,7 @@ def index(
         ExecutorName | None,
         typer.Option(
             help="Read in chunks that a restarted command does not repeat: `here`, in local `processes`, or on a "
-            "`ray` cluster (RAY_ADDRESS). Default: without chunks."
+            "`ray` cluster (RAY_ADDRESS). Default: no chunks."
         ),
     ] = None,
     workers: Annotated[int, typer.Option(help="With --executor or --to: workers; 0 for one per core.")] = 0,

@@ -80,11 +80,11 @@ def search(
     ] = None,
     model: IndexModelOption = "",
     score: Annotated[
-        Score, typer.Option(help="Rank by all evidence (`fused`), or by the `model` alone, as its paper does.")
+        Score, typer.Option(help="Rank by all evidence (`fused`), or by the `model` alone.")
     ] = Score.fused,
     rerank: Annotated[
         int,
-        typer.Option(help="First hits to rank again, read together with the question, such as 16. 0 for none."),
+        typer.Option(help="Number of first hits to re-rank, such as 16; 0 for none."),
     ] = 0,
     reranker: Annotated[
         str,
@@ -99,8 +99,7 @@ def search(
         bool,
         typer.Option(
             "--json",
-            help="Print a JSON object per hit, with sentence scores. `note` names a similar disease that a hit is "
-            "about.",
+            help="Print a JSON object per hit, with sentence scores; `note` names a similar disease.",
         ),
     ] = False,
 ) -> None:

@@ -39,15 +39,15 @@ def serve(
         str,
         typer.Option(
             metavar="FILE|COMMAND",
-            help="Copy the audit log's head, every minute and at the end, to a file on another disk or to a command "
-            "(`'| COMMAND'`, standard input).",
+            help="Copy the audit log's head, every minute and at the end, to a file on another disk or a command's "
+            "standard input (`'| COMMAND'`).",
         ),
     ] = "",
     data: Annotated[
         Path | None,
         typer.Option(help="Folder of uploads, jobs and feedback; default: `INDEX.service` of the first index."),
     ] = None,
-    page: Annotated[bool, typer.Option(help="Serve the page for people, beside the API.")] = True,
+    page: Annotated[bool, typer.Option(help="Also serve the page for people.")] = True,
     read_only: Annotated[
         bool, typer.Option("--read-only", help="Let nobody add or remove documents. Always so for addresses.")
     ] = False,
@@ -55,8 +55,8 @@ def serve(
         int,
         typer.Option(
             min=0,
-            help="Processes that search: 1 for the server's own; 0 for one per core, at most 8, each with a gigabyte "
-            "of free memory.",
+            help="Processes that search: 1 for the server's own; 0 for one per core, at most 8 and one per free "
+            "gigabyte.",
         ),
     ] = 0,
     certificate: Annotated[Path | None, typer.Option(help="Use TLS, with this certificate (and its chain).")] = None,
@@ -108,13 +108,10 @@ def mcp(
     group: Annotated[
         list[str] | None,
         typer.Option(
-            help="Search as a member of this group: open documents, and those whose field `access` names it. "
-            "Repeatable. Default: all documents."
+            help="Search open documents, and those whose field `access` names this group. Repeatable. Default: all."
         ),
     ] = None,
-    open_only: Annotated[
-        bool, typer.Option("--open-only", help="Search as a member of no group: only open documents.")
-    ] = False,
+    open_only: Annotated[bool, typer.Option("--open-only", help="Search only open documents.")] = False,
     http: Annotated[
         int | None,
         typer.Option(
@@ -122,8 +119,7 @@ def mcp(
             metavar="PORT",
             min=1,
             max=65535,
-            help="Answer at http://127.0.0.1:PORT/mcp, for programs on this machine, instead of on standard input and "
-            "output.",
+            help="Answer at http://127.0.0.1:PORT/mcp, for programs on this machine, not on standard input and output.",
         ),
     ] = None,
     model: IndexModelOption = "",

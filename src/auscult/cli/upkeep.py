@@ -120,8 +120,7 @@ def publish(
         bool,
         typer.Option(
             "--approximate",
-            help="Let the servers propose passages by graphs of vectors, where comparing all takes too long. Some may "
-            "be missed.",
+            help="Let the servers propose passages by graphs of vectors: faster, but some may be missed.",
         ),
     ] = False,
     candidates: Annotated[
@@ -136,7 +135,7 @@ def publish(
 ) -> None:
     """Put an index into PostgreSQL: `search`, `serve` and `mcp` take the address in place of a folder, on any machine.
 
-    Publish again when the index has changed: only what is new is written.
+    Publish again when the index has changed; only what is new is written.
 
     Example: `auscult publish my-index postgresql://localhost/notes`, and on another machine
     `auscult serve postgresql://localhost/notes`

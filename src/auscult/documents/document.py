@@ -33,15 +33,14 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A section, answer or other part of a document: the unit that is retrieved.
+    """A part of a document: the unit that is retrieved.
 
     Attributes:
         passage_id: Unique in its corpus.
-        heading: The author's heading as written, if there is one.
+        heading: The author's heading, if any.
         start: Offset in the document text; `end` is exclusive.
-        aspect: The corpus's normalised aspect label, if it has one: for training and evaluation by aspect, never for a
-            model that ranks.
-        sentences: Sentences in order, inside [start, end). Empty for a passage without words.
+        aspect: The corpus's aspect label, if any: for training and evaluation by aspect, never for a model that ranks.
+        sentences: Sentences in order, inside [start, end); may be empty.
         above: The headings above its own, outermost first.
     """
 
@@ -67,7 +66,7 @@ class Document:
         url: Address of the original, if known.
         entity_ids: Identifiers of the title's entity, if known ("UMLS:C0017661", "Q1234").
         metadata: Further fields of the corpus, as strings.
-        original: The file that it was read from, if kept; ignored when documents are compared.
+        original: The file that it was read from, if kept; ignored in comparisons.
     """
 
     doc_id: str

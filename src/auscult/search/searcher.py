@@ -51,13 +51,12 @@ class SearchOptions:
     """Options of a search.
 
     Attributes:
-        group_by: One hit per "passage", "document", or value of the field of this name.
-        where: Only documents whose fields have these values (`PassageIndex.search`); empty for all.
-        documents: Only documents with these ids; empty for all.
+        group_by: One hit per "passage", "document", or value of this field.
+        where: Only documents with these values of fields (`PassageIndex.search`); empty for all.
+        documents: Only documents of these ids; empty for all.
         scoring: "fused" ranks by all evidence, "model" by the model's vectors alone.
-        rerank: Number of first hits to rank again, read together with the question. The others follow in their order.
-        assertions: Leave out hits that mention the entity but say none of these of it (`search.assertions`); empty for
-            all.
+        rerank: Number of first hits to rank again, read together with the question.
+        assertions: Leave out hits that mention the entity but say none of these of it (`search.assertions`).
     """
 
     group_by: GroupBy = "passage"

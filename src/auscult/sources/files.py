@@ -40,9 +40,9 @@ class Choices:
     Attributes:
         columns: Meaning of table columns and of JSON fields.
         deidentify: Name of the de-identifier (`readers.deidentify`); empty for none.
-        originals: Store the original files, so that highlights can be shown in them.
+        originals: Keep the files, to show highlights in them.
         access: The group that may see the documents; empty for everybody.
-        exclude: Patterns of files to skip, in the syntax of `.gitignore`.
+        exclude: Patterns of files to skip, as in `.gitignore`.
     """
 
     columns: Columns = field(default_factory=Columns)

@@ -19,11 +19,11 @@ class Query:
 
     Attributes:
         query_id: Unique in its split; empty for an ad-hoc query.
-        entity: Name of the entity, as the user wrote it or as it was resolved.
+        entity: Name of the entity, as written or as resolved.
         aspects: Aspects as headings ("symptoms", "exams and tests"); several are averaged.
         entity_id: Identifier in the knowledge base; empty if unresolved.
-        text: The original question, if there was one.
-        names: Further names of the entity: the question's words for it, and synonyms.
+        text: The original question, if any.
+        names: Further names of the entity: the question's words, and synonyms.
         several: The names of each of several entities. `entity` then lists all, and `names` is empty.
         gist: A short form of a long message; empty if the whole text is the question.
         likelihoods: For each entity of `each`, the probability in (0, 1] that it is meant; empty if the user named it.

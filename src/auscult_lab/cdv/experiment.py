@@ -19,16 +19,16 @@ class FineTuning(Settings):
     The paper gives the two stages and the pooling; all figures here are this project's.
 
     Attributes:
-        pooling: State of a sentence that the network reads in this stage.
+        pooling: State of a sentence that the network then reads.
         epochs: The most; each ends with a validation.
         batch_documents: Documents per step.
         max_sentences: Sentences read of a document; null: `training.max_sentences`.
         learning_rate: The highest of the transformer.
         network_learning_rate: The highest of the network.
-        warm_up: Share of all steps in which both rates rise; they then fall to 0 in a straight line.
-        chunk: Sentences whose activations are kept in memory at once; never changes a gradient.
-        precision: With `bf16` the transformer computes in half precision.
-        checkpoint_minutes: Most minutes of work that an interrupt loses.
+        warm_up: Share of the steps in which both rates rise; then they fall to 0 in a straight line.
+        chunk: Sentences whose activations are in memory at once; never changes a gradient.
+        precision: Of the transformer.
+        checkpoint_minutes: Minutes of work that an interrupt may lose.
         patience: Epochs without improvement before it stops; null runs all.
     """
 
@@ -132,7 +132,7 @@ class NetworkChoice(Settings):
         discourse_dim: Length of a discourse vector.
         bounded: Decode through tanh.
         standardize: Inputs to scale to zero mean and unit variance. With `all`, structural flags weigh more, and
-            mislead if documents have another layout than in training.
+            mislead in documents of another layout.
         normalisation: Normalisation of discourse vectors.
         dropout: On the inputs of the LSTM and of the discourse layer.
         tasks: Both, or one alone: the paper's single-task variants.
@@ -158,8 +158,8 @@ class TrainingChoice(Settings):
         random_window: Read them from a random place instead of the beginning (a departure).
         max_tokens: Words read of a training sentence; searching has no limit.
         patience: Epochs without improvement before it stops; null runs all.
-        gradient_clip: Largest norm of a step's gradient; null for no limit.
-        accelerator: As Lightning, the training library, names it.
+        gradient_clip: Largest norm of a gradient; null for no limit.
+        accelerator: Lightning's name for it.
         devices: As for Lightning.
     """
 

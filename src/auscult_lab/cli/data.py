@@ -21,10 +21,8 @@ from auscult_lab.corpora.obtain import FileState, check_file, obtain
 
 app = typer.Typer(help="List, inspect and get the data sets of the catalogue.", no_args_is_help=True)
 
-_TREE = typer.Option(None, help="medquad: a local copy of github.com/abachaa/MedQuAD, to use no network.")
-_ANNOTATIONS = typer.Option(
-    None, help="medquad: a local copy of data/MedQuAD/ of github.com/sebastianarnold/cdv, likewise."
-)
+_TREE = typer.Option(None, help="medquad: a local copy of github.com/abachaa/MedQuAD.")
+_ANNOTATIONS = typer.Option(None, help="medquad: a local copy of data/MedQuAD/ of github.com/sebastianarnold/cdv.")
 _JSON = typer.Option(False, "--json", help="Print JSON.")
 
 
@@ -81,7 +79,7 @@ def get(
     origin: str = typer.Option(
         "",
         "--from",
-        help="Folder or http(s) address of the prepared files, instead of the public sources.",
+        help="Folder or http(s) address of the prepared files.",
     ),
     tree: Path | None = _TREE,
     annotations: Path | None = _ANNOTATIONS,

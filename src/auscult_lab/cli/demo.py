@@ -41,7 +41,7 @@ _ENCODER = "fast"
 
 def demo(
     out: Annotated[Path, typer.Option("--out", help="Folder for the index.")] = Path("out/demo-index"),
-    leaflets: Annotated[bool, typer.Option("--leaflets", help="Use the dozen leaflets of the package.")] = False,
+    leaflets: Annotated[bool, typer.Option("--leaflets", help="Use the leaflets.")] = False,
     evaluation: Annotated[bool, typer.Option(help="Also rank the published test queries.")] = True,
 ) -> None:
     """Index health documents, answer five questions, and measure against a published test.

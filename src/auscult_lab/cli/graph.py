@@ -129,7 +129,7 @@ def embed(
         bool, typer.Option("--as-published", help="Start from the settings of bordes2013, which take far longer.")
     ] = False,
     all_triples: Annotated[
-        bool, typer.Option("--all-triples", help="After measuring, train again with the held-out triples.")
+        bool, typer.Option("--all-triples", help="After measuring, train again with all triples.")
     ] = False,
     restart: Annotated[
         bool, typer.Option("--restart", help="Delete what an earlier training left, and start again.")

@@ -48,7 +48,7 @@ RootOption = Annotated[
     list[str] | None,
     typer.Option(
         "--root",
-        help="Wikidata: only this item, its instances and subclasses, at any depth (Q12136: diseases). Repeatable.",
+        help="Wikidata: only this item, with instances and subclasses at any depth (Q12136: diseases). Repeatable.",
     ),
 ]
 VocabularyOption = Annotated[

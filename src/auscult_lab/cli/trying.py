@@ -32,9 +32,7 @@ def try_models(
     title: Annotated[str, typer.Option(help="Name of the data on the page.")] = "",
     models: Annotated[
         str,
-        typer.Option(
-            help="Exactly these models, separated by commas (also your own), instead of those that fit in the time."
-        ),
+        typer.Option(help="These models (also your own), with commas, instead of those that fit in the time."),
     ] = "",
     backbone: Annotated[str, typer.Option(help="A pre-trained encoder (folder or hub name) to use and to train.")] = "",
     graph: Annotated[str, typer.Option(help="Folder of trained knowledge-graph vectors, for `ck`.")] = "",
@@ -47,8 +45,8 @@ def try_models(
 ) -> None:
     """Compare models on your own questions, passages and judgements, and write a page about it.
 
-    All faults of the data are shown first. The same command continues an interrupted one. Change experiments, or add
-    some, in `OUT/experiments/`.
+    All faults of the data are shown first. The same command continues an interrupted one. Experiments are in
+    `OUT/experiments/`.
 
     Example: `auscult try my-questions --minutes 30`
     """

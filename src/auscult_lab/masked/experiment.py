@@ -21,7 +21,7 @@ class MaskedTraining(EncoderTraining):
     """Optimisation and budget.
 
     Attributes:
-        texts: Most texts per epoch, without repeats until all have been seen; null for all.
+        texts: Most texts per epoch, none twice until all have been seen; null for all.
         batch_texts: Texts per step.
     """
 
@@ -38,8 +38,8 @@ class MaskedExperiment(DataExperiment):
     Attributes:
         model: `mlm`.
         backbone: Hub name or folder to start from.
-        encoder: Changes to the backbone's configuration, such as `{ num_hidden_layers: 4 }`, for random weights with
-            its tokenizer; null starts from its weights.
+        encoder: Changes to the configuration of the backbone, such as `{ num_hidden_layers: 4 }`, for random weights
+            with its tokenizer; null starts from its weights.
         masked: Share of tokens to predict (devlin2019: 0.15). Of these 80 % are masked, 10 % replaced, 10 % kept.
         max_tokens: Tokens per text that documents are cut into.
     """

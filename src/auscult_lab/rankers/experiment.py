@@ -24,7 +24,7 @@ class NegativeChoice(Settings):
             BM25. With `queries: corpus`: other passages of the documents that answer.
         bm25: Passages drawn from the first that BM25 ranks (partially relevant).
         in_batch: Answers of other queries of the batch that do not answer this one.
-        bm25_depth: Number of passages that `bm25` draws from.
+        bm25_depth: Passages that `bm25` draws from.
     """
 
     random: int = Field(default=6, ge=0)
@@ -50,15 +50,15 @@ class RankingTraining(Settings):
 
     Attributes:
         epochs: The most.
-        queries: Queries per epoch, without repeats until all have been seen; null for all.
+        queries: Queries per epoch, none twice until all have been seen; null for all.
         batch_queries: Queries per step, each with one answer and its negatives.
         loss: `hinge` is pairwise (zhu2019, Eq. 21), `listwise` softmax cross entropy over answer and negatives.
         margin: Margin of the hinge loss.
         decay: Factor on the learning rate after each epoch.
-        gradient_clip: Largest norm of a step's gradient; null for no limit.
+        gradient_clip: Largest norm of a gradient; null for no limit.
         precision: `bf16` and `16-mixed` compute in half precision, with weights in single.
         patience: Epochs without improvement before it stops; null runs all.
-        accelerator: As Lightning, the training library, names it.
+        accelerator: Lightning's name for it.
         devices: As for Lightning.
     """
 
@@ -89,11 +89,11 @@ class RankingExperiment(DataExperiment):
         queries: `headings` are made of titles and headings; `corpus` are the corpora's own, with judgements, and need
             a `split`.
         model: Name of a ranker.
-        settings: Settings of the ranker that differ from its paper's.
-        min_count: Words that are rarer in training passages are treated as unknown.
+        settings: Those of the ranker that differ from its paper's.
+        min_count: Treat words that are rarer in training passages as unknown.
         validation_queries: Queries ranked after each epoch, each with 20 candidates of the held-out documents (with
             `queries: corpus`, of all).
-        evaluate: Corpora whose test queries `auscult compare` ranks with the model.
+        evaluate: Corpora whose test queries `auscult compare` ranks.
     """
 
     queries: Literal["headings", "corpus"] = "headings"

@@ -24,7 +24,7 @@ class CorpusChoice(Settings):
     Attributes:
         name: A data set of the catalogue, or a path.
         split: One of its splits; null for all.
-        skip_bad: Leave out unreadable records and count them; otherwise the first one is an error.
+        skip_bad: Leave out and count unreadable records; otherwise the first is an error.
     """
 
     name: str
@@ -39,12 +39,12 @@ class WordVectorChoice(Settings):
         file: A text file of GloVe, word2vec or fastText, instead of training.
         model: A saved model that averages word vectors (shipped: `cdv`), instead of training. What it learned from
             counts as read before.
-        limit: Number of words to read from the file.
+        limit: Words to read from the file.
         dim: Length of a vector.
         epochs: Passes over the text.
         min_n: Letters of the shortest subword.
         max_n: Letters of the longest subword.
-        hash_count: Rows that a subword is hashed to.
+        hash_count: Rows per subword.
         buckets: Rows of the table.
         min_count: Leave out words that are rarer.
         glossary: Also learn from names, synonyms and definitions of the knowledge base.
@@ -80,12 +80,12 @@ class EncoderTraining(Settings):
     Attributes:
         epochs: Each ends with a validation; the best one is kept.
         learning_rate: The highest.
-        warm_up: Share of all steps in which the rate rises; it then falls to 0 in a straight line. null keeps it.
-        gradient_clip: Largest norm of a step's gradient; null for no limit.
+        warm_up: Share of the steps in which the rate rises; then it falls to 0 in a straight line. null keeps it.
+        gradient_clip: Largest norm of a gradient; null for no limit.
         precision: `bf16` and `16-mixed` compute in half precision, with weights in single.
-        checkpoint_minutes: Most minutes of work that an interrupt loses.
+        checkpoint_minutes: Minutes of work that an interrupt may lose.
         patience: Epochs without improvement before it stops; null runs all.
-        accelerator: As Lightning, the training library, names it.
+        accelerator: Lightning's name for it.
         devices: As for Lightning.
     """
 
@@ -132,7 +132,7 @@ class LabelChoice(Settings):
     """Sources of entity labels (Eq. 15).
 
     Attributes:
-        mentions: Label a sentence also with the entities of the knowledge base that it mentions.
+        mentions: Label a sentence also with entities of the knowledge base that it mentions.
         substitute: Share of training documents whose title entity is replaced, in title and text, by another name of
             the knowledge base; drawn again each epoch (a departure).
         definitions: Also learn from definitions of the knowledge base, each a document under its concept's name (a
@@ -149,7 +149,7 @@ class ValidationChoice(Settings):
 
     Attributes:
         corpora: Names of corpora to hold documents out of.
-        documents: Number of held-out documents.
+        documents: Held-out documents.
         calibrate: After training, choose on them how much a query's entity half counts, and how much of it a
             document's sentences share (two departures).
         heading_documents: Training documents that must have a heading for it to be used; rare ones are often odd.
@@ -166,7 +166,7 @@ class DataExperiment(Settings):
 
     Attributes:
         name: Also of its folder under `runs/`; begins with a letter or digit.
-        title: Name of the model in tables. With a published model's name at its beginning, shown beside its figures.
+        title: Name of the model in tables; beside published figures if it begins with a published model's.
         track: What the model is trained on, compared with the test.
         notes: Remarks, printed below tables.
         seed: Seed of everything random but word vectors, which two threads train.
@@ -174,8 +174,8 @@ class DataExperiment(Settings):
         knowledge: Knowledge base: a data set, folder or file; null for none.
         never_learn: Corpora with queries, with the fields of `corpora` (default split: test). Their entities never
             replace a name.
-        share: Share of the remaining documents to train on, for learning curves. Held-out documents and word vectors
-            are those of the whole.
+        share: Share of the remaining documents to train on, for learning curves; what is held out, and word vectors,
+            stay as they are.
     """
 
     name: str = Field(min_length=1, pattern=r"^[^\W_][\w.-]*$")
