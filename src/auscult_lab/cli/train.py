@@ -165,15 +165,17 @@ def _train_experiment(
         from auscult_lab.families.table import train as train_model
         from auscult_lab.training import loop
         from auscult_lab.training.experiment_files import variant_path
+        from auscult_lab.training.folder import locked
         from auscult_lab.training.folder import restart as throw_away
     settings = read_experiment(experiment if variant is None else variant_path(experiment, variant))
     folder = out or Path("runs") / settings.name
-    if restart:
-        throw_away(folder)
-    outcome = train_model(settings, folder, say=say, progress=progress)
-    if not loop.is_main_process():
-        return
-    weigh_evidence(settings, outcome, folder, say)
+    with locked(folder):
+        if restart:
+            throw_away(folder)
+        outcome = train_model(settings, folder, say=say, progress=progress)
+        if not loop.is_main_process():
+            return
+        weigh_evidence(settings, outcome, folder, say)
     console.print(epoch_table(outcome.record))
     typer.echo(outcome.model)
 
@@ -195,6 +197,7 @@ def _adapt_general(
         from auscult_lab.families.adapting import adapt, keep_model, work_folder
         from auscult_lab.general.adapting import documents_experiment
         from auscult_lab.training import loop
+        from auscult_lab.training.folder import locked
     source = divided_notes(notes) if notes else documents
     splits = ("train", "validation") if notes else (None,)
     corpora = [{"name": source, "split": split, "skip_bad": skip_bad} for split in splits]
@@ -203,14 +206,15 @@ def _adapt_general(
         say(NO_KNOWLEDGE)
         overrides = [*overrides, ("knowledge", "null")]
     experiment = documents_experiment(corpora, start, notes=bool(notes), said=overrides)
-    outcome = adapt(experiment, out.absolute(), restart=restart, say=say, progress=progress)
-    if not loop.is_main_process():
-        return
     place, work = out.absolute(), work_folder(out.absolute())
-    weigh_evidence(experiment, outcome, work, say)
-    model = outcome.model if outcome.model.is_dir() else place
-    figures = measure_before_after(experiment, model, work, say)
-    keep_model(outcome, place)
+    with locked(work):
+        outcome = adapt(experiment, place, restart=restart, say=say, progress=progress)
+        if not loop.is_main_process():
+            return
+        weigh_evidence(experiment, outcome, work, say)
+        model = outcome.model if outcome.model.is_dir() else place
+        figures = measure_before_after(experiment, model, work, say)
+        keep_model(outcome, place)
     console.print(epoch_table(outcome.record))
     if "difference" in figures:
         console.print(_before_after_table(figures))
@@ -248,8 +252,9 @@ def _train_notes(
         from auscult_lab.encoders.experiment import notes_experiment
         from auscult_lab.families.adapting import adapt, keep_model, work_folder
         from auscult_lab.training import loop
+        from auscult_lab.training.folder import locked
     place = out.absolute()
-    work_folder(place)
+    work = work_folder(place)
     experiment = notes_experiment(
         notes,
         backbone,
@@ -258,10 +263,11 @@ def _train_notes(
         aspects=reading.aspects,
         **wishes,
     )
-    outcome = adapt(experiment, place, restart=restart, say=say, progress=progress)
-    if not loop.is_main_process():
-        return
-    keep_model(outcome, place)
+    with locked(work):
+        outcome = adapt(experiment, place, restart=restart, say=say, progress=progress)
+        if not loop.is_main_process():
+            return
+        keep_model(outcome, place)
     console.print(epoch_table(outcome.record))
     best = outcome.record["validation"]
     console.print(
