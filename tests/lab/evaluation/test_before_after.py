@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -72,6 +73,17 @@ def test_documents_are_divided_without_a_common_title(many: Path) -> None:
     titles = [{each.title for each in part} for part in parts]
     assert all(titles)
     assert sum(map(len, titles)) == len(set().union(*titles))
+
+
+def test_documents_with_held_out_titles_are_named(many: Path) -> None:
+    said: list[str] = []
+    parts = divided(documents_experiment([{"name": str(many)}], "start", said=[("knowledge", "null")]), said.append)
+    held_out = {each.title for part in (parts.held_out, parts.measured) for each in part}
+    (line,) = [line for line in said if line.startswith("left out ")]
+    named = re.findall(r"(\S+) \('(.*?)'\)", line)
+    assert 0 < len(named) <= 3
+    assert {title for _, title in named} <= held_out
+    assert not {doc_id for doc_id, _ in named} & {each.doc_id for each in parts.training}
 
 
 def test_questions_are_about_the_chosen_documents_alone(tmp_path: Path) -> None:
