@@ -15,9 +15,9 @@ from auscult.documents.building import Section, build_document
 from auscult.encoders.general.persistence import set_fusion
 from auscult.search.build import build_index
 from auscult.search.searcher import Searcher
-from auscult_lab.evaluation import before_after
 from auscult_lab.evaluation.before_after import BEFORE_AFTER, compared
 from auscult_lab.fitting.own_questions import own_questions
+from auscult_lab.general import adapting
 from auscult_lab.general.adapting import divided, documents_experiment
 from small_general import make_general, save_general
 
@@ -118,8 +118,11 @@ def test_the_command_prints_and_keeps_before_and_after(
         assert result.exit_code == 0, result.output
         return " ".join(result.output.split())
 
-    assert "was not measured: that takes 10 held-out documents" in run()
-    monkeypatch.setattr(before_after, "FEWEST", 3)
+    unmeasured = run()
+    assert "was not measured: that takes 10 held-out documents" in unmeasured
+    early = unmeasured.index("before and after will not be compared: that takes 10 held-out documents")
+    assert early < unmeasured.index("epoch 0")
+    monkeypatch.setattr(adapting, "FEWEST_MEASURED", 3)
     first = run("--restart")
     figures = json.loads((tmp_path / "mine.training" / BEFORE_AFTER).read_text(encoding="utf-8"))
     assert figures["verdict"] in first
