@@ -82,6 +82,10 @@ def train(
         typer.Option("--skip-bad", help="Leave out unreadable records and count them."),
     ] = False,
     changed: SetOption = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(min=0, help="Seed in place of the experiment's; the folder is then runs/NAME-seed-N."),
+    ] = None,
     convert: Annotated[
         Form | None,
         typer.Option(
@@ -111,7 +115,7 @@ def train(
     and the text below as the answer. A tenth of the patients chooses the epoch, another is for `auscult evaluate
     notes:NOTES`.
 
-    Example: `auscult train experiments/cdv-adapted.yaml`, or
+    Example: `auscult train experiments/cdv-adapted.yaml --seed 2`, or
     `auscult train --documents DOCUMENTS --backbone MODEL --out model`
     """
     console = Console(stderr=True)
@@ -135,7 +139,7 @@ def train(
             general = bool(documents) or kind_of(backbone).name == GENERAL
         except ModelError:
             general = False
-        overrides = pairs_of("--set", changed)
+        overrides = [*pairs_of("--set", changed), *([] if seed is None else [("seed", str(seed))])]
         if general:
             _refuse(typed & {"architecture", "read"}, "a transformer that is trained on notes")
             _adapt_general(console, say, documents, notes, backbone, out, overrides, skip_bad, restart, progress)
@@ -144,7 +148,7 @@ def train(
             _train_notes(console, say, notes, backbone, out, note_reading(read), wishes, restart, progress)
     else:
         _refuse(typed & {"backbone", "architecture", "read", "skip_bad", "changed"}, "an experiment file")
-        _train_experiment(console, say, experiment, variant, out, restart, progress)
+        _train_experiment(console, say, experiment, variant, seed, out, restart, progress)
 
 
 def _train_experiment(
@@ -152,6 +156,7 @@ def _train_experiment(
     say: Callable[[str], None],
     experiment: Path | None,
     variant: str | None,
+    seed: int | None,
     out: Path | None,
     restart: bool,
     progress: bool,
@@ -168,7 +173,10 @@ def _train_experiment(
         from auscult_lab.training.folder import locked
         from auscult_lab.training.folder import restart as throw_away
     settings = read_experiment(experiment if variant is None else variant_path(experiment, variant))
-    folder = out or Path("runs") / settings.name
+    name = settings.name
+    if seed is not None:
+        settings, name = settings.model_copy(update={"seed": seed}), f"{name}-seed-{seed}"
+    folder = out or Path("runs") / name
     with locked(folder):
         if restart:
             throw_away(folder)

@@ -84,6 +84,15 @@ def test_second_comparison_in_a_folder_is_refused(place: Path):
     assert not list(runs.iterdir())
 
 
+def test_trainings_of_two_seeds_stand_side_by_side(place: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(place)
+    for seed in (3, 4):
+        done = CliRunner().invoke(app, ["train", "one.yaml", "--seed", str(seed), "--no-progress"])
+        assert done.exit_code == 0, done.output
+        record = json.loads((place / "runs" / f"one-seed-{seed}" / "training.json").read_text())
+        assert (record["seed"], record["experiment"]["seed"], record["experiment"]["name"]) == (seed, seed, "one")
+
+
 def test_short_documented_plugin_ranker_runs_in_the_bench(place: Path, registry: None):
     assert len(EXAMPLE.splitlines()) <= 60
     files = [str(place / "one.yaml"), str(place / "two.yaml")]

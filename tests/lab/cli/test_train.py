@@ -57,6 +57,10 @@ def test_variant_is_chosen_by_option_or_path(tmp_path: Path, monkeypatch: pytest
         done = CliRunner().invoke(app, ["train", *given])
         assert done.exit_code == 0, done.output
     assert trained == [("two", 5, Path("runs/two"))] * 2
+    for given in (["--seed", "7"], ["--seed", "5", "--out", "mine"]):
+        done = CliRunner().invoke(app, ["train", f"{file}:two", *given])
+        assert done.exit_code == 0, done.output
+    assert trained[2:] == [("two", 7, Path("runs/two-seed-7")), ("two", 5, Path("mine"))]
 
 
 def test_second_training_in_a_folder_is_refused(tmp_path: Path) -> None:
@@ -73,6 +77,7 @@ def test_what_would_change_nothing_is_refused(tmp_path: Path) -> None:
     for arguments, message in (
         (["e.yaml", "--set", "seed=2"], "--set"),
         (["e.yaml", "--skip-bad"], "--skip-bad"),
+        (["model", "--convert", "half", "--seed", "2"], "--seed"),
         (["e.yaml", "--notes", "notes"], "EXPERIMENT"),
         (["model", "--convert", "half", "--restart"], "--restart"),
         (["model", "--convert", "half"], "--out"),
