@@ -82,7 +82,7 @@ def test_encoded_subjects_are_decoded(written: str, title: str) -> None:
     assert draft.title == title
 
 
-def test_first_line_of_a_message_stays_beside_its_subject() -> None:
+def test_first_line_of_a_message_stays_text() -> None:
     (draft,) = read(text_mail("Your knee\n\nIt is gout.", "From: a@b.test", "Subject: Results"))
     assert (draft.title, draft.sections[0].text) == ("Results", "Your knee\n\nIt is gout.")
 

@@ -84,7 +84,7 @@ def test_second_comparison_in_a_folder_is_refused(place: Path):
     assert not list(runs.iterdir())
 
 
-def test_trainings_of_two_seeds_stand_side_by_side(place: Path, monkeypatch: pytest.MonkeyPatch):
+def test_trainings_of_two_seeds_stand_apart(place: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(place)
     for seed in (3, 4):
         done = CliRunner().invoke(app, ["train", "one.yaml", "--seed", str(seed), "--no-progress"])
