@@ -12,7 +12,7 @@ import pytest
 import auscult
 from auscult.concepts import Concept, KnowledgeBase
 from auscult.errors import AuscultError, ConfigError, CorpusMissingError, DataError, IndexFolderError, ModelError
-from auscult.interfaces import SentenceScore
+from auscult.interfaces import SentenceScore, display_name
 from leaflets import leaflets
 from small_general import save_general
 
@@ -116,6 +116,29 @@ def test_printed_hit_shows_the_best_sentences_first_words(place: Path) -> None:
         score=1.234, entity_score=0, aspect_score=0, sentences=tuple(sentences), above=("Treatment",),
     )  # fmt: skip
     assert str(hit) == f"1.23  d › Treatment › Drugs: {'Colchicine ' * 7}…"
+
+
+def test_first_line_of_a_text_is_searchable(place: Path) -> None:
+    (place / "texts").mkdir()
+    (place / "texts" / "fever_in-2024-05.txt").write_text("It is treated with paracetamol. Rest helps.\n")
+    (place / "texts" / "gout.txt").write_text("Podagra and its care\n\nIt is treated with colchicine.\n")
+    auscult.build_index("texts", "index", model="model")
+    first = auscult.open_index("index").search("podagra")[0]
+    assert (first.doc_id, first.title, first.text) == (
+        "gout.txt",
+        "Podagra and its care",
+        "It is treated with colchicine.",
+    )
+    assert any(name.endswith("label") for name in first.evidence)
+    names = {hit.name for hit in auscult.open_index("index").search("How is it treated?")}
+    assert names == {"Podagra and its care", "fever in 2024-05"}
+
+
+def test_documents_without_title_are_called_after_files() -> None:
+    assert display_name("", "wards/note_3.txt", "wards/note_3.txt") == "note 3"
+    assert display_name("", "f/_.txt", "_.txt") == "f/_.txt"
+    assert display_name("", "export.csv#7", "export.csv") == "export.csv#7"
+    assert display_name("Gout", "gout.txt", "gout.txt") == "Gout"
 
 
 def test_exports_exist_and_importing_loads_nothing() -> None:

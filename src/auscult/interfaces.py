@@ -7,6 +7,7 @@ Data flows one way; every record is frozen.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, runtime_checkable
@@ -24,6 +25,9 @@ FloatArray = npt.NDArray[np.float32]
 
 _SHOWN = 80
 """Number of characters of the answer in a printed hit."""
+
+# Between digits, as in a date, a hyphen stays.
+_FOR_BLANK = re.compile(r"[\s_]+|(?<!\d)-+|-+(?!\d)")
 
 Precision = Literal["float32", "bf16"]
 """Number format in which transformers compute scores."""
@@ -123,6 +127,11 @@ class Hit:
     place: str = ""
 
     @property
+    def name(self) -> str:
+        """The document's name for people (`display_name`); in a book of many articles, the book's title."""
+        return self.book or display_name(self.title, self.doc_id, self.file)
+
+    @property
     def answer(self) -> SentenceScore | None:
         """The best marked sentence, or the best of all where none is marked; None without sentences."""
         marked = [sentence for sentence in self.sentences if sentence.marked]
@@ -130,11 +139,23 @@ class Hit:
 
     def __str__(self) -> str:
         """Return the score, the headings of the passage, and the first words of its best sentence, on one line."""
-        place = " › ".join(filter(None, (self.title or self.doc_id, *self.above, self.heading)))
+        place = " › ".join(filter(None, (self.title or self.name, *self.above, self.heading)))
         words = " ".join((self.answer.text if self.answer else self.text).split())
         return (
             f"{self.score:.2f}  {place}: {words if len(words) <= _SHOWN else words[:_SHOWN].rsplit(' ', 1)[0] + ' …'}"
         )
+
+
+def display_name(title: str, doc_id: str, file: str) -> str:
+    """Return a document's name for people: its title, else the name of its file in words ("note 3"), else its id.
+
+    Args:
+        title: The title; may be empty.
+        doc_id: The id.
+        file: The file's path; empty without a file. Only a document that is a whole file is called after it.
+    """
+    name = file.rpartition("/")[2] if doc_id.endswith(file) else ""
+    return title or _FOR_BLANK.sub(" ", name.rpartition(".")[0] or name).strip() or doc_id
 
 
 @runtime_checkable
@@ -305,4 +326,5 @@ __all__ = [
     "Scorer",
     "SentenceScore",
     "SentenceSplitter",
+    "display_name",
 ]

@@ -45,6 +45,14 @@ def refused(content: Any, name: str = "x.json") -> UnreadableError:
     return raised.value
 
 
+@pytest.mark.parametrize(
+    ("given", "title", "below"), [("Letter", "Letter", "Your knee\n\nGout."), ("", "Your knee", "Gout.")]
+)
+def test_attached_text_is_titled_by_record_or_line(given: str, title: str, below: str) -> None:
+    (draft,) = READER.read(SourceFile("x.json", json.dumps(attached(b"Your knee\n\nGout.", title=given)).encode()))
+    assert (draft.title, draft.sections[0].text) == (title, below)
+
+
 def test_each_text_of_a_bundle_is_a_document() -> None:
     drafts = read_sample(READER, "bundle.json")
     assert {draft.key: draft.title for draft in drafts} == {

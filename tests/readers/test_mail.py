@@ -82,6 +82,11 @@ def test_encoded_subjects_are_decoded(written: str, title: str) -> None:
     assert draft.title == title
 
 
+def test_first_line_of_a_message_stays_text() -> None:
+    (draft,) = read(text_mail("Your knee\n\nIt is gout.", "From: a@b.test", "Subject: Results"))
+    assert (draft.title, draft.sections[0].text) == ("Results", "Your knee\n\nIt is gout.")
+
+
 def test_attachments_are_documents_of_their_own() -> None:
     drafts = {draft.key: draft for draft in read(mail(("plan.xlsx", workbook()), ("letter.rtf", RTF)))}
     assert set(drafts) == {"", "plan.xlsx", "letter.rtf"}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from auscult.documents import build_document, check_document
 from auscult.documents.original import Original
 from auscult.readers.contract import SourceFile, UnreadableError
-from auscult.readers.notes import NoteReader, encoding_of
+from auscult.readers.notes import NoteReader, encoding_of, untitled_draft
 from auscult.readers.registry import Registry
 
 NOTE = "CHIEF COMPLAINT: Übelkeit – and “pain”.\r\n\r\nPLAN:\r\nRest, 5 µg.\r\n"
@@ -77,3 +77,41 @@ def test_highlights_go_back_to_the_file(text: str) -> None:
     for sentence in document.sentences:
         ((start, end),) = original.source_ranges(sentence.start, sentence.end)
         assert source[start:end] == document.slice(sentence)
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "below"),
+    [
+        ("Gout\n\nGout is arthritis.\n", "Gout", "Gout is arthritis."),
+        ("\n  Gout: a guide\r\n=============\r\nGout is arthritis.", "Gout: a guide", "Gout is arthritis."),
+        ("What is gout?\r\rArthritis.", "What is gout?", "Arthritis."),
+        ("GOUT\n-----\nGout is arthritis.", "GOUT", "Gout is arthritis."),
+        # Numbered passages keep their ids, so a title without text below it stays a passage.
+        ("Gout\n\nTREATMENT:\nColchicine.", "Gout", "Gout"),
+    ],
+)
+def test_a_first_line_like_a_title_is_one(text: str, title: str, below: str) -> None:
+    (draft,) = NoteReader().read(SourceFile("a.txt", text.encode()))
+    first = draft.sections[0]
+    assert (draft.title, first.heading, first.text) == (title, "", below)
+    assert draft.text[first.start :].startswith(first.text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Gout is a kind of arthritis.\n\nIt hurts.",
+        "Gout is a kind of\narthritis.",
+        "1. Introduction\n\nGout hurts.",
+        "2150-08-03\n\nGout hurts.",
+        "Dear Dr Weber,\n\nGout hurts.",
+        "PLAN\n\nColchicine.",
+        "CHIEF COMPLAINT: Pain\n\nPLAN: Colchicine.",
+        "No known drug allergies\n\n",
+        f"Gout {'and arthritis ' * 6}\n\nIt hurts.",
+    ],
+)
+def test_other_first_lines_are_no_title(text: str) -> None:
+    (draft,) = NoteReader().read(SourceFile("a.txt", text.encode()))
+    assert draft.title == ""
+    assert draft.sections == untitled_draft(text.encode()).sections

@@ -11,22 +11,19 @@ the generation is also recorded in CURRENT, outside the log, before its commit i
 from __future__ import annotations
 
 import errno
-import fcntl
-import json
 import os
 import re
 import shlex
 import shutil
-import socket
 import zlib
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from auscult.errors import IndexBusyError, IndexFolderError
 from auscult.files.json_text import parse_json
+from auscult.files.locking import FileLock
 from auscult.index.manifest import CURRENT, FORMAT_VERSION, LOCK, STORE, Manifest
 
 STORE_NAME = re.compile(r"store-(\d{6,})")
@@ -277,11 +274,8 @@ def signs_of_change(folder: Path) -> object:
     return named, [(each.st_ino, each.st_size, each.st_mtime_ns) for each in files]
 
 
-class FolderLock:
+class FolderLock(FileLock):
     """The lock of the writer of an index folder.
-
-    The kernel owns the lock, so it always ends with its process. Process numbers do not matter; the content of the
-    file only tells people who has the lock.
 
     Args:
         folder: The index folder; it exists.
@@ -291,46 +285,8 @@ class FolderLock:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / LOCK
-        self._descriptor = self._acquire()
-        since = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
-        holder = {"pid": os.getpid(), "host": socket.gethostname(), "since": since}
-        os.ftruncate(self._descriptor, 0)
-        os.pwrite(self._descriptor, json.dumps(holder).encode(), 0)
-
-    @property
-    def held(self) -> bool:
-        """Whether the lock has not been released."""
-        return self._descriptor >= 0
-
-    def release(self) -> None:
-        """Delete the lock file and release the lock. A second call has no effect."""
-        if self.held:
-            self._path.unlink(missing_ok=True)
-            os.close(self._descriptor)
-            self._descriptor = -1
-
-    def _acquire(self) -> int:
-        while True:
-            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                holder = "another process"
-                with suppress(ValueError, KeyError, TypeError):
-                    stored = parse_json(os.pread(descriptor, 4096, 0))
-                    holder = f"pid {stored['pid']} on host {stored['host']} since {stored['since']}"
-                os.close(descriptor)
-                raise IndexBusyError(
-                    f"no other writer at {self._path.parent}",
-                    f"an index locked by {holder}",
-                    "wait until it has finished, or end that process",
-                ) from error
-            except OSError:
-                os.close(descriptor)
-                raise
-            with suppress(FileNotFoundError):
-                if os.path.samestat(os.fstat(descriptor), self._path.stat()):
-                    return descriptor
-            # The previous holder deleted the file after it was opened here, so it locks nothing: try again.
-            os.close(descriptor)
+        remedy = "wait until it has finished, or end that process"
+        super().__init__(
+            folder / LOCK,
+            lambda holder: IndexBusyError(f"no other writer at {folder}", f"an index locked by {holder}", remedy),
+        )

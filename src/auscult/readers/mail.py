@@ -26,7 +26,7 @@ from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.flow import Facts, has_words
 from auscult.readers.html.cleaning import Care
 from auscult.readers.html.reader import read_page
-from auscult.readers.notes import NoteReader
+from auscult.readers.notes import untitled_draft
 from auscult.readers.registry import Registry
 
 _FIRST: Final = re.compile(
@@ -103,7 +103,7 @@ class MailReader:
             remarks.append(f"text: {error.kind} ({error.got})")
         if not own and has_words(facts.title):
             content = facts.title.encode()
-            own = [replace(each, content=content) for each in NoteReader().read(SourceFile("subject.txt", content))]
+            own = [replace(untitled_draft(content), content=content)]
         for draft in own:
             yield replace(
                 draft,
@@ -181,7 +181,7 @@ def _body(part: Message) -> DraftDocument:
     content = codecs.BOM_UTF8 + _text(part).encode("utf-8", "replace")
     if part.get_content_type() == "text/html":
         return replace(read_page(content, Care.INVISIBLE), content=content)
-    return replace(next(NoteReader().read(SourceFile("message.txt", content))), content=content)
+    return replace(untitled_draft(content), content=content)
 
 
 def _decoded(header: str) -> str:

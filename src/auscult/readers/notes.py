@@ -1,14 +1,20 @@
-"""Reader of plain text, such as clinical notes. Sections are found by their headings."""
+"""Reader of plain text, such as clinical notes and leaflets. Sections are found by their headings.
+
+The first line is the title if it reads like one: short, without a full stop at its end, and followed by an empty line
+or by a line of "=" or "-". As in other formats, the section below a title does not repeat it.
+"""
 
 from __future__ import annotations
 
 import codecs
 import re
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
-from auscult.documents.note_headings import note_sections
+from auscult.documents.note_headings import examine, note_sections
 from auscult.documents.original import RUN
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 
@@ -17,6 +23,11 @@ _PROBE = 4096
 # Control characters that no text has. White space, form feed and the escape character of old printers are allowed.
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _WORD = re.compile(r"\w")
+_LONGEST_TITLE = 80
+_ENDS_NO_TITLE = (".", ",", ";", ":", "!")
+# A list item is no title.
+_TITLE = re.compile(r"(?!\(?\w{1,2}[.)] )\w.*[^\W\d_]{3}.*")
+_UNDERLINE = re.compile(r"([=\-~*_#])\1{2,}")
 
 
 class NoteReader:
@@ -38,16 +49,69 @@ class NoteReader:
         Raises:
             UnreadableError: The file is not text, or has no words.
         """
-        text, encoding = decode(file.content)
-        if not _WORD.search(text):
-            raise UnreadableError("no words", "a file with words", "one without any", "leave it out")
-        yield DraftDocument(
-            text=text,
-            sections=note_sections(text),
-            media_type="text/plain",
-            encoding=encoding,
-            runs=np.array([(0, len(text), 0, len(text))], RUN),
-        )
+        yield with_title(untitled_draft(file.content))
+
+
+def untitled_draft(content: bytes) -> DraftDocument:
+    """Return the document of a text that has its title elsewhere, such as the body of a mail.
+
+    Raises:
+        UnreadableError: The content is not text, or has no words.
+    """
+    text, encoding = decode(content)
+    if not _WORD.search(text):
+        raise UnreadableError("no words", "a file with words", "one without any", "leave it out")
+    return DraftDocument(
+        text=text,
+        sections=note_sections(text),
+        media_type="text/plain",
+        encoding=encoding,
+        runs=np.array([(0, len(text), 0, len(text))], RUN),
+    )
+
+
+def with_title(draft: DraftDocument) -> DraftDocument:
+    """Return a plain text with its first line as title, if that reads like one; else the draft.
+
+    The number of sections does not change, so that numbered passages keep their ids.
+    """
+    first, *others = draft.sections
+    line = _title_line(draft.text)
+    if line is None or (first.heading and not _is_title(first.heading, line)):
+        return draft
+    rest = draft.text[line.end : (first.start or 0) + len(first.text)]
+    below = rest.lstrip()
+    if any(map(str.isalnum, below)):
+        section = replace(first, heading="", text=below, start=line.end + len(rest) - len(below))
+    elif others:
+        section = replace(first, heading="")
+    else:
+        return draft
+    return replace(draft, title=line.title, sections=[section, *others])
+
+
+def _is_title(heading: str, line: _TitleLine) -> bool:
+    """Return whether a heading in capital letters is a title ("GOUT") and not one of notes ("PLAN")."""
+    words = examine(heading)
+    return heading == line.title and words is not None and not words.known
+
+
+class _TitleLine(NamedTuple):
+    """A first line that reads like a title; `end` is the offset after the line, or after its underline."""
+
+    title: str
+    end: int
+
+
+def _title_line(text: str) -> _TitleLine | None:
+    at = len(text) - len(text.lstrip())
+    line, below, *_ = [*text[at : at + _PROBE].splitlines(keepends=True), "", ""]
+    title, under = line.strip(), below.strip()
+    underlined = _UNDERLINE.fullmatch(under) is not None
+    short = len(title) <= _LONGEST_TITLE and not title.endswith(_ENDS_NO_TITLE)
+    if not short or not _TITLE.fullmatch(title) or (under and not underlined):
+        return None
+    return _TitleLine(title, at + len(line) + (len(below) if underlined else 0))
 
 
 def decode(content: bytes) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from auscult.errors import printable
-from auscult.interfaces import Hit
+from auscult.interfaces import Hit, display_name
 from auscult.search.assertions import assertion_label
 from auscult.search.certainty import verdict
 from auscult.search.explain import ScoreCurves, describe
@@ -97,8 +97,10 @@ def _ruler(curves: ScoreCurves, columns: Sequence[range]) -> Text:
 
 def _headline(curves: ScoreCurves) -> Text:
     line = Text(printable(describe(curves.query)), style="bold")
-    line.append(f"\nin {printable(curves.document.title or curves.document.doc_id)}", style="default not bold")
-    details = (curves.document.source, curves.document.doc_id, curves.document.url)
+    document = curves.document
+    name = display_name(document.title, document.doc_id, document.metadata.get("file", ""))
+    line.append(f"\nin {printable(name)}", style="default not bold")
+    details = (document.source, document.doc_id, document.url)
     line.append(f"  {printable('  '.join(filter(None, details)))}", style="not bold dim")
     return line
 
@@ -130,7 +132,7 @@ def print_hit(console: Console, hit: Hit, note: str = "") -> None:
     if hit.probability is not None:
         second.append(f"  {verdict(hit.probability)}", style="not dim green")
     # The title of an article is among the headings above.
-    second.append(f"   {printable(hit.book or hit.title)}", style="cyan")
+    second.append(f"   {printable(hit.name)}", style="cyan")
     where = " ".join(filter(None, (hit.file, hit.place and f"({hit.place})")))
     second.append(f"  {printable('  '.join(filter(None, (hit.source, where, hit.passage_id))))}", style="dim")
     second.append(_made_of(hit), style="dim")

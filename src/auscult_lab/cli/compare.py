@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from auscult.cli.options import PrecisionOption
-from auscult.errors import ConfigError
+from auscult.errors import ConfigError, naming_extra
 from auscult_lab.cli.options import FuseOption, JsonRecordsOption, ProgressOption, SeedOption, progress_bars, query_bars
 from auscult_lab.corpora.opening import open_corpus
 from auscult_lab.evaluation.bench_tables import bench_table, learning_table, question_type_table
@@ -69,36 +69,40 @@ def compare(
     def teller(name: str) -> Callable[[str], None]:
         return lambda words: console.print(f"[bold]{escape(name)}[/] [dim]{escape(words)}[/]")
 
-    models: dict[str, Path] = {}
-    for number, experiment in enumerate(planned.values(), start=1):
-        console.print(f"[dim]{number} of {len(planned)}[/] {escape(experiment.name)}")
-        models[experiment.name] = experiment.train(out / experiment.name, teller(experiment.name), progress)
-    if train_only:
-        return
-    for corpus in corpora:
-        task = build_task(opened[corpus], number=queries, seed=seed)
-        entries = [Entry(model=name, runs=out / name / "evaluation") for name in lexical]
-        entries += [
-            Entry(
-                model=str(models[experiment.name]),
-                experiment=experiment.name,
-                runs=out / experiment.name / "evaluation",
-            )
-            for experiment in planned.values()
-            if corpus in experiment.evaluate
-        ]
-        opened_models = open_entries(entries, corpus, precision=precision)
-        with progress_bars() as bars:
-            comparison = compare_models(
-                task,
-                opened_models.contenders,
-                ensembles=ensembles_of(fuse or (), opened_models.by_name, task.protocol),
-                pairs=_labels(planned_pairs, opened_models.by_name),
-                progress=query_bars(bars),
-            )
-        if json is not None:
-            write_records(json, comparison.records)
-        _print(comparison)
+    with naming_extra("lab", "torch", "lightning"):
+        from auscult_lab.training.folder import locked
+    # The folders of trainings also get the evaluations.
+    with locked(*(out / experiment.name for experiment in planned.values())):
+        models: dict[str, Path] = {}
+        for number, experiment in enumerate(planned.values(), start=1):
+            console.print(f"[dim]{number} of {len(planned)}[/] {escape(experiment.name)}")
+            models[experiment.name] = experiment.train(out / experiment.name, teller(experiment.name), progress)
+        if train_only:
+            return
+        for corpus in corpora:
+            task = build_task(opened[corpus], number=queries, seed=seed)
+            entries = [Entry(model=name, runs=out / name / "evaluation") for name in lexical]
+            entries += [
+                Entry(
+                    model=str(models[experiment.name]),
+                    experiment=experiment.name,
+                    runs=out / experiment.name / "evaluation",
+                )
+                for experiment in planned.values()
+                if corpus in experiment.evaluate
+            ]
+            opened_models = open_entries(entries, corpus, precision=precision)
+            with progress_bars() as bars:
+                comparison = compare_models(
+                    task,
+                    opened_models.contenders,
+                    ensembles=ensembles_of(fuse or (), opened_models.by_name, task.protocol),
+                    pairs=_labels(planned_pairs, opened_models.by_name),
+                    progress=query_bars(bars),
+                )
+            if json is not None:
+                write_records(json, comparison.records)
+            _print(comparison)
 
 
 def _labels(pairs: Sequence[tuple[str, str]], models: Mapping[str, Contender]) -> list[tuple[str, str]]:

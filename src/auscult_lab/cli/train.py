@@ -82,6 +82,10 @@ def train(
         typer.Option("--skip-bad", help="Leave out unreadable records and count them."),
     ] = False,
     changed: SetOption = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(min=0, help="Seed in place of the experiment's; the folder is then runs/NAME-seed-N."),
+    ] = None,
     convert: Annotated[
         Form | None,
         typer.Option(
@@ -111,7 +115,7 @@ def train(
     and the text below as the answer. A tenth of the patients chooses the epoch, another is for `auscult evaluate
     notes:NOTES`.
 
-    Example: `auscult train experiments/cdv-adapted.yaml`, or
+    Example: `auscult train experiments/cdv-adapted.yaml --seed 2`, or
     `auscult train --documents DOCUMENTS --backbone MODEL --out model`
     """
     console = Console(stderr=True)
@@ -135,7 +139,7 @@ def train(
             general = bool(documents) or kind_of(backbone).name == GENERAL
         except ModelError:
             general = False
-        overrides = pairs_of("--set", changed)
+        overrides = [*pairs_of("--set", changed), *([] if seed is None else [("seed", str(seed))])]
         if general:
             _refuse(typed & {"architecture", "read"}, "a transformer that is trained on notes")
             _adapt_general(console, say, documents, notes, backbone, out, overrides, skip_bad, restart, progress)
@@ -144,7 +148,7 @@ def train(
             _train_notes(console, say, notes, backbone, out, note_reading(read), wishes, restart, progress)
     else:
         _refuse(typed & {"backbone", "architecture", "read", "skip_bad", "changed"}, "an experiment file")
-        _train_experiment(console, say, experiment, variant, out, restart, progress)
+        _train_experiment(console, say, experiment, variant, seed, out, restart, progress)
 
 
 def _train_experiment(
@@ -152,6 +156,7 @@ def _train_experiment(
     say: Callable[[str], None],
     experiment: Path | None,
     variant: str | None,
+    seed: int | None,
     out: Path | None,
     restart: bool,
     progress: bool,
@@ -165,15 +170,20 @@ def _train_experiment(
         from auscult_lab.families.table import train as train_model
         from auscult_lab.training import loop
         from auscult_lab.training.experiment_files import variant_path
+        from auscult_lab.training.folder import locked
         from auscult_lab.training.folder import restart as throw_away
     settings = read_experiment(experiment if variant is None else variant_path(experiment, variant))
-    folder = out or Path("runs") / settings.name
-    if restart:
-        throw_away(folder)
-    outcome = train_model(settings, folder, say=say, progress=progress)
-    if not loop.is_main_process():
-        return
-    weigh_evidence(settings, outcome, folder, say)
+    name = settings.name
+    if seed is not None:
+        settings, name = settings.model_copy(update={"seed": seed}), f"{name}-seed-{seed}"
+    folder = out or Path("runs") / name
+    with locked(folder):
+        if restart:
+            throw_away(folder)
+        outcome = train_model(settings, folder, say=say, progress=progress)
+        if not loop.is_main_process():
+            return
+        weigh_evidence(settings, outcome, folder, say)
     console.print(epoch_table(outcome.record))
     typer.echo(outcome.model)
 
@@ -195,6 +205,7 @@ def _adapt_general(
         from auscult_lab.families.adapting import adapt, keep_model, work_folder
         from auscult_lab.general.adapting import documents_experiment
         from auscult_lab.training import loop
+        from auscult_lab.training.folder import locked
     source = divided_notes(notes) if notes else documents
     splits = ("train", "validation") if notes else (None,)
     corpora = [{"name": source, "split": split, "skip_bad": skip_bad} for split in splits]
@@ -203,14 +214,15 @@ def _adapt_general(
         say(NO_KNOWLEDGE)
         overrides = [*overrides, ("knowledge", "null")]
     experiment = documents_experiment(corpora, start, notes=bool(notes), said=overrides)
-    outcome = adapt(experiment, out.absolute(), restart=restart, say=say, progress=progress)
-    if not loop.is_main_process():
-        return
     place, work = out.absolute(), work_folder(out.absolute())
-    weigh_evidence(experiment, outcome, work, say)
-    model = outcome.model if outcome.model.is_dir() else place
-    figures = measure_before_after(experiment, model, work, say)
-    keep_model(outcome, place)
+    with locked(work):
+        outcome = adapt(experiment, place, restart=restart, say=say, progress=progress)
+        if not loop.is_main_process():
+            return
+        weigh_evidence(experiment, outcome, work, say)
+        model = outcome.model if outcome.model.is_dir() else place
+        figures = measure_before_after(experiment, model, work, say)
+        keep_model(outcome, place)
     console.print(epoch_table(outcome.record))
     if "difference" in figures:
         console.print(_before_after_table(figures))
@@ -248,8 +260,9 @@ def _train_notes(
         from auscult_lab.encoders.experiment import notes_experiment
         from auscult_lab.families.adapting import adapt, keep_model, work_folder
         from auscult_lab.training import loop
+        from auscult_lab.training.folder import locked
     place = out.absolute()
-    work_folder(place)
+    work = work_folder(place)
     experiment = notes_experiment(
         notes,
         backbone,
@@ -258,10 +271,11 @@ def _train_notes(
         aspects=reading.aspects,
         **wishes,
     )
-    outcome = adapt(experiment, place, restart=restart, say=say, progress=progress)
-    if not loop.is_main_process():
-        return
-    keep_model(outcome, place)
+    with locked(work):
+        outcome = adapt(experiment, place, restart=restart, say=say, progress=progress)
+        if not loop.is_main_process():
+            return
+        keep_model(outcome, place)
     console.print(epoch_table(outcome.record))
     best = outcome.record["validation"]
     console.print(

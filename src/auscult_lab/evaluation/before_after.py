@@ -30,12 +30,10 @@ from auscult.search.searcher import Searcher
 from auscult_lab.evaluation.statistics import bootstrap_intervals
 from auscult_lab.fitting.fitting import FITTED_ON, partly_hidden
 from auscult_lab.fitting.own_questions import own_questions
-from auscult_lab.general.adapting import divided
+from auscult_lab.general.adapting import FEWEST_MEASURED, divided
 from auscult_lab.general.experiment import AdaptedExperiment
 
 BEFORE_AFTER = "before-after.json"
-FEWEST = 10
-"""Documents with a title from which on a model is measured."""
 _QUESTIONS_OF_EACH, _MOST_QUESTIONS = 5, 600
 _MEASURES = ("RR", "R@1")
 """Of both a question's value; the first says whether a model is better."""
@@ -67,13 +65,13 @@ def measure_before_after(
         except (OSError, ValueError) as error:
             raise DataError("figures of a training", f"{file} ({error})", "delete it and train again") from error
     parts = divided(experiment, lambda _: None)
-    titled = [document for document in parts.measured if document.title]
+    titled = parts.titled
     others = [*parts.training, *parts.held_out]
     chance = random.Random(experiment.seed)
     searched = [*titled, *chance.sample(others, min(len(others), max(0, FITTED_ON - len(titled))))]
     start = experiment.begins_with()[0]
     values: list[npt.NDArray[np.float64]] = []
-    if len(titled) >= FEWEST:
+    if not parts.why_unmeasured:
         say(f"measuring before and after on {len(titled):,} documents that nothing was learned from")
         questions = min(_QUESTIONS_OF_EACH * len(titled), _MOST_QUESTIONS)
         about = {document.doc_id for document in titled}
@@ -90,9 +88,10 @@ def measure_before_after(
         figures = {**compared(values[0], values[1], start), "measures": [*_MEASURES], "questions": len(values[0])}
     else:
         verdict = (
-            f"Whether the adapted model is better was not measured: that takes {FEWEST} held-out documents with titles "
-            f"of their own, and there are {len(titled)}. Train on {10 * FEWEST} documents with titles or more, or "
-            "compare both models on questions of your own: auscult evaluate."
+            "Whether the adapted model is better was not measured: "
+            f"{parts.why_unmeasured or 'no question could be made of the held-out documents'}. Train on "
+            f"{10 * FEWEST_MEASURED} documents with titles or more, or compare both models on questions of your own: "
+            "auscult evaluate."
         )
         figures = {"better": None, "verdict": verdict}
     figures |= {**counts, **stamp()}

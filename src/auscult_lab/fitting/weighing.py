@@ -49,7 +49,7 @@ def weigh_evidence(experiment: DataExperiment, outcome: Outcome, folder: Path, s
     if not outcome.model.is_dir() or outcome.record["kind"] != GENERAL or read_settings(outcome.model)["fusion"]:
         return
     if isinstance(experiment, AdaptedExperiment):
-        collections = {"held out": [each for each in divided(experiment, say).held_out if each.title]}
+        collections = {"held out": [each for each in divided(experiment, lambda _: None).held_out if each.title]}
         if (found := len(collections["held out"])) < FEWEST:
             start = experiment.begins_with()[0]
             say(f"the weights stay: fitting takes {FEWEST} held-out documents with a title, not {found}")

@@ -34,6 +34,8 @@ from auscult_lab.training.loop import History
 from auscult_lab.training.stages import DocumentsBuild, Record, Run
 
 _HELD_OUT_AT_MOST = 1 / 5
+FEWEST_MEASURED = 10
+"""Documents with a title from which on a model is measured before and after."""
 
 
 def documents_experiment(
@@ -71,6 +73,8 @@ def prepare(experiment: AdaptedExperiment, run: Run) -> AdaptedBuild:
     folder = model_folder(experiment.begins_with()[0])
     start = load(folder)
     parts = divided(experiment, run.say)
+    if parts.why_unmeasured:
+        run.say(f"before and after will not be compared: {parts.why_unmeasured}; the training goes on")
     return AdaptedBuild(experiment, run, parts.training, parts.held_out, folder, start)
 
 
@@ -86,6 +90,18 @@ class Parts(NamedTuple):
     training: list[Document]
     held_out: list[Document]
     measured: list[Document]
+
+    @property
+    def titled(self) -> list[Document]:
+        """The measured documents that have a title, of which questions can be made."""
+        return [document for document in self.measured if document.title]
+
+    @property
+    def why_unmeasured(self) -> str:
+        """Why the model cannot be measured, as a clause; empty if it can be."""
+        found = len(self.titled)
+        needed = f"that takes {FEWEST_MEASURED} held-out documents with titles of their own, and there are {found}"
+        return needed if found < FEWEST_MEASURED else ""
 
 
 def divided(experiment: AdaptedExperiment, say: Callable[[str], None]) -> Parts:

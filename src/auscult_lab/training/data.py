@@ -16,7 +16,7 @@ from auscult.concepts import KnowledgeBase, MentionLinker, normalise_name
 from auscult.concepts.opening import open_knowledge_base
 from auscult.documents import Document
 from auscult.documents.building import Section, build_document
-from auscult.errors import ConfigError
+from auscult.errors import ConfigError, printable
 from auscult.files.records import left_out
 from auscult.interfaces import Corpus
 from auscult_lab.corpora.opening import open_corpus
@@ -25,6 +25,7 @@ from auscult_lab.training.experiment import CorpusChoice, DataExperiment
 from auscult_lab.training.labels import LabelledDocument, label_documents, title_words
 
 _LONGEST_NAME = 8
+_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,8 +207,18 @@ def read_and_hold_out(
         for row, (document, name) in enumerate(zip(documents, names, strict=True))
         if row not in apart and name not in titles
     ]
+    repeats = [document for row, document in enumerate(documents) if row not in apart and names[row] in titles]
+    if repeats:
+        say(_not_learned_from(repeats))
     if len(chosen) < wanted or not training:
         remedy = "lower validation.documents or name more validation.corpora"
         which = "documents" if untitled else "titled documents"
         raise ConfigError(f"more than {wanted} {which} to hold some out", f"{len(order)}", remedy)
     return documents, training, [documents[row] for row in sorted(chosen)]
+
+
+def _not_learned_from(repeats: Sequence[Document]) -> str:
+    """Return a line on documents with the title of a held-out one: their number, and the first of them."""
+    first = [f"{each.metadata.get('file', each.doc_id)} ('{each.title}')" for each in repeats[:_NAMED]]
+    more = f" and {len(repeats) - _NAMED:,} more" if len(repeats) > _NAMED else ""
+    return printable(f"left out {len(repeats):,} x title of a held-out document, first: {', '.join(first)}{more}")

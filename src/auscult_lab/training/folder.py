@@ -9,6 +9,8 @@ FOLDER/training.json       the record; it exists once the training is finished
 
 The folder also has the files for resuming: checkpoints, word vectors. Until there is one, another experiment may take
 the folder.
+
+FOLDER.lock                while a process trains in the folder
 """
 
 from __future__ import annotations
@@ -17,12 +19,14 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from auscult.errors import ConfigError, DataError
 from auscult.files.json_text import parse_json
+from auscult.files.locking import FileLock
 from auscult.files.reading import digest_of_files
 from auscult.files.writing import partial_of, write_json, write_text
 from auscult.provenance import now, origin
@@ -49,6 +53,34 @@ class Outcome:
 
 class BegunOtherwiseError(ConfigError):
     """The folder has the training of another experiment, or of other data."""
+
+
+@contextmanager
+def locked(*folders: Path) -> Iterator[None]:
+    """Keep other processes from training in folders, which need not exist.
+
+    The processes of one training on several devices count as one.
+
+    Raises:
+        ConfigError: Another process trains in one of them.
+        DataError: The lock's file cannot be written.
+    """
+    with ExitStack() as locks:
+        for folder in folders if is_main_process() else ():
+            locks.callback(_lock(folder.absolute()).release)
+        yield
+
+
+def _lock(folder: Path) -> FileLock:
+    remedy = "wait until it has finished, end that process, or choose another --out"
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        return FileLock(
+            folder.with_name(f"{folder.name}.lock"),
+            lambda holder: ConfigError(f"no other training in {folder}", f"one by {holder}", remedy),
+        )
+    except OSError as error:
+        raise DataError("a folder to train in", f"{folder}: {error.strerror}", "choose another --out") from error
 
 
 def claim(experiment: Settings, folder: Path) -> None:

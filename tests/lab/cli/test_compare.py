@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from auscult.cli.all_commands import app
 from auscult.errors import ConfigError
 from auscult_lab.rankers.registry import RANKERS
+from auscult_lab.training.folder import locked
 from places import ROOT
 from small_experiment import CAUSES, ENTITIES, SYMPTOMS, TREATMENT
 
@@ -72,6 +73,24 @@ def run(place: Path, *arguments: str, before: tuple[str, ...] = ()) -> str:
     done = CliRunner().invoke(app, [*before, "compare", *arguments, "--out", str(place / "runs"), "--no-progress"])
     assert done.exit_code == 0, (done.output, done.exception)
     return done.output
+
+
+def test_second_comparison_in_a_folder_is_refused(place: Path):
+    runs = place / "runs"
+    with locked(runs / "one"):
+        done = CliRunner().invoke(app, ["compare", str(place / "one.yaml"), "--out", str(runs)])
+    assert isinstance(done.exception, ConfigError)
+    assert "one by pid" in str(done.exception)
+    assert not list(runs.iterdir())
+
+
+def test_trainings_of_two_seeds_stand_apart(place: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(place)
+    for seed in (3, 4):
+        done = CliRunner().invoke(app, ["train", "one.yaml", "--seed", str(seed), "--no-progress"])
+        assert done.exit_code == 0, done.output
+        record = json.loads((place / "runs" / f"one-seed-{seed}" / "training.json").read_text())
+        assert (record["seed"], record["experiment"]["seed"], record["experiment"]["name"]) == (seed, seed, "one")
 
 
 def test_short_documented_plugin_ranker_runs_in_the_bench(place: Path, registry: None):

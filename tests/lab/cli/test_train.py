@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from auscult.cli.all_commands import app
 from auscult.encoders import load_model, training_record
 from auscult.errors import ConfigError, ModelError
 from auscult.understanding import Query
+from auscult_lab.training.folder import locked
 from small_medquad import write_model
 
 
@@ -47,6 +49,7 @@ def test_variant_is_chosen_by_option_or_path(tmp_path: Path, monkeypatch: pytest
         return Outcome(folder / "model", {"model": "e", "best_epoch": 0, "history": []})
 
     monkeypatch.setattr(table, "train", train)
+    monkeypatch.chdir(tmp_path)
     file = tmp_path / "paper.yaml"
     shared = "track: zero-shot\ncorpora: [{name: nhs}]\nvalidation: {corpora: [nhs]}\n"
     file.write_text(shared + "variants: {one: {}, two: {seed: 5}}\n")
@@ -54,12 +57,27 @@ def test_variant_is_chosen_by_option_or_path(tmp_path: Path, monkeypatch: pytest
         done = CliRunner().invoke(app, ["train", *given])
         assert done.exit_code == 0, done.output
     assert trained == [("two", 5, Path("runs/two"))] * 2
+    for given in (["--seed", "7"], ["--seed", "5", "--out", "mine"]):
+        done = CliRunner().invoke(app, ["train", f"{file}:two", *given])
+        assert done.exit_code == 0, done.output
+    assert trained[2:] == [("two", 7, Path("runs/two-seed-7")), ("two", 5, Path("mine"))]
+
+
+def test_second_training_in_a_folder_is_refused(tmp_path: Path) -> None:
+    experiment = tmp_path / "e.yaml"
+    experiment.write_text("name: e\ntrack: zero-shot\ncorpora: [{name: nhs}]\nvalidation: {corpora: [nhs]}\n")
+    with locked(tmp_path / "out"):
+        done = CliRunner().invoke(app, ["train", str(experiment), "--out", str(tmp_path / "out"), "--restart"])
+    assert isinstance(done.exception, ConfigError)
+    assert f"one by pid {os.getpid()} on host" in str(done.exception)
+    assert not list(tmp_path.glob("*.lock"))
 
 
 def test_what_would_change_nothing_is_refused(tmp_path: Path) -> None:
     for arguments, message in (
         (["e.yaml", "--set", "seed=2"], "--set"),
         (["e.yaml", "--skip-bad"], "--skip-bad"),
+        (["model", "--convert", "half", "--seed", "2"], "--seed"),
         (["e.yaml", "--notes", "notes"], "EXPERIMENT"),
         (["model", "--convert", "half", "--restart"], "--restart"),
         (["model", "--convert", "half"], "--out"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +15,9 @@ from auscult.documents.building import Section, build_document
 from auscult.encoders.general.persistence import set_fusion
 from auscult.search.build import build_index
 from auscult.search.searcher import Searcher
-from auscult_lab.evaluation import before_after
 from auscult_lab.evaluation.before_after import BEFORE_AFTER, compared
 from auscult_lab.fitting.own_questions import own_questions
+from auscult_lab.general import adapting
 from auscult_lab.general.adapting import divided, documents_experiment
 from small_general import make_general, save_general
 
@@ -74,6 +75,17 @@ def test_documents_are_divided_without_a_common_title(many: Path) -> None:
     assert sum(map(len, titles)) == len(set().union(*titles))
 
 
+def test_documents_with_held_out_titles_are_named(many: Path) -> None:
+    said: list[str] = []
+    parts = divided(documents_experiment([{"name": str(many)}], "start", said=[("knowledge", "null")]), said.append)
+    held_out = {each.title for part in (parts.held_out, parts.measured) for each in part}
+    (line,) = [line for line in said if line.startswith("left out ")]
+    named = re.findall(r"(\S+) \('(.*?)'\)", line)
+    assert 0 < len(named) <= 3
+    assert {title for _, title in named} <= held_out
+    assert not {doc_id for doc_id, _ in named} & {each.doc_id for each in parts.training}
+
+
 def test_questions_are_about_the_chosen_documents_alone(tmp_path: Path) -> None:
     documents = [
         build_document(
@@ -106,8 +118,11 @@ def test_the_command_prints_and_keeps_before_and_after(
         assert result.exit_code == 0, result.output
         return " ".join(result.output.split())
 
-    assert "was not measured: that takes 10 held-out documents" in run()
-    monkeypatch.setattr(before_after, "FEWEST", 3)
+    unmeasured = run()
+    assert "was not measured: that takes 10 held-out documents" in unmeasured
+    early = unmeasured.index("before and after will not be compared: that takes 10 held-out documents")
+    assert early < unmeasured.index("epoch 0")
+    monkeypatch.setattr(adapting, "FEWEST_MEASURED", 3)
     first = run("--restart")
     figures = json.loads((tmp_path / "mine.training" / BEFORE_AFTER).read_text(encoding="utf-8"))
     assert figures["verdict"] in first

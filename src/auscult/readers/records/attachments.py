@@ -17,7 +17,7 @@ from typing import Final
 
 from auscult.readers.contract import DraftDocument, Reader, SourceFile, UnreadableError
 from auscult.readers.flow import Facts
-from auscult.readers.notes import NoteReader
+from auscult.readers.notes import NoteReader, untitled_draft
 from auscult.readers.registry import READERS, Registry
 
 _TYPES: Final = {
@@ -67,7 +67,9 @@ def read_attachment(attachment: Attachment, facts: Facts, name: str) -> Iterator
     """
     content = _content(attachment)
     reader, file = _reader_of(attachment.media_type, name.rpartition(".")[0] or name, content)
-    for draft in reader.read(file):
+    # The record's title replaces the first line of a text, which then stays text.
+    is_titled = bool(facts.title or attachment.title) and reader.name == NoteReader.name
+    for draft in [untitled_draft(content)] if is_titled else reader.read(file):
         yield replace(
             draft,
             content=content if draft.content is None else draft.content,

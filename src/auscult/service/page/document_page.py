@@ -14,6 +14,7 @@ from fastapi.responses import HTMLResponse
 
 from auscult.documents import Document, Original
 from auscult.errors import ModelError, QueryError
+from auscult.interfaces import display_name
 from auscult.search import Searcher
 from auscult.search.explain import ScoreCurves, describe, explain
 from auscult.search.spans import finder
@@ -178,7 +179,7 @@ def document(request: Request, index: str, doc_id: str, caller: Asking, state: S
         "page": page,
         "question": question,
         "document": document,
-        "title": document.title or doc_id,
+        "title": display_name(document.title, doc_id, document.metadata.get("file", "")),
         "date": date_of(document.metadata),
         "link": document.url if _is_web(document.url) else "",
         "fields": [pair for pair in document.metadata.items() if pair[1] and pair[0] not in _HIDDEN_FIELDS][

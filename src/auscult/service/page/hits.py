@@ -175,7 +175,7 @@ def grouped(views: Sequence[HitView]) -> list[HitView]:
         key = " ".join(view.hit.text.split()).casefold()
         if key in first:
             same = view.hit.doc_id == first[key].hit.doc_id
-            name = " \u203a ".join(view.path) if same and view.path else view.hit.title or view.hit.doc_id
+            name = " \u203a ".join(view.path) if same and view.path else view.hit.title or view.hit.name
             place = Place(name, "" if same else view.hit.source, view.href)
             first[key] = replace(first[key], also=(*first[key].also, place))
         else:

@@ -226,7 +226,7 @@ def _document(
     hit, date = first.hit, first.date
     assertions = {assertion for sentence in sentences for assertion in sentence.sentence.assertions}
     return ShownDocument(
-        title=hit.title or hit.doc_id,
+        title=hit.title or hit.name,
         heading=hit.heading,
         date=date,
         href=replace(question, start=0).at(document_path(index, hit.doc_id), "answer", ("p", hit.passage_id)),

@@ -11,6 +11,7 @@ from fastapi.responses import HTMLResponse
 
 from auscult.errors import QueryError
 from auscult.index.fields import SOURCE
+from auscult.interfaces import display_name
 from auscult.search import Searcher, SearchOptions
 from auscult.search.coverage import Cell, Coverage, cover, entities_named
 from auscult.search.explain import describe
@@ -116,9 +117,7 @@ def _cell_view(cell: Cell, understood: Understanding, aspect: str, index: str) -
     if hit is None:
         return ShownCell(cell, question.at(), "", "")
     passage = question.at(document_path(index, hit.doc_id), "answer", ("p", hit.passage_id))
-    return ShownCell(
-        cell, question.at(), passage, " \u203a ".join(filter(None, (hit.title or hit.doc_id, hit.heading)))
-    )
+    return ShownCell(cell, question.at(), passage, " \u203a ".join(filter(None, (hit.title or hit.name, hit.heading))))
 
 
 _COLUMNS: Final = 2
@@ -214,14 +213,15 @@ def _headed(searcher: Searcher, field: str, value: str) -> tuple[str, str]:
     if row is None:
         return value, ""
     record = searcher.index.reader.document_record(row)
-    return " \u00b7 ".join(filter(None, (record.title or value, record.source))), date_of(record.metadata)
+    name = display_name(record.title, value, record.metadata.get("file", ""))
+    return " \u00b7 ".join(filter(None, (name, record.source))), date_of(record.metadata)
 
 
 def _choices(searcher: Searcher, query: Query, field: str, table: SideBySide | None) -> list[tuple[str, str]]:
     """Return the possible columns: values of the field, or the documents with the best passages."""
     if field == DOCUMENT:
         hits = searcher.search(query, 20, SearchOptions(group_by="document"))
-        choices = {hit.doc_id: " \u00b7 ".join(filter(None, (hit.title or hit.doc_id, hit.source))) for hit in hits}
+        choices = {hit.doc_id: " \u00b7 ".join(filter(None, (hit.title or hit.name, hit.source))) for hit in hits}
     else:
         choices = {value: value for value in list(searcher.index.counts(field))[:_CHOICES] if value}
     for value in table.values if table else ():
