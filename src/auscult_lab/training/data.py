@@ -67,7 +67,7 @@ def definition_documents(knowledge: KnowledgeBase, excluded: Iterable[Document])
         knowledge: Source of the definitions.
         excluded: Documents about entities that training may not see; concepts with these titles are left out.
     """
-    left_out = {normalise_name(title_words(document.title)) for document in excluded}
+    unseen = {normalise_name(title_words(document.title)) for document in excluded}
     return [
         build_document(
             doc_id=f"definition:{concept.concept_id}",
@@ -75,7 +75,7 @@ def definition_documents(knowledge: KnowledgeBase, excluded: Iterable[Document])
             sections=[Section(heading="", text=concept.definition)],
         )
         for concept in knowledge
-        if concept.definition and not left_out & {normalise_name(name) for name in concept.names}
+        if concept.definition and not unseen & {normalise_name(name) for name in concept.names}
     ]
 
 
