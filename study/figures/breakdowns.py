@@ -134,5 +134,5 @@ def _error_classes(errors: Sequence[RankingError], model: str) -> Figure:
             va="top",
             color=_ASPECT_COLOURS[aspect],
         )
-    finish(axes, f"{model}: {len(errors):,} wrong top-1 passages by class (%)", limit=longest * 1.2)
+    finish(axes, f"{model}\n{len(errors):,} wrong top-1 passages by class (%)", limit=longest * 1.2)
     return figure

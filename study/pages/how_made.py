@@ -85,7 +85,7 @@ def commands_note(records: Iterable[EvaluationRecord], tables: str) -> str:
         tables: Path of the folder of tables, from the page.
     """
     made = [how for record in records if record.track != "untrained" and (how := how_made(record))]
-    link = f"[Commands and minutes]({tables}/{COMMANDS}.csv)"
+    link = f"[Commands]({tables}/{COMMANDS}.csv)"
     return f"{link}, such as `{made[0].command}` ({minutes(made[0].minutes)} min)." if made else ""
 
 
