@@ -8,7 +8,8 @@ which have titles and headings hidden (`fitting.own_questions`). No test or deve
 threshold the record has the shares of right and of other first hits below it.
 
 `unlikely` is the highest threshold below which no right first hit of any collection lies (`certainty.UNLIKELY`), and
-`likely` the lowest one from which on no more than 1 in 10 other first hits of each collection lie (`certainty.LIKELY`).
+`likely` the lowest one from which on no more than 1 in 10 other first hits of each collection lie. `certainty.LIKELY`
+is a step lower: with that step, half of the right first hits would not be said to answer.
 
 Writes benchmarks/results/verdicts.json, in five minutes on a core.
 """

@@ -42,7 +42,7 @@ own words often holds few of them. Of general questions that no document answers
 UNLIKELY: Final = 0.01
 """Below this probability a passage is flatly said not to answer. Of the training questions that the weights were fitted
 on, not one of 1,002 right first hits is below, and 7 % of first hits without an answer; between this and `DOUBTFUL`, 4
-of 517 first hits are right (`benchmarks/verdicts.py`)."""
+of 513 first hits are right (`benchmarks/verdicts.py`)."""
 LIKELY: Final = 0.7
 """From this probability on a passage is said to answer: 54 to 67 % of right first hits, and 0.4 to 8 % of first hits
 where the answer was taken out."""
