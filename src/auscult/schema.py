@@ -146,6 +146,7 @@ class NothingHere:
 
     flag: bool = described("Never set where some documents were not searched, as these may answer.")
     sentence: str = described("For people; empty where something answers.")
+    uncertain: bool = described("Set beside the flag where the best hit may answer all the same, though improbably.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -255,6 +255,7 @@ KINDS: Mapping[str, Page] = {
     "weighted-cosine-why": GALKO,
     "left_out": UNSEEN,
     "nothing_here": GENERAL,
+    "verdicts": GENERAL,
     "spans": GENERAL,
     "general_ablation": GENERAL,
     "general_towers": GENERAL,

@@ -12,7 +12,7 @@ from auscult.concepts.concept import Concept
 from auscult.documents import Document, Section, build_document
 from auscult.errors import QueryError
 from auscult.search import Searcher, build_index
-from auscult.search.certainty import verdict
+from auscult.search.certainty import label, nothing_here, verdict
 from auscult.search.coverage import aspects_of, cover, entities_named
 from auscult.search.side_by_side import date_of, side_by_side
 from auscult.understanding import Query
@@ -69,8 +69,8 @@ def test_cells_are_first_hits_and_encoded_together(searcher: Searcher) -> None:
             assert cell.word == verdict(cell.probability)
     assert table.cells[0][0].hit is not None
     assert table.cells[0][0].hit.passage_id == "gout-3"
-    words = [cell.word for row in table.cells for cell in row]
-    assert table.share("no answer") == words.count("no answer") / 4
+    shown = [label(cell.probability) for row in table.cells for cell in row]
+    assert table.share("no answer") == shown.count("no answer") / 4
 
 
 def test_unknown_entities_have_no_answer(searcher: Searcher) -> None:
@@ -78,6 +78,23 @@ def test_unknown_entities_have_no_answer(searcher: Searcher) -> None:
     found, missing = table.cells[0][0], table.cells[1][0]
     assert missing.word == "no answer"
     assert found.probability > missing.probability
+
+
+@pytest.mark.parametrize(
+    ("probability", "shown", "said"),
+    [
+        (0.0, "no answer", "Nothing here seems to answer this; "),
+        (0.0099, "no answer", "Nothing here seems to answer this; "),
+        (0.01, "uncertain", "Perhaps nothing here answers this; "),
+        (0.09, "uncertain", "Perhaps nothing here answers this; "),
+        (0.1, "may answer", ""),
+        (0.7, "answers", ""),
+    ],
+)
+def test_only_an_improbable_answer_is_denied(probability: float, shown: str, said: str) -> None:
+    assert label(probability) == shown
+    sentence = nothing_here([0.0, probability, None])
+    assert sentence.startswith(said) if said else sentence == ""
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from auscult.errors import QueryError
 from auscult.index import ANY, Where
 from auscult.index.words import analyse
 from auscult.interfaces import Hit
-from auscult.search.certainty import Verdict, verdict
+from auscult.search.certainty import Label, Verdict, label, verdict
 from auscult.search.searcher import Searcher, SearchOptions
 from auscult.search.siblings import sibling_note
 from auscult.understanding import Query
@@ -49,6 +49,11 @@ class Cell:
     note: str = ""
     similar: Hit | None = None
 
+    @property
+    def label(self) -> Label:
+        """The word that people are shown."""
+        return label(self.probability)
+
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
@@ -64,10 +69,10 @@ class Coverage:
     aspects: tuple[str, ...]
     cells: tuple[tuple[Cell, ...], ...]
 
-    def share(self, word: Verdict = "answers") -> float:
-        """Return the share of cells with a word, from 0 to 1."""
-        words = [cell.word for row in self.cells for cell in row]
-        return words.count(word) / len(words)
+    def share(self, shown: Label = "answers") -> float:
+        """Return the share of cells with a label, from 0 to 1."""
+        labels = [cell.label for row in self.cells for cell in row]
+        return labels.count(shown) / len(labels)
 
 
 def cover(searcher: Searcher, entities: Sequence[str], aspects: Sequence[str] = (), *, where: Where = ANY) -> Coverage:

@@ -13,7 +13,7 @@ from rich.text import Text
 from auscult.errors import printable
 from auscult.interfaces import Hit, display_name
 from auscult.search.assertions import assertion_label
-from auscult.search.certainty import verdict
+from auscult.search.certainty import label
 from auscult.search.explain import ScoreCurves, describe
 from auscult.search.marks import excerpt
 
@@ -130,7 +130,7 @@ def print_hit(console: Console, hit: Hit, note: str = "") -> None:
     first.append(printable(path) or "(no heading)", style="not dim bold")
     second = Text(f"{hit.score:.2f}", style="green")
     if hit.probability is not None:
-        second.append(f"  {verdict(hit.probability)}", style="not dim green")
+        second.append(f"  {label(hit.probability)}", style="not dim green")
     # The title of an article is among the headings above.
     second.append(f"   {printable(hit.name)}", style="cyan")
     where = " ".join(filter(None, (hit.file, hit.place and f"({hit.place})")))

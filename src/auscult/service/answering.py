@@ -17,7 +17,7 @@ from auscult.errors import QueryError
 from auscult.index import Between, Where
 from auscult.interfaces import Hit, SentenceScore
 from auscult.search import Findings, Searcher, SearchOptions
-from auscult.search.certainty import nothing_here
+from auscult.search.certainty import label, nothing_here
 from auscult.search.marks import excerpt
 from auscult.search.partial import LeftOut, ask_what_is_there
 from auscult.service import models
@@ -205,14 +205,16 @@ def search(state: State, caller: Caller, request: models.SearchRequest) -> schem
     searchers = {index.name: index.opened.seen_by(caller.groups) for index in served}
     ranked, left_out, understanding = _of_all(searchers, request)
     page = ranked[request.offset : request.offset + request.k]
-    nothing = "" if left_out else nothing_here([passage.findings.probability(passage.number) for passage in ranked])
+    chances = [passage.findings.probability(passage.number) for passage in ranked]
+    nothing = "" if left_out else nothing_here(chances)
+    uncertain = bool(nothing) and any(label(chance) == "uncertain" for chance in chances if chance is not None)
     return schema.SearchAnswer(
         understood=understood_response(understanding),
         hits=[
             hit_response(searcher, name, findings.document(number), replace(findings.hit(number), rank=rank))
             for rank, (name, searcher, findings, number) in enumerate(page, start=request.offset + 1)
         ],
-        nothing_here=schema.NothingHere(flag=bool(nothing), sentence=nothing),
+        nothing_here=schema.NothingHere(flag=bool(nothing), sentence=nothing, uncertain=uncertain),
         not_searched=[not_searched(name, missing) for name, missing in left_out.items()],
         more=len(ranked) > request.offset + request.k,
         offset=request.offset,

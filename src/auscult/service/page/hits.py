@@ -10,7 +10,7 @@ from auscult.concepts import KnowledgeBase
 from auscult.index.words import analyse
 from auscult.interfaces import Hit
 from auscult.search.assertions import assertion_label
-from auscult.search.certainty import Verdict, verdict
+from auscult.search.certainty import Label, label
 from auscult.search.evidence import question_terms
 from auscult.search.marks import excerpt
 from auscult.search.siblings import sibling_note
@@ -18,8 +18,13 @@ from auscult.service.page.asking import PageQuestion, document_path
 from auscult.service.page.reading import parted
 from auscult.understanding import Query
 
-_STYLES: Final[Mapping[Verdict, str]] = {"answers": "sure", "may answer": "maybe", "no answer": "doubtful"}
-"""CSS class by verdict."""
+STYLES: Final[Mapping[Label, str]] = {
+    "answers": "sure",
+    "may answer": "maybe",
+    "uncertain": "doubtful",
+    "no answer": "doubtful",
+}
+"""CSS class by label."""
 _LEAST: Final = 0.05
 """Least contribution to the score for a reason to be named."""
 
@@ -116,7 +121,7 @@ class HitView:
         cut_after: Whether the passage continues after the excerpt.
         reasons: Why it was found, in words.
         likely: Verdict on whether it answers; empty where there is no probability.
-        likelihood: CSS class of the verdict.
+        likelihood: CSS class of the label.
         warning: Sentence that the hit is about a similar disease; empty for none.
         date: Date of its document; empty where unknown.
         also: Other places with the same text.
@@ -145,8 +150,8 @@ def view_of(
     note = sibling_note(query, hit.title, known)
     likely, likelihood = ("", "maybe")
     if hit.probability is not None:
-        word = verdict(hit.probability)
-        likely, likelihood = word, _STYLES[word]
+        word = label(hit.probability)
+        likely, likelihood = word, STYLES[word]
     return HitView(
         hit=hit,
         number=number,

@@ -20,7 +20,7 @@ from auscult.service.caller import Asking, allowed
 from auscult.service.page.asking import PageQuestion, document_path
 from auscult.service.page.chips import chips_of, filters_of
 from auscult.service.page.context import context_of, rendered, searcher_for
-from auscult.service.page.hits import HitView, view_of
+from auscult.service.page.hits import STYLES, HitView, view_of
 from auscult.service.page.search_page import understand
 from auscult.service.page.troubles import no_index
 from auscult.service.routes import Stated, audited
@@ -92,7 +92,8 @@ def coverage(request: Request, caller: Asking, state: Stated) -> Response:
         if table
         else [],
         "rows": rows,
-        "counts": [(word, table.share(word)) for word in ("answers", "may answer", "no answer")] if table else [],
+        "counts": [(shown, table.share(shown), style) for shown, style in STYLES.items()] if table else [],
+        "styles": STYLES,
         "trouble": trouble,
     }
     return HTMLResponse(rendered("coverage.html", values))
