@@ -97,10 +97,10 @@ ZHU = Page(
     title="Neural rankers, HAR among them (zhu2019)",
     opening="""The paper compares rankers on HealthQA, whose texts may not be passed on. Here they rank MedQuAD, NHS
 pages and WikiSection, beside arnold2020's figures of the same rankers, which learned from all of Wikipedia, and
-zhu2019's own of HealthQA's ten candidates. Ours learned for minutes. That is enough for rankers that first compare
-words (KNRM, CONV-KNRM, MatchPyramid, Duet), and not for those that first read (HAR, MVLSTM, ARC-I, ARC-II): these find
-the aspect and not the entity. With two hours, HAR is well ahead of BM25, and behind CONV-KNRM
-([why](../explanation/rankers.md)).""",
+zhu2019's own of HealthQA's ten candidates. Most of ours learned from 9,000 queries. That is enough for rankers that
+compare words first (KNRM, CONV-KNRM, MatchPyramid, Duet), not for those that read first: they find the aspect and not
+the entity. From ten times as many, HAR is ahead of CONV-KNRM, as in the papers, and MVLSTM the best zero-shot
+([more](../explanation/rankers.md)).""",
     files=("rankers",),
     comparisons=(
         Comparison("Zero-shot models", "zero-shot", ("medquad", "nhs"), elsewhere=(("healthqa", "R@1"),)),
