@@ -223,7 +223,9 @@ def _notes(comparison: Comparison, page: Page, records: Sequence[EvaluationRecor
         sentences += [SUPERVISED[corpus] for corpus in adapted if corpus in SUPERVISED]
     sentences += remarks([(record.model, record.training) for record in records])
     sentences += _sources(comparison, page, records)
-    return tuple(filter(None, (" ".join(sentences), commands_note(records, TABLES))))
+    # An example in a page's first table shows what the others' links lead to.
+    commands = commands_note(records, TABLES, example=comparison in page.comparisons[:1])
+    return tuple(filter(None, (" ".join(sentences), commands)))
 
 
 def _accuracy(records: Iterable[EvaluationRecord], measure: str) -> list[str]:
@@ -238,7 +240,7 @@ def _sources(comparison: Comparison, page: Page, records: Sequence[EvaluationRec
     repeated = [(record, published_table(record, page.published)) for record in records if record.track != "untrained"]
     beside = [(record, table) for record, table in repeated if page.published and table is not None]
     if beside:
-        titles = dict.fromkeys(f"{table.table}, {table.track}" for _, table in beside)
+        titles = dict.fromkeys(table.table.partition(",")[0] for _, table in beside)
         saw_more = comparison.track == "adapted" and any(table.track == "zero-shot" for _, table in beside)
         sentences.append(
             f"Published: {page.published}, {'; '.join(titles)}{'; models here saw more' if saw_more else ''}."

@@ -77,16 +77,19 @@ def how_made(record: EvaluationRecord) -> Made | None:
     )
 
 
-def commands_note(records: Iterable[EvaluationRecord], tables: str) -> str:
-    """Return the note below a table: a link to its rows' commands, and the command of its first row that learned.
+def commands_note(records: Iterable[EvaluationRecord], tables: str, *, example: bool) -> str:
+    """Return the note below a table: a link to its rows' commands; empty where no row learned.
 
     Args:
         records: The table's, in the order of its rows.
         tables: Path of the folder of tables, from the page.
+        example: Also give the command of the first row that learned.
     """
     made = [how for record in records if record.track != "untrained" and (how := how_made(record))]
     link = f"[Commands]({tables}/{COMMANDS}.csv)"
-    return f"{link}, such as `{made[0].command}` ({minutes(made[0].minutes)} min)." if made else ""
+    if not made:
+        return ""
+    return f"{link}, such as `{made[0].command}` ({minutes(made[0].minutes)} min)." if example else f"{link}."
 
 
 def experiment_of(record: EvaluationRecord) -> str:

@@ -70,7 +70,7 @@ ARNOLD = Page(
     opening="""The paper ranks passages of health pages for an entity and an aspect, with models that never saw these
 pages: *zero-shot*. MedQuAD is rebuilt from its public sources; BM25 and TF-IDF repeat the published figures. Our CDV
 learned from a few thousand articles, the paper's from Wikipedia. As published, with Bloom codes and 50 epochs, ours
-stays below BM25, as it finds the entity little more than half as often as the paper's.
+stays below BM25: its target encoder hardly learns the codes, and it finds the entity half as often as the paper's.
 *Average targets* are word vectors in place of the codes. *Adapted* models also read MedQuAD's training documents, which
 no published model did.""",
     files=("evaluation", "medquad-overlap"),
@@ -97,10 +97,9 @@ ZHU = Page(
     title="Neural rankers, HAR among them (zhu2019)",
     opening="""The paper compares rankers on HealthQA, whose texts may not be passed on. Here they rank MedQuAD, NHS
 pages and WikiSection, beside arnold2020's figures of the same rankers, which learned from all of Wikipedia, and
-zhu2019's own of HealthQA's ten candidates. Most of ours learned from 9,000 queries. That is enough for rankers that
-compare words first (KNRM, CONV-KNRM, MatchPyramid, Duet), not for those that read first: they find the aspect and not
-the entity. From ten times as many, HAR is ahead of CONV-KNRM, as in the papers, and MVLSTM the best zero-shot
-([more](../explanation/rankers.md)).""",
+zhu2019's own of HealthQA's ten candidates. Most of ours learned from 9,000 queries: enough for those that compare
+words first, not for those that read first, which find the aspect and not the entity. From ten times as many, HAR is
+ahead of CONV-KNRM, as in the papers, and MVLSTM the best zero-shot ([more](../explanation/rankers.md)).""",
     files=("rankers",),
     comparisons=(
         Comparison("Zero-shot models", "zero-shot", ("medquad", "nhs"), elsewhere=(("healthqa", "R@1"),)),
@@ -178,7 +177,7 @@ UNSEEN = Page(
     opening="""Questions are asked of all passages of a corpus, by models that have read none of its documents
 (`benchmarks/unseen_documents.py` says what each is asked). Consumer questions are for choosing models, not for testing.
 The weights of `fast` and `best` were fitted on training questions of BioASQ, PubMedQA and cpgQA: there they are
-*adapted*. Rows of MedQuAD, OpenStax, WikiSection, `cdv` and the re-ranker are of before the last changes (weighted
+*adapted*. Rows of MedQuAD, OpenStax, WikiSection and the re-ranker are of before the last changes (weighted
 terms, one normal form of words, articles). *BM25 + all-MiniLM-L6-v2* adds up reciprocal ranks, *three
 readers* the scores of all-MiniLM-L6-v2, e5-small and splade-tiny.""",
     files=("unseen_documents",),

@@ -6,8 +6,7 @@ an experiment can set both. Sentences are cut at 96 words, as CDV's are.
 
 After the paper's 5 epochs an encoder hardly knows which entity a text describes (`benchmarks/bloom_codes.py`). An
 experiment can therefore hold descriptions out, train until their codes are not predicted better any more, scale the
-encoder's inputs, or take another loss than BP-MLL. That one averages over the bits that are not set, so that setting
-five of another entity's costs next to nothing.
+encoder's inputs, or take another loss than BP-MLL.
 """
 
 from __future__ import annotations

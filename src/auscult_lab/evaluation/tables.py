@@ -37,15 +37,14 @@ WIDEST = 4
 """How many published measures a table of results has room for."""
 LETTERS = string.ascii_letters + "αβγδεζηθικλμνξπρστυφχψω"
 PARTIAL = {
-    "wikisection": "measured on the part of the test articles that could be had; published on all 716",
+    "wikisection": "measured on those test articles that could be had, published on all 716",
     "clinical-notes": "here notes that may be shared, published MIMIC-III",
 }
 """Corpora whose published figures are of another test set."""
 
 
 SUPERVISED = {
-    "medquad": "Not without labels: headings of MedQuAD's documents are its own question types, renamed to the words "
-    "that test queries ask by.",
+    "medquad": "Not without labels: MedQuAD's headings are its question types, in the words of its queries.",
 }
 """Corpora whose training documents bring the labels that test queries ask for, and what that means."""
 

@@ -21,7 +21,7 @@ Departures, and choices where the paper is silent:
   `reading_dropout` 0 or `tied_dropout` to avoid that.
 - A sentence over 15 words is cut into pieces of 15, the last one shorter; the paper does not say where it cuts.
 - Word vectors are not trained unless `train_words` is set; the paper does not say.
-- The recorded trainings have four partly relevant negatives (two of the same entity, two that BM25 ranks high) and one
+- Most recorded trainings have four partly relevant negatives (two of the same entity, two that BM25 ranks high) and one
   random one; section 5.3 has three and six. They use Adam with a rate of 0.001, the best of four on validation, and
   clip gradients to a norm of 5; the paper uses Adadelta with a rate of 2. Word vectors have 128 numbers, trained on a
   few thousand pages; the paper's are GloVe with 300.
@@ -31,7 +31,7 @@ Departures, and choices where the paper is silent:
   begins with the similarities U * A_D2Q. Eq. 18 begins by selecting U from y, and the score as a sum. All weights are
   trained from there.
 - "HAR, longer" has zhu2019's nine negatives, no dropout before query and passage meet, and 3,750 steps in half
-  precision.
+  precision; the rows of 10,000 steps have the same.
 - Recorded trainings learn from titles and headings and are tested on entity and aspects; the paper has questions by
   people. Any passage that does not answer is irrelevant; the paper takes passages of very low relevance.
 - Eq. 7 is S_D2Q · S_Q2D^T · U with the passage's own states U, as printed; both matrices are (words, query words).
