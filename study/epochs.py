@@ -20,9 +20,7 @@ MENDED = datetime.fromisoformat("2026-11-21T08:42:49+00:00")
 FIELD = "epochs_alike"
 """Of a training's record; absent where epochs differ."""
 MARK = "†"
-EXPLAINED = (
-    f"{MARK}: trained before 21 November 2026, 9:00, with a fault: all epochs had the same names, windows and order."
-)
+EXPLAINED = f"{MARK}: trained before 21 November 2026, with a fault: all epochs had equal names, windows and order."
 
 
 def with_mark(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -177,8 +177,8 @@ UNSEEN = Page(
     opening="""Questions are asked of all passages of a corpus, by models that have read none of its documents
 (`benchmarks/unseen_documents.py` says what each is asked). Consumer questions are for choosing models, not for testing.
 The weights of `fast` and `best` were fitted on training questions of BioASQ, PubMedQA and cpgQA: there they are
-*adapted*. Rows of MedQuAD, OpenStax, WikiSection and the re-ranker are of before the last changes (weighted
-terms, one normal form of words, articles). *BM25 + all-MiniLM-L6-v2* adds up reciprocal ranks, *three
+*adapted*. Rows of MedQuAD, OpenStax, WikiSection and the re-ranker are of before the last changes.
+*BM25 + all-MiniLM-L6-v2* adds up reciprocal ranks, *three
 readers* the scores of all-MiniLM-L6-v2, e5-small and splade-tiny.""",
     files=("unseen_documents",),
     baselines=("BM25",),

@@ -51,7 +51,7 @@ _MAKERS: Mapping[str, Callable[[_Records], Sequence[TextTable]]] = {
     "security": lambda records: [reliability_table(records)],
 }
 """Tables of each kind of records that has some of its own; `PICKED` has those of others."""
-_COMPARED = f"""Percent. {SIGNS_EXPLAINED} Further measures, times, dates: [tables]({TABLES}/models.csv).
+_COMPARED = f"""Percent. {SIGNS_EXPLAINED} More: [tables]({TABLES}/models.csv).
 """
 
 
