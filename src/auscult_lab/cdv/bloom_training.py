@@ -24,6 +24,7 @@ from torch.nn.utils.rnn import PackedSequence
 from torch.utils.data import DataLoader, Dataset
 
 from auscult.concepts import KnowledgeBase, normalise_name
+from auscult.interfaces import FloatArray
 from auscult_lab.cdv.experiment import BloomTraining
 from auscult_lab.cdv.spaces import BloomConfig, BloomEncoder, BloomSpace, bloom_bits
 from auscult_lab.modules.recurrent import pack
@@ -126,6 +127,62 @@ class CodeTest:
         return first / len(self.words)
 
 
+class _Descriptions:
+    """Descriptions as an encoder reads them, by row, and the codes of their keys.
+
+    Args:
+        described: Pairs of key and describing text.
+        vectors: Word vectors.
+        config: Sizes of the codes.
+    """
+
+    def __init__(self, described: Sequence[Description], vectors: WordVectors, config: BloomConfig) -> None:
+        self.keys = [key for key, _ in described]
+        self.codes = {key: bloom_bits(key, bits=config.bits, hashes=config.hashes) for key in self.keys}
+        self._words = [tokenize(text)[:_MAX_WORDS] for _, text in described]
+        self._vectors = vectors
+
+    def usable(self) -> list[int]:
+        """Return the rows with a known word."""
+        return [row for row, words in enumerate(self._words) if words and self._vectors.lookup(words).any()]
+
+    def read(self, row: int) -> Tensor:
+        """Return the vectors of a row's known words, (words, dim)."""
+        vectors = self._vectors.lookup(self._words[row])
+        return torch.from_numpy(vectors[vectors.any(axis=1)])
+
+    def loader(self, rows: Sequence[int], *, size: int, seed: int) -> DataLoader[Any]:
+        """Return batches of these rows' word vectors and codes, (rows, bits)."""
+
+        def collate(keys: Sequence[Key]) -> tuple[PackedSequence, Tensor]:
+            drawn = [rows[place] for _, place in keys]
+            bits = np.stack([self.codes[self.keys[row]] for row in drawn])
+            return pack([self.read(row) for row in drawn]), torch.from_numpy(bits)
+
+        # Names of three words and sentences of thirty: texts of like length together save most of the work.
+        lengths = [len(self._words[row]) for row in rows]
+        batches = DocumentBatches(lengths, batch_documents=size, seed=seed, jitter=3.0)
+        return DataLoader(_Rows(), batch_sampler=batches, collate_fn=collate)
+
+    def test(self, rows: Sequence[int]) -> CodeTest | None:
+        """Return the test of these rows; None where there are none."""
+        if not rows:
+            return None
+        places = {key: place for place, key in enumerate(self.codes)}
+        return CodeTest(
+            words=tuple(self.read(row) for row in rows),
+            owners=torch.tensor([places[self.keys[row]] for row in rows]),
+            codes=torch.from_numpy(np.stack(list(self.codes.values()))),
+        )
+
+
+class _Rows(Dataset[Key]):
+    """A data set whose items are their own keys; the loader makes the batch from them."""
+
+    def __getitem__(self, key: Key) -> Key:
+        return key
+
+
 class _BloomObjective:
     def __init__(self, encoder: BloomEncoder, choice: BloomTraining, test: CodeTest | None) -> None:
         self.network = encoder
@@ -184,34 +241,11 @@ def train_bloom_space(
         input_scale=choice.input_scale,
     )
     encoder = BloomEncoder(config)
-    codes = {key: bloom_bits(key, bits=config.bits, hashes=config.hashes) for key, _ in described}
-    words = [tokenize(text)[:_MAX_WORDS] for _, text in described]
-    usable = [row for row, tokens in enumerate(words) if tokens and vectors.lookup(tokens).any()]
-    drawn = draw_held_out([described[row][0] for row in usable], choice.held_out, seed)
+    descriptions = _Descriptions(described, vectors, config)
+    usable = descriptions.usable()
+    drawn = draw_held_out([descriptions.keys[row] for row in usable], choice.held_out, seed)
     held_out = [usable[place] for place in drawn]
-    learned = sorted(set(usable) - set(held_out))
-
-    def known_words(row: int) -> Tensor:
-        read = vectors.lookup(words[row])
-        return torch.from_numpy(read[read.any(axis=1)])
-
-    def collate(keys: Sequence[Key]) -> tuple[PackedSequence, Tensor]:
-        rows = [learned[place] for _, place in keys]
-        bits = np.stack([codes[described[row][0]] for row in rows])
-        return pack([known_words(row) for row in rows]), torch.from_numpy(bits)
-
-    # Names of three words and sentences of thirty: texts of like length together save most of the work.
-    lengths = [len(words[row]) for row in learned]
-    batches = DocumentBatches(lengths, batch_documents=choice.batch_size, seed=seed, jitter=3.0)
-    loader: DataLoader[Any] = DataLoader(_Keys(), batch_sampler=batches, collate_fn=collate)
-    keys = {key: row for row, key in enumerate(codes)}
-    test = None
-    if held_out:
-        test = CodeTest(
-            words=tuple(known_words(row) for row in held_out),
-            owners=torch.tensor([keys[described[row][0]] for row in held_out]),
-            codes=torch.from_numpy(np.stack(list(codes.values()))),
-        )
+    test = descriptions.test(held_out)
     schedule = Schedule(
         epochs=choice.epochs,
         seed=seed,
@@ -221,19 +255,18 @@ def train_bloom_space(
         accelerator=accelerator,
         devices=1,
     )
+    loader = descriptions.loader(sorted(set(usable) - set(held_out)), size=choice.batch_size, seed=seed)
     history = run.fit(_BloomObjective(encoder, choice, test), loader, schedule, within=within)
     embedded = BloomSpace(encoder, vectors, {}).embed([text for _, text in described])
-    owners = np.array([keys[key] for key, _ in described])
+    return BloomSpace(encoder, vectors, _means(descriptions.keys, embedded), names), history
+
+
+def _means(keys: Sequence[str], embedded: FloatArray) -> dict[str, FloatArray]:
+    """Return the mean embedding of each key; texts without words, rows of zeros, do not count."""
+    places = {key: place for place, key in enumerate(dict.fromkeys(keys))}
+    owners = np.array([places[key] for key in keys])
     filled = embedded.any(axis=1)
-    sums = np.zeros((len(keys), embedded.shape[1]), dtype=np.float64)
+    sums = np.zeros((len(places), embedded.shape[1]), dtype=np.float64)
     np.add.at(sums, owners[filled], embedded[filled])
-    sizes = np.bincount(owners[filled], minlength=len(keys))
-    known = {key: (sums[row] / sizes[row]).astype(np.float32) for key, row in keys.items() if sizes[row]}
-    return BloomSpace(encoder, vectors, known, names), history
-
-
-class _Keys(Dataset[Key]):
-    """A data set whose items are their own keys; `collate` makes the batch from them."""
-
-    def __getitem__(self, key: Key) -> Key:
-        return key
+    sizes = np.bincount(owners[filled], minlength=len(places))
+    return {key: (sums[place] / sizes[place]).astype(np.float32) for key, place in places.items() if sizes[place]}
