@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 from auscult.drawing import blank_figure
@@ -27,6 +28,8 @@ VALIDATION = "validation_RR"
 
 _FAINT, _BEST = "#cfd6db", "#b8621b"
 _COLUMNS = 5
+_TITLE = 26
+"""Letters of a panel's title that have room side by side."""
 _MARKED = 20
 # Many panels make a large picture.
 _DPI = 110
@@ -155,12 +158,14 @@ def _learning_curves(curves: Mapping[str, Sequence[tuple[int, float, float]]], m
     for panel, (model, curve) in zip(panels, ordered, strict=False):
         for other, (seen, _, values) in ((name, zip(*points, strict=True)) for name, points in ordered):
             if other != model:
-                panel.plot(seen, values, color=_FAINT, linewidth=0.7, zorder=1)
+                panel.plot(_thousands(seen), values, color=_FAINT, linewidth=0.7, zorder=1)
         seen, _, values = zip(*curve, strict=True)
-        panel.plot(seen, values, color=DARK, linewidth=1.8, marker="." if len(curve) < _MARKED else "", zorder=3)
+        panel.plot(
+            _thousands(seen), values, color=DARK, linewidth=1.8, marker="." if len(curve) < _MARKED else "", zorder=3
+        )
         best = _best(curve)
-        panel.plot(*best[::2], color=_BEST, marker="o", markersize=5, zorder=4)
-        panel.set_title(model, loc="left", fontsize=10, color=INK, pad=15)
+        panel.plot(best[0] / 1000, best[2], color=_BEST, marker="o", markersize=5, zorder=4)
+        panel.set_title(fill(model, _TITLE), loc="left", fontsize=10, color=INK, pad=15)
         caption = f"{best[2]:.1f} after {best[1]:.1f} min"
         panel.text(0, 1.03, caption, transform=panel.transAxes, va="bottom", fontsize=8, color=_BEST)
         panel.grid(alpha=0.2)
@@ -172,9 +177,13 @@ def _learning_curves(curves: Mapping[str, Sequence[tuple[int, float, float]]], m
     # A column whose last panel is missing shows its axis one row higher.
     for panel in panels[max(0, len(ordered) - columns) : len(ordered)]:
         panel.tick_params(labelbottom=True)
-    figure.supxlabel("training queries seen", fontsize=9, color=INK)
+    figure.supxlabel("thousands of training queries seen", fontsize=9, color=INK)
     figure.supylabel(f"{measure.removeprefix('validation_')} on validation queries, %", fontsize=9, color=INK)
     return figure
+
+
+def _thousands(queries: Sequence[int]) -> list[float]:
+    return [number / 1000 for number in queries]
 
 
 def _best(curve: Sequence[tuple[int, float, float]]) -> tuple[int, float, float]:
