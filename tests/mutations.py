@@ -62,7 +62,8 @@ CDV = (
         "lengths - 1], back[:, 0]", "lengths - 1], back[torch.arange(len(lengths)), lengths - 1]", GOLDEN,
     ),
     Mutation(
-        "Eq. 5: sum for mean", "auscult_lab/cdv/bloom_training.py", "sums[row] / sizes[row]", "sums[row]", TARGETS,
+        "Eq. 5: sum for mean", "auscult_lab/cdv/bloom_training.py",
+        "sums[place] / sizes[place]", "sums[place]", TARGETS,
     ),
     Mutation(
         "Eq. 5: an unseen entity has no vector", "auscult_lab/cdv/spaces.py",
