@@ -4,8 +4,8 @@
 
 Of some concepts of the knowledge base, drawn at random, the encoder learns names, synonyms and definitions, but for one
 description each of some of them. Measured after each epoch: the share of these held-out descriptions whose own code is
-the likeliest of all concepts'. The first setting is the paper's; each further one changes one thing more. Word vectors
-are those of the shipped `cdv`.
+the likeliest of all concepts'. The first setting is the paper's; the others depart from it as their names say. Word
+vectors are those of the shipped `cdv`.
 
 Writes benchmarks/results/bloom_codes.json.
 """

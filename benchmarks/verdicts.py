@@ -139,8 +139,8 @@ def main() -> None:
             asked = asked_of(name, encoder, Path(folder) / "index", chosen.questions, chosen.documents)
             records.append(measured(name, first_hits(*asked)))
         print(records[-1], file=sys.stderr, flush=True)
-    told = {"kind": "verdicts", "title": encoder.name, "model": encoder.name, "thresholds": [*THRESHOLDS]}
-    write_json(chosen.out, [{**told, **chosen_thresholds(records), "collections": records, **stamp()}])
+    model = {"kind": "verdicts", "title": encoder.name, "model": encoder.name, "thresholds": [*THRESHOLDS]}
+    write_json(chosen.out, [{**model, **chosen_thresholds(records), "collections": records, **stamp()}])
 
 
 if __name__ == "__main__":

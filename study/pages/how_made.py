@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -200,7 +200,7 @@ def _argument(name: str) -> str:
     return str((file if len(experiments_in(file)) == 1 else variant_path(file, name)).relative_to(_ROOT))
 
 
-@lru_cache(maxsize=1)
+@cache
 def _paths() -> dict[str, Path]:
     """Map each experiment's name to its file, or FILE:VARIANT."""
     paths = experiments_in(_ROOT / "experiments")

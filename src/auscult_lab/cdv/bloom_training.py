@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 from torch.nn import functional
@@ -119,7 +120,7 @@ class CodeTest:
             for start in range(0, len(self.words), _PART):
                 rows = owners[start : start + _PART]
                 bits = encoder(pack([text.to(device) for text in self.words[start : start + _PART]]))
-                # Of the log-likelihood of a code, only this part differs between codes.
+                # The log-likelihood of a code, less a term that all codes share.
                 likely = torch.logit(bits, eps=1e-6) @ codes.T
                 own = likely.gather(1, rows[:, None])
                 first += int(((likely >= own).sum(dim=1) == 1).sum())
@@ -138,7 +139,7 @@ class _Descriptions:
 
     def __init__(self, described: Sequence[Description], vectors: WordVectors, config: BloomConfig) -> None:
         self.keys = [key for key, _ in described]
-        self.codes = {key: bloom_bits(key, bits=config.bits, hashes=config.hashes) for key in self.keys}
+        self.codes = {key: bloom_bits(key, bits=config.bits, hashes=config.hashes) for key in dict.fromkeys(self.keys)}
         self._words = [tokenize(text)[:_MAX_WORDS] for _, text in described]
         self._vectors = vectors
 
@@ -168,12 +169,27 @@ class _Descriptions:
         """Return the test of these rows; None where there are none."""
         if not rows:
             return None
-        places = {key: place for place, key in enumerate(self.codes)}
         return CodeTest(
             words=tuple(self.read(row) for row in rows),
-            owners=torch.tensor([places[self.keys[row]] for row in rows]),
+            owners=torch.from_numpy(self.owners()[list(rows)]),
             codes=torch.from_numpy(np.stack(list(self.codes.values()))),
         )
+
+    def owners(self) -> npt.NDArray[np.int64]:
+        """Return the place of each row's key among `codes`, (rows,)."""
+        places = {key: place for place, key in enumerate(self.codes)}
+        return np.array([places[key] for key in self.keys])
+
+    def means(self, embedded: FloatArray) -> dict[str, FloatArray]:
+        """Return the mean embedding of each key; texts without words, rows of zeros, do not count."""
+        filled = embedded.any(axis=1)
+        owners = self.owners()[filled]
+        sums = np.zeros((len(self.codes), embedded.shape[1]), dtype=np.float64)
+        np.add.at(sums, owners, embedded[filled])
+        sizes = np.bincount(owners, minlength=len(self.codes))
+        return {
+            key: (sums[place] / sizes[place]).astype(np.float32) for place, key in enumerate(self.codes) if sizes[place]
+        }
 
 
 class _Rows(Dataset[Key]):
@@ -258,15 +274,4 @@ def train_bloom_space(
     loader = descriptions.loader(sorted(set(usable) - set(held_out)), size=choice.batch_size, seed=seed)
     history = run.fit(_BloomObjective(encoder, choice, test), loader, schedule, within=within)
     embedded = BloomSpace(encoder, vectors, {}).embed([text for _, text in described])
-    return BloomSpace(encoder, vectors, _means(descriptions.keys, embedded), names), history
-
-
-def _means(keys: Sequence[str], embedded: FloatArray) -> dict[str, FloatArray]:
-    """Return the mean embedding of each key; texts without words, rows of zeros, do not count."""
-    places = {key: place for place, key in enumerate(dict.fromkeys(keys))}
-    owners = np.array([places[key] for key in keys])
-    filled = embedded.any(axis=1)
-    sums = np.zeros((len(places), embedded.shape[1]), dtype=np.float64)
-    np.add.at(sums, owners[filled], embedded[filled])
-    sizes = np.bincount(owners[filled], minlength=len(places))
-    return {key: (sums[place] / sizes[place]).astype(np.float32) for key, place in places.items() if sizes[place]}
+    return BloomSpace(encoder, vectors, descriptions.means(embedded), names), history

@@ -12,7 +12,6 @@ FOLDER/fine-tuning/        the checkpoints of that second stage
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -25,7 +24,7 @@ from torch.utils.data import DataLoader
 
 from auscult.errors import ConfigError, DataError
 from auscult.files.json_text import parse_json
-from auscult.files.writing import whole_or_nothing
+from auscult.files.writing import write_json
 from auscult_lab.cdv.bloom_training import aspect_descriptions, entity_descriptions, entity_names, train_bloom_space
 from auscult_lab.cdv.data import DocumentExamples, collate, read_by_transformer
 from auscult_lab.cdv.encoder import CdvEncoder, PooledTransformer
@@ -210,8 +209,7 @@ def _spaces(
             within=f"spaces/{task}",
         )
         learning[task] = {"best_epoch": history.best, "history": history.epochs}
-        with whole_or_nothing(figures) as partial:
-            partial.write_text(json.dumps(learning[task]), encoding="utf-8")
+        write_json(figures, learning[task])
         save_space(spaces[task], file)
     return spaces, learning
 
