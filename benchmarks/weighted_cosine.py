@@ -20,7 +20,8 @@ Measures are those of the paper, at a cut-off of 10; MAP is BioASQ's since 2020:
 relevant snippet among the first 10, divided by 10 or by the number of relevant snippets if that is lower. `F1@10` is
 the mean over questions; `F1 of means` is that of mean precision and recall, like the paper's column, whose figures
 follow from the two before it. All pairs of models are compared by Wilcoxon's signed-rank test, with Holm's correction
-over all pairs of a measure.
+over all pairs of a measure. The mean of each test batch stands beside those of all questions: the paper says that its
+batches rank the methods alike, and prints no figures of them.
 
 A departure that matters for comparisons: in the paper, each question searches the sentences of about ten relevant
 documents (a random sentence is right one time in five); here it searches all snippets.
@@ -51,7 +52,7 @@ from auscult.provenance import describe_hardware, find_revision, now
 from auscult.sources.sectioned import SectionedCorpus
 from auscult.understanding import Query
 from auscult_lab.corpora.opening import open_corpus
-from auscult_lab.corpora.questions import GENERAL, read_questions
+from auscult_lab.corpora.questions import GENERAL, BioasqCorpus, read_questions
 from auscult_lab.evaluation.comparing import kept_run
 from auscult_lab.evaluation.contenders import open_contenders
 from auscult_lab.evaluation.measures import QueryMeasures, measure_at_cutoff
@@ -169,9 +170,21 @@ def p_values(measured: dict[str, QueryMeasures]) -> dict[str, dict[str, dict[str
 
 
 def records(
-    task: Task, finished: Iterable[Run], trainings: Mapping[str, Mapping[str, Any]], shared: dict[str, Any]
+    task: Task,
+    batches: Mapping[str, Sequence[str]],
+    finished: Iterable[Run],
+    trainings: Mapping[str, Mapping[str, Any]],
+    shared: dict[str, Any],
 ) -> list[dict[str, Any]]:
-    """Return one record per model; `trainings` has the training records by name."""
+    """Return one record per model.
+
+    Args:
+        task: All test questions.
+        batches: Ids of the questions of each batch.
+        finished: Rankings of each model.
+        trainings: Training records by name of the model.
+        shared: What all records say.
+    """
     runs: dict[str, Run] = {}
     measured: dict[str, QueryMeasures] = {}
     for run in finished:
@@ -202,6 +215,7 @@ def records(
                 "judgements": len(task.judgements),
                 "measures": means
                 | {"F1 of means": 2 * precision * recall / (precision + recall) if precision + recall else 0.0},
+                "by_batch": by_batch(measures, batches),
                 "intervals": {measure: ends[column].tolist() for column, measure in enumerate(measures.names)},
                 "p_values": tests[name],
                 "better_than": better,
@@ -212,6 +226,13 @@ def records(
             }
         )
     return rows
+
+
+def by_batch(measures: QueryMeasures, batches: Mapping[str, Sequence[str]]) -> dict[str, dict[str, float]]:
+    """Return the number of questions and the means of each batch; questions that nothing answers do not count."""
+    measured = set(measures.query_ids)
+    asked = {batch: [question for question in ids if question in measured] for batch, ids in batches.items()}
+    return {batch: {"queries": len(ids), **measures.of(ids).means()} for batch, ids in asked.items() if ids}
 
 
 def _mean(measured: dict[str, QueryMeasures], model: str, measure: str) -> float:
@@ -235,6 +256,8 @@ def main() -> None:
     chosen = options.parse_args()
 
     bioasq, analyze = open_corpus("bioasq"), Analyzer()
+    if not isinstance(bioasq, BioasqCorpus):
+        sys.exit("expected 'bioasq' to be questions in BioASQ's batches")
     if not chosen.vectors.exists():
         train_vectors(training_lines(bioasq, analyze), chosen.vectors, chosen.threads)
     vectors = read_word_vectors(chosen.vectors)
@@ -269,7 +292,7 @@ def main() -> None:
         (run_task(task, scorer) for scorer in fixed),
         (kept_run(task, model, folder.parent / "evaluation") for model, folder in trained),
     )
-    rows = records(task, runs, trainings, shared)
+    rows = records(task, bioasq.batches("test"), runs, trainings, shared)
     with whole_or_nothing(chosen.out) as partial:
         partial.write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 

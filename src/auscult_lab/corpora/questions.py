@@ -11,8 +11,8 @@ layouts are read:
 - JSON lines, one question each: `{"question_id", "question", "type", "batch", "documents": [pmid, ...],
   "snippets": [{"pmid", "section", "begin", "end", "text"}]}`. The batches of `TEST_BATCHES` are the split "test".
 - The challenge's own JSON: `{"questions": [{"id", "body", "type", "documents": [url, ...], "snippets": [{"text",
-  "document", "beginSection", "offsetInBeginSection", ...}]}]}`. It names no batch: a file of expert answers to a test
-  batch, which the challenge calls `12B1_golden.json`, is the split "test", any other "train".
+  "document", "beginSection", "offsetInBeginSection", ...}]}]}`. A file is a batch and names none: one of expert answers
+  to a test batch, which the challenge calls `12B1_golden.json`, is the split "test", any other "train".
 
 **Short consumer questions** with graded answers: MEDIQA 2019, task 3, second training set (benabacha2019b). Each
 question ("What causes Stroke?") was put to a search system, and medical experts graded the answers that it found:
@@ -107,6 +107,7 @@ class Question:
 
     Attributes:
         is_query: Whether it is among the queries.
+        batch: The part of its split with which it was published; may be empty.
     """
 
     question_id: str
@@ -114,6 +115,7 @@ class Question:
     split: str
     answers: tuple[Answer, ...]
     is_query: bool = True
+    batch: str = ""
 
 
 class AnsweredQuestions(ABC):
@@ -257,6 +259,18 @@ class BioasqCorpus(AnsweredQuestions):
     def check_split(self, split: str) -> None:
         """Accept every split; one without questions is empty."""
 
+    def batches(self, split: str) -> Mapping[str, Sequence[str]]:
+        """Return the ids of a split's questions by batch, in the order of the files.
+
+        Raises:
+            CorpusMissingError: A file is not there.
+            RecordError: A record is bad.
+        """
+        batches: dict[str, list[str]] = {}
+        for question in self._questions_of(split):
+            batches.setdefault(question.batch, []).append(question.question_id)
+        return batches
+
     def records(self, path: Path, *, skip_bad: bool) -> Iterable[Record]:
         """Stream JSON lines, or the questions of a Task B file, numbered by their place in it.
 
@@ -279,9 +293,11 @@ class BioasqCorpus(AnsweredQuestions):
         A question without snippets (of a test set whose answers are not published yet) is a query without judgements.
         """
         if "batch" in record.fields:
-            split = "test" if record.text("batch") in TEST_BATCHES else "train"
+            batch = record.text("batch")
+            split = "test" if batch in TEST_BATCHES else "train"
         else:
-            split = "test" if "golden" in record.path.name.lower() else "train"
+            batch = record.path.name.partition(".")[0]
+            split = "test" if "golden" in batch.lower() else "train"
         has_id = "question_id" in record.fields
         answers = []
         for snippet in [] if record.fields.get("snippets") is None else record.records("snippets"):
@@ -294,6 +310,7 @@ class BioasqCorpus(AnsweredQuestions):
             text=" ".join(record.text("question" if has_id else "body").split()),
             split=split,
             answers=tuple(answers),
+            batch=batch,
         )
 
     def document(self, passage_id: str, text: str, sources: Sequence[str]) -> Document:

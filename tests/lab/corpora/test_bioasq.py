@@ -112,6 +112,7 @@ def test_questions_and_judgements_of_a_split(lines: Path) -> None:
     assert [each.query_id for each in corpus.queries("train")] == ["q1"]
     assert len(corpus.judgements("train")) == 2
     assert corpus.candidates("test") == {}
+    assert corpus.batches("test") == {"12b-batch1": ["q2"]}
 
 
 def test_the_challenges_own_json(tmp_path: Path) -> None:
@@ -126,6 +127,7 @@ def test_the_challenges_own_json(tmp_path: Path) -> None:
     assert [query.text for query in corpus.queries("test")] == ["Is urate low in gout?", "What is asked later?"]
     assert corpus.judgements("test") == [Judgement("b1", document.doc_id)]
     assert corpus.judgements("train") == [Judgement("t1", document.doc_id)]
+    assert corpus.batches("test") == {"12B1_golden": ["b1", "b2"]}
     alone = open_corpus(str(tmp_path / "training12b_new.json.gz"))
     assert [query.query_id for query in alone.queries("train")] == ["t1"]
 
