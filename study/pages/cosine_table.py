@@ -13,7 +13,8 @@ from study.pages.how_made import COMMANDS, Made, training_minutes
 from study.pages.papers import TABLES
 from study.pages.plain_values import measured_on
 
-_SHOWN = ("MAP@10", "F1 of means")
+_FIRST = "MAP@10"
+_SHOWN = (_FIRST, "F1 of means")
 _PAPERS_NAMES = {"MatchPyramid": "MP"}
 _TABLE = "galko2017_table1.json"
 _COMMAND = "python benchmarks/weighted_cosine.py"
@@ -24,35 +25,37 @@ def cosine_table(records: Sequence[Mapping[str, Any]]) -> TextTable:
     """Build a row a model, the best MAP first, then the published models that no record repeats.
 
     Args:
-        records: Of one corpus and one comparison, each with "model", "measures" (fractions) and "ms_per_query".
+        records: Of one corpus and one comparison, each with "model", "measures" (fractions) and "by_batch", the measures
+            of each batch.
     """
-    ordered = sorted(records, key=lambda record: (-record["measures"].get("MAP@10", 0.0), record["model"]))
+    ordered = sorted(records, key=lambda record: (-record["measures"].get(_FIRST, 0.0), record["model"]))
     measures = [name for name in _SHOWN if any(name in record["measures"] for record in ordered)]
+    batches = sorted(ordered[0]["by_batch"])
     repeated = {_published_name(record) for record in ordered}
     rows = [
         (
             f"{record['model']}{mark_of(_training(record))}",
             *(percent(record["measures"][name]) if name in record["measures"] else "" for name in measures),
             *(_published(_published_name(record), name) for name in measures),
-            f"{record['ms_per_query']:.2f}",
+            *(percent(record["by_batch"][batch][_FIRST]) for batch in batches),
         )
         for record in ordered
     ]
     rows += [
-        (model, *[""] * len(measures), *(_published(model, name) for name in measures), "")
+        (model, *[""] * len(measures), *(_published(model, name) for name in measures), *[""] * len(batches))
         for model in _paper_figures()
         if model not in repeated
     ]
     first, paper = ordered[0], published_content(_TABLE)
     note = " ".join(
         (
-            f"{first['queries']:,} queries, {first['passages']:,} passages.",
+            f"{first['queries']:,} queries, {first['passages']:,} passages; last: {_FIRST} of each batch.",
             f"Published: {paper['citation']}, {paper['table']}, another test set and other candidates.",
             measured_on(first),
             f"[Minutes of trainings]({TABLES}/{COMMANDS}.csv).",
         )
     )
-    columns = ("Model", *measures, *(f"publ. {name}" for name in measures), "ms per query")
+    columns = ("Model", *measures, *(f"publ. {name}" for name in measures), *batches)
     return TextTable(_title(first), columns, tuple(rows), (note,))
 
 

@@ -151,6 +151,7 @@ def _learning(record: EvaluationRecord) -> Iterable[Row]:
 def _cosine(record: Mapping[str, Any]) -> Row:
     row = {name: str(record.get(name, "")) for name in ("corpus", "model", "queries", "passages")}
     row |= {name: percent(value) for name, value in record["measures"].items()}
+    row |= {f"MAP@10, {batch}": percent(means["MAP@10"]) for batch, means in sorted(record["by_batch"].items())}
     row |= {f"better than, by {name}": "; ".join(beaten) for name, beaten in record.get("better_than", {}).items()}
     return row | {
         **published_cosine(record),

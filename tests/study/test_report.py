@@ -221,6 +221,7 @@ def test_weighted_cosine_stands_beside_the_paper(tmp_path: Path) -> None:
             "passages": 15428,
             "measures": measures,
             "better_than": {"MAP@10": better.get("better", []), "P@10": []},
+            "by_batch": {"first": {"queries": 100, "MAP@10": value - 0.1}, "last": {"queries": 155, "MAP@10": value}},
             "ms_per_query": 1.234,
             "hardware": "2 cores",
             "date": "2026-01-02T03:04:05",
@@ -233,8 +234,8 @@ def test_weighted_cosine_stands_beside_the_paper(tmp_path: Path) -> None:
     assert [line.split("|")[1].strip() for line in table] == (
         ["Model", "CD_q", "BM25", "CD", "RND", "MLP", "MP", "DRMM", "CD_idf"]
     )
-    assert "| CD_q | 40.00 | 24.00 | 37.7 | 43.4 | 1.23 |" in table
-    assert "| BM25 | 30.00 | 24.00 |  |  | 1.23 |" in table
+    assert "| CD_q | 40.00 | 24.00 | 37.7 | 43.4 | 30.00 | 40.00 |" in table
+    assert "| BM25 | 30.00 | 24.00 |  |  | 20.00 | 30.00 |" in table
     assert "255 queries, 15,428 passages" in page
     assert "CD; BM25" in write_tables(tmp_path)["weighted-cosine.csv"]
 
