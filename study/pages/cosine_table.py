@@ -25,8 +25,8 @@ def cosine_table(records: Sequence[Mapping[str, Any]]) -> TextTable:
     """Build a row a model, the best MAP first, then the published models that no record repeats.
 
     Args:
-        records: Of one corpus and one comparison, each with "model", "measures" (fractions) and "by_batch", the measures
-            of each batch.
+        records: Of one corpus and one comparison, each with "model", "measures" (fractions) and "by_batch", each
+            batch's measures.
     """
     ordered = sorted(records, key=lambda record: (-record["measures"].get(_FIRST, 0.0), record["model"]))
     measures = [name for name in _SHOWN if any(name in record["measures"] for record in ordered)]

@@ -89,7 +89,11 @@ def commands_note(records: Iterable[EvaluationRecord], tables: str, *, example: 
     link = f"[Commands]({tables}/{COMMANDS}.csv)"
     if not made:
         return ""
-    return f"{link}, such as `{made[0].command}` ({minutes(made[0].minutes)} min)." if example else f"{link}."
+    if not example:
+        return f"{link}."
+    first = made[0]
+    needs = f"; needs {', '.join(first.needs)}" if first.needs else ""
+    return f"{link}, such as `{first.command}` ({minutes(first.minutes)} min{needs})."
 
 
 def experiment_of(record: EvaluationRecord) -> str:

@@ -38,17 +38,6 @@ PICKED: Mapping[str, tuple[Picked, ...]] = {
             {"model": "model", "MAP@10": "MAP@10", "95 % interval": "MAP@10, interval"},
             "Five folds of all questions, as in the paper.",
         ),
-        Picked(
-            "MAP@10 in pools of few snippets to all",
-            "pools",
-            {
-                "others for each that answers": "others for each that answers",
-                "BM25": "BM25",
-                "CD": "CD",
-                "CD_idf": "CD_idf",
-                "CD_q": "CD_q",
-            },
-        ),
     ),
     "scans": (
         Picked(
