@@ -168,8 +168,8 @@ GALKO = Page(
     opening="""The paper ranks sentences for questions of BioASQ by a cosine whose words weigh by how rare they are in
 questions (CD_q), beside neural rankers. Here (`benchmarks/weighted_cosine.py`) questions are of later years, and
 candidates are all snippets, so that heights are not comparable. Cross-validated in pools of the paper's kind, its order
-holds: CD_q before CD_idf before CD, with MatchPyramid and MLP behind. Only DRMM has more than CD_q, within the
-intervals. Every batch orders the methods alike, as in the paper. BM25, which it lacks, is far above every cosine.""",
+holds: CD_q before CD_idf before CD, with MatchPyramid and MLP behind. Every batch orders the methods alike, as in the
+paper. BM25, which it lacks, is far above every cosine.""",
 )
 UNSEEN = Page(
     name="unseen-documents",

@@ -66,7 +66,7 @@ EXCERPTS = (
         "evaluation",
         "medquad",
         "zero-shot",
-        ("BM25", CDV, "CDV+avg-fasttext, 50 epochs"),
+        ("BM25", f"{CDV}, large table, words read longer", CDV, "CDV+avg-fasttext, 50 epochs"),
         "Ours learned from fewer articles; the last row has the paper's targets and epochs.",
     ),
     Excerpt(
@@ -96,7 +96,7 @@ EXCERPTS = (
         "medquad",
         "zero-shot",
         ("BM25", "all-MiniLM-L6-v2", "CAPR-Bi", "CAPR-Cross", "CAPR-Bi + CAPR-Cross"),
-        "Fewer pages, and a smaller encoder than BioBERT, of which is not known in full what it had read.",
+        "Fewer pages, and a smaller encoder, whose training is not known in full.",
     ),
     Excerpt(
         WANG,
