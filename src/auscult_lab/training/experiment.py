@@ -107,7 +107,8 @@ def backbone_name(value: str, field: str) -> str:
     Raises:
         ConfigError: A variable is not set.
     """
-    remedy = "set it to a folder or hub name of a transformer encoder, or name one in the experiment file"
+    example = "sentence-transformers/all-MiniLM-L6-v2"
+    remedy = f"set it to a transformer encoder's folder or hub name ({example}, say), or name one in the experiment file"
     return expanded(value, field, remedy)
 
 
