@@ -188,7 +188,7 @@ def _open(name_or_path: str, opens: Callable[[str], Any], what: str = "a Hugging
             remedy = "correct the path"
         else:
             got = f"{name_or_path!r}, which is no folder here, nor opens from the hub ({reason})"
-            remedy = "correct the path of the folder, or unset HF_HUB_OFFLINE and give a hub name where there is a network"
+            remedy = "correct the folder's path, or unset HF_HUB_OFFLINE and give a hub name where there is a network"
         raise ModelError(expected, got, remedy) from error
     kind = model.config.model_type
     if getattr(model.config, "max_position_embeddings", None) is None or model.config.is_encoder_decoder:

@@ -108,7 +108,7 @@ def backbone_name(value: str, field: str) -> str:
         ConfigError: A variable is not set.
     """
     example = "sentence-transformers/all-MiniLM-L6-v2"
-    remedy = f"set it to a transformer encoder's folder or hub name ({example}, say), or name one in the experiment file"
+    remedy = f"set it to a transformer encoder's folder or hub name ({example}, say), or name one in the file"
     return expanded(value, field, remedy)
 
 
