@@ -30,12 +30,10 @@ from study.pages.seeds_table import seeds_tables, several_seeds_table
 from study.pages.serving import load_table, published_table, reliability_table, serving_tables
 from study.pages.spans_table import spans_table
 from study.pages.summary import summary
-from study.pages.target_table import target_table
 from study.pages.unseen_table import unseen_table
 
 _Records = Sequence[Mapping[str, Any]]
 _MAKERS: Mapping[str, Callable[[_Records], Sequence[TextTable]]] = {
-    "target_spaces": lambda records: [target_table(records)],
     "bloom_codes": lambda records: [codes_table(records)],
     "seeds": lambda records: [several_seeds_table(records)],
     "knowledge_seeds": seeds_tables,
