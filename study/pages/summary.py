@@ -66,7 +66,7 @@ EXCERPTS = (
         "evaluation",
         "medquad",
         "zero-shot",
-        ("BM25", f"{CDV}, large table, words read longer", CDV, "CDV+avg-fasttext, 50 epochs"),
+        ("BM25", f"{CDV}, words read longer", CDV, "CDV+avg-fasttext, 50 epochs"),
         "Ours learned from fewer articles; the last row has the paper's targets and epochs.",
     ),
     Excerpt(
