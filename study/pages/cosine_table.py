@@ -13,8 +13,8 @@ from study.pages.how_made import COMMANDS, Made, training_minutes
 from study.pages.papers import TABLES
 from study.pages.plain_values import measured_on
 
-_FIRST = "MAP@10"
-_SHOWN = (_FIRST, "F1 of means")
+_MAP = "MAP@10"
+_SHOWN = (_MAP, "F1 of means")
 _PAPERS_NAMES = {"MatchPyramid": "MP"}
 _TABLE = "galko2017_table1.json"
 _COMMAND = "python benchmarks/weighted_cosine.py"
@@ -28,7 +28,7 @@ def cosine_table(records: Sequence[Mapping[str, Any]]) -> TextTable:
         records: Of one corpus and one comparison, each with "model", "measures" (fractions) and "by_batch", each
             batch's measures.
     """
-    ordered = sorted(records, key=lambda record: (-record["measures"].get(_FIRST, 0.0), record["model"]))
+    ordered = sorted(records, key=lambda record: (-record["measures"].get(_MAP, 0.0), record["model"]))
     measures = [name for name in _SHOWN if any(name in record["measures"] for record in ordered)]
     batches = sorted(ordered[0]["by_batch"])
     repeated = {_published_name(record) for record in ordered}
@@ -37,7 +37,7 @@ def cosine_table(records: Sequence[Mapping[str, Any]]) -> TextTable:
             f"{record['model']}{mark_of(_training(record))}",
             *(percent(record["measures"][name]) if name in record["measures"] else "" for name in measures),
             *(_published(_published_name(record), name) for name in measures),
-            *(percent(record["by_batch"][batch][_FIRST]) for batch in batches),
+            *(percent(record["by_batch"][batch][_MAP]) for batch in batches),
         )
         for record in ordered
     ]
@@ -49,7 +49,7 @@ def cosine_table(records: Sequence[Mapping[str, Any]]) -> TextTable:
     first, paper = ordered[0], published_content(_TABLE)
     note = " ".join(
         (
-            f"{first['queries']:,} queries, {first['passages']:,} passages; last: {_FIRST} of each batch.",
+            f"{first['queries']:,} queries, {first['passages']:,} passages. Last columns: {_MAP} by batch.",
             f"Published: {paper['citation']}, {paper['table']}, another test set and other candidates.",
             measured_on(first),
             f"[Minutes of trainings]({TABLES}/{COMMANDS}.csv).",

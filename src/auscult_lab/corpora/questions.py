@@ -11,8 +11,8 @@ layouts are read:
 - JSON lines, one question each: `{"question_id", "question", "type", "batch", "documents": [pmid, ...],
   "snippets": [{"pmid", "section", "begin", "end", "text"}]}`. The batches of `TEST_BATCHES` are the split "test".
 - The challenge's own JSON: `{"questions": [{"id", "body", "type", "documents": [url, ...], "snippets": [{"text",
-  "document", "beginSection", "offsetInBeginSection", ...}]}]}`. A file is a batch and names none: one of expert answers
-  to a test batch, which the challenge calls `12B1_golden.json`, is the split "test", any other "train".
+  "document", "beginSection", "offsetInBeginSection", ...}]}]}`. Each file is one batch. A file of expert answers to a
+  test batch, which the challenge calls `12B1_golden.json`, is the split "test"; any other file is "train".
 
 **Short consumer questions** with graded answers: MEDIQA 2019, task 3, second training set (benabacha2019b). Each
 question ("What causes Stroke?") was put to a search system, and medical experts graded the answers that it found:
@@ -107,7 +107,7 @@ class Question:
 
     Attributes:
         is_query: Whether it is among the queries.
-        batch: The part of its split with which it was published; may be empty.
+        batch: Name of the batch in which it was published; empty for data without batches.
     """
 
     question_id: str

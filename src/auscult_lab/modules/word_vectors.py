@@ -2,8 +2,8 @@
 
 A *subword table* (floret, an extension of fastText's skip-gram with subwords, bojanowski2017) has no vocabulary: a word
 and each of its character n-grams hash to rows of one small table, and the word's vector is their mean. Any word,
-misspelling or unknown disease name has a vector, and 40,000 rows suffice where fastText has millions: CDV found no more
-by ten times as many, but more from 15 passes over the text than from 5 (`experiments/cdv-zero-shot-words.yaml`).
+misspelling or unknown disease name has a vector, and 40,000 rows suffice where fastText has millions. Ten times as
+many rows did not improve CDV; 15 passes over the text instead of 5 did (`experiments/cdv-zero-shot-words.yaml`).
 
 A *plain table* (GloVe, word2vec and fastText text files) has one row per word; other words have no vector and are left
 out of averages, as in arnold2020's +avg-glove model.
