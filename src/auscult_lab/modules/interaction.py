@@ -97,14 +97,16 @@ class KernelPooling(nn.Module):
         kernels: Number of kernels, at least 2.
         sigma: Width of all but the exact-match kernel.
         exact_sigma: Width of the exact-match kernel.
+        log_plus_one: Sum log(1 + K) of each soft count K, as MatchZoo does, for 0.01 log K.
 
     Attributes:
         centres: Centres of the kernels.
         widths: Their standard deviations.
     """
 
-    def __init__(self, kernels: int, *, sigma: float, exact_sigma: float) -> None:
+    def __init__(self, kernels: int, *, sigma: float, exact_sigma: float, log_plus_one: bool = False) -> None:
         super().__init__()
+        self._log_plus_one = log_plus_one
         step = 2.0 / (kernels - 1)
         self.centres = (1.0, *(1.0 - step / 2 - step * index for index in range(kernels - 1)))
         self.widths = (exact_sigma, *(sigma for _ in range(kernels - 1)))
@@ -123,7 +125,7 @@ class KernelPooling(nn.Module):
         if similarities.dim() == 4:
             query, passage = query.unsqueeze(1), passage.unsqueeze(1)
         counts = soft_counts(similarities.masked_fill(~passage.unsqueeze(-2), _FAR), self.centres, self.widths)
-        logs = torch.log(counts.clamp(min=1e-10)) * 0.01
+        logs = torch.log1p(counts) if self._log_plus_one else torch.log(counts.clamp(min=1e-10)) * 0.01
         return (logs * query.unsqueeze(-1)).sum(-2)
 
 

@@ -126,12 +126,16 @@ class WordEmbedding(WordTable):
 
     def forward(self, ids: Tensor) -> Tensor:
         """Return vectors, (*ids.shape, dim); the padding's are zeros, and get no gradient."""
-        known = ids < len(self.rows)
+        known = self.known(ids)
         vectors = nn.functional.embedding(torch.where(known, ids, 0), self.rows, padding_idx=0)
         if known.all():
             return vectors
         added = nn.functional.embedding(torch.where(known, 0, ids - len(self.rows)), self.added)
         return torch.where(known.unsqueeze(-1), vectors, added)
+
+    def known(self, ids: Tensor) -> Tensor:
+        """Return which ids are of words that were in training, or padding; bool, in the shape of the ids."""
+        return ids < len(self.rows)
 
     def distinct(self, ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """Return vectors of texts' distinct words, (distinct, dim), and the row of each word, in the shape of `ids`.

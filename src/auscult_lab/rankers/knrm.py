@@ -16,18 +16,25 @@ from auscult_lab.rankers.base import Ranker, RankerConfig, Tokens
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnrmConfig(RankerConfig):
-    """Settings of `Knrm`; the defaults are section 4.3's.
+    """Settings of `Knrm`; the defaults are section 4.3's. The last three are MatchZoo's code, and not the paper's.
 
     Attributes:
         kernels: Number of kernels: one at 1 with width `exact_sigma`, the others evenly from 0.9 to -0.9 with width
             `sigma`.
         train_words: Train the word vectors with the kernels, which the paper finds essential.
+        log_plus_one: See `KernelPooling`.
+        count_padding: Fill texts up to `max_query_words` and `max_passage_words` with a word that is trained and
+            counted as the others are.
+        one_unknown: Let all words that were not in training be the same word.
     """
 
     kernels: int = 11
     sigma: float = 0.1
     exact_sigma: float = 1e-3
     train_words: bool = True
+    log_plus_one: bool = False
+    count_padding: bool = False
+    one_unknown: bool = False
 
 
 class KnrmHead(nn.Module):
@@ -42,7 +49,9 @@ class KnrmHead(nn.Module):
 
     def __init__(self, config: KnrmConfig, matrices: int = 1, *, context_width: int = 0) -> None:
         super().__init__()
-        self.pooling = KernelPooling(config.kernels, sigma=config.sigma, exact_sigma=config.exact_sigma)
+        self.pooling = KernelPooling(
+            config.kernels, sigma=config.sigma, exact_sigma=config.exact_sigma, log_plus_one=config.log_plus_one
+        )
         self.score = nn.Linear(matrices * config.kernels + context_width, 1)
 
     def forward(self, similarities: Tensor, query: Tensor, passage: Tensor, *, context: Tensor | None = None) -> Tensor:
@@ -75,7 +84,9 @@ class Knrm(Ranker):
     saturates. The log is scaled by 0.01, and its argument is at least 1e-10.
 
     Published code: MatchZoo-py and CEDR sum kernels over the zeros of padding, so a shorter passage of a batch gets
-    soft counts of words it does not have (in the kernels near 0). MatchZoo-py also has log(1 + K) for log K. CEDR and
+    soft counts of words it does not have (in the kernels near 0). MatchZoo-py also has log(1 + K) for log K. MatchZoo,
+    with which arnold2020 measured KNRM, has that too; there, padding has a random vector, which is trained, and so
+    matches itself exactly, and words unknown in training are one word. `KnrmConfig` has a setting for each. CEDR and
     OpenNIR train the centres and widths. Here masks exclude padding, and kernels are fixed, as in the paper.
 
     Recorded trainings: the adapted model is tuned on validation (rate 0.05); the zero-shot model has a rate of 0.01, of
@@ -90,12 +101,34 @@ class Knrm(Ranker):
         self.config = config
         self.words = WordEmbedding(vocabulary, trainable=config.train_words)
         self.head = KnrmHead(config)
+        self.padding = nn.Parameter(_random_vector(vocabulary.dim)) if config.count_padding else None
+        self.register_buffer("unknown", _random_vector(vocabulary.dim) if config.one_unknown else None)
+        self.unknown: Tensor | None
 
     def forward(self, query: Tokens, passage: Tokens) -> Tensor:
         """See `Ranker.forward`."""
-        similarities = cosine_matrix(self.words(query.ids), self.words(passage.ids))
-        scores: Tensor = self.head(similarities.unsqueeze(1), query.mask, passage.mask)
+        query_vectors, query_mask = self._read(query, self.config.max_query_words)
+        passage_vectors, passage_mask = self._read(passage, self.config.max_passage_words)
+        similarities = cosine_matrix(query_vectors, passage_vectors)
+        scores: Tensor = self.head(similarities.unsqueeze(1), query_mask, passage_mask)
         return scores
+
+    def _read(self, text: Tokens, length: int) -> tuple[Tensor, Tensor]:
+        """Return the vectors of words, (batch, words, dim), and the mask of those that count, (batch, words)."""
+        vectors: Tensor = self.words(text.ids)
+        if self.unknown is not None:
+            vectors = torch.where(self.words.known(text.ids).unsqueeze(-1), vectors, self.unknown)
+        if self.padding is None:
+            return vectors, text.mask
+        missing = length - text.ids.shape[1]
+        vectors = nn.functional.pad(vectors, (0, 0, 0, missing))
+        mask = nn.functional.pad(text.mask, (0, missing))
+        return torch.where(mask.unsqueeze(-1), vectors, self.padding), torch.ones_like(mask)
+
+
+def _random_vector(dim: int) -> Tensor:
+    """Return the vector that MatchZoo gives padding and unknown words: components drawn between -0.2 and 0.2."""
+    return torch.empty(dim).uniform_(-0.2, 0.2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

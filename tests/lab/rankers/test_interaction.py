@@ -33,6 +33,7 @@ def vocabulary() -> Vocabulary:
 
 MODELS: dict[str, Callable[[Vocabulary], Ranker]] = {
     "knrm": lambda v: Knrm(KnrmConfig(), v),
+    "knrm, padding counted": lambda v: Knrm(KnrmConfig(log_plus_one=True, count_padding=True), v),
     "drmm": lambda v: Drmm(DrmmConfig(), v),
     "drmm, vector gate": lambda v: Drmm(DrmmConfig(gate="vector"), v),
     "drmm-tks": lambda v: DrmmTks(DrmmTksConfig(), v),
@@ -141,13 +142,17 @@ def check(model: Ranker, score: Callable[[Tensor, Tensor], float], tolerance: fl
     np.testing.assert_allclose(model(pad(QUERIES), pad(PASSAGES)).detach(), expected, atol=tolerance, rtol=0)
 
 
-def kernel_features(left: np.ndarray, right: np.ndarray) -> list[float]:
+def scaled_log(count: float) -> float:
+    return 0.01 * math.log(max(count, 1e-10))
+
+
+def kernel_features(left: np.ndarray, right: np.ndarray, log: Callable[[float], float] = scaled_log) -> list[float]:
     features = []
     for centre, width in [(1.0, 1e-3), *((0.9 - 0.2 * number, 0.1) for number in range(10))]:
         total = 0.0
         for word in left:
             count = sum(math.exp(-((cosine(word, other) - centre) ** 2) / (2 * width**2)) for other in right)
-            total += 0.01 * math.log(max(count, 1e-10))
+            total += log(count)
         features.append(total)
     return features
 
@@ -156,6 +161,33 @@ def test_knrm_is_its_formula(vocabulary: Vocabulary):
     model = Knrm(KnrmConfig(), vocabulary)
     weight, bias = weights(model.head.score)
     check(model, lambda q, p: weight[0] @ kernel_features(vectors(model, q), vectors(model, p)) + bias[0])
+
+
+def test_knrm_counts_padding_as_matchzoo_does(vocabulary: Vocabulary):
+    config = KnrmConfig(log_plus_one=True, count_padding=True, max_query_words=8, max_passage_words=45)
+    model = Knrm(config, vocabulary)
+    weight, bias = weights(model.head.score)
+    padding = model.padding.detach().double().numpy()[None]
+
+    def filled(text: Tensor, length: int) -> np.ndarray:
+        return np.concatenate([vectors(model, text), padding.repeat(length - len(text), axis=0)])
+
+    # Counts that are not scaled are a hundred times as large, and so are their errors.
+    check(
+        model,
+        lambda q, p: weight[0] @ kernel_features(filled(q, 8), filled(p, 45), math.log1p) + bias[0],
+        tolerance=2e-3,
+    )
+
+
+def test_unknown_words_can_be_one_word_or_each_its_own(vocabulary: Vocabulary):
+    known, first, second = (pad([torch.tensor([word])]) for word in (1, len(WORDS) + 1, len(WORDS) + 2))
+    for one_unknown in (True, False):
+        model = Knrm(KnrmConfig(one_unknown=one_unknown), vocabulary)
+        model.add_words(["unheard", "unseen"])
+        same, other, strange = (model(first, passage) for passage in (first, second, known))
+        assert same.equal(other) == one_unknown
+        assert not same.equal(strange)
 
 
 def ngrams(words: np.ndarray, weight: np.ndarray, bias: np.ndarray) -> np.ndarray:
