@@ -12,6 +12,7 @@ from rich.markup import escape
 
 from auscult.cli.options import PrecisionOption
 from auscult.errors import ConfigError, naming_extra
+from auscult.interfaces import Corpus
 from auscult_lab.cli.options import FuseOption, JsonRecordsOption, ProgressOption, SeedOption, progress_bars, query_bars
 from auscult_lab.corpora.opening import open_corpus
 from auscult_lab.evaluation.bench_tables import bench_table, learning_table, question_type_table
@@ -20,7 +21,7 @@ from auscult_lab.evaluation.comparison import Comparison, Contender
 from auscult_lab.evaluation.contenders import LEXICAL
 from auscult_lab.evaluation.ensembles import check_ensembles, ensembles_of
 from auscult_lab.evaluation.records import check_records, write_records
-from auscult_lab.evaluation.task import build_task
+from auscult_lab.evaluation.task import Task, build_task
 from auscult_lab.evaluation.tracks import TRACKS
 from auscult_lab.workbench.experiments import Trainable, open_all
 
@@ -38,7 +39,7 @@ def compare(
         list[str] | None, typer.Option(help="A term-based model to compare with. Repeatable. Default: all.")
     ] = None,
     queries: Annotated[
-        int | None, typer.Option(min=1, help="Only so many queries of each corpus, drawn at random.")
+        int | None, typer.Option(min=1, help="At most so many queries of each corpus, drawn at random.")
     ] = None,
     seed: SeedOption = 0,
     precision: PrecisionOption = "float32",
@@ -63,7 +64,7 @@ def compare(
     for corpus, source in opened.items():
         # Corpora of the catalogue are verified. A wrong judgement of a user's corpus should fail before training, too.
         if not train_only and Path(corpus).exists():
-            build_task(source, number=queries, seed=seed)
+            _task(source, queries, seed)
     console = Console(stderr=True)
 
     def teller(name: str) -> Callable[[str], None]:
@@ -80,7 +81,7 @@ def compare(
         if train_only:
             return
         for corpus in corpora:
-            task = build_task(opened[corpus], number=queries, seed=seed)
+            task = _task(opened[corpus], queries, seed)
             entries = [Entry(model=name, runs=out / name / "evaluation") for name in lexical]
             entries += [
                 Entry(
@@ -103,6 +104,12 @@ def compare(
             if json is not None:
                 write_records(json, comparison.records)
             _print(comparison)
+
+
+def _task(corpus: Corpus, most: int | None, seed: int) -> Task:
+    """Return the task of a corpus: `most` of its queries, or all where it has no more than that."""
+    enough = most is not None and most < len(list(corpus.queries("test")))
+    return build_task(corpus, number=most if enough else None, seed=seed)
 
 
 def _labels(pairs: Sequence[tuple[str, str]], models: Mapping[str, Contender]) -> list[tuple[str, str]]:

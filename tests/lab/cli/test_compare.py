@@ -121,6 +121,15 @@ def test_short_documented_plugin_ranker_runs_in_the_bench(place: Path, registry:
     assert done.exit_code == 0, (done.output, done.exception)
 
 
+def test_a_corpus_with_fewer_queries_is_asked_all_of_them(place: Path):
+    subsets = []
+    for most in ("5", "50"):
+        records = place / f"{most}.json"
+        run(place, str(place / "one.yaml"), "--queries", most, "--json", str(records))
+        subsets += [(record["query_subset"], record["queries"]) for record in json.loads(records.read_text())]
+    assert set(subsets) == {("random 5, seed 0", 5), ("", 6)}
+
+
 def test_own_judgements_are_checked_before_any_training(place: Path):
     judged = place / "test" / "qrels" / "test.tsv"
     judged.write_text(judged.read_text() + "lupus-Symptoms\tnowhere\t1\n")
