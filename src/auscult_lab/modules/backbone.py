@@ -8,8 +8,9 @@ padding costs as much as words.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -167,8 +168,9 @@ def _open(name_or_path: str, opens: Callable[[str], Any], what: str = "a Hugging
         from transformers import AutoTokenizer
 
     try:
-        tokenizer = AutoTokenizer.from_pretrained(name_or_path)
-        model = opens(name_or_path)
+        with _bars_on_terminals():
+            tokenizer = AutoTokenizer.from_pretrained(name_or_path)
+            model = opens(name_or_path)
     except AuscultError:
         raise
     except Exception as error:
@@ -198,6 +200,21 @@ def _open(name_or_path: str, opens: Callable[[str], Any], what: str = "a Hugging
         got = f"{name_or_path!r}, of type '{kind}', without a token for padding"
         raise ModelError("an encoder that reads texts of several lengths at once", got, "take one of BERT's kind")
     return model, tokenizer
+
+
+@contextmanager
+def _bars_on_terminals() -> Iterator[None]:
+    """Keep the library's progress bars out of logs, where each step would be a line."""
+    with naming_extra("lab", "transformers"):
+        from transformers.utils import logging
+    is_changed = logging.is_progress_bar_enabled() and not sys.stderr.isatty()
+    if is_changed:
+        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    try:
+        yield
+    finally:
+        if is_changed:
+            logging.enable_progress_bar()  # type: ignore[no-untyped-call]
 
 
 def new_encoder(kind: str, settings: Mapping[str, Any]) -> Any:

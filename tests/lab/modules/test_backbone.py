@@ -18,6 +18,7 @@ from transformers import (
     T5Config,
     T5Model,
 )
+from transformers.utils import logging
 
 from auscult.errors import ModelError
 from auscult_lab.modules.backbone import open_backbone
@@ -31,6 +32,15 @@ def save_tokenizer(folder: Path, marks: dict[str, str] = MARKS) -> None:
     words = Tokenizer(models.WordLevel(pieces, "<unk>"))
     words.pre_tokenizer = pre_tokenizers.Whitespace()
     PreTrainedTokenizerFast(tokenizer_object=words, **marks).save_pretrained(folder)
+
+
+def test_opening_draws_no_bar_into_a_log(tmp_path: Path, capfd: pytest.CaptureFixture[str]):
+    save_tokenizer(tmp_path)
+    RobertaModel(RobertaConfig(**SMALL, max_position_embeddings=20, pad_token_id=1)).save_pretrained(tmp_path)
+    capfd.readouterr()
+    open_backbone(str(tmp_path))
+    assert capfd.readouterr().err == ""
+    assert logging.is_progress_bar_enabled()
 
 
 def test_roberta_limit_excludes_positions_up_to_padding(tmp_path: Path):
