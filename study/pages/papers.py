@@ -74,6 +74,7 @@ stays below BM25: its target encoder hardly learns the codes, and it finds the e
 *Average targets* are word vectors instead of the codes. Trained for 15 passes over the text instead of 5, they find
 more than the paper's. *Adapted* models also read MedQuAD's training documents, which no published model did.""",
     files=("evaluation", "medquad-overlap"),
+    only_tables=("evaluation-variants",),
     comparisons=(
         Comparison("Zero-shot models", "zero-shot", ("medquad",), ("R@1", "MAP")),
         Comparison("Adapted models", "adapted", ("medquad", "wikisection")),
