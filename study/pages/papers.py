@@ -97,11 +97,12 @@ ZHU = Page(
     name="zhu2019",
     title="Neural rankers, HAR among them (zhu2019)",
     opening="""The paper compares rankers on HealthQA, whose texts may not be passed on. Here they rank MedQuAD, NHS
-pages and WikiSection, beside arnold2020's figures of the same rankers, which learned from all of Wikipedia, and
-zhu2019's own of HealthQA's ten candidates. Most of ours learned from 9,000 queries: enough for those that compare
-words first, not for those that read first, which find the aspect and not the entity. From ten times as many, HAR is
-ahead of CONV-KNRM, as in the papers, and MVLSTM the best zero-shot ([more](../explanation/rankers.md)).""",
+pages and WikiSection, beside figures of arnold2020, whose rankers learned from all of Wikipedia, and of zhu2019, for
+HealthQA's ten candidates. Most of ours learned from 9,000 queries: enough for those that compare words first, not for
+those that read first. From ten times as many, HAR is ahead of CONV-KNRM, as in the papers, and MVLSTM the best
+zero-shot. KNRM's printed figure is what MatchZoo's code makes of it ([more](../explanation/rankers.md)).""",
     files=("rankers",),
+    only_tables=("rankers-matchzoo",),
     comparisons=(
         Comparison("Zero-shot models", "zero-shot", ("medquad", "nhs"), elsewhere=(("healthqa", "R@1"),)),
         Comparison("Adapted models", "adapted", ("medquad", "wikisection")),
