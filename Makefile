@@ -44,14 +44,15 @@ $(VENV)/.installed-release: $(VENV)/.installed
 demo: setup  ## Index real health pages, answer five questions, measure: some minutes
 	$(BIN)/auscult demo
 
-# Files of tests are shared out among processes, one a core; each has one thread, as the tests' networks are small, and
-# threads that wait for each other crawl on a busy machine.
-test: setup  ## Run the tests, but for the slow ones
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile -m "not slow"
+# Tests are shared out among processes, one more than cores, as many wait for a service, a browser or time to pass; each
+# has one thread, as the tests' networks are small, and threads that wait for each other crawl on a busy machine.
+WORKERS := $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 
-# One process more than cores, as many slow tests wait for time to pass.
+test: setup  ## Run the tests, but for the slow ones
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not slow"
+
 test-slow: setup  ## Run the slow tests
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $$($(PYTHON) -c 'import os; print(os.cpu_count() + 1)') --dist load -m slow
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist load -m slow
 
 mutants: setup  ## Break the code on purpose, one line at a time: does a test notice? Minutes
 	$(BIN)/python tests/mutants.py
