@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from itertools import chain
-from typing import ClassVar, Generic, TypeVar
+from types import MappingProxyType
+from typing import Any, ClassVar, Generic, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -68,6 +69,10 @@ def batches(laid_out: Sequence[Tensor], size: int) -> Iterator[tuple[list[int], 
         yield rows, pad([laid_out[row] for row in rows])
 
 
+LATER = MappingProxyType({"later": True})
+"""Metadata of a setting that older models were saved without."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankerConfig:
     """Settings that every ranker has.
@@ -79,6 +84,15 @@ class RankerConfig:
 
     max_query_words: int = 30
     max_passage_words: int = 300
+
+    def saved(self) -> dict[str, Any]:
+        """Return the settings for a model's folder, so that an older one is saved again byte for byte.
+
+        Settings with the metadata `LATER` are left out where they have their default.
+        """
+        later = {each.name: each.default for each in fields(self) if each.metadata == LATER}
+        values = asdict(self)
+        return {name: value for name, value in values.items() if name not in later or value != later[name]}
 
 
 class Ranker(nn.Module, ABC):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import cast
 
 import torch
@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from auscult_lab.modules.interaction import KernelPooling, cosine_matrix
 from auscult_lab.modules.layers import TextConvolution
 from auscult_lab.modules.vocabulary import Vocabulary, WordEmbedding
-from auscult_lab.rankers.base import Ranker, RankerConfig, Tokens
+from auscult_lab.rankers.base import LATER, Ranker, RankerConfig, Tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,9 +32,9 @@ class KnrmConfig(RankerConfig):
     sigma: float = 0.1
     exact_sigma: float = 1e-3
     train_words: bool = True
-    log_plus_one: bool = False
-    count_padding: bool = False
-    one_unknown: bool = False
+    log_plus_one: bool = field(default=False, metadata=LATER)
+    count_padding: bool = field(default=False, metadata=LATER)
+    one_unknown: bool = field(default=False, metadata=LATER)
 
 
 class KnrmHead(nn.Module):

@@ -9,7 +9,6 @@ training words, which may have been trained further, and the table for other wor
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
@@ -239,7 +238,7 @@ def save(
         "kind": KIND,
         "name": name,
         "model": ranker.kind,
-        "config": dataclasses.asdict(ranker.config),
+        "config": ranker.config.saved(),
         "source": dict(source),
         "unseen_idf": vocabulary.unseen_idf,
         "words": list(vocabulary.words),

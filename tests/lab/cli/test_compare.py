@@ -121,7 +121,7 @@ def test_short_documented_plugin_ranker_runs_in_the_bench(place: Path, registry:
     assert done.exit_code == 0, (done.output, done.exception)
 
 
-def test_a_corpus_with_fewer_queries_is_asked_all_of_them(place: Path):
+def test_a_corpus_with_fewer_queries_is_asked_all(place: Path):
     subsets = []
     for most in ("5", "50"):
         records = place / f"{most}.json"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from auscult_lab.rankers.base import Ranker, Tokens, pad
 from auscult_lab.rankers.drmm import Anmm, AnmmConfig, Drmm, DrmmConfig, DrmmTks, DrmmTksConfig, DrmmTksHead
 from auscult_lab.rankers.knrm import ConvKnrm, ConvKnrmConfig, Knrm, KnrmConfig, KnrmHead
 from auscult_lab.rankers.match_pyramid import MatchPyramid, MatchPyramidConfig, Pacrr, PacrrConfig, PacrrHead
+from auscult_lab.rankers.scorer import load, save
 
 WORDS = tuple(f"word{number:02}" for number in range(40))
 DIM = 12
@@ -180,7 +182,7 @@ def test_knrm_counts_padding_as_matchzoo_does(vocabulary: Vocabulary):
     )
 
 
-def test_unknown_words_can_be_one_word_or_each_its_own(vocabulary: Vocabulary):
+def test_unknown_words_can_be_one_word(vocabulary: Vocabulary):
     known, first, second = (pad([torch.tensor([word])]) for word in (1, len(WORDS) + 1, len(WORDS) + 2))
     for one_unknown in (True, False):
         model = Knrm(KnrmConfig(one_unknown=one_unknown), vocabulary)
@@ -188,6 +190,15 @@ def test_unknown_words_can_be_one_word_or_each_its_own(vocabulary: Vocabulary):
         same, other, strange = (model(first, passage) for passage in (first, second, known))
         assert same.equal(other) == one_unknown
         assert not same.equal(strange)
+
+
+def test_matchzoos_knrm_is_opened_as_saved(vocabulary: Vocabulary, tmp_path: Path):
+    model = Knrm(KnrmConfig(log_plus_one=True, count_padding=True, one_unknown=True), vocabulary).eval()
+    save(model, vocabulary, tmp_path / "model", name="knrm")
+    opened = load(tmp_path / "model").ranker
+    assert opened.config == model.config
+    query, passage = pad(QUERIES), pad(PASSAGES)
+    torch.testing.assert_close(opened(query, passage), model(query, passage), rtol=0, atol=0)
 
 
 def ngrams(words: np.ndarray, weight: np.ndarray, bias: np.ndarray) -> np.ndarray:
