@@ -28,9 +28,8 @@ def ablation_table(records: Sequence[Mapping[str, Any]]) -> TextTable:
         if any(map(_is_sure, changes)) and is_kind:
             rows.append((part["evidence"], *map(_change, changes)))
     note = (
-        "Below the first row: the change in points; \\*: its 95 % interval over questions is on one side of 0. Single "
-        "evidences, those without such a change and other models: "
-        "[tables](../../benchmarks/results/tables/general-ablation-parts.csv)."
+        "Below the first row: the change in points; \\*: its 95 % interval over questions is on one side of 0. "
+        "More: [tables](../../benchmarks/results/tables/general-ablation-parts.csv)."
     )
     columns = ("", *(str(record["corpus"]) for record in of_model))
     return TextTable(f"What each evidence adds: {model}", columns, tuple(rows), (note,))

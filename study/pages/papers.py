@@ -68,9 +68,9 @@ ARNOLD = Page(
     name="arnold2020",
     title="CDV: contextual discourse vectors (arnold2020)",
     opening="""The paper ranks passages of health pages for an entity and an aspect, with models that never saw these
-pages: *zero-shot*. MedQuAD is rebuilt from its public sources; BM25 and TF-IDF repeat the published figures. Our CDV
-learned from a few thousand articles, the paper's from Wikipedia. As published, with Bloom codes and 50 epochs, ours
-stays below BM25: its target encoder hardly learns the codes, and it finds the entity half as often as the paper's.
+pages: *zero-shot*. BM25 and TF-IDF repeat the published figures. Our CDV learned from a few thousand articles, the
+paper's from Wikipedia. As published, with Bloom codes and 50 epochs, ours stays below BM25: its target encoder hardly
+learns the codes, and it finds the entity half as often as the paper's.
 *Average targets* are word vectors instead of the codes. Trained for 15 passes over the text instead of 5, they find
 more than the paper's; codes gain nothing by it. *Adapted* models also read MedQuAD's training documents, which no
 published model did.""",
@@ -97,8 +97,7 @@ published model did.""",
 ZHU = Page(
     name="zhu2019",
     title="Neural rankers, HAR among them (zhu2019)",
-    opening="""The paper compares rankers on HealthQA, whose texts may not be passed on. Here they rank MedQuAD, NHS
-pages and WikiSection, beside figures of arnold2020, whose rankers learned from all of Wikipedia, and of zhu2019, for
+    opening="""The paper compares rankers on HealthQA. Here they rank MedQuAD, NHS pages and WikiSection, beside figures of arnold2020, whose rankers learned from all of Wikipedia, and of zhu2019, for
 HealthQA's ten candidates. Most of ours learned from 9,000 queries: enough for those that compare words first, not for
 those that read first. From ten times as many, HAR is ahead of CONV-KNRM, as in the papers, and MVLSTM the best
 zero-shot. KNRM's printed figure is what MatchZoo's code makes of it ([more](../explanation/rankers.md)).""",
@@ -142,10 +141,10 @@ WANG = Page(
     title="CK-HQA: context and knowledge (wang2021)",
     opening="""The paper gives three rankers an encoder's layers ("context") and vectors of a knowledge graph
 ("knowledge"), and measures on HealthQA and NFCorpus. Here the corpora are MedQuAD, BioASQ and shared clinical notes,
-the encoder is a small one, and random queries are asked. A name says what a ranker is given: B encoder layers; BC also
-the state of [CLS]; SC the same of a domain encoder; W vectors of an encyclopaedia's graph; U of the knowledge base's;
-NONE the layer that joins them, without any entity, which is our control. On health pages context is a gain. Over the
-control, knowledge adds nothing that could be shown.""",
+and the encoder is small. A name says what a ranker is given: B encoder layers; BC also the state of [CLS]; SC the same
+of a domain encoder; W vectors of an encyclopaedia's graph; U of the knowledge base's; NONE the layer that joins them,
+without any entity, which is our control. On health pages context is a gain. Over the control, knowledge adds nothing
+that could be shown.""",
     files=("ck-",),
     comparisons=(
         Comparison(

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from auscult_lab.evaluation.tables import TextTable
-from study.pages.plain_values import measured_on
+from study.pages.plain_values import day_and_processor
 
 _MEASURE = "MAP"
 _MEASURED = ("R@1", "MAP")
 _NOTE = "`benchmarks/knowledge_seeds.py`; points, with 95 % intervals of a bootstrap over seeds and queries."
 _SEVERAL = "`benchmarks/seeds.py`; 95 % intervals over seeds and queries."
-_APART = "UM: as U, with entities in a matrix of their own instead of the paper's sum."
+_APART = "UM: as U, but entities are compared in a matrix of their own."
 
 
 def seeds_tables(records: Sequence[Mapping[str, Any]]) -> list[TextTable]:
@@ -51,7 +51,8 @@ def _table(records: Sequence[Mapping[str, Any]]) -> TextTable:
     seeds = "Several seeds" if len(first["seeds"]) > 1 else "One seed"
     counts = f"{first['queries']} queries of {first['corpus']}, {len(first['seeds'])} seeds, adapted models."
     apart = (_APART,) if any("um" in record["given"] for record in records) else ()
-    note = " ".join((_NOTE, counts, *apart, measured_on(first)))
+    days = "; ".join(dict.fromkeys(day_and_processor(record) for record in records))
+    note = " ".join((_NOTE, counts, *apart, f"Measured {days}."))
     return TextTable(f"{seeds}: what each part adds", ("Model", "against", _MEASURE, "shows"), rows, (note,))
 
 
