@@ -97,10 +97,11 @@ published model did.""",
 ZHU = Page(
     name="zhu2019",
     title="Neural rankers, HAR among them (zhu2019)",
-    opening="""The paper compares rankers on HealthQA. Here they rank MedQuAD, NHS pages and WikiSection, beside figures of arnold2020, whose rankers learned from all of Wikipedia, and of zhu2019, for
-HealthQA's ten candidates. Most of ours learned from 9,000 queries: enough for those that compare words first, not for
-those that read first. From ten times as many, HAR is ahead of CONV-KNRM, as in the papers, and MVLSTM the best
-zero-shot. KNRM's printed figure is what MatchZoo's code makes of it ([more](../explanation/rankers.md)).""",
+    opening="""The paper compares rankers on HealthQA. Here they rank MedQuAD, NHS pages and WikiSection, beside
+figures of arnold2020, whose rankers learned from all of Wikipedia, and of zhu2019, for HealthQA's ten candidates. Most
+of ours learned from 9,000 queries: enough for those that compare words first, not for those that read first. From ten
+times as many, HAR is ahead of CONV-KNRM, as in the papers, and MVLSTM the best zero-shot. KNRM's printed figure is what
+MatchZoo's code makes of it ([more](../explanation/rankers.md)).""",
     files=("rankers",),
     only_tables=("rankers-matchzoo",),
     comparisons=(
