@@ -39,9 +39,9 @@ def plain(value: Any) -> str:
     return str(value)
 
 
-def measured_on(record: Mapping[str, Any]) -> str:
-    """Say when and on which processor a record was measured; its memory and system are in the tables for programs."""
-    return f"Measured {day_and_processor(record)}."
+def measured_on(*records: Mapping[str, Any]) -> str:
+    """Say when and on which processors records were measured; memory and system are in the tables for programs."""
+    return f"Measured {'; '.join(dict.fromkeys(map(day_and_processor, records)))}."
 
 
 def day_and_processor(record: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from auscult_lab.evaluation.tables import TextTable
-from study.pages.plain_values import day_and_processor
+from study.pages.plain_values import measured_on
 
 _MEASURE = "MAP"
 _MEASURED = ("R@1", "MAP")
@@ -51,8 +51,7 @@ def _table(records: Sequence[Mapping[str, Any]]) -> TextTable:
     seeds = "Several seeds" if len(first["seeds"]) > 1 else "One seed"
     counts = f"{first['queries']} queries of {first['corpus']}, {len(first['seeds'])} seeds, adapted models."
     apart = (_APART,) if any("um" in record["given"] for record in records) else ()
-    days = "; ".join(dict.fromkeys(day_and_processor(record) for record in records))
-    note = " ".join((_NOTE, counts, *apart, f"Measured {days}."))
+    note = " ".join((_NOTE, counts, *apart, measured_on(*records)))
     return TextTable(f"{seeds}: what each part adds", ("Model", "against", _MEASURE, "shows"), rows, (note,))
 
 
