@@ -72,7 +72,7 @@ pages: *zero-shot*. BM25 and TF-IDF repeat the published figures. Our CDV learne
 paper's from Wikipedia. As published, with Bloom codes and 50 epochs, ours stays below BM25: its target encoder hardly
 learns the codes, and it finds the entity half as often as the paper's.
 *Average targets* are word vectors instead of the codes. Trained for 15 passes over the text instead of 5, they find
-more than the paper's; codes gain nothing by it. *Adapted* models also read MedQuAD's training documents, which no
+more than the paper's. *Adapted* models also read MedQuAD's training documents, which no
 published model did.""",
     files=("evaluation", "medquad-overlap"),
     only_tables=("evaluation-variants",),
@@ -100,8 +100,8 @@ ZHU = Page(
     opening="""The paper compares rankers on HealthQA. Here they rank MedQuAD, NHS pages and WikiSection, beside
 figures of arnold2020, whose rankers learned from all of Wikipedia, and of zhu2019, for HealthQA's ten candidates. Most
 of ours learned from 9,000 queries: enough for those that compare words first, not for those that read first. From ten
-times as many, HAR is ahead of CONV-KNRM, as in the papers, and MVLSTM the best zero-shot. KNRM's printed figure is what
-MatchZoo's code makes of it ([more](../explanation/rankers.md)).""",
+times as many, HAR is ahead of CONV-KNRM, as in the papers, and MVLSTM the best zero-shot
+([more](../explanation/rankers.md)).""",
     files=("rankers",),
     only_tables=("rankers-matchzoo",),
     comparisons=(

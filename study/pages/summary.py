@@ -86,7 +86,7 @@ EXCERPTS = (
         "rankers-zero-shot",
         "medquad",
         "zero-shot",
-        ("BM25", "MVLSTM, settings of MatchZoo", "DRMM-TKS", "KNRM", "HAR, 10,000 steps"),
+        ("BM25", "MVLSTM, settings of MatchZoo", "DRMM-TKS", "KNRM", "HAR, 10,000 steps", "HAR"),
         "Published rankers learned from Wikipedia. By MAP, {worse} of {all} are significantly worse than BM25.",
     ),
     Excerpt(
