@@ -44,8 +44,8 @@ $(VENV)/.installed-release: $(VENV)/.installed
 demo: setup  ## Index real health pages, answer five questions, measure: some minutes
 	$(BIN)/auscult demo
 
-# Tests are shared out among processes, one more than cores, as many wait for a service, a browser or time to pass; each
-# has one thread, as the tests' networks are small, and threads that wait for each other crawl on a busy machine.
+# One process more than cores, because many tests wait for a service, a browser or a timeout. Each has one thread: the
+# tests' networks are small, and threads that wait for each other are slow on a busy machine.
 WORKERS := $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 
 test: setup  ## Run the tests, but for the slow ones

@@ -70,7 +70,7 @@ def batches(laid_out: Sequence[Tensor], size: int) -> Iterator[tuple[list[int], 
 
 
 LATER = MappingProxyType({"later": True})
-"""Metadata of a setting that older models were saved without."""
+"""Metadata of a setting that older saved models do not have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,9 +86,10 @@ class RankerConfig:
     max_passage_words: int = 300
 
     def saved(self) -> dict[str, Any]:
-        """Return the settings for a model's folder, so that an older one is saved again byte for byte.
+        """Return the settings to save with a model.
 
-        Settings with the metadata `LATER` are left out where they have their default.
+        A setting with the metadata `LATER` is left out if it has its default, so that an older model is saved again
+        byte for byte.
         """
         later = {each.name: each.default for each in fields(self) if each.metadata == LATER}
         values = asdict(self)

@@ -16,16 +16,16 @@ from auscult_lab.rankers.base import LATER, Ranker, RankerConfig, Tokens
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnrmConfig(RankerConfig):
-    """Settings of `Knrm`; the defaults are section 4.3's. The last three are MatchZoo's code, and not the paper's.
+    """Settings of `Knrm`; the defaults are section 4.3's. The last three reproduce MatchZoo's code.
 
     Attributes:
         kernels: Number of kernels: one at 1 with width `exact_sigma`, the others evenly from 0.9 to -0.9 with width
             `sigma`.
         train_words: Train the word vectors with the kernels, which the paper finds essential.
         log_plus_one: See `KernelPooling`.
-        count_padding: Fill texts up to `max_query_words` and `max_passage_words` with a word that is trained and
-            counted as the others are.
-        one_unknown: Let all words that were not in training be the same word.
+        count_padding: Pad texts to `max_query_words` and `max_passage_words`, and treat padding as a word: its vector
+            is trained, and it counts.
+        one_unknown: Treat all words that were not in training as the same word.
     """
 
     kernels: int = 11
