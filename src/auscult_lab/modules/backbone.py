@@ -205,7 +205,8 @@ def _open(name_or_path: str, opens: Callable[[str], Any], what: str = "a Hugging
 @contextmanager
 def _bars_on_terminals() -> Iterator[None]:
     """Keep the library's progress bars out of logs, where each step would be a line."""
-    from transformers.utils import logging
+    with naming_extra("lab", "transformers"):
+        from transformers.utils import logging
 
     is_changed = logging.is_progress_bar_enabled() and not sys.stderr.isatty()
     if is_changed:
