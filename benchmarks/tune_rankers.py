@@ -1,9 +1,9 @@
-"""The same tuning for every adapted neural ranker: learning rate, negatives, frozen or trained word vectors.
+"""The same tuning for every neural ranker of a track: learning rate, negatives, frozen or trained word vectors.
 
-    AUSCULT_DATA=... python benchmarks/tune_rankers.py [RANKER ...] [--seconds 600]
+    AUSCULT_DATA=... python benchmarks/tune_rankers.py [RANKER ...] [--track adapted] [--seconds 600]
 
-In this order, each with the best of the earlier choices, by the mean reciprocal rank of held-out queries (of MedQuAD's
-training documents; test queries and test documents are not used):
+In this order, each with the best of the earlier choices, by the mean reciprocal rank of held-out queries (adapted: of
+MedQuAD's training documents; zero-shot: of Wikipedia's; test queries and test documents are not used):
 
     1. learning rate: .0003, .001, .01, .05                      with the bench's wrong passages
     2. wrong passages: the bench's five; zhu2019's nine (three partly relevant, six not); one that BM25 ranks high
@@ -34,7 +34,7 @@ from merging import merge_record
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULT = ROOT / "benchmarks" / "results" / "ranker_tuning.json"
-BENCH = ROOT / "experiments" / "arnold2020-rankers-adapted.yaml"
+TRACKS = ("adapted", "zero-shot")
 RATES = (0.0003, 0.001, 0.01, 0.05)
 NEGATIVES = {
     "bench": NegativeChoice(same_entity=2, bm25=2, random=1),
@@ -47,15 +47,18 @@ Choice = dict[str, Any]
 def main() -> None:
     """Tune, and write the records."""
     parser = argparse.ArgumentParser(description="Tune neural rankers on held-out queries.")
-    parser.add_argument("rankers", nargs="*", help="by their variants' names; all but HAR's ablations by default")
+    parser.add_argument("rankers", nargs="*", metavar="RANKER", help="names; all but HAR's ablations by default")
+    parser.add_argument("--track", choices=TRACKS, default=TRACKS[0], help="whose experiments are tuned")
     parser.add_argument("--out", type=Path, default=ROOT / "out" / "tuning", help="keeps word vectors")
     parser.add_argument("--seconds", type=float, default=600.0, help="that a choice may take")
     given = parser.parse_args()
-    experiments = {each.name: each for each in map(read_ranking_experiment, experiments_in(BENCH))}
-    run = Run(given.out / "bench", print, progress=False)
+    bench = ROOT / "experiments" / f"arnold2020-rankers-{given.track}.yaml"
+    experiments = {each.model: each for each in map(read_ranking_experiment, experiments_in(bench))
+                   if each.name == f"{given.track}-{each.model}"}  # fmt: skip
+    run = Run(given.out / given.track, print, progress=False)
     materials: Materials | None = None
-    for name in given.rankers or [each for each in experiments if not each.startswith("adapted-har-")]:
-        experiment = experiments[name]
+    for model in given.rankers or [each for each in experiments if not each.startswith("har-")]:
+        experiment = experiments[model]
         materials = materials or read_materials(experiment, run)
         merge_record(RESULT, tuned(experiment, materials, given.seconds), "model")
 
