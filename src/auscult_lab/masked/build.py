@@ -27,7 +27,7 @@ from auscult.errors import ConfigError
 from auscult.files.writing import renewed_folder, write_json
 from auscult_lab.masked.data import TextBatch, TextExamples, Texts, Tokens, read_texts
 from auscult_lab.masked.experiment import MaskedExperiment, MaskedTraining
-from auscult_lab.modules.backbone import masking, open_masked_language_model
+from auscult_lab.modules.backbone import masking, open_masked_language_model, save
 from auscult_lab.training.batches import row_loader, rows_an_epoch
 from auscult_lab.training.folder import PASSAGES, remember
 from auscult_lab.training.loop import History
@@ -84,8 +84,7 @@ class MaskedLanguageModel(nn.Module):
 
     def save(self, folder: Path) -> None:
         """Write it in the library's own format, which `open_backbone` opens as an encoder."""
-        self.model.save_pretrained(folder)
-        self.tokenizer.save_pretrained(folder)
+        save(self.model, self.tokenizer, folder)
 
 
 class MaskedObjective:

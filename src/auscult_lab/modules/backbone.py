@@ -118,8 +118,14 @@ class Backbone(nn.Module):
 
     def save(self, folder: Path) -> None:
         """Write both in the library's own format."""
-        self.model.save_pretrained(folder)
-        self.tokenizer.save_pretrained(folder)
+        save(self.model, self.tokenizer, folder)
+
+
+def save(model: Any, tokenizer: Any, folder: Path) -> None:
+    """Write a model and its tokenizer in the library's own format, which `open_backbone` opens as an encoder."""
+    with _bars_on_terminals():
+        model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
 
 
 def pool(states: Tensor, mask: Tensor, pooling: Pooling) -> Tensor:

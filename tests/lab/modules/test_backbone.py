@@ -34,11 +34,11 @@ def save_tokenizer(folder: Path, marks: dict[str, str] = MARKS) -> None:
     PreTrainedTokenizerFast(tokenizer_object=words, **marks).save_pretrained(folder)
 
 
-def test_opening_draws_no_bar_into_a_log(tmp_path: Path, capfd: pytest.CaptureFixture[str]):
+def test_opening_and_saving_draw_no_bars_into_logs(tmp_path: Path, capfd: pytest.CaptureFixture[str]):
     save_tokenizer(tmp_path)
     RobertaModel(RobertaConfig(**SMALL, max_position_embeddings=20, pad_token_id=1)).save_pretrained(tmp_path)
     capfd.readouterr()
-    open_backbone(str(tmp_path))
+    open_backbone(str(tmp_path)).save(tmp_path / "again")
     assert capfd.readouterr().err == ""
     assert logging.is_progress_bar_enabled()
 
