@@ -39,7 +39,8 @@ class Page:
         opening: What it is about, and how what was measured differs from what was published.
         comparisons: Its tables of models; empty for one a track.
         published: Citation key of the figures beside measured ones; empty for none.
-        only_tables: Files of records that only the tables for programs have: variants that explain others.
+        only_tables: Files of records that its comparisons leave to the tables for programs: variants that explain
+            others, and what has a table of its own.
         figures: File of records, track and kind of each figure that is drawn from records.
         kept_figures: Name and caption of each that something else draws.
         baselines: Which term-based models stand in its tables.
@@ -75,7 +76,7 @@ learns the codes, and it finds the entity half as often as the paper's.
 more than the paper's. *Adapted* models also read MedQuAD's training documents, which no
 published model did.""",
     files=("evaluation", "medquad-overlap"),
-    only_tables=("evaluation-variants",),
+    only_tables=("evaluation-variants", "medquad-overlap"),
     comparisons=(
         Comparison("Zero-shot models", "zero-shot", ("medquad",), ("R@1", "MAP")),
         Comparison("Adapted models", "adapted", ("medquad", "wikisection")),
@@ -100,7 +101,7 @@ ZHU = Page(
     opening="""The paper compares rankers on HealthQA. Here they rank MedQuAD, NHS pages and WikiSection, beside
 figures of arnold2020, whose rankers learned from all of Wikipedia, and of zhu2019, for HealthQA's ten candidates. Most
 of ours learned from 9,000 queries: enough for those that compare words first, not for those that read first. From ten
-times as many, HAR is ahead of CONV-KNRM, as in the papers, and MVLSTM the best zero-shot
+times as many, the adapted HAR is ahead of CONV-KNRM, as in the papers, and MVLSTM is the best zero-shot
 ([more](../explanation/rankers.md)).""",
     files=("rankers",),
     only_tables=("rankers-matchzoo",),

@@ -147,7 +147,7 @@ def _sections(page: Page, results: Results) -> list[str]:
         marks = _marks(filed)
         tables += [comparison_table(comparison, page, filed, marks) for comparison in comparisons_of(page, filed)]
     if page is ARNOLD:
-        tables.append(unseen_table(filed))
+        tables.append(unseen_table([entry for entry in results.evaluations if page_of(entry.file) is ARNOLD]))
     if page is WANG:
         tables.append(questions_table(filed, results.others.get("knowledge_seeds", ())))
     if page is PRODUCTS:

@@ -43,11 +43,9 @@ def _mean(measure: Mapping[str, float]) -> str:
 
 def _table(records: Sequence[Mapping[str, Any]]) -> TextTable:
     first = records[0]
-    rows = tuple(
-        (gap["model"], gap["than"], _change(gap[_MEASURE]), _verdict(gap[_MEASURE]))
-        for record in records
-        for gap in record["differences"]
-    )
+    # Two records of a head may have a difference in common: the later one is shown.
+    gaps = {(gap["model"], gap["than"]): gap[_MEASURE] for record in records for gap in record["differences"]}
+    rows = tuple((*names, _change(gap), _verdict(gap)) for names, gap in gaps.items())
     seeds = "Several seeds" if len(first["seeds"]) > 1 else "One seed"
     counts = f"{first['queries']} queries of {first['corpus']}, {len(first['seeds'])} seeds, adapted models."
     apart = (_APART,) if any("um" in record["given"] for record in records) else ()

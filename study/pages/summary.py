@@ -86,8 +86,8 @@ EXCERPTS = (
         "rankers-zero-shot",
         "medquad",
         "zero-shot",
-        ("BM25", "MVLSTM, settings of MatchZoo", "DRMM-TKS", "KNRM", "HAR, 10,000 steps", "HAR"),
-        "Published rankers learned from Wikipedia. By MAP, {worse} of {all} are significantly worse than BM25.",
+        ("BM25", "MVLSTM, settings of MatchZoo", "CONV-KNRM", "DRMM-TKS", "KNRM", "HAR, 10,000 steps", "HAR"),
+        "Published rankers learned from Wikipedia. By MAP, {worse} of {all} compared are significantly worse than BM25.",
     ),
     Excerpt(
         GRUNDMANN,
@@ -229,7 +229,8 @@ def _counted(excerpt: Excerpt, results: Results) -> str:
     filed = [entry.record for entry in results.evaluations if entry.file == excerpt.file]
     compared = [record for record in filed if record.corpus == excerpt.corpus and record.track == excerpt.track]
     verdicts = [against_bm25(record, filed) for record in compared]
-    return excerpt.differs.replace("{worse}", str(verdicts.count("worse"))).replace("{all}", str(len(verdicts)))
+    of_all = str(sum(map(bool, verdicts)))
+    return excerpt.differs.replace("{worse}", str(verdicts.count("worse"))).replace("{all}", of_all)
 
 
 def _cosine(records: Sequence[Mapping[str, Any]]) -> TextTable:

@@ -36,7 +36,15 @@ def test_the_interval_decides_what_a_difference_shows() -> None:
 
 
 def test_records_of_fewer_seeds_have_their_own_table() -> None:
-    several, one = seeds_tables([_record(), _record(), _record(seeds=[1], given=["um"])])
+    several, one = seeds_tables([_record(), _record(seeds=[1], given=["um"])])
     assert (several.title, one.title) == ("Several seeds: what each part adds", "One seed: what each part adds")
-    assert (len(several.rows), len(one.rows)) == (6, 3)
+    assert (len(several.rows), len(one.rows)) == (3, 3)
     assert "matrix of their own" in one.notes[0]
+
+
+def test_a_difference_of_two_records_is_shown_once() -> None:
+    again = _record(
+        given=["alone", "u"], differences=[{"model": "KNRM-U", "than": "KNRM", "MAP": _gap(0.0, -0.1, 0.1)}]
+    )
+    (table,) = seeds_tables([_record(), again])
+    assert [row[-1] for row in table.rows] == ["no difference shown", "loss", "no difference shown"]
