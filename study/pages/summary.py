@@ -87,7 +87,8 @@ EXCERPTS = (
         "medquad",
         "zero-shot",
         ("BM25", "MVLSTM, settings of MatchZoo", "CONV-KNRM", "DRMM-TKS", "KNRM", "HAR, 10,000 steps", "HAR"),
-        "Published rankers learned from Wikipedia. By MAP, {worse} of {all} compared are significantly worse than BM25.",
+        "Published rankers learned from Wikipedia. By MAP, {worse} of {all} compared are significantly worse than "
+        "BM25.",
     ),
     Excerpt(
         GRUNDMANN,
