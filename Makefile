@@ -46,7 +46,7 @@ demo: setup  ## Index real health pages, answer five questions, measure: some mi
 
 # One process more than cores, because many tests wait for a service, a browser or a timeout. Each has one thread: the
 # tests' networks are small, and threads that wait for each other are slow on a busy machine.
-WORKERS := $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
+WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 
 test: setup  ## Run the tests, but for the slow ones
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not slow"

@@ -47,17 +47,23 @@ Choice = dict[str, Any]
 def main() -> None:
     """Tune, and write the records."""
     parser = argparse.ArgumentParser(description="Tune neural rankers on held-out queries.")
-    parser.add_argument("rankers", nargs="*", metavar="RANKER", help="names; all but HAR's ablations by default")
+    parser.add_argument("rankers", nargs="*", metavar="RANKER", help="such as knrm; all but HAR's ablations by default")
     parser.add_argument("--track", choices=TRACKS, default=TRACKS[0], help="whose experiments are tuned")
     parser.add_argument("--out", type=Path, default=ROOT / "out" / "tuning", help="keeps word vectors")
     parser.add_argument("--seconds", type=float, default=600.0, help="that a choice may take")
     given = parser.parse_args()
-    bench = ROOT / "experiments" / f"arnold2020-rankers-{given.track}.yaml"
-    experiments = {each.model: each for each in map(read_ranking_experiment, experiments_in(bench))
-                   if each.name == f"{given.track}-{each.model}"}  # fmt: skip
+    paths = experiments_in(ROOT / "experiments" / f"arnold2020-rankers-{given.track}.yaml")
+    # Variants that explain a ranker have further words in their names.
+    experiments = {
+        experiment.model: experiment
+        for experiment in map(read_ranking_experiment, paths)
+        if experiment.name == f"{given.track}-{experiment.model}"
+    }
+    if unknown := [model for model in given.rankers if model not in experiments]:
+        parser.error(f"unknown ranker: {', '.join(unknown)}; give some of {', '.join(experiments)}")
     run = Run(given.out / given.track, print, progress=False)
     materials: Materials | None = None
-    for model in given.rankers or [each for each in experiments if not each.startswith("har-")]:
+    for model in given.rankers or [model for model in experiments if not model.startswith("har-")]:
         experiment = experiments[model]
         materials = materials or read_materials(experiment, run)
         merge_record(RESULT, tuned(experiment, materials, given.seconds), "model")

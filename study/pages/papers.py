@@ -39,8 +39,8 @@ class Page:
         opening: What it is about, and how what was measured differs from what was published.
         comparisons: Its tables of models; empty for one a track.
         published: Citation key of the figures beside measured ones; empty for none.
-        only_tables: Files of records that its comparisons leave to the tables for programs: variants that explain
-            others, and what has a table of its own.
+        only_tables: Files of records that its comparisons omit: variants that explain others, and groups of queries
+            with a table of their own. The tables for programs have them.
         figures: File of records, track and kind of each figure that is drawn from records.
         kept_figures: Name and caption of each that something else draws.
         baselines: Which term-based models stand in its tables.

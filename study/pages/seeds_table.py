@@ -43,7 +43,7 @@ def _mean(measure: Mapping[str, float]) -> str:
 
 def _table(records: Sequence[Mapping[str, Any]]) -> TextTable:
     first = records[0]
-    # Two records of a head may have a difference in common: the later one is shown.
+    # Two records of a head may share a difference: the later one is shown.
     gaps = {(gap["model"], gap["than"]): gap[_MEASURE] for record in records for gap in record["differences"]}
     rows = tuple((*names, _change(gap), _verdict(gap)) for names, gap in gaps.items())
     seeds = "Several seeds" if len(first["seeds"]) > 1 else "One seed"

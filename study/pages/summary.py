@@ -228,10 +228,9 @@ def _also(excerpt: Excerpt, results: Results) -> list[EvaluationRecord]:
 def _counted(excerpt: Excerpt, results: Results) -> str:
     """Return the excerpt's sentence on differences, with the number of rankers that are worse than BM25."""
     filed = [entry.record for entry in results.evaluations if entry.file == excerpt.file]
-    compared = [record for record in filed if record.corpus == excerpt.corpus and record.track == excerpt.track]
-    verdicts = [against_bm25(record, filed) for record in compared]
-    of_all = str(sum(map(bool, verdicts)))
-    return excerpt.differs.replace("{worse}", str(verdicts.count("worse"))).replace("{all}", of_all)
+    shown = [record for record in filed if record.corpus == excerpt.corpus and record.track == excerpt.track]
+    verdicts = [verdict for record in shown if (verdict := against_bm25(record, filed))]
+    return excerpt.differs.replace("{worse}", str(verdicts.count("worse"))).replace("{all}", str(len(verdicts)))
 
 
 def _cosine(records: Sequence[Mapping[str, Any]]) -> TextTable:

@@ -36,9 +36,10 @@ def test_the_interval_decides_what_a_difference_shows() -> None:
 
 
 def test_records_of_fewer_seeds_have_their_own_table() -> None:
-    several, one = seeds_tables([_record(), _record(seeds=[1], given=["um"])])
+    differences = [{"model": f"PACRR-{number}", "than": "PACRR", "MAP": _gap(0.0, -0.1, 0.1)} for number in range(3)]
+    several, one = seeds_tables([_record(), _record(differences=differences), _record(seeds=[1], given=["um"])])
     assert (several.title, one.title) == ("Several seeds: what each part adds", "One seed: what each part adds")
-    assert (len(several.rows), len(one.rows)) == (3, 3)
+    assert (len(several.rows), len(one.rows)) == (6, 3)
     assert "matrix of their own" in one.notes[0]
 
 

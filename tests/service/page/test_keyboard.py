@@ -9,7 +9,7 @@ from page_service import Watched, follow
 
 
 def enter(page: Any, text: str, expected: str) -> None:
-    # All at once: between keys a busy machine pauses long enough to complete what has been typed so far.
+    # All at once: on a busy machine the pause between two keys is long enough to complete half a query.
     page.keyboard.insert_text(text)
     page.locator("#completions li", has_text=expected).first.wait_for()
 
