@@ -109,6 +109,11 @@ class Ranker(nn.Module, ABC):
     title: ClassVar[str]
     config: RankerConfig
 
+    @property
+    def device(self) -> torch.device:
+        """The device of the weights."""
+        return next(self.parameters()).device
+
     @abstractmethod
     def forward(self, query: Tokens, passage: Tokens) -> Tensor:
         """Return scores, (batch,), higher is better; row i of the query belongs to row i of the passage."""

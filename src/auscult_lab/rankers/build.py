@@ -101,7 +101,7 @@ class RankingObjective:
     def loss(self, batch: RankingBatch) -> tuple[Tensor, int]:
         """Return the loss over a batch's queries, and their number."""
         queries = len(batch.query.ids)
-        device = next(self.network.parameters()).device
+        device = self.network.device
         rows = torch.arange(queries).repeat_interleave(1 + batch.negatives)
         scores = self.network(batch.query[rows].to(device), batch.passage.to(device)).view(queries, -1)
         if self._choice.loss == "hinge":
@@ -111,9 +111,8 @@ class RankingObjective:
     def measures(self) -> Mapping[str, float]:
         """Return R@1 and mean reciprocal rank over the held-out queries' candidates; ties count against the ranker."""
         self.network.eval()
-        device = next(self.network.parameters()).device
         ahead = [
-            wrong_ahead(score_passages(self.network, asked.query, asked.passages, device=device), asked.answers)
+            wrong_ahead(score_passages(self.network, asked.query, asked.passages), asked.answers)
             for asked in self._held_out
         ]
         self.network.train()

@@ -92,7 +92,8 @@ def find_evidence(scorer: RankerScorer, query: Query, document: Document, passag
     pieces = ranker.pieces(ids)
     if not pieces:
         raise DataError("a passage with words", f"none in '{passage.passage_id}'", "choose another passage")
-    pair = pad([ranker.lay_out_query(scorer.lexicon.ids(terms))]), pad([ranker.lay_out_passage(ids)])
+    query_tokens, passage_tokens = ranker.lay_out_query(scorer.lexicon.ids(terms)), ranker.lay_out_passage(ids)
+    pair = pad([query_tokens]).to(ranker.device), pad([passage_tokens]).to(ranker.device)
     ranker.eval()
     with torch.inference_mode():
         score = float(ranker(*pair))

@@ -29,7 +29,7 @@ from auscult.files.writing import renewed_folder, write_json
 from auscult.interfaces import FloatArray
 from auscult.understanding import Query
 from auscult_lab.modules.arrays import read_arrays, with_prefix, write_arrays
-from auscult_lab.modules.backbone import in_order
+from auscult_lab.modules.backbone import fastest_device, in_order
 from auscult_lab.modules.vocabulary import Vocabulary
 from auscult_lab.modules.word_vectors import from_state
 from auscult_lab.rankers.base import Ranker, ReadsPassagesAlone, ReadsPassagesFirst, Tokens, batches, pad
@@ -60,7 +60,7 @@ def keep_places(
     store: Tensor | None = None
     with torch.no_grad():
         for rows, batch in batches(passages, batch_size):
-            read = ranker.read_passage(batch)
+            read = ranker.read_passage(batch.to(ranker.device))
             if store is None:
                 if ends[-1] * read.shape[2] * read.element_size() > most:
                     return None
@@ -149,7 +149,8 @@ class RankerScorer:
         if isinstance(ranker, ReadsPassagesAlone) and ranker.keeps_passages and self._passages:
             with torch.inference_mode():
                 dealt = batches(self._passages, size)
-                self._vectors = in_order((rows, ranker.encode_passage(passages)) for rows, passages in dealt)
+                encoded = ((rows, ranker.encode_passage(passages.to(ranker.device))) for rows, passages in dealt)
+                self._vectors = in_order(encoded)
         if isinstance(ranker, ReadsPassagesFirst):
             self._places = keep_places(ranker, self._passages, batch_size=size, most=self._keep_bytes)
 
@@ -165,16 +166,17 @@ class RankerScorer:
             return np.zeros(0, dtype=np.float32)
         query_ids = self.ranker.lay_out_query(self.lexicon.ids(query_words(query)))
         ranker, laid_out = self.ranker.eval(), [self._passages[row] for row in rows]
-        padded, scores = pad([query_ids]), np.empty(len(rows), dtype=np.float32)
+        padded, scores = pad([query_ids]).to(ranker.device), np.empty(len(rows), dtype=np.float32)
         with torch.inference_mode():
             if self._vectors is not None and isinstance(ranker, ReadsPassagesAlone):
-                kept = self._vectors[torch.from_numpy(rows)]
-                return np.asarray(ranker.match(repeat(padded, len(kept)), kept).numpy(), dtype=np.float32)
+                kept = self._vectors[torch.from_numpy(rows).to(ranker.device)]
+                return np.asarray(ranker.match(repeat(padded, len(kept)), kept).cpu().numpy(), dtype=np.float32)
             if self._places is not None and isinstance(ranker, ReadsPassagesFirst):
                 for at, batch in batches(laid_out, self._batch_size):
                     # (passages, places of the longest, dim), zeros beyond a passage's end.
                     read = pad_sequence([self._places[rows[row]] for row in at], batch_first=True)
-                    scores[at] = ranker.compare(repeat(padded, len(at)), batch, read).numpy()
+                    compared = ranker.compare(repeat(padded, len(at)), batch.to(ranker.device), read)
+                    scores[at] = compared.cpu().numpy()
                 return scores
             return score_passages(ranker, query_ids, laid_out, batch_size=self._batch_size)
 
@@ -190,7 +192,6 @@ def score_passages(
     passages: Sequence[Tensor],
     *,
     batch_size: int = BATCH,
-    device: torch.device | None = None,
 ) -> FloatArray:
     """Score passages for one query, float32 (passages,), without gradients; the ranker's mode is the caller's.
 
@@ -199,14 +200,12 @@ def score_passages(
         query: Laid out.
         passages: Laid out, in any order.
         batch_size: Passages scored at once; never changes a score.
-        device: Device of the ranker; the processor by default.
     """
-    where = device or torch.device("cpu")
-    padded = pad([query]).to(where)
+    padded = pad([query]).to(ranker.device)
     scores = np.empty(len(passages), dtype=np.float32)
     with torch.no_grad():
         for rows, batch in batches(passages, batch_size):
-            scores[rows] = ranker(repeat(padded, len(rows)), batch.to(where)).float().cpu().numpy()
+            scores[rows] = ranker(repeat(padded, len(rows)), batch.to(ranker.device)).float().cpu().numpy()
     return scores
 
 
@@ -273,5 +272,6 @@ def load(folder: Path) -> RankerScorer:
         )
         ranker = kind.ranker(kind.config(**as_tuples(settings["config"])), vocabulary)
         ranker.load_state_dict(with_prefix("network.", tensors))
+        ranker.to(fastest_device())
     fingerprint = hashlib.sha256(described).hexdigest()
     return RankerScorer(ranker, vocabulary, name=settings["name"], fingerprint=fingerprint)
