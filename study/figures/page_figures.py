@@ -87,7 +87,7 @@ def _of_bench(file: str, task: Asked, track: str, records: Sequence[EvaluationRe
     corpus, protocol, split, queries, subset = task
     which = [part for part, usual in ((protocol, "rerank"), (split, TEST)) if part != usual]
     stem = file_name(" ".join((file, corpus, *which, subset or str(queries), track)))
-    title = ", ".join((task.title, *([subset] if subset else []), f"{track} track"))
+    title = ", ".join((task.title, f"{queries:,} queries", track))
     for figure in bench_figures(stem, title, compared):
         if figure.name == f"{stem}_{kind}.png":
             return PageFigure(figure.name, figure.caption, partial(_drawn, figure.draw, figure.records))

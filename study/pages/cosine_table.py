@@ -63,7 +63,7 @@ def cosine_commands(page: str, records: Sequence[Mapping[str, Any]]) -> list[dic
     """Return the command and the minutes of each row that learned."""
     return [
         {"page": page, "table": _title(record), "model": record["model"], "task": record["corpus"]}
-        | Made(_COMMAND, training=training_minutes(_training(record))).to_row()
+        | Made(_COMMAND, training=training_minutes(_training(record)), trained_on="processor").to_row()
         for record in records
         if _training(record)
     ]

@@ -35,12 +35,14 @@ class Made:
         needs: Environment variables that it reads; comments of the experiment's file say what they are.
         preparation: Minutes to read documents and make word vectors, which one row of a file does for all its others.
         training: Minutes of the epochs of the row's own model, or models; None where it learned nothing.
+        trained_on: "GPU" where one of the models was trained on one, else "processor"; empty where it learned nothing.
     """
 
     command: str
     needs: tuple[str, ...] = ()
     preparation: float | None = None
     training: float | None = None
+    trained_on: str = ""
 
     @property
     def minutes(self) -> float:
@@ -54,6 +56,7 @@ class Made:
             "needs": ", ".join(self.needs),
             "preparation, min": _cell(self.preparation),
             "training, min": _cell(self.training),
+            "trained on": self.trained_on,
         }
 
 
@@ -72,8 +75,9 @@ def how_made(record: EvaluationRecord) -> Made | None:
     return Made(
         " && ".join([*_trainings_of(first), *_last_steps(record, names)]),
         tuple(sorted(variables - {"AUSCULT_TRAINED"})),
-        sum(float(training.get("preparation_seconds", 0)) for training in trained) / 60,
+        sum(map(_preparation_seconds, trained)) / 60,
         training_minutes(record.training),
+        "GPU" if any("NVIDIA" in str(training.get("hardware")) for training in trained) else "processor",
     )
 
 
@@ -93,7 +97,8 @@ def commands_note(records: Iterable[EvaluationRecord], tables: str, *, example: 
         return f"{link}."
     first = made[0]
     needs = f"; needs {', '.join(first.needs)}" if first.needs else ""
-    return f"{link}, such as `{first.command}` ({minutes(first.minutes)} min{needs})."
+    gpu = " of a GPU" if first.trained_on == "GPU" else ""
+    return f"{link}, such as `{first.command}` ({minutes(first.minutes)} min{gpu}{needs})."
 
 
 def experiment_of(record: EvaluationRecord) -> str:
@@ -117,6 +122,16 @@ def minutes(value: float) -> str:
 
 def _cell(value: float | None) -> str:
     return "" if value is None else f"{value:.1f}"
+
+
+def _preparation_seconds(training: Mapping[str, Any]) -> float:
+    """Return the seconds before a training's own epochs.
+
+    A training that was interrupted recorded what its last process prepared. Its target encoders' epochs are known from
+    before.
+    """
+    targets = sum(map(_epoch_seconds, (training.get("targets") or {}).values()))
+    return max(float(training.get("preparation_seconds", 0)), targets)
 
 
 def _epoch_seconds(training: Mapping[str, Any]) -> float:

@@ -133,7 +133,6 @@ pages.""",
     only_tables=("capr-same-page", "capr-bm25-negatives", "capr-mixed"),
     figures=(
         ("capr-architectures", "adapted", "learning"),
-        ("capr-architectures", "adapted", "question_types"),
         ("capr-notes-architectures", "adapted", "learning"),
     ),
     baselines=("BM25",),

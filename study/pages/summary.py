@@ -86,17 +86,17 @@ EXCERPTS = (
         "rankers-zero-shot",
         "medquad",
         "zero-shot",
-        ("BM25", "MVLSTM, settings of MatchZoo", "CONV-KNRM", "DRMM-TKS", "KNRM", "HAR, 10,000 steps", "HAR"),
+        ("BM25", "MVLSTM, settings of MatchZoo", "CONV-KNRM", "DRMM-TKS", "HAR, 10,000 steps", "KNRM"),
         "Published rankers learned from Wikipedia. By MAP, {worse} of {all} compared are significantly worse than "
         "BM25.",
     ),
     Excerpt(
         GRUNDMANN,
         "CAPR, zero-shot, on MedQuAD",
-        "capr-architectures",
+        "capr-zero-shot",
         "medquad",
         "zero-shot",
-        ("BM25", "all-MiniLM-L6-v2", "CAPR-Bi", "CAPR-Cross", "CAPR-Bi + CAPR-Cross"),
+        ("BM25", "all-MiniLM-L6-v2", "CAPR-Bi", "CAPR-Bi, 50 epochs", "CAPR-Cross", "CAPR-Bi + CAPR-Cross"),
         "Fewer pages, and a smaller encoder, whose training is not known in full.",
     ),
     Excerpt(

@@ -14,7 +14,7 @@ from auscult.cli.all_commands import app
 from auscult_lab.evaluation.records import EvaluationRecord
 from auscult_lab.training.experiment_files import experiments_in
 from places import ROOT
-from study.pages.how_made import how_made
+from study.pages.how_made import commands_note, how_made
 
 TABLE = ROOT / "benchmarks" / "results" / "tables" / "commands.csv"
 
@@ -79,6 +79,23 @@ def test_a_command_repeats_its_task(made: EvaluationRecord, command: str) -> Non
     assert how is not None
     assert how.command == command
     assert how.minutes == (3.0 if made.training else 0.0)
+
+
+@pytest.mark.parametrize(("hardware", "device"), [("2 cores", "processor"), ("2 cores, NVIDIA H100 80GB HBM3", "GPU")])
+def test_minutes_name_the_device(hardware: str, device: str) -> None:
+    made = record("medquad", trained("ranker", "adapted-knrm") | {"hardware": hardware})
+    how = how_made(made)
+    assert how is not None
+    assert how.to_row()["trained on"] == device
+    assert ("(3.0 min of a GPU)." in commands_note([made], "tables", example=True)) == (device == "GPU")
+
+
+def test_target_encoders_of_an_interrupted_training_count() -> None:
+    training = trained("training", "arnold2020-codes")
+    targets = {task: {"history": [{"seconds": 300}] * 2} for task in ("entity", "aspect")}
+    how = how_made(record("medquad", training | {"targets": targets}))
+    assert how is not None
+    assert how.preparation == 20.0
 
 
 def test_backbones_of_a_row_are_trained_first() -> None:

@@ -121,18 +121,23 @@ def test_tables_hold_every_figure(tmp_path: Path) -> None:
 
 
 def test_rankers_have_their_own_page_marked_against_bm25(tmp_path: Path) -> None:
-    untrained = record("BM25", "untrained", better_than={"AP": ["HAR, zero-shot"]})
+    untrained = record("BM25", "untrained", better_than={"AP": ["HAR, 10,000 steps, zero-shot"]})
     few = record("CDV+avg-fasttext", "zero-shot", training=PAGES)
     write_records(tmp_path / "evaluation.json", [untrained, few])
-    own = [untrained, record("KNRM", better_than={"AP": ["BM25"]}), record("HAR"), record("DUET", comparison="another")]
+    own = [
+        untrained,
+        record("KNRM", better_than={"AP": ["BM25"]}),
+        record("HAR, 10,000 steps"),
+        record("DUET", comparison="another"),
+    ]
     write_records(tmp_path / "rankers-zero-shot.json", own)
     pages = write_pages(tmp_path)
     assert "KNRM" not in pages["results/arnold2020.md"].partition("## ")[2]
     page = pages["results/zhu2019.md"]
     figures = {line.split("|")[1].strip(): line.split("|")[2].strip() for line in page.splitlines() if "50.00" in line}
-    assert figures == {"BM25": "50.00", "KNRM": "50.00↑", "HAR": "50.00↓", "DUET": "50.00"}
+    assert figures == {"BM25": "50.00", "KNRM": "50.00↑", "HAR, 10,000 steps": "50.00↓", "DUET": "50.00"}
     assert "1 of 2 compared are significantly worse than BM25" in pages["results.md"]
-    assert "Below print: HAR by 5." in pages["results.md"]
+    assert "Below print: HAR, 10,000 steps by 5." in pages["results.md"]
 
 
 def test_retrained_title_has_two_rows_and_bm25_one(tmp_path: Path) -> None:
