@@ -87,7 +87,7 @@ def commands_note(records: Iterable[EvaluationRecord], tables: str, *, example: 
     Args:
         records: The table's, in the order of its rows.
         tables: Path of the folder of tables, from the page.
-        example: Also give the command of the first row that learned.
+        example: Also give the command of the row that needs nothing else, or the fewest minutes.
     """
     made = [how for record in records if record.track != "untrained" and (how := how_made(record))]
     link = f"[Commands]({tables}/{COMMANDS}.csv)"
@@ -95,10 +95,10 @@ def commands_note(records: Iterable[EvaluationRecord], tables: str, *, example: 
         return ""
     if not example:
         return f"{link}."
-    first = made[0]
-    needs = f"; needs {', '.join(first.needs)}" if first.needs else ""
-    gpu = " of a GPU" if first.trained_on == "GPU" else ""
-    return f"{link}, such as `{first.command}` ({minutes(first.minutes)} min{gpu}{needs})."
+    shown = min(made, key=lambda how: (bool(how.needs), how.minutes))
+    needs = f"; needs {', '.join(shown.needs)}" if shown.needs else ""
+    gpu = " of a GPU" if shown.trained_on == "GPU" else ""
+    return f"{link}, such as `{shown.command}` ({minutes(shown.minutes)} min{gpu}{needs})."
 
 
 def experiment_of(record: EvaluationRecord) -> str:

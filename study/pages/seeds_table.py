@@ -10,8 +10,7 @@ from study.pages.plain_values import measured_on
 
 _MEASURE = "MAP"
 _MEASURED = ("R@1", "MAP")
-_NOTE = """`benchmarks/knowledge_seeds.py`; points, with 95 % intervals over seeds and queries; one without 0 shows a
-difference."""
+_NOTE = f"`benchmarks/knowledge_seeds.py`; points of {_MEASURE}, 95 % intervals over seeds and queries."
 _SEVERAL = "`benchmarks/seeds.py`; 95 % intervals over seeds and queries."
 _APART = "UM: as U, but entities are compared in a matrix of their own."
 
@@ -44,14 +43,21 @@ def _mean(measure: Mapping[str, float]) -> str:
 
 def _table(records: Sequence[Mapping[str, Any]]) -> TextTable:
     first = records[0]
-    # Two records of a head may share a difference: the later one is shown.
-    gaps = {(gap["model"], gap["than"]): gap[_MEASURE] for record in records for gap in record["differences"]}
-    rows = tuple((*names, _change(gap)) for names, gap in gaps.items())
+    # By comparison, then by ranker. Two records of a ranker may share a difference: the later one is shown.
+    gaps: dict[str, dict[str, str]] = {}
+    rankers: dict[str, None] = {}
+    for record in records:
+        alone = min((name for gap in record["differences"] for name in (gap["model"], gap["than"])), key=len)
+        rankers[alone] = None
+        for gap in record["differences"]:
+            given, than = (name.removeprefix(alone).removeprefix("-") for name in (gap["model"], gap["than"]))
+            gaps.setdefault(f"{given} against {than or 'words alone'}", {})[alone] = _change(gap[_MEASURE])
+    rows = tuple((what, *(by_ranker.get(ranker, "") for ranker in rankers)) for what, by_ranker in gaps.items())
     seeds = "Several seeds" if len(first["seeds"]) > 1 else "One seed"
-    counts = f"{first['queries']} queries of {first['corpus']}, {len(first['seeds'])} seeds, adapted models."
+    counts = f"{first['queries']} queries of {first['corpus']}, {len(first['seeds'])} seeds, adapted."
     apart = (_APART,) if any("um" in record["given"] for record in records) else ()
-    note = " ".join((*_NOTE.split(), counts, *apart, measured_on(*records)))
-    return TextTable(f"{seeds}: what each part adds", ("Model", "against", _MEASURE), rows, (note,))
+    note = " ".join((_NOTE, counts, *apart, measured_on(*records)))
+    return TextTable(f"{seeds}: what each part adds", ("", *rankers), rows, (note,))
 
 
 def _change(gap: Mapping[str, float]) -> str:
