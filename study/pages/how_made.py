@@ -87,7 +87,7 @@ def commands_note(records: Iterable[EvaluationRecord], tables: str, *, example: 
     Args:
         records: The table's, in the order of its rows.
         tables: Path of the folder of tables, from the page.
-        example: Also give the command of the row that needs nothing else, or the fewest minutes.
+        example: Also give the quickest command that needs no environment variable; the quickest one if all do.
     """
     made = [how for record in records if record.track != "untrained" and (how := how_made(record))]
     link = f"[Commands]({tables}/{COMMANDS}.csv)"
