@@ -672,8 +672,8 @@ def test_no_title_is_invented() -> None:
 
 
 def test_scanned_pages_are_reported_and_scanned_documents_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    # A machine that has much else to do takes longer than a page is given.
-    monkeypatch.setenv("AUSCULT_LIMITS", "scan=250")
+    # A machine that has much else to do takes longer than a page, or a document, is given.
+    monkeypatch.setenv("AUSCULT_LIMITS", "seconds=900, scan=250")
     drawn = Drawn()
     drawn.paragraph(60, 100, 470, GOUT)
     for _ in range(3):
