@@ -1,7 +1,9 @@
 """Longformer (beltagy2020): BERT-type encoders stretched to long texts, with local and global attention.
 
-Local tokens attend to `window / 2` tokens on either side and to every global one; global tokens attend to all. Time
-and memory grow with length x (window + number of global tokens) instead of length x length.
+Local tokens attend to `window / 2` tokens on either side and to every global one; global tokens attend to all. Products
+are computed densely and masked, so memory grows with the length, but time with its square. The library's own attention
+computes those of the window only. Where most tokens are global, as in grundmann2021, it needs gigabytes a text and is
+many times slower.
 
 `stretch` follows section 5 of beltagy2020. The position embeddings of the short encoder are repeated as often as
 needed, and the projections of global tokens begin as copies of the local ones. A text whose tokens all see each other
@@ -23,8 +25,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import torch
-from torch import Tensor
-from torch.nn.functional import pad
+from torch import Tensor, nn
+from torch.nn.functional import scaled_dot_product_attention
 from torch.nn.utils.rnn import pad_sequence
 
 from auscult.errors import ConfigError, ModelError
@@ -73,7 +75,7 @@ class LongBackbone(Backbone):
         self.window = window
         self.model.config.attention_window = [window] * len(self.model.encoder.layer)
         for layer in self.model.encoder.layer:
-            layer.attention.self.one_sided_attn_window_size = window // 2
+            layer.attention.self = LongAttention(layer.attention.self, reach=window // 2)
 
     @property
     def limit(self) -> int:
@@ -88,22 +90,74 @@ class LongBackbone(Backbone):
         first[:, 0] = True
         everywhere = batch[GLOBAL].to(self.device).bool() | first if GLOBAL in batch else first
         own = batch[OWN].to(self.device).bool() if OWN in batch else mask
-        spare = -mask.shape[1] % self.window
-        ids = pad(batch["input_ids"].to(self.device), (0, spare), value=self.model.config.pad_token_id)
-        states = self.model.embeddings(input_ids=ids)
+        states = self.model.embeddings(input_ids=batch["input_ids"].to(self.device))
         *lower, last = self.model.encoder.layer
-
-        def attend(layer: Any, states: Tensor, mask: Tensor, everywhere: Tensor) -> Tensor:
-            # (texts, tokens + spare): -1 where nothing attends to, 0 for local tokens, 1 for global ones.
-            roles = pad(torch.where(mask, everywhere.int(), -1), (0, spare), value=-1)
-            kinds = {"is_index_masked": roles < 0, "is_index_global_attn": roles > 0, "is_global_attn": True}
-            attended: Tensor = layer(states, attention_mask=roles, **kinds)[0]
-            return attended
-
         for layer in lower:
-            states = attend(layer, states, mask, everywhere)
-        states = attend(last, states, own & mask, first if OWN in batch else everywhere)
-        return states[:, : mask.shape[1]]
+            (states,) = layer(states, attention_mask=_roles(mask, everywhere))
+        (states,) = last(states, attention_mask=_roles(own & mask, first if OWN in batch else everywhere))
+        attended: Tensor = states
+        return attended
+
+
+def _roles(mask: Tensor, everywhere: Tensor) -> Tensor:
+    return torch.where(mask, everywhere.int(), -1)
+
+
+class LongAttention(nn.Module):
+    """Self-attention of one layer, with the weights and the call of the library's module that it replaces.
+
+    Args:
+        given: The library's module, whose projections it shares.
+        reach: Tokens on either side that a local token attends to.
+    """
+
+    def __init__(self, given: Any, *, reach: int) -> None:
+        super().__init__()
+        self.query, self.key, self.value = given.query, given.key, given.value
+        self.query_global, self.key_global, self.value_global = given.query_global, given.key_global, given.value_global
+        self.num_heads: int = given.num_heads
+        self.dropout: float = given.dropout
+        self.reach = reach
+
+    def forward(self, states: Tensor, attention_mask: Tensor, **_: object) -> tuple[Tensor]:
+        """Return new states, (texts, tokens, dim); zeros for tokens that nothing attends to.
+
+        Args:
+            states: (texts, tokens, dim).
+            attention_mask: (texts, tokens): below 0 where nothing attends to, 0 for local tokens, above 0 for global
+                ones.
+        """
+        there, everywhere = attention_mask >= 0, attention_mask > 0
+        places = torch.arange(states.shape[1], device=states.device)
+        local = [self.query, self.key, self.value]
+        attended = torch.zeros_like(states)
+        for asking, projections in (
+            (there & ~everywhere, local),
+            (everywhere, [self.query_global, self.key_global, self.value_global]),
+        ):
+            # The tokens that ask, in order and filled up with others: (texts, most of a text).
+            rows = (~asking).int().argsort(dim=1, stable=True)[:, : int(asking.sum(dim=1).max())]
+            own = asking.gather(1, rows)
+            allowed = there.unsqueeze(1)
+            if projections is local:
+                near = (rows.unsqueeze(2) - places).abs() <= self.reach
+                # Without `~own` a token that only fills up could attend to nothing, which gives no number.
+                allowed = allowed & (near | everywhere.unsqueeze(1) | ~own.unsqueeze(2))
+            query, key, value = projections
+            found = scaled_dot_product_attention(
+                self._heads(query(states.gather(1, rows.unsqueeze(2).expand(-1, -1, states.shape[2])))),
+                self._heads(key(states)),
+                self._heads(value(states)),
+                attn_mask=allowed.unsqueeze(1),
+                dropout_p=self.dropout if self.training else 0.0,
+            )
+            attended[asking] = found.transpose(1, 2).flatten(2)[own].to(attended)
+        return (attended,)
+
+    def _heads(self, rows: Tensor) -> Tensor:
+        """Return (texts, heads, tokens, dim of a head)."""
+        texts, tokens, dim = rows.shape
+        return rows.reshape(texts, tokens, self.num_heads, dim // self.num_heads).transpose(1, 2)
 
 
 def is_long(backbone: Backbone) -> bool:
@@ -213,9 +267,8 @@ class LongTowers(Towers):
     the [CLS] that a bi-encoder pools, and after it, in a poly-encoder's attention (Eq. 2) and in mean pooling. The
     surroundings thus influence a vector through lower layers only.
 
-    With the paper's global attention memory grows with the square of the surroundings' tokens, several GB for 4,096;
-    `attention: passage` (the other reading of "use global attention") or `first` (beltagy2020's for classification) and
-    shorter texts cost less. A backbone that is no Longformer is stretched to one, see `longformer`.
+    Other kinds of attention are `passage`, the other reading of "use global attention", and `first`, which is
+    beltagy2020's for classification. A backbone that is no Longformer is stretched to one, see `longformer`.
 
     Departure: surroundings are cut by tokens, not at whole passages. As in the paper ("as the query and passage
     encoder"), a Longformer reads queries, too, with the first token global.
@@ -235,8 +288,8 @@ class LongTowers(Towers):
         """See `Towers`; yields the states of [CLS], the passage's own tokens and [SEP] only."""
         lengths = [len(each.before) + len(each.text) + len(each.after) for each in passages]
         if size is not None:
-            # Memory of at most this many texts of 512 tokens: it grows with the square of global attention.
-            size = max(1, int(size * min(1.0, 512 / self.config.max_passage_tokens) ** 2))
+            # Memory of at most this many texts of 512 tokens.
+            size = max(1, int(size * min(1.0, 512 / self.config.max_passage_tokens)))
         for batch in batches(lengths, chunk or size):
             fields = self._tokenize([passages[row] for row in batch])
             states = self.passages(fields) if chunk is None else self.passages.forgetful(fields)
@@ -252,12 +305,11 @@ class LongTowers(Towers):
         plain = {"add_special_tokens": False, "verbose": False}
         prompt = self.config.before_passage
         own = tokenizer([prompt + passage.text for passage in passages], truncation=True, max_length=room, **plain)
-        around = [
-            tokenizer([passage.before, passage.after] if self.config.surroundings else ["", ""], **plain)["input_ids"]
-            for passage in passages
-        ]
+        # All at once, which the tokenizer reads on all cores: surroundings are most of the text.
+        around = [each for passage in passages for each in (passage.before, passage.after)]
+        pieces = tokenizer(around if self.config.surroundings else [""] * len(around), **plain)["input_ids"]
         rows: dict[str, list[Tensor]] = {"input_ids": [], "attention_mask": [], GLOBAL: [], OWN: []}
-        for middle, (before, after) in zip(own["input_ids"], around, strict=True):
+        for middle, before, after in zip(own["input_ids"], pieces[::2], pieces[1::2], strict=True):
             left, right = _fit(before, after, room - len(middle))
             ids = [tokenizer.cls_token_id, *left, *middle, *right, tokenizer.sep_token_id]
             inside = torch.ones(len(ids), dtype=torch.long)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -120,20 +121,25 @@ def test_positions_are_repeated_to_the_end(bert: Path):
     assert states(long, [text(300)]).shape[1] == 100
 
 
-def test_the_librarys_own_forward_gives_the_same_states(bert: Path, tmp_path: Path):
+@pytest.mark.parametrize("local", [range(9, 100), range(20, 50), ()], ids=["most", "a passage", "none"])
+def test_the_librarys_own_forward_gives_the_same_states(local: Sequence[int], bert: Path, tmp_path: Path):
     """A saved stretched encoder is any Longformer: `AutoModel` opens it, and `LongBackbone` says nothing else."""
     long = stretch(open_backbone(str(bert)), max_tokens=100, window=8)
     long.save(tmp_path)
     opened = AutoModel.from_pretrained(tmp_path).eval()
     assert opened.config.model_type == "longformer"
     fields = long.tokenize([text(70), text(9)], max_tokens=100)
-    everywhere = torch.zeros_like(fields["input_ids"])
-    everywhere[:, [0, 7, 8]] = 1
-    with torch.no_grad():
-        theirs = opened(**fields, global_attention_mask=everywhere).last_hidden_state
-        ours = long.eval()(fields | {GLOBAL: everywhere})
     there = fields["attention_mask"].bool()
-    torch.testing.assert_close(ours[there], theirs[there], atol=1e-5, rtol=0)
+    everywhere = fields["attention_mask"].clone()
+    everywhere[:, [each for each in local if each < everywhere.shape[1]]] = 0
+    theirs = opened(**fields, global_attention_mask=everywhere).last_hidden_state[there]
+    ours = long.eval()(fields | {GLOBAL: everywhere})[there]
+    torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=0)
+    gradients = [
+        torch.autograd.grad(states.square().sum(), model.embeddings.parameters())
+        for states, model in ((ours, long.model), (theirs, opened))
+    ]
+    torch.testing.assert_close(*gradients, atol=1e-4, rtol=1e-4)
     again = LongBackbone(open_backbone(str(tmp_path)), window=8)
     assert again.limit == 100
     same_weights(again, long)
