@@ -113,8 +113,16 @@ def command_rows(comparison: Comparison, page: Page, filed: Sequence[Filed]) -> 
     for row in _rows(comparison, _tasks(comparison, filed), filed):
         for task, record in row.records.items():
             if made := how_made(record):
-                place = {"page": page.name, "table": comparison.title, "model": row.model, "task": task_name(task)}
-                described.append(place | made.to_row())
+                described.append(
+                    {
+                        "page": page.name,
+                        "table": comparison.title,
+                        "model": row.model,
+                        "learned from": trained_on(record.training) or "",
+                        "task": task_name(task),
+                    }
+                    | made.to_row()
+                )
     return described
 
 

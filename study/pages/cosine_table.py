@@ -62,7 +62,13 @@ def cosine_table(records: Sequence[Mapping[str, Any]]) -> TextTable:
 def cosine_commands(page: str, records: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
     """Return the command and the minutes of each row that learned."""
     return [
-        {"page": page, "table": _title(record), "model": record["model"], "task": record["corpus"]}
+        {
+            "page": page,
+            "table": _title(record),
+            "model": record["model"],
+            "learned from": "",
+            "task": record["corpus"],
+        }
         | Made(_COMMAND, training=training_minutes(_training(record)), trained_on="processor").to_row()
         for record in records
         if _training(record)

@@ -155,7 +155,9 @@ def _last_steps(record: EvaluationRecord, names: Sequence[str]) -> Iterator[str]
     kinds = {training["kind"] for training in _trainings(record.training)}
     if kinds <= {*_COMPARED} and all(record.corpus in _setup(name).evaluate for name in names):
         fuse = ("--fuse", "+".join(names)) if len(names) > 1 else ()
-        yield _line("auscult compare", *map(_argument, names), *fuse, *_options(record), above=names)
+        several = any(corpus != record.corpus for name in names for corpus in _setup(name).evaluate)
+        only = ("--corpus", record.corpus) if several else ()
+        yield _line("auscult compare", *map(_argument, names), *only, *fuse, *_options(record), above=names)
     else:
         yield from _trainings_of(names)
         models = (f"-m runs/{name}/model{':fused' if 'general' in kinds else ''}" for name in names)

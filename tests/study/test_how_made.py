@@ -104,7 +104,7 @@ def test_backbones_of_a_row_are_trained_first() -> None:
     )
     assert how is not None
     steps = [step.rpartition(":")[2] for step in how.command.split(" && ")]
-    assert steps == ["capr-notes-bi", "capr-notes-long-bi", "capr-notes-long-poly"]
+    assert steps == ["capr-notes-bi", "capr-notes-long-bi", "capr-notes-long-poly --corpus clinical-notes"]
     assert how.command.count("AUSCULT_TRAINED=runs ") == 2
     assert how.needs == ("AUSCULT_BACKBONE",)
 

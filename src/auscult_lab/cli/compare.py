@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -38,6 +38,10 @@ def compare(
     baseline: Annotated[
         list[str] | None, typer.Option(help="A term-based model to compare with. Repeatable. Default: all.")
     ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--corpus", help="Evaluate on this corpus only, of those in the experiments. Repeatable."),
+    ] = None,
     queries: Annotated[
         int | None, typer.Option(min=1, help="At most so many queries of each corpus, drawn at random.")
     ] = None,
@@ -50,7 +54,7 @@ def compare(
     """Train several models, evaluate them under the same protocol, and print one table per corpus.
 
     The same command continues an interrupted comparison. A file with variants is all of them. Each model ranks the
-    corpora that its experiment lists under `evaluate`.
+    corpora that its experiment lists under `evaluate`, or those of them given with `--corpus`.
 
     Example: `auscult compare experiments/arnold2020-rankers-adapted.yaml --json out/medquad.json`
     """
@@ -58,8 +62,8 @@ def compare(
     planned = open_all(experiments)
     planned_pairs = [(experiment.name, other) for experiment in planned.values() for other in experiment.compare_with]
     lexical = list(baseline if baseline is not None else LEXICAL)
-    _check(planned, lexical=lexical, fuse=fuse or (), json=json)
-    corpora = list(dict.fromkeys(corpus for experiment in planned.values() for corpus in experiment.evaluate))
+    corpora = _corpora(planned.values(), only or ())
+    _check(planned, corpora, lexical=lexical, fuse=fuse or (), json=json)
     opened = {corpus: open_corpus(corpus) for corpus in corpora}
     for corpus, source in opened.items():
         # Corpora of the catalogue are verified. A wrong judgement of a user's corpus should fail before training, too.
@@ -128,7 +132,24 @@ def _print(comparison: Comparison) -> None:
                 table.print_to(console)
 
 
-def _check(planned: dict[Path, Trainable], *, lexical: list[str], fuse: Sequence[str], json: Path | None) -> None:
+def _corpora(experiments: Iterable[Trainable], only: Sequence[str]) -> list[str]:
+    """Return the corpora on which any experiment is evaluated; where some are named, these."""
+    listed = list(dict.fromkeys(corpus for experiment in experiments for corpus in experiment.evaluate))
+    for name in only:
+        if name not in listed:
+            expected = f"a corpus that an experiment lists under 'evaluate' ({', '.join(listed)})"
+            raise ConfigError(expected, f"--corpus {name}", "choose one of them")
+    return [name for name in listed if not only or name in only]
+
+
+def _check(
+    planned: dict[Path, Trainable],
+    corpora: Sequence[str],
+    *,
+    lexical: list[str],
+    fuse: Sequence[str],
+    json: Path | None,
+) -> None:
     names = [experiment.name for experiment in planned.values()]
     for path, experiment in planned.items():
         if names.count(experiment.name) > 1:
@@ -138,7 +159,7 @@ def _check(planned: dict[Path, Trainable], *, lexical: list[str], fuse: Sequence
     for name in lexical:
         if name not in LEXICAL:
             raise ConfigError(f"a term-based model ({', '.join(LEXICAL)})", f"--baseline {name}", "choose one of them")
-    for corpus in dict.fromkeys(corpus for experiment in planned.values() for corpus in experiment.evaluate):
+    for corpus in corpora:
         compared = [experiment.name for experiment in planned.values() if corpus in experiment.evaluate]
         remedy = f"name experiments by the 'name' in their files, and only such as list {corpus} under 'evaluate'"
         check_ensembles(fuse, [*lexical, *compared], remedy)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -128,6 +129,18 @@ def test_a_corpus_with_fewer_queries_is_asked_all(place: Path):
         run(place, str(place / "one.yaml"), "--queries", most, "--json", str(records))
         subsets += [(record["query_subset"], record["queries"]) for record in json.loads(records.read_text())]
     assert set(subsets) == {("random 5, seed 0", 5), ("", 6)}
+
+
+def test_only_the_named_corpora_are_ranked(place: Path):
+    base = yaml.safe_load((place / "base.yaml").read_text())
+    other = shutil.copytree(place / "test", place / "other")
+    (place / "base.yaml").write_text(yaml.safe_dump({**base, "evaluate": [*base["evaluate"], str(other)]}))
+    records, file = place / "records.json", str(place / "one.yaml")
+    run(place, file, "--corpus", str(other), "--json", str(records))
+    assert {record["corpus"] for record in json.loads(records.read_text())} == {"other"}
+    done = CliRunner().invoke(app, ["compare", file, "--out", str(place / "runs"), "--corpus", "nowhere"])
+    assert isinstance(done.exception, ConfigError)
+    assert str(done.exception).startswith("expected a corpus that an experiment lists under 'evaluate' (")
 
 
 def test_own_judgements_are_checked_before_any_training(place: Path):
