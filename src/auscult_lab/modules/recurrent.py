@@ -88,8 +88,11 @@ def pack(sequences: list[Tensor]) -> PackedSequence:
 
 
 def like(packed: PackedSequence, data: Tensor) -> PackedSequence:
-    """Return other per-step data in the same layout."""
-    return PackedSequence(data, packed.batch_sizes, packed.sorted_indices, packed.unsorted_indices)
+    """Return other per-step data in the same layout, on the data's device."""
+    # The library moves them only together with data that is elsewhere.
+    orders = (packed.sorted_indices, packed.unsorted_indices)
+    moved = (None if each is None else each.to(data.device) for each in orders)
+    return PackedSequence(data, packed.batch_sizes, *moved)
 
 
 def unpack(packed: PackedSequence) -> list[Tensor]:

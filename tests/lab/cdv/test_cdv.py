@@ -19,7 +19,7 @@ from auscult.understanding import Query
 from auscult_lab.cdv.network import CdvConfig, CdvNetwork
 from auscult_lab.cdv.persistence import load, save
 from auscult_lab.cdv.spaces import BloomConfig, BloomEncoder, bloom_bits
-from auscult_lab.modules.recurrent import BidirectionalLstm, pack, unpack
+from auscult_lab.modules.recurrent import BidirectionalLstm, like, pack, unpack
 from auscult_lab.modules.word_vectors import AveragedWords, structural_flags
 from random_cdv import documents, make_encoder, subwords
 
@@ -38,6 +38,14 @@ def test_lstm_equals_torch_bidirectional_lstm_on_packed_input():
     torch.testing.assert_close(ours(inputs).data, expected.data)
     for mine, reference in zip(ours.end_states(inputs), ends, strict=True):
         torch.testing.assert_close(mine, reference)
+
+
+def test_a_layouts_orders_follow_its_data_to_a_device():
+    """Orders that stay behind cannot sort what is on a GPU."""
+    packed = pack([torch.ones(2, 3), torch.ones(4, 3)])
+    moved = like(packed, packed.data.to("meta"))
+    assert moved.sorted_indices.device == moved.unsorted_indices.device == moved.data.device
+    assert moved.batch_sizes.device.type == "cpu"
 
 
 @KINDS
