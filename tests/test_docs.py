@@ -22,6 +22,7 @@ from auscult.cli.all_commands import app
 from auscult.encoders import SHIPPED
 from auscult.service.settings import Settings
 from auscult_lab.demo import LEAFLETS
+from auscult_lab.modules.encoder_identity import KNOWN
 from places import ROOT
 from study.__main__ import app as study
 from tutorials import follow
@@ -75,6 +76,15 @@ def test_results_are_short_and_each_heading_stands_once() -> None:
         text = page.read_text(encoding="utf-8")
         headings = re.findall(r"^#+ .+$", text, re.MULTILINE)
         assert len(headings) == len(set(headings)), page.name
+
+
+def test_what_known_encoders_read_is_said() -> None:
+    page = (ROOT / "docs" / "explanation" / "evaluation.md").read_text(encoding="utf-8")
+    for encoder in KNOWN.values():
+        figures = re.findall(r"\d[\d,]*", encoder.learned_from)
+        assert encoder.name in page
+        assert figures
+        assert all(figure in page for figure in figures)
 
 
 def test_every_figure_is_shown_and_differs_from_others() -> None:

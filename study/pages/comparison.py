@@ -22,7 +22,7 @@ from auscult_lab.evaluation.tracks import trained_on
 from study.epochs import mark_of
 from study.pages.encoder_marks import EncoderMarks
 from study.pages.how_made import commands_note, how_made
-from study.pages.papers import TABLES, Comparison, Page
+from study.pages.papers import Comparison, Page
 from study.pages.reading import Filed
 from study.published import paper_row, paper_tables, published_row, published_table
 from study.unseen import is_unseen
@@ -232,7 +232,7 @@ def _notes(comparison: Comparison, page: Page, records: Sequence[EvaluationRecor
     sentences += remarks([(record.model, record.training) for record in records])
     sentences += _sources(comparison, page, records)
     # An example in a page's first table shows what the others' links lead to.
-    commands = commands_note(records, TABLES, example=comparison in page.comparisons[:1])
+    commands = commands_note(records, example=comparison in page.comparisons[:1])
     return tuple(filter(None, (" ".join(sentences), commands)))
 
 

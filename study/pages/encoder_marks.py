@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 from auscult_lab.evaluation.pre_trained import Encoder, encoders_of
 from auscult_lab.evaluation.records import EvaluationRecord
-from auscult_lab.modules.encoder_identity import KNOWN
 
 _MARKS = "¹²³⁴⁵⁶⁷⁸⁹"
 
@@ -35,12 +34,11 @@ class EncoderMarks:
         if not self._marks:
             return ""
         marked = "; ".join(f"{mark} {encoder}" for encoder, mark in self._marks.items())
-        unknown = dict.fromkeys((encoder.name, encoder.sha256) for encoder in self._marks if not encoder.training_known)
+        unknown = dict.fromkeys(encoder.name for encoder in self._marks if not encoder.training_known)
         sentences = [f"Models began with encoders: {marked}."]
-        for name, digest in unknown:
-            learned_from = f" ({KNOWN[digest].learned_from})" if digest in KNOWN else ""
-            sentences.append(
-                f"{name}'s training is not known in full{learned_from}: zero-shot models that began with it are "
-                "*pre-trained retrievers*."
-            )
+        sentences += [
+            f"{name}'s training is not known in full: zero-shot models that began with it are [pre-trained "
+            "retrievers](../explanation/evaluation.md#tracks)."
+            for name in unknown
+        ]
         return " ".join(sentences) + "\n"

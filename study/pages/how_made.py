@@ -81,16 +81,15 @@ def how_made(record: EvaluationRecord) -> Made | None:
     )
 
 
-def commands_note(records: Iterable[EvaluationRecord], tables: str, *, example: bool) -> str:
-    """Return the note below a table: a link to its rows' commands; empty where no row learned.
+def commands_note(records: Iterable[EvaluationRecord], *, example: bool) -> str:
+    """Return the note below a table: a link to what explains its rows' commands; empty where no row learned.
 
     Args:
         records: The table's, in the order of its rows.
-        tables: Path of the folder of tables, from the page.
         example: Also give the quickest command that needs no environment variable; the quickest one if all do.
     """
     made = [how for record in records if record.track != "untrained" and (how := how_made(record))]
-    link = f"[Commands]({tables}/{COMMANDS}.csv)"
+    link = "[Commands](../explanation/evaluation.md#reproduce-a-row)"
     if not made:
         return ""
     if not example:

@@ -87,7 +87,7 @@ def test_minutes_name_the_device(hardware: str, device: str) -> None:
     how = how_made(made)
     assert how is not None
     assert how.to_row()["trained on"] == device
-    assert ("(3.0 min of a GPU)." in commands_note([made], "tables", example=True)) == (device == "GPU")
+    assert ("(3.0 min of a GPU)." in commands_note([made], example=True)) == (device == "GPU")
 
 
 def test_target_encoders_of_an_interrupted_training_count() -> None:

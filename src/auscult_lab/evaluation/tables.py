@@ -37,14 +37,14 @@ WIDEST = 4
 """How many published measures a table of results has room for."""
 LETTERS = string.ascii_letters + "αβγδεζηθικλμνξπρστυφχψω"
 PARTIAL = {
-    "wikisection": "measured on those test articles that could be had, published on all 716",
+    "wikisection": "those of WikiSection's 716 test articles that could be had",
     "clinical-notes": "here notes that may be shared, published MIMIC-III",
 }
 """Corpora whose published figures are of another test set."""
 
 
 SUPERVISED = {
-    "medquad": "Not without labels: MedQuAD's headings are its question types, in the words of its queries.",
+    "medquad": "Not without labels: MedQuAD's headings are the words of its queries.",
 }
 """Corpora whose training documents bring the labels that test queries ask for, and what that means."""
 
