@@ -48,11 +48,14 @@ demo: setup  ## Index real health pages, answer five questions, measure: some mi
 # tests' networks are small, and threads that wait for each other are slow on a busy machine.
 WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 
-test: setup  ## Run the tests, but for the slow ones
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not slow"
+# Tests of one file follow each other in one process, which shares what they set up, until another has nothing to do.
+SELECT = -m "not slow"
+
+test: setup  ## Run the tests, but for the slow ones; `make test SELECT=` runs all
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(SELECT)
 
 test-slow: setup  ## Run the slow tests
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist load -m slow
+	$(MAKE) test SELECT="-m slow"
 
 mutants: setup  ## Break the code on purpose, one line at a time: does a test notice? Minutes
 	$(BIN)/python tests/mutants.py
