@@ -40,7 +40,7 @@ def test_lstm_equals_torch_bidirectional_lstm_on_packed_input():
         torch.testing.assert_close(mine, reference)
 
 
-def test_a_layouts_orders_follow_its_data_to_a_device():
+def test_orders_follow_their_data_to_a_device():
     """Orders that stay behind cannot sort what is on a GPU."""
     packed = pack([torch.ones(2, 3), torch.ones(4, 3)])
     moved = like(packed, packed.data.to("meta"))
