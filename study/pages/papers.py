@@ -68,12 +68,13 @@ class Page:
 ARNOLD = Page(
     name="arnold2020",
     title="CDV: contextual discourse vectors (arnold2020)",
-    opening="""The paper ranks passages of health pages for an entity and an aspect, with models that never saw these
-pages: *zero-shot*. BM25 and TF-IDF repeat the published figures. Our CDV learned from a few thousand articles, the
-paper's from Wikipedia. As published, with Bloom codes and 50 epochs, ours stays below BM25: its target encoder hardly
-learns the codes. *Average targets* are word vectors instead of the codes. Trained for 15 passes over the text instead of 5, they find
-more than the paper's. A frozen transformer finds 12 points less than averaged words trained alike (40.8). *Adapted* models also read MedQuAD's training documents, which no
-published model did.""",
+    opening="""The paper ranks passages of health pages for an entity and an aspect, with models that never saw
+these pages: *zero-shot*. BM25 and TF-IDF repeat the published figures. Our CDV learned from a few thousand
+articles, the paper's from Wikipedia. As published, with Bloom codes and 50 epochs, ours stays below BM25: its
+target encoder hardly learns the codes. *Average targets* are word vectors instead of the codes. Trained for 15
+passes over the text instead of 5, they find more than the paper's. A frozen transformer finds 12 points less than
+averaged words trained alike (40.8). *Adapted* models also read MedQuAD's training documents, which no published
+model did.""",
     files=("evaluation", "medquad-overlap"),
     only_tables=("evaluation-variants", "medquad-overlap"),
     comparisons=(
