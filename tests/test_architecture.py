@@ -10,6 +10,7 @@ import sys
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -19,12 +20,6 @@ from places import ROOT, TESTS
 
 SOURCE = ROOT / "src"
 FILES = sorted(SOURCE.rglob("*.py"))
-TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
-BESIDE = {
-    path: ast.parse(path.read_text(encoding="utf-8"))
-    for folder in ("study", "benchmarks")
-    for path in sorted((ROOT / folder).rglob("*.py"))
-}
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 # What is imported in more than one file, and where it may be; docs/reference/dependencies.md says why.
@@ -72,6 +67,18 @@ WIDE = {
     "safetensors": ("auscult/encoders/folder.py", "auscult_lab/modules/arrays.py"),
 }
 HEAVY = ("torch", "lightning", "transformers", "safetensors", "onnxruntime", "tokenizers", "matplotlib", "ir_measures")
+
+
+# Read in the one process that asks, and not in each that collects tests.
+@cache
+def trees() -> dict[Path, ast.Module]:
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
+
+
+@cache
+def trees_beside() -> dict[Path, ast.Module]:
+    files = (path for folder in ("study", "benchmarks") for path in sorted((ROOT / folder).rglob("*.py")))
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in files}
 
 
 def test_import_and_help_load_no_heavy_package() -> None:
@@ -175,7 +182,7 @@ def _imports(tree: ast.AST) -> Iterator[str]:
 def _third_party() -> dict[str, set[str]]:
     """Package -> files that import it, relative to the source folder."""
     importers: dict[str, set[str]] = defaultdict(set)
-    for path, tree in TREES.items():
+    for path, tree in trees().items():
         for name in _imports(tree):
             if name not in sys.stdlib_module_names and name not in ("auscult", "auscult_lab"):
                 importers[name].add(path.relative_to(SOURCE).as_posix())
@@ -228,7 +235,7 @@ def test_every_dependency_is_explained() -> None:
 
 def test_package_does_not_depend_on_the_study() -> None:
     """`study/` writes the pages of results from a checkout; it is in no wheel."""
-    assert not [path for path, tree in TREES.items() if "study" in set(_imports(tree))]
+    assert not [path for path, tree in trees().items() if "study" in set(_imports(tree))]
     with (ROOT / "pyproject.toml").open("rb") as file:
         assert tomllib.load(file)["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"] == [
             "src/auscult",
@@ -244,7 +251,7 @@ def test_there_is_no_drawer() -> None:
 def test_user_errors_are_not_assertions() -> None:
     asserts = [
         f"{path.relative_to(ROOT)}:{node.lineno}"
-        for path, tree in TREES.items()
+        for path, tree in trees().items()
         for node in ast.walk(tree)
         if isinstance(node, ast.Assert)
     ]
@@ -256,7 +263,7 @@ def test_nothing_is_done_at_import() -> None:
     allowed = ("app.", "app =")
     deeds = [
         f"{path.relative_to(ROOT)}:{node.lineno}"
-        for path, tree in TREES.items()
+        for path, tree in trees().items()
         for node in tree.body
         if isinstance(node, ast.For | ast.While | ast.With)
         or (
@@ -269,7 +276,7 @@ def test_nothing_is_done_at_import() -> None:
 
 
 def test_every_module_says_what_it_is() -> None:
-    silent = [path.relative_to(ROOT) for path, tree in TREES.items() if len(ast.get_docstring(tree) or "") < 10]
+    silent = [path.relative_to(ROOT) for path, tree in trees().items() if len(ast.get_docstring(tree) or "") < 10]
     assert not silent
 
 
@@ -289,7 +296,7 @@ def test_files_are_moved_in_one_place() -> None:
     """What is written is put in place by `files.writing`; an index has a durable way of its own."""
     moves = [
         f"{path.relative_to(ROOT).as_posix()}:{node.lineno}"
-        for path, tree in (TREES | BESIDE).items()
+        for path, tree in (trees() | trees_beside()).items()
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _moves(node, node.func)
     ]

@@ -26,6 +26,8 @@ training record, and are not inherited.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from copy import deepcopy
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -256,12 +258,18 @@ def _parted(path: Path) -> tuple[Path, str | None]:
 
 def _parse(file: Path) -> _Fields:
     try:
-        fields = _value(_Loader(file.read_text(encoding="utf-8")))
+        fields = deepcopy(_parsed(file.read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise ConfigError("a readable YAML experiment file", _reason(file, error), "correct it") from error
     if not isinstance(fields, dict):
         raise ConfigError("a YAML experiment file of fields", f"{file} without any", "see experiments/ for examples")
     return fields
+
+
+# A file is read once for each of its variants, and for each of those that are based on it.
+@lru_cache(maxsize=64)
+def _parsed(text: str) -> Any:
+    return _value(_Loader(text))
 
 
 def _reason(file: Path, error: Exception) -> str:
