@@ -140,7 +140,9 @@ class LongAttention(nn.Module):
             own = asking.gather(1, rows)
             allowed = there.unsqueeze(1)
             if projections is local:
-                near = (rows.unsqueeze(2) - places).abs() <= self.reach
+                # A table of differences would take eight times the memory.
+                first, last = (rows - self.reach).unsqueeze(2), (rows + self.reach).unsqueeze(2)
+                near = (first <= places) & (places <= last)
                 # Without `~own` a token that only fills up could attend to nothing, which gives no number.
                 allowed = allowed & (near | everywhere.unsqueeze(1) | ~own.unsqueeze(2))
             query, key, value = projections

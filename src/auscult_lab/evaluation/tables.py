@@ -44,7 +44,7 @@ PARTIAL = {
 
 
 SUPERVISED = {
-    "medquad": "Not without labels: MedQuAD's headings are the words of its queries.",
+    "medquad": "Not without labels: MedQuAD's queries use its headings' words.",
 }
 """Corpora whose training documents bring the labels that test queries ask for, and what that means."""
 
