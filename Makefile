@@ -48,7 +48,7 @@ demo: setup  ## Index real health pages, answer five questions, measure: some mi
 # tests' networks are small, and threads that wait for each other are slow on a busy machine.
 WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 
-# Tests of one file follow each other in one process, which shares what they set up, until another has nothing to do.
+# "worksteal" runs tests of one file in one process, which shares fixtures, until another process is idle.
 SELECT = -m "not slow"
 
 test: setup  ## Run the tests, but for the slow ones; `make test SELECT=` runs all

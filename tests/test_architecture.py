@@ -69,16 +69,10 @@ WIDE = {
 HEAVY = ("torch", "lightning", "transformers", "safetensors", "onnxruntime", "tokenizers", "matplotlib", "ir_measures")
 
 
-# Read in the one process that asks, and not in each that collects tests.
+# Parsed on first use, because each process of a test run imports this module.
 @cache
-def trees() -> dict[Path, ast.Module]:
-    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
-
-
-@cache
-def trees_beside() -> dict[Path, ast.Module]:
-    files = (path for folder in ("study", "benchmarks") for path in sorted((ROOT / folder).rglob("*.py")))
-    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in files}
+def trees(folder: str = "src") -> dict[Path, ast.Module]:
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted((ROOT / folder).rglob("*.py"))}
 
 
 def test_import_and_help_load_no_heavy_package() -> None:
@@ -296,7 +290,7 @@ def test_files_are_moved_in_one_place() -> None:
     """What is written is put in place by `files.writing`; an index has a durable way of its own."""
     moves = [
         f"{path.relative_to(ROOT).as_posix()}:{node.lineno}"
-        for path, tree in (trees() | trees_beside()).items()
+        for path, tree in (trees() | trees("study") | trees("benchmarks")).items()
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _moves(node, node.func)
     ]

@@ -132,7 +132,7 @@ and 17.4.""",
         Comparison("Adapted to notes", "adapted", ("clinical-notes", "clinical-notes-bm25")),
     ),
     published="grundmann2021",
-    only_tables=("capr-same-page", "capr-bm25-negatives", "capr-mixed", "capr-read-before"),
+    only_tables=("capr-same-page", "capr-bm25-negatives", "capr-mixed", "capr-read-before", "capr-zero-shot-again"),
     figures=(
         ("capr-architectures", "adapted", "learning"),
         ("capr-notes-architectures", "adapted", "learning"),

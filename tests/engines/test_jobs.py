@@ -126,17 +126,19 @@ def same(at: str, folder: Searcher) -> bool:
     return answers(Searcher.open(at, ENCODER)) == answers(folder)
 
 
-def alike(one: Any, other: Any) -> bool:
-    """Whether two values are equal, but for what rounding makes of texts that are read in other batches."""
+def nearly_equal(one: Any, other: Any) -> bool:
+    """Check whether nested values are equal, with floats within 1e-4: a model's rounding depends on its batches."""
     if isinstance(one, float):
         return math.isclose(one, other, rel_tol=0, abs_tol=1e-4)
     if is_dataclass(one):
         names = [each.name for each in fields(one) if each.compare]
-        return type(one) is type(other) and all(alike(getattr(one, name), getattr(other, name)) for name in names)
+        return type(one) is type(other) and all(
+            nearly_equal(getattr(one, name), getattr(other, name)) for name in names
+        )
     if isinstance(one, dict):
-        return one.keys() == other.keys() and all(alike(value, other[key]) for key, value in one.items())
+        return one.keys() == other.keys() and all(nearly_equal(value, other[key]) for key, value in one.items())
     if isinstance(one, list | tuple):
-        return len(one) == len(other) and all(map(alike, one, other))
+        return len(one) == len(other) and all(map(nearly_equal, one, other))
     return bool(one == other)
 
 
@@ -198,7 +200,7 @@ def test_other_process_finishes_a_killed_ones_share(files: Path, url: str, tmp_p
     os.kill(multiprocessing.active_children()[0].pid or 0, signal.SIGKILL)
     writing.join()
     assert [each.written for each in reports] == [DOCUMENTS]
-    assert alike(answers(Searcher.open(url, fast)), answers(of_folder(files, tmp_path / "index", fast)))
+    assert nearly_equal(answers(Searcher.open(url, fast)), answers(of_folder(files, tmp_path / "index", fast)))
 
 
 @pytest.mark.slow
@@ -230,7 +232,7 @@ def test_killed_command_resumes_and_readers_keep_the_generation(
     there = Searcher.open(url, fast)
     for document in medquad[::20]:
         question = f"How is {document.title} treated?"
-        assert alike(by_document(there, question), by_document(alone, question))
+        assert nearly_equal(by_document(there, question), by_document(alone, question))
 
 
 def test_the_same_command_given_twice_changes_nothing(files: Path, url: str) -> None:

@@ -1,9 +1,9 @@
 """Longformer (beltagy2020): BERT-type encoders stretched to long texts, with local and global attention.
 
 Local tokens attend to `window / 2` tokens on either side and to every global one; global tokens attend to all. Products
-are computed densely and masked, so memory grows with the length, but time with its square. The library's own attention
-computes those of the window only. Where most tokens are global, as in grundmann2021, it needs gigabytes a text and is
-many times slower.
+are computed densely and masked. Time grows with the square of the length, and memory with the length, but for a mask of
+one byte a pair. The library's own attention computes only the products of the window. It is slower, and needs more
+memory, where most tokens are global, as in grundmann2021.
 
 `stretch` follows section 5 of beltagy2020. The position embeddings of the short encoder are repeated as often as
 needed, and the projections of global tokens begin as copies of the local ones. A text whose tokens all see each other
@@ -99,6 +99,18 @@ class LongBackbone(Backbone):
         return attended
 
 
+def _marked_first(marked: Tensor) -> Tensor:
+    """Return positions of each text's marked tokens, in order, padded with those of others.
+
+    Args:
+        marked: Bool, (texts, tokens).
+
+    Returns:
+        (texts, largest number of marked tokens).
+    """
+    return (~marked).int().argsort(dim=1, stable=True)[:, : int(marked.sum(dim=1).max())]
+
+
 def _roles(mask: Tensor, everywhere: Tensor) -> Tensor:
     return torch.where(mask, everywhere.int(), -1)
 
@@ -131,29 +143,28 @@ class LongAttention(nn.Module):
         places = torch.arange(states.shape[1], device=states.device)
         local = [self.query, self.key, self.value]
         attended = torch.zeros_like(states)
-        for asking, projections in (
+        for attending, projections in (
             (there & ~everywhere, local),
             (everywhere, [self.query_global, self.key_global, self.value_global]),
         ):
-            # The tokens that ask, in order and filled up with others: (texts, most of a text).
-            rows = (~asking).int().argsort(dim=1, stable=True)[:, : int(asking.sum(dim=1).max())]
-            own = asking.gather(1, rows)
+            rows = _marked_first(attending)
+            inside = attending.gather(1, rows)
             allowed = there.unsqueeze(1)
             if projections is local:
                 # A table of differences would take eight times the memory.
                 first, last = (rows - self.reach).unsqueeze(2), (rows + self.reach).unsqueeze(2)
                 near = (first <= places) & (places <= last)
-                # Without `~own` a token that only fills up could attend to nothing, which gives no number.
-                allowed = allowed & (near | everywhere.unsqueeze(1) | ~own.unsqueeze(2))
+                # Padding attends to all tokens: attention to none would be NaN.
+                allowed = allowed & (near | everywhere.unsqueeze(1) | ~inside.unsqueeze(2))
             query, key, value = projections
             found = scaled_dot_product_attention(
-                self._heads(query(states.gather(1, rows.unsqueeze(2).expand(-1, -1, states.shape[2])))),
+                self._heads(query(torch.take_along_dim(states, rows.unsqueeze(2), dim=1))),
                 self._heads(key(states)),
                 self._heads(value(states)),
                 attn_mask=allowed.unsqueeze(1),
                 dropout_p=self.dropout if self.training else 0.0,
             )
-            attended[asking] = found.transpose(1, 2).flatten(2)[own].to(attended)
+            attended[attending] = found.transpose(1, 2).flatten(2)[inside].to(attended)
         return (attended,)
 
     def _heads(self, rows: Tensor) -> Tensor:
@@ -296,9 +307,8 @@ class LongTowers(Towers):
             fields = self._tokenize([passages[row] for row in batch])
             states = self.passages(fields) if chunk is None else self.passages.forgetful(fields)
             own = fields[OWN].to(states.device)
-            # Own tokens first, in order; as many columns as the largest number of own tokens.
-            places = (own == 0).int().argsort(dim=1, stable=True)[:, : int(own.sum(dim=1).max())]
-            yield batch, states.gather(1, places.unsqueeze(-1).expand(-1, -1, states.shape[-1])), own.gather(1, places)
+            places = _marked_first(own.bool())
+            yield batch, torch.take_along_dim(states, places.unsqueeze(2), dim=1), own.gather(1, places)
 
     def _tokenize(self, passages: Sequence[PassageText]) -> dict[str, Tensor]:
         """Return fields of `LongBackbone`'s batches, each (texts, tokens)."""
@@ -307,7 +317,7 @@ class LongTowers(Towers):
         plain = {"add_special_tokens": False, "verbose": False}
         prompt = self.config.before_passage
         own = tokenizer([prompt + passage.text for passage in passages], truncation=True, max_length=room, **plain)
-        # All at once, which the tokenizer reads on all cores: surroundings are most of the text.
+        # In one call, because the tokenizer uses all cores then; surroundings are most of the text.
         around = [each for passage in passages for each in (passage.before, passage.after)]
         pieces = tokenizer(around if self.config.surroundings else [""] * len(around), **plain)["input_ids"]
         rows: dict[str, list[Tensor]] = {"input_ids": [], "attention_mask": [], GLOBAL: [], OWN: []}

@@ -266,7 +266,7 @@ def _parse(file: Path) -> _Fields:
     return fields
 
 
-# A file is read once for each of its variants, and for each of those that are based on it.
+# Cached, because each variant of a file, and each file based on it, parses it again.
 @lru_cache(maxsize=64)
 def _parsed(text: str) -> Any:
     return _value(_Loader(text))

@@ -41,7 +41,7 @@ def test_lstm_equals_torch_bidirectional_lstm_on_packed_input():
 
 
 def test_orders_follow_their_data_to_a_device():
-    """Orders that stay behind cannot sort what is on a GPU."""
+    """Sorting on a GPU fails with an order on the processor."""
     packed = pack([torch.ones(2, 3), torch.ones(4, 3)])
     moved = like(packed, packed.data.to("meta"))
     assert moved.sorted_indices.device == moved.unsorted_indices.device == moved.data.device
