@@ -72,7 +72,7 @@ def read_by_transformer(
 
 def kept_sentences(
     documents: Sequence[Document],
-    sentences: SentenceEncoder,
+    sentences: PooledTransformer,
     folder: Path,
     say: Callable[[str], None],
     *,
@@ -82,7 +82,7 @@ def kept_sentences(
 
     Args:
         documents: Always the same for a folder, in the same order.
-        sentences: The sentence encoder; always the same for a folder.
+        sentences: The transformer; always the same for a folder.
         folder: Folder of the saved vectors.
         say: Called with messages about progress.
         max_tokens: Word pieces read of a sentence.
@@ -95,7 +95,8 @@ def kept_sentences(
         part = documents[first : first + _DOCUMENTS]
         path = folder / f"{first:06}.npy"
         if not path.is_file():
-            rows = np.concatenate([sentences.encode(document, max_tokens=max_tokens) for document in part])
+            texts = [document.slice(sentence) for document in part for sentence in document.sentences]
+            rows = sentences.encode_texts(texts, max_tokens=max_tokens)
             with whole_or_nothing(path) as partial, partial.open("wb") as file:
                 np.save(file, rows.astype(np.float16))
             say(f"sentences of {first + len(part):,} of {len(documents):,} documents read")

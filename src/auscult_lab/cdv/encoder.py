@@ -40,7 +40,7 @@ class PooledTransformer:
         transformer: A hub name ("dmis-lab/biobert-v1.1") or a folder with a saved encoder and tokenizer; or one that is
             open and belongs to the model, which stays on its device.
         pooling: "mean" over the sentence's tokens, or "cls", the first token's state.
-        batch_size: Sentences per forward pass; does not change the vectors.
+        batch_size: Sentences per forward pass; does not change the vectors. None for what suits the device.
         device: Where to run one that is opened here, as torch names devices.
 
     Attributes:
@@ -60,7 +60,7 @@ class PooledTransformer:
         transformer: str | Backbone,
         *,
         pooling: Pooling = "mean",
-        batch_size: int = 64,
+        batch_size: int | None = None,
         device: torch.device | str = "cpu",
     ) -> None:
         if pooling not in ("mean", "cls"):
@@ -72,7 +72,8 @@ class PooledTransformer:
         self.pooling = pooling
         self.dim = self.backbone.dim
         self.truncated = 0
-        self._batch_size = batch_size
+        # A processor is quickest with little padding, a GPU with few passes.
+        self._batch_size = batch_size or (64 if self.backbone.device.type == "cpu" else 512)
 
     def encode(self, document: Document, *, max_tokens: int | None = None) -> FloatArray:
         """Return sentence vectors, shape (sentences, dim); `max_tokens` counts word pieces here."""
@@ -143,29 +144,42 @@ class CdvEncoder:
 
         A document without sentences gives an array of no rows. Length is unlimited.
         """
-        vectors: list[FloatArray] = [np.zeros((0, self.dim), dtype=np.float32) for _ in documents]
+        return [self.joined(halves) for halves in self.decode_documents(documents)]
+
+    def decode_documents(self, documents: Sequence[Document]) -> list[list[FloatArray]]:
+        """Return what the network decodes of each document: for each task, (sentences, target_dim).
+
+        `joined` makes the vectors of it, in which a document's share counts.
+        """
+        size = self.network.config.target_dim
+        decoded = [[np.zeros((0, size), dtype=np.float32) for _ in self.parts] for _ in documents]
         lengths = [sum(len(passage.sentences) for passage in document.passages) for document in documents]
         order = sorted((i for i, length in enumerate(lengths) if length), key=lambda i: -lengths[i])
         while order:
             # Longest first, so every document of a batch is padded to the first one's length at most.
             size = max(1, _BATCH_STEPS // lengths[order[0]])
             batch, order = order[:size], order[size:]
-            for row, matrix in zip(batch, self._encode_batch([documents[i] for i in batch]), strict=True):
-                vectors[row] = matrix
-        return vectors
+            for row, halves in zip(batch, self._decode_batch([documents[i] for i in batch]), strict=True):
+                decoded[row] = halves
+        return decoded
 
-    def _encode_batch(self, documents: Sequence[Document]) -> list[FloatArray]:
+    def joined(self, halves: Sequence[FloatArray]) -> FloatArray:
+        """Return a document's sentence vectors, (sentences, dim), rows of unit length, of what the network decoded."""
+        unit = self.network.config.unit_halves
+        by_task = dict(zip(self.parts, halves, strict=True))
+        if self.document_share and len(by_task.get("entity", ())):
+            # A document's sentences share its entity.
+            own = _unit(by_task["entity"]) if unit else by_task["entity"]
+            by_task["entity"] = own + self.document_share * own.mean(axis=0, keepdims=True)
+        return join_halves(list(by_task.values()), unit_halves=unit)
+
+    def _decode_batch(self, documents: Sequence[Document]) -> list[list[FloatArray]]:
         inputs = pack([torch.from_numpy(network_inputs(self.sentences, document)) for document in documents])
         inputs = like(inputs, inputs.data.to(next(self.network.parameters()).device))
         with torch.inference_mode():
             decoded = self.network(inputs)
-        tasks, unit = self.network.config.tasks, self.network.config.unit_halves
-        by_task = {task: [rows.cpu().numpy() for rows in unpack(like(inputs, decoded[task]))] for task in tasks}
-        if self.document_share and "entity" in by_task:
-            # A document's sentences share its entity.
-            own = [_unit(rows) if unit else rows for rows in by_task["entity"]]
-            by_task["entity"] = [rows + self.document_share * rows.mean(axis=0, keepdims=True) for rows in own]
-        return [join_halves(halves, unit_halves=unit) for halves in zip(*by_task.values(), strict=True)]
+        by_task = ([rows.cpu().numpy() for rows in unpack(like(inputs, decoded[task]))] for task in self.parts)
+        return [list(halves) for halves in zip(*by_task, strict=True)]
 
     def encode_queries(self, queries: Sequence[Query]) -> FloatArray:
         """Return query vectors ε_Q ⊕ α_Q (Eq. 7), (queries, dim), unit length.

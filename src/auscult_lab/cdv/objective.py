@@ -100,9 +100,10 @@ def calibrate(
     if len(encoder.parts) < 2:
         return retrieval_quality(encoder, held_out, asked_for)
     best = (0.0, 1.0, {"RR": -1.0})
+    decoded = encoder.decode_documents([item.document for item in held_out])
     for share in (0.0, 0.5, 1.0, 2.0):
         encoder.document_share = share
-        vectors = encoder.encode_documents([item.document for item in held_out])
+        vectors = [encoder.joined(halves) for halves in decoded]
         for weight in sorted((step / 2 for step in range(1, 9)), key=lambda each: abs(each - 1.0)):
             encoder.entity_weight = weight
             quality = retrieval_quality(encoder, held_out, asked_for, vectors)

@@ -43,6 +43,14 @@ def test_opening_and_saving_draw_no_bars_into_logs(tmp_path: Path, capfd: pytest
     assert logging.is_progress_bar_enabled()
 
 
+def test_no_attention_needs_plan_per_shape(tmp_path: Path):
+    save_tokenizer(tmp_path)
+    BertModel(BertConfig(**SMALL)).save_pretrained(tmp_path)
+    torch.backends.cuda.enable_cudnn_sdp(True)
+    open_backbone(str(tmp_path))
+    assert not torch.backends.cuda.cudnn_sdp_enabled()
+
+
 def test_roberta_limit_excludes_positions_up_to_padding(tmp_path: Path):
     save_tokenizer(tmp_path)
     RobertaModel(RobertaConfig(**SMALL, max_position_embeddings=20, pad_token_id=1)).save_pretrained(tmp_path)
