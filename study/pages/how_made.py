@@ -109,8 +109,8 @@ def experiment_of(record: EvaluationRecord) -> str:
 def training_minutes(training: Mapping[str, Any]) -> float | None:
     """Return the minutes of a training without its preparation; None where they were not recorded."""
     seconds = float(training.get("seconds") or _epoch_seconds(training))
-    # A model of fewer layers that learned from the encoder first.
-    seconds += _epoch_seconds(training.get("student") or {})
+    # A model of fewer layers that learned from the encoder first; the stage before a transformer was fine-tuned.
+    seconds += sum(_epoch_seconds(training.get(stage) or {}) for stage in ("student", "frozen"))
     return seconds / 60 if seconds else None
 
 

@@ -123,8 +123,7 @@ GRUNDMANN = Page(
 the encoder is all-MiniLM-L6-v2 instead of BioBERT, pages are a few thousand, and notes are
 samples that may be shared. Trained on pages, all lose to BM25 on notes, most of all the cross-encoder, the best on
 pages; trained on notes, the bi-encoder beats BM25 on pages. Fifty epochs bring the bi-encoder level with the
-cross-encoder. What learned from notes was measured with an earlier reader of their entities, where BM25 had 64.5
-and 17.4.""",
+cross-encoder. What learned from notes had an earlier reader of entities (BM25: 64.5 and 17.4).""",
     files=("capr",),
     comparisons=(
         Comparison("Across domains, zero-shot", "zero-shot", ("medquad", "clinical-notes", "clinical-notes-bm25")),
@@ -147,7 +146,7 @@ WANG = Page(
 and the encoder is small. A name says what a ranker is given: B encoder layers; BC also the state of [CLS]; SC the same
 of a domain encoder; W vectors of an encyclopaedia's graph; U of the knowledge base's; NONE the layer that joins them,
 without any entity, which is our control. On health pages context is a gain. Over the control, knowledge shows
-none. Notes were asked with an earlier reader of their entities.""",
+none. Notes had an earlier reader of entities.""",
     files=("ck-",),
     comparisons=(
         Comparison(

@@ -122,8 +122,12 @@ def test_other_models_have_no_command() -> None:
     assert how_made(record("medquad", trained("ranker", "of-somebody"))) is None
 
 
-def test_minutes_include_those_of_a_student() -> None:
-    student = {"history": [{"seconds": 60.0}, {"seconds": 60.0}]}
-    how = how_made(record("medquad", trained("general", "general-fast") | {"student": student}))
+@pytest.mark.parametrize(
+    ("family", "name", "stage"),
+    [("general", "general-fast", "student"), ("cdv", "capr-zero-shot-cdv-fine-tuned", "frozen")],
+)
+def test_minutes_include_those_of_another_stage(family: str, name: str, stage: str) -> None:
+    other = {"history": [{"seconds": 60.0}, {"seconds": 60.0}]}
+    how = how_made(record("medquad", trained(family, name) | {stage: other}))
     assert how is not None
     assert how.training == 4.0
