@@ -149,7 +149,7 @@ class CdvEncoder:
     def decode_documents(self, documents: Sequence[Document]) -> list[list[FloatArray]]:
         """Return what the network decodes of each document: for each task, (sentences, target_dim).
 
-        `joined` makes the vectors of it, in which a document's share counts.
+        `joined` makes sentence vectors of it, and adds the document's share.
         """
         size = self.network.config.target_dim
         decoded = [[np.zeros((0, size), dtype=np.float32) for _ in self.parts] for _ in documents]
@@ -164,7 +164,11 @@ class CdvEncoder:
         return decoded
 
     def joined(self, halves: Sequence[FloatArray]) -> FloatArray:
-        """Return a document's sentence vectors, (sentences, dim), rows of unit length, of what the network decoded."""
+        """Return a document's sentence vectors, (sentences, dim), rows of unit length.
+
+        Args:
+            halves: What `decode_documents` returns of the document.
+        """
         unit = self.network.config.unit_halves
         by_task = dict(zip(self.parts, halves, strict=True))
         if self.document_share and len(by_task.get("entity", ())):
