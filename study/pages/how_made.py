@@ -64,8 +64,11 @@ def how_made(record: EvaluationRecord) -> Made | None:
     """Return how a record is made; None where no experiment file has its model."""
     trained = _trainings(record.training)
     if not trained:
-        untrained = _untrained_name(record)
-        return Made(_line("auscult evaluate", record.corpus, "-m", untrained, *_options(record))) if untrained else None
+        untrained = _untrained_model(record)
+        if not untrained:
+            return None
+        command = _line("auscult evaluate", record.corpus, "-m", untrained, *_options(record))
+        return Made(command, tuple(_variables(untrained)))
     names = [str((training.get("experiment") or {}).get("name", "")) for training in trained]
     if not all(name in _paths() for name in names):
         return None
@@ -144,9 +147,9 @@ def _trainings(training: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [training] if training.get("kind") else []
 
 
-def _untrained_name(record: EvaluationRecord) -> str:
-    """Return the name by which `auscult evaluate` opens a model that learned nothing here."""
-    return _UNTRAINED.get(record.model) or str((record.training.get("encoder") or {}).get("name", ""))
+def _untrained_model(record: EvaluationRecord) -> str:
+    """Return how `auscult evaluate` is given a model that learned nothing here; empty for an unknown one."""
+    return _UNTRAINED.get(record.model) or ("$AUSCULT_BACKBONE" if record.training.get("encoder") else "")
 
 
 def _last_steps(record: EvaluationRecord, names: Sequence[str]) -> Iterator[str]:

@@ -146,7 +146,7 @@ WANG = Page(
 and the encoder is small. A name says what a ranker is given: B encoder layers; BC also the state of [CLS]; SC the same
 of a domain encoder; W vectors of an encyclopaedia's graph; U of the knowledge base's; NONE the layer that joins them,
 without any entity, which is our control. On health pages context is a gain. Over the control, knowledge shows
-none. Notes had an earlier reader of entities.""",
+none.""",
     files=("ck-",),
     comparisons=(
         Comparison(

@@ -5,12 +5,14 @@ from __future__ import annotations
 import csv
 import shlex
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 import typer
 
 from auscult.cli.all_commands import app
+from auscult_lab.evaluation.contenders import LEXICAL, SHIPPED
 from auscult_lab.evaluation.records import EvaluationRecord
 from auscult_lab.training.experiment_files import experiments_in
 from places import ROOT
@@ -35,6 +37,8 @@ def test_experiments_and_options_of_commands_exist() -> None:
         if program == "auscult":
             options = {option for param in known[name].params for option in param.opts}
             assert {word for word in arguments if word.startswith("-")} <= options
+            models = {value for option, value in pairwise(arguments) if option == "-m"}
+            assert all(value in (*LEXICAL, *SHIPPED) or value.startswith(("runs/", "$")) for value in models)
             for path in (Path(word) for word in arguments if word.startswith("experiments/")):
                 assert len(experiments_in(ROOT / path)) == 1
             checked += 1
@@ -72,13 +76,18 @@ def trained(kind: str, name: str, **experiment: object) -> dict[str, object]:
             "auscult evaluate medquad -m runs/cdv-adapted/model --protocol end-to-end",
         ),
         (record("nhs", {}, model="TF-IDF", track="untrained"), "auscult evaluate nhs -m tfidf"),
+        (
+            record("nhs", {"encoder": {"name": "MiniLM"}}, track="untrained"),
+            "auscult evaluate nhs -m $AUSCULT_BACKBONE",
+        ),
     ],
 )
 def test_a_command_repeats_its_task(made: EvaluationRecord, command: str) -> None:
     how = how_made(made)
     assert how is not None
     assert how.command == command
-    assert how.minutes == (3.0 if made.training else 0.0)
+    assert how.minutes == (3.0 if "kind" in made.training else 0.0)
+    assert how.needs == (("AUSCULT_BACKBONE",) if "encoder" in made.training else ())
 
 
 @pytest.mark.parametrize(("hardware", "device"), [("2 cores", "processor"), ("2 cores, NVIDIA H100 80GB HBM3", "GPU")])
