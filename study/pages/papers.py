@@ -123,7 +123,7 @@ GRUNDMANN = Page(
 the encoder is all-MiniLM-L6-v2 instead of BioBERT, pages are a few thousand, and notes are
 samples that may be shared. Trained on pages, all lose to BM25 on notes, most of all the cross-encoder, the best on
 pages; trained on notes, the bi-encoder beats BM25 on pages. Fifty epochs bring the bi-encoder level with the
-cross-encoder. What learned from notes had an earlier reader of entities (BM25: 64.5 and 17.4).""",
+cross-encoder.""",
     files=("capr",),
     comparisons=(
         Comparison("Across domains, zero-shot", "zero-shot", ("medquad", "clinical-notes", "clinical-notes-bm25")),
