@@ -112,7 +112,7 @@ def experiment_of(record: EvaluationRecord) -> str:
 def training_minutes(training: Mapping[str, Any]) -> float | None:
     """Return the minutes of a training without its preparation; None where they were not recorded."""
     seconds = float(training.get("seconds") or _epoch_seconds(training))
-    # A model of fewer layers that learned from the encoder first; the stage before a transformer was fine-tuned.
+    # Stages of their own: a student of fewer layers, and CDV before its transformer is fine-tuned.
     seconds += sum(_epoch_seconds(training.get(stage) or {}) for stage in ("student", "frozen"))
     return seconds / 60 if seconds else None
 
@@ -148,7 +148,7 @@ def _trainings(training: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _untrained_model(record: EvaluationRecord) -> str:
-    """Return how `auscult evaluate` is given a model that learned nothing here; empty for an unknown one."""
+    """Return the `-m` argument of `auscult evaluate` for a model that learned nothing here; empty if unknown."""
     return _UNTRAINED.get(record.model) or ("$AUSCULT_BACKBONE" if record.training.get("encoder") else "")
 
 

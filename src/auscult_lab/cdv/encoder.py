@@ -40,7 +40,7 @@ class PooledTransformer:
         transformer: A hub name ("dmis-lab/biobert-v1.1") or a folder with a saved encoder and tokenizer; or one that is
             open and belongs to the model, which stays on its device.
         pooling: "mean" over the sentence's tokens, or "cls", the first token's state.
-        batch_size: Sentences per forward pass; does not change the vectors. None for what suits the device.
+        batch_size: Sentences per forward pass; does not change the vectors. None: 64 on a processor, 512 on a GPU.
         device: Where to run one that is opened here, as torch names devices.
 
     Attributes:
@@ -72,7 +72,7 @@ class PooledTransformer:
         self.pooling = pooling
         self.dim = self.backbone.dim
         self.truncated = 0
-        # A processor is quickest with little padding, a GPU with few passes.
+        # Small batches have less padding, which saves a processor time; a GPU is faster with fewer passes.
         self._batch_size = batch_size or (64 if self.backbone.device.type == "cpu" else 512)
 
     def encode(self, document: Document, *, max_tokens: int | None = None) -> FloatArray:
@@ -147,9 +147,9 @@ class CdvEncoder:
         return [self.joined(halves) for halves in self.decode_documents(documents)]
 
     def decode_documents(self, documents: Sequence[Document]) -> list[list[FloatArray]]:
-        """Return what the network decodes of each document: for each task, (sentences, target_dim).
+        """Return the network's outputs of each document, for each task (sentences, target_dim).
 
-        `joined` makes sentence vectors of it, and adds the document's share.
+        `joined` turns a document's into its sentence vectors. They do not depend on `document_share`; the vectors do.
         """
         size = self.network.config.target_dim
         decoded = [[np.zeros((0, size), dtype=np.float32) for _ in self.parts] for _ in documents]

@@ -32,7 +32,7 @@ class Backbone(nn.Module):
 
     def __init__(self, model: Any, tokenizer: Any) -> None:
         super().__init__()
-        # On a GPU, cuDNN plans attention for each new shape of a batch, which takes far longer than the attention.
+        # For the whole process. cuDNN prepares a plan for each new batch shape, which takes longer than the attention.
         torch.backends.cuda.enable_cudnn_sdp(False)
         self.model = model
         self.tokenizer = tokenizer

@@ -24,7 +24,7 @@ class Reader:
         self._stops_at = stops_at
 
     def encode_texts(self, texts: list[str], *, max_tokens: int | None = None) -> FloatArray:
-        """The number that each sentence is."""
+        """Return the number in each sentence, twice."""
         if self._stops_at in texts:
             raise KeyboardInterrupt
         self.asked += texts

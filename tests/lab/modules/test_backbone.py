@@ -43,7 +43,7 @@ def test_opening_and_saving_draw_no_bars_into_logs(tmp_path: Path, capfd: pytest
     assert logging.is_progress_bar_enabled()
 
 
-def test_no_attention_needs_plan_per_shape(tmp_path: Path):
+def test_opening_switches_cudnn_attention_off(tmp_path: Path):
     save_tokenizer(tmp_path)
     BertModel(BertConfig(**SMALL)).save_pretrained(tmp_path)
     torch.backends.cuda.enable_cudnn_sdp(True)
