@@ -53,7 +53,7 @@ from auscult.index import IndexUpdate
 from auscult.interfaces import DocumentEncoder
 from auscult.provenance import stamp
 from auscult.search import Searcher, build_index
-from auscult.search.certainty import DOUBTFUL, LIKELY, Background, asked_and_held
+from auscult.search.certainty import DOUBTFUL, LIKELY, asked_and_held
 from auscult.understanding import Query
 from auscult_lab.corpora.opening import open_corpus
 from auscult_lab.corpora.questions import DEVELOPMENT
@@ -212,11 +212,10 @@ def over_collection(encoder: DocumentEncoder, name: str, cache: Path) -> dict[st
         first = int(scores.argmax())
         scores[question.related] = -np.inf
         rows = np.array([first, int(scores.argmax())])
-        coverage, background = (
-            asked_and_held(searcher.index, question.query, rows),
-            Background.of(evidence[searcher.sample]),
-        )
-        probabilities.append(searcher.fusion.probabilities(evidence[rows], coverage, background))
+        coverage = asked_and_held(searcher.index, question.query, rows)
+        background = searcher.background(question.query)
+        undivided = evidence[rows] * (background.spread if question.query.text else 1)
+        probabilities.append(searcher.fusion.probabilities(undivided, coverage, background))
         right.append(first in question.relevant)
     chances, answered = np.array(probabilities), np.array(right)
     above, drawn = areas(chances[:, 0], chances[:, 1], SEED)

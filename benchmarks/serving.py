@@ -53,7 +53,7 @@ from auscult.provenance import stamp
 from auscult.search import Searcher, build_index
 from auscult.search.build import update_index
 from auscult.understanding import Query
-from auscult.understanding.aspect_words import question_about
+from auscult.understanding.aspects import question_about
 from auscult_lab.corpora.opening import open_corpus
 
 RESULT = Path(__file__).resolve().parent / "results" / "serving.json"

@@ -77,7 +77,7 @@ def first_hits(searcher: Searcher, questions: Iterable[OwnQuestion]) -> Iterator
 def probability_of(searcher: Searcher, found: Candidates, row: int) -> float:
     """Return the probability that a candidate answers."""
     rows = slice(row, row + 1)
-    return float(searcher.fusion.probabilities(found.evidence[rows], found.coverage[rows], found.background)[0])
+    return float(searcher.fusion.probabilities(found.undivided[rows], found.coverage[rows], found.background)[0])
 
 
 def measured(name: str, hits: Iterable[tuple[float, bool]]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from auscult_lab.evaluation.tables import TextTable
 from study.epochs import explained
 from study.figures.page_figures import PageFigure, page_figures
 from study.pages.ablation import ablation_table
+from study.pages.asking_table import asking_table
 from study.pages.codes_table import codes_table
 from study.pages.comparison import SIGNS_EXPLAINED, command_rows, comparison_table, comparisons_of
 from study.pages.context_knowledge import questions_table
@@ -38,6 +39,7 @@ _MAKERS: Mapping[str, Callable[[_Records], Sequence[TextTable]]] = {
     "seeds": lambda records: [several_seeds_table(records)],
     "knowledge_seeds": seeds_tables,
     "weighted-cosine": lambda records: [cosine_table(records)],
+    "asking": lambda records: [asking_table(records)],
     "left_out": lambda records: [left_out_table(records)],
     "nothing_here": lambda records: [nothing_here_table(records)],
     "spans": lambda records: [spans_table(records)],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -157,15 +156,6 @@ def test_queries_fill_only_the_parts_they_specify(encoder: GeneralEncoder) -> No
     assert filled == [[True, False, True], [False, True, True], [False, False, True]]
     assert question_of(Query("", "gout", ("causes", "symptoms"))) == "causes, symptoms of gout"
     assert question_of(Query("", "gout", ("causes",), text="why gout")) == "why gout"
-
-
-def test_long_messages_combine_whole_text_and_gist(encoder: GeneralEncoder) -> None:
-    told, asks = Query("", "", text="He has gout and a swollen toe. How is it treated?"), "How is it treated?"
-    whole, gist, both = encoder.encode_queries([told, replace(told, text=asks), replace(told, gist=asks)])[
-        :, encoder.parts["question"]
-    ]
-    np.testing.assert_allclose(both / np.linalg.norm(both), unit((whole + gist)[None])[0], atol=1e-5)
-    assert not np.allclose(both, whole, atol=1e-3)
 
 
 def test_evidence_weights_do_not_change_the_fingerprint(tmp_path: Path) -> None:

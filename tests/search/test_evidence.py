@@ -64,7 +64,10 @@ def searchers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Searcher]:
 
 
 def evidence_of(searcher: Searcher, query: Query, name: str) -> FloatArray:
+    """Return one evidence of all passages, as it is before it is divided by its spread."""
     vector, evidence = searcher.gather(query)
+    if query.text:
+        evidence *= searcher.background(query).spread
     evidence[:, SENTENCE] = best_sentences(searcher.index, query, vector, np.arange(len(evidence)))
     return evidence[:, EVIDENCE.index(name)]
 
@@ -111,7 +114,7 @@ def test_words_found_together_count_more_than_separately(searchers: dict[str, Se
     assert apart[3] < apart[2]
     assert together[3] / together[2] < apart[3] / apart[2]
     # Of what is read as an entity and an aspect nothing is left that would have to stand together.
-    whole = Query("", "psoriasis", ("treatment",), text="How is psoriasis treated?")
+    whole = Query("", "psoriasis", ("treatment",), text="What is the treatment of psoriasis?")
     assert not evidence_of(searchers["parts"], whole, "question_together").any()
     more = replace(whole, text="How is psoriasis treated by light?")
     assert evidence_of(searchers["parts"], more, "question_together")[LIGHT] > 0

@@ -10,7 +10,7 @@ from auscult.documents import Section, build_document
 from auscult.encoders import load_model
 from auscult.search import Searcher, build_index
 from auscult.understanding import Query
-from auscult.understanding.aspect_words import ASKING_WORDS
+from auscult.understanding.reading import ASKING_WORDS
 from auscult.understanding.spelling import SpellingOfWords
 
 # Two spellings; a question; and the two passages of the document that answers it, with a place for the word.

@@ -11,9 +11,8 @@ x is the evidence (`search.evidence`), and three things more:
 Words of the question that the passage lacks count against it: a passage that says what vitamin D is does not answer
 "Does vitamin D prevent cancer?". Evidence is on absolute scales, but in a collection about one thing every passage is
 near every question about it. How far a passage stands out from its collection carries over to other collections better
-than the absolute value does. The weights were fitted on people's questions of two collections and on self-made ones,
-and tested on the third, with `fast`. The AUC (first hits right or wrong, with the answers and without) rose from .919
-to .931 (BioASQ), .969 to .974 (PubMedQA) and .786 to .875 (cpgQA).
+than the absolute value does. The weights were fitted on written questions, on near misses that their collection does
+not answer, and on people's questions (`docs/results/asking.md` has each collection left out).
 
 A passage holds all words of an entity if it holds any of the entity's names.
 """
@@ -30,7 +29,7 @@ import numpy.typing as npt
 from auscult.index import PassageIndex
 from auscult.index.words import analyse
 from auscult.interfaces import FloatArray
-from auscult.search.evidence import EVIDENCE, question_terms
+from auscult.search.evidence import EVIDENCE, SENTENCE, question_terms
 from auscult.understanding import Query
 
 DOUBTFUL: Final = 0.1
@@ -51,13 +50,12 @@ Label = Literal["answers", "may answer", "uncertain", "no answer"]
 SAMPLED: Final = 1_000
 """Passages, evenly spaced, that stand for a collection."""
 HELD: Final = ("asked_held", "asked_heaviest")
-_COMPARED: Final = ("question_vector", "question_expansion", "question_text")
-CERTAINTY: Final = (*EVIDENCE, *HELD, *(f"{name}_stands_out" for name in _COMPARED))
+CERTAINTY: Final = (*EVIDENCE, *HELD, *(f"{name}_stands_out" for name in EVIDENCE))
 """Columns that the probability is computed from, in the order of `certain_evidence`."""
-_COLUMNS: Final = [*map(EVIDENCE.index, _COMPARED)]
 _USUAL: Final = 20
 """Passages of a usual collection that are counted beside those of a small one, whose mean and deviation say little."""
-_LEAST: Final = 1e-3
+_LEAST: Final = 0.03
+"""Least deviation: evidence that is the same all over a collection does not tell passages apart."""
 
 
 def verdict(probability: float) -> Verdict:
@@ -91,8 +89,8 @@ class Background:
     """How the evidence of a question is distributed over a collection.
 
     Attributes:
-        mean: Mean of each compared evidence, (3,).
-        deviation: Standard deviation of each compared evidence, (3,).
+        mean: Mean of each evidence, (evidence,).
+        deviation: Standard deviation of each evidence, (evidence,).
         size: Number of passages.
     """
 
@@ -103,10 +101,22 @@ class Background:
     @classmethod
     def of(cls, evidence: FloatArray) -> Background:
         """Return the background that passages with this evidence make, (passages, evidence)."""
-        compared = evidence[:, _COLUMNS].astype(np.float64)
-        if not len(compared):
+        if not len(evidence):
             return NO_BACKGROUND
-        return cls(compared.mean(axis=0), compared.std(axis=0), len(compared))
+        exact = evidence.astype(np.float64)
+        return cls(exact.mean(axis=0), exact.std(axis=0), len(evidence))
+
+    @property
+    def spread(self) -> FloatArray:
+        """What evidence is divided by: the root of its deviation, float32 (evidence,).
+
+        With the deviation itself, small differences would count as much as large ones; undivided, a collection where
+        evidence hardly differs would hardly use it. On collections left out, the root was between both with people's
+        questions and with written ones. The evidence of sentences, which only the first passages have, stays as it is.
+        """
+        spread = np.sqrt(np.maximum(self.deviation, _LEAST))
+        spread[SENTENCE] = 1.0
+        return spread.astype(np.float32)
 
     @classmethod
     def usual(cls, backgrounds: Sequence[Background]) -> Background:
@@ -127,12 +137,12 @@ class Background:
         """
         if not saved:
             return NO_BACKGROUND
-        mean, deviation = np.array([saved[name] for name in _COMPARED], np.float64).T
+        mean, deviation = np.array([saved.get(name, (0.0, 0.0)) for name in EVIDENCE], np.float64).T
         return cls(mean, deviation, _USUAL)
 
     def to_json(self) -> dict[str, list[float]]:
         """Return mean and deviation by name of evidence, as `from_json` reads them."""
-        rows = zip(_COMPARED, self.mean.tolist(), self.deviation.tolist(), strict=True)
+        rows = zip(EVIDENCE, self.mean.tolist(), self.deviation.tolist(), strict=True)
         return {name: [round(mean, 4), round(deviation, 4)] for name, mean, deviation in rows} if self.size else {}
 
     def with_usual(self, usual: Background) -> Background:
@@ -147,18 +157,18 @@ class Background:
         return Background(mean, np.sqrt(squares / size), size)
 
 
-NO_BACKGROUND: Final = Background(np.zeros(len(_COMPARED)), np.zeros(len(_COMPARED)), 0)
+NO_BACKGROUND: Final = Background(np.zeros(len(EVIDENCE)), np.zeros(len(EVIDENCE)), 0)
 
 
 def certain_evidence(evidence: FloatArray, held_shares: FloatArray, background: Background) -> FloatArray:
     """Return the columns that the probability of passages is computed from, float32 (passages, len(CERTAINTY)).
 
     Args:
-        evidence: Evidence of the passages, (passages, evidence).
+        evidence: Evidence of the passages, not divided by its spread, (passages, evidence).
         held_shares: Result of `asked_and_held` for the passages, (passages, len(HELD)).
         background: Background of the question.
     """
-    above = (evidence[:, _COLUMNS] - background.mean) / np.maximum(background.deviation, _LEAST)
+    above = (evidence - background.mean) / np.maximum(background.deviation, _LEAST)
     return np.hstack([evidence, held_shares, np.log1p(np.maximum(above, 0))]).astype(np.float32)
 
 

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from auscult.concepts.aspects import INFORMATION
 from auscult.errors import QueryError
 from auscult.index import ANY, Where
 from auscult.index.words import analyse
@@ -20,7 +19,7 @@ from auscult.search.certainty import Label, Verdict, label, verdict
 from auscult.search.searcher import Searcher, SearchOptions
 from auscult.search.siblings import sibling_note
 from auscult.understanding import Query
-from auscult.understanding.aspect_words import ASPECT_WORDS
+from auscult.understanding.aspects import QUESTIONS
 from auscult.understanding.understand import Understanding
 
 MOST_CELLS: Final = 2_000
@@ -107,11 +106,11 @@ def cover(searcher: Searcher, entities: Sequence[str], aspects: Sequence[str] = 
 
 
 def aspects_of(searcher: Searcher, where: Where = ANY) -> tuple[str, ...]:
-    """Return the aspects that questions are parsed for and that a heading of the collection names."""
+    """Return the known aspects that a heading of the collection names."""
     index = searcher.index
     return tuple(
         aspect
-        for aspect in (INFORMATION, *(words.aspect for words in ASPECT_WORDS))
+        for aspect in QUESTIONS
         if any(
             score >= _HEADING
             for score in index.best(index.reader.words.likeness(analyse(aspect), "heading"), 1, where=where)[1].tolist()

@@ -25,6 +25,9 @@ vectors, in the passage. Questions in words are searched by both.
     entity_vector, aspect_vector, question_vector      cosine of that part of the query's vector and the passage's; the
                                                        mean over sentences for models that place sentences alone
 A reason that does not apply to a query, or that a model has no part for, is 0 for all passages.
+
+The evidence of a question in words is divided by its spread over the collection (`certainty.Background`): where every
+title is the same, titles say nothing, and where vectors hardly differ, a small difference says much.
 """
 
 from __future__ import annotations
@@ -80,12 +83,16 @@ class Reasons:
         query: The query, understood, with its names, aspects and words.
         vector: Vector of the query, (dim,); a part that it does not fill is zero.
         terms: Numbers and weights of the query's terms; None for a model without terms.
+
+    Attributes:
+        spread: What each evidence is divided by, (evidence,); 1 at first.
     """
 
     def __init__(self, index: PassageIndex, query: Query, vector: FloatArray, terms: Terms | None = None) -> None:
         self._index = index
         self._vector = vector
         self._by_words = _by_words(index, query, terms)
+        self.spread: FloatArray = np.ones(len(EVIDENCE), np.float32)
 
     def of(self, rows: npt.NDArray[np.int64] | None = None, some: FloatArray | None = None) -> FloatArray:
         """Return the evidence of passages, float32 (rows, len(EVIDENCE)).
@@ -103,7 +110,7 @@ class Reasons:
         for part, (columns, share) in by_part(self._vector, self._index.manifest.model.parts).items():
             cosines = vectors.products(share, columns) if some is None else some[:, slice(*columns)] @ share
             evidence[:, EVIDENCE.index(f"{part}_vector")] = cosines
-        return evidence
+        return evidence / self.spread
 
     def estimate(self, weights: FloatArray) -> FloatArray:
         """Estimate the weighted sum of each passage's evidence, (passages,), from quantised vectors.
@@ -120,7 +127,7 @@ class Reasons:
 
     def estimate_by_words(self, weights: FloatArray) -> FloatArray:
         """Return the weighted sum of each passage's evidence by words, (passages,), without reading vectors."""
-        weighed = dict(zip(EVIDENCE, weights, strict=True))
+        weighed = dict(zip(EVIDENCE, weights / self.spread, strict=True))
         scores = np.zeros(len(self._index.reader.passage_documents), np.float32)
         for name, values in self._by_words.items():
             if weighed[name]:
@@ -136,7 +143,7 @@ class Reasons:
 
     def _weighed_parts(self, weights: FloatArray) -> list[tuple[tuple[int, int], float, FloatArray]]:
         """Return columns, weight and the query's share (`by_part`) of each part whose weight is not 0."""
-        weighed = dict(zip(EVIDENCE, weights.tolist(), strict=True))
+        weighed = dict(zip(EVIDENCE, (weights / self.spread).tolist(), strict=True))
         parts = by_part(self._vector, self._index.manifest.model.parts).items()
         return [
             (columns, weighed[f"{part}_vector"], share) for part, (columns, share) in parts if weighed[f"{part}_vector"]
@@ -171,8 +178,12 @@ def _by_words(index: PassageIndex, query: Query, terms: Terms | None) -> dict[st
         evidence["entity_title"] = np.maximum(by_title, over(words.best_likeness, "above"))
     if query.aspects:
         aspects = map(analyse, query.aspects)
-        by_aspect = [words.coverage(aspect, "heading", 0) + words.likeness(aspect, "heading") for aspect in aspects]
-        evidence["aspect_heading"] = np.maximum.reduce(by_aspect) * np.float32(0.5)
+        chances = query.aspect_likelihoods or (1.0,) * len(query.aspects)
+        by_aspect = [
+            (words.coverage(aspect, "heading", 0) + words.likeness(aspect, "heading")) * np.float32(chance / 2)
+            for aspect, chance in zip(aspects, chances, strict=True)
+        ]
+        evidence["aspect_heading"] = np.maximum.reduce(by_aspect)
     return evidence
 
 
@@ -209,11 +220,11 @@ def best_sentences(index: PassageIndex, query: Query, vector: FloatArray, rows: 
 
 
 def question_terms(query: Query) -> list[str]:
-    """Return the terms of the question, of a long message those of its gist, else those of aspects and entity.
+    """Return the terms of the question, else those of aspects and entity.
 
     Function words are left out, unless there are no others.
     """
-    terms = analyse(query.asked or query.terms)
+    terms = analyse(query.text or query.terms)
     return [term for term in terms if term not in _SAYING_NOTHING] or terms
 
 

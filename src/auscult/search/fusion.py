@@ -2,9 +2,10 @@
 
     score = w · evidence
 
-There is one w for queries by entity and aspects, and one for questions in words. A question in which an entity was read
-adds the first one's weight of titles. One that says no more than entity and aspects adds its weight of headings, too;
-where the entity is a title of the collection, it is weighted mostly as a query by entity and aspects is.
+There is one w for queries by entity and aspects, and one for questions in words. The evidence of a question in words is
+divided by its spread over the collection, and that of its entities and aspects weighed by how sure they were read
+(`search.evidence`), so that one w suits collections with titles and headings and those without. The surer a title of
+the collection and an aspect were read in a question, the more it is weighed as a query by entity and aspects is.
 
 `search.certainty` computes the probability that a passage answers; its weights are kept here, with the others.
 
@@ -29,24 +30,12 @@ from auscult.interfaces import FloatArray
 from auscult.search.certainty import CERTAINTY, NO_BACKGROUND, Background, certain_evidence
 from auscult.search.evidence import EVIDENCE
 from auscult.understanding import Query
-from auscult.understanding.query import unread_words
 
 FILE = "fusion.json"
-READ: Final = 1.0
-"""How much of the weight that a heading has among those of entity and aspects a question has that says no more than
-both, where its own weights have none for headings. Of 0 to 1.2, from 0.8 on about the best on self-made questions of
-Simple English Wikipedia and NHS pages, with `fast`; on the development questions, whose documents have no headings, it
-changes nothing."""
-TITLED: Final = 1.0
-"""How much of the weight that an entity's title has among those of entity and aspects a question has in which an entity
-was read, whatever more it says. Of 0 to 3, from 1 on all did as well on 700 questions made of titles of NHS and MedQuAD
-pages ("how long does … last"), with `fast`."""
-AS_PARTS: Final = 0.6
-"""How much a question that says no more than entity and aspects is weighed as these are, where the entity is a title of
-the collection. Of 0, 0.5, 0.6, 0.75 and 1, nDCG@10 of 200 training questions of MedQuAD on 400 documents with `fast`:
-94.9, 97.4, 97.5, 96.8, 96.0."""
-_TITLE: Final = EVIDENCE.index("entity_title")
-_HEADING: Final = EVIDENCE.index("aspect_heading")
+AS_PARTS: Final = 0.8
+"""How much a question is weighed as a query by entity and aspects is, where both were read with certainty and the
+entity is a title of the collection. Of 0, 0.4, 0.8 and 1.2 the best with MedQuAD's training questions, with `fast`; on
+written questions of documents left out it changes nothing."""
 _SETS: Final[Mapping[str, Sequence[str]]] = {"parts": EVIDENCE, "words": EVIDENCE, "certainty": CERTAINTY}
 
 
@@ -119,15 +108,9 @@ class Fusion:
         """Return the weight of each evidence for a query, (evidence,)."""
         if not query.text:
             return self.parts
-        if not query.entity:
-            return self.words
-        weights = self.words.copy()
-        weights[_TITLE] += TITLED * self.parts[_TITLE]
-        if query.aspects and not unread_words(query):
-            weights[_HEADING] = weights[_HEADING] or READ * self.parts[_HEADING]
-            if query.titled:
-                weights += AS_PARTS * (self.parts - weights)
-        return weights
+        sure = _sureness(query)
+        # As of a usual collection, because these weights are of evidence that is not divided.
+        return (1 - sure) * self.words + sure * self.parts * self.usual.spread if sure else self.words
 
     def scores(self, query: Query, evidence: FloatArray) -> FloatArray:
         """Return the scores of passages, (passages,)."""
@@ -138,15 +121,23 @@ class Fusion:
         """Return the probability that each passage answers.
 
         Args:
-            evidence: Evidence of the passages, (passages, evidence).
+            evidence: Evidence of the passages, not divided by its spread, (passages, evidence).
             held_shares: How much of the question's words they hold (`asked_and_held`).
-            background: Background of the question, over a sample of the collection.
+            background: Background of the question over the collection.
         """
-        evidence_columns = certain_evidence(evidence, held_shares, background.with_usual(self.usual))
+        evidence_columns = certain_evidence(evidence, held_shares, background)
         probabilities: list[float] = (
             1 / (1 + np.exp(-(evidence_columns @ self.certainty[:-1] + self.certainty[-1])))
         ).tolist()
         return probabilities
+
+
+def _sureness(query: Query) -> np.float32:
+    """Return how much a question is weighed by what was read in it, from 0 to 1."""
+    if not query.titled:
+        return np.float32(0)
+    entity, aspect = max(query.likelihoods, default=0.0), max(query.aspect_likelihoods, default=0.0)
+    return np.float32(AS_PARTS * entity * aspect)
 
 
 def fuse_scores(scores: Sequence[FloatArray]) -> FloatArray:

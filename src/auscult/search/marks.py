@@ -56,7 +56,7 @@ class Marker:
     def __init__(
         self, query: Query, vector: FloatArray, parts: Mapping[str, tuple[int, int]], words: Mapping[str, float]
     ) -> None:
-        of_aspects = bool(query.aspects) and not query.asked
+        of_aspects = bool(query.aspects) and not query.text
         naming, other = (0.0, LITTLE) if of_aspects else (LITTLE, 1.0)
         named = {term for name in query.all_names for term in analyse(name)}
         self._weights = {term: share * (naming if term in named else other) for term, share in words.items()}

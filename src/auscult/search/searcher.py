@@ -34,12 +34,15 @@ from auscult.search.fusion import Fusion
 from auscult.search.marks import Marker
 from auscult.search.reranking import read_again
 from auscult.understanding import Query, QuestionParser
+from auscult.understanding.aspects import ReadsAspects
 from auscult.understanding.conversation import understand_next
 from auscult.understanding.understand import Understanding, understand
 
 Scoring = Literal["fused", "model"]
 Best = Callable[[FloatArray, int], tuple[RowArray, ScoreArray]]
 _UNIT_TOLERANCE = 1e-3
+READING: Final = "fast"
+"""The shipped encoder that reads what questions ask, for encoders that do not."""
 _MISSPELT, _NO_NAME = "gouut", "zzxq vvkj"
 WEIGHED: Final = 500
 """Of how many passages, the best by an estimate, all evidence is weighed. The last of the first ten was at most the
@@ -199,7 +202,17 @@ class Searcher:
     def parser(self) -> QuestionParser:
         """The parser of questions: with the index's knowledge base, else by grammar and titles alone."""
         titles = self.index.reader.titles
-        return QuestionParser(self.resolver, titles, titles.words)
+        return QuestionParser(self.resolver, titles, titles.words, self._reads_aspects)
+
+    @cached_property
+    def _reads_aspects(self) -> ReadsAspects | None:
+        """Reads what a question asks: the encoder, or the shipped one where that does not."""
+        if self._whole is not None:
+            return self._whole._reads_aspects
+        for encoder in (self.encoder, load_model(READING)):
+            if isinstance(encoder, ReadsAspects) and encoder.reads_aspects:
+                return encoder
+        return None
 
     @cached_property
     def resolver(self) -> EntityResolver:
@@ -291,7 +304,7 @@ class Searcher:
         rerank = options.rerank
         vector = self.vectors([query])[0] if encoded is None else encoded
         words = reader.words.shares(question_terms(query))
-        reasons = Reasons(self.index, query, vector, self._terms(query))
+        reasons, background = self._reasons(query, vector)
         rows, scores, evidence = self._best(query, vector, reasons, max(k, rerank), options)
         reread: list[float] = []
         if rerank:
@@ -304,9 +317,7 @@ class Searcher:
         weighed = Weighed(
             evidence=evidence,
             weights=self.fusion.weights(query),
-            probabilities=self.fusion.probabilities(
-                evidence, shares_held, Background.of(reasons.of(self.sample, self._sampled))
-            ),
+            probabilities=self.fusion.probabilities(evidence * reasons.spread, shares_held, background),
             words=words,
             reread=reread,
             holding=analyse.holding(words),
@@ -386,8 +397,20 @@ class Searcher:
             QueryError: The query is empty.
         """
         vector = self.vectors([query])[0]
-        reasons = Reasons(self.index, query, vector, self._terms(query))
+        reasons, _ = self._reasons(query, vector)
         return vector, self._weighed(query, vector, reasons, None, self.index.best)
+
+    def background(self, query: Query) -> Background:
+        """Return how the evidence of a query is distributed over the collection, as found in a sample of it."""
+        return self._reasons(query, self.vectors([query])[0])[1]
+
+    def _reasons(self, query: Query, vector: FloatArray) -> tuple[Reasons, Background]:
+        """Return what computes the evidence, for a question in words divided by its spread, and the background."""
+        reasons = Reasons(self.index, query, vector, self._terms(query))
+        background = Background.of(reasons.of(self.sample, self._sampled)).with_usual(self.fusion.usual)
+        if query.text:
+            reasons.spread = background.spread
+        return reasons, background
 
     def _terms(self, query: Query) -> Terms | None:
         """Return a query's weighted terms; None for a model that reads none."""

@@ -16,7 +16,6 @@ from typing import Final
 
 from auscult import schema
 from auscult.concepts import Autocomplete, Concept, KnowledgeBase
-from auscult.concepts.aspects import INFORMATION
 from auscult.concepts.identifiers import normalise_identifier
 from auscult.concepts.names import normalise_name
 from auscult.engines import manifest_at, signs_of
@@ -30,7 +29,7 @@ from auscult.search.coverage import aspects_of
 from auscult.service.caller import Caller, unknown_index
 from auscult.service.errors import Refusal
 from auscult.service.settings import Settings
-from auscult.understanding.aspect_words import QUESTIONS
+from auscult.understanding.aspects import QUESTIONS
 
 _LOG: Final = logging.getLogger("auscult.service")
 _EVERY: Final = 1.0
@@ -402,7 +401,7 @@ class Names:
         "gout tre" gives "gout" and "treatment". Without a known name before the last words, there are no aspects. With
         nothing typed, all aspects are returned.
         """
-        ordered = tuple(dict.fromkeys((*self.headed, *QUESTIONS, INFORMATION)))
+        ordered = tuple(dict.fromkeys((*self.headed, *QUESTIONS)))
         words = typed.split()
         if not words:
             return "", [*ordered]

@@ -1,7 +1,6 @@
 """Turn questions into queries: the entity they are about, the aspects they ask for, and their words."""
 
-from auscult.understanding.asking import gist
 from auscult.understanding.query import Query, query_text
 from auscult.understanding.reading import QuestionParser, Reading
 
-__all__ = ["Query", "QuestionParser", "Reading", "gist", "query_text"]
+__all__ = ["Query", "QuestionParser", "Reading", "query_text"]

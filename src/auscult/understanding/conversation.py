@@ -4,8 +4,8 @@ A question takes what it lacks from the last earlier question that had an entity
 
 - the entity, if the parser finds nothing that may be a name and the question has few other words. A question without
   a pronoun ("does it hurt?" has one) and with many words that are neither name nor aspect is complete by itself;
-- the aspects, if the question asks for none and has no verb of its own. "Can I drive?" and "what is asthma?" ask for
-  something themselves; "and asthma?" and "in older people?" do not.
+- the aspects, if the model reads none in its words and it has no verb of its own. "Can I drive?" and "what is
+  asthma?" ask for something themselves; "and asthma?" and "in older people?" do not.
 
 A question keeps the entity and aspects of the earlier one, and adds its words, if it asks for nothing of its own and
 either names people ("and smokers?"), or begins as a follow-up ("and grapefruit?") without a name that the knowledge
@@ -22,7 +22,6 @@ from typing import Final
 
 from auscult.concepts.aspects import INFORMATION
 from auscult.concepts.names import normalise_name
-from auscult.understanding.asking import gist
 from auscult.understanding.query import Query, unread_words
 from auscult.understanding.understand import Understanding
 
@@ -42,6 +41,7 @@ _FOLLOWS: Final = re.compile(
     re.IGNORECASE,
 )
 _MOST_UNREAD: Final = 2
+_ASKS: Final = 0.5
 _WORD: Final = re.compile(r"[^\W_]+")
 _PEOPLE: Final = frozenset(resources.files("auscult.understanding").joinpath("people.txt").read_text("utf-8").split())
 
@@ -76,7 +76,7 @@ def _completed(
     has_verb = not _VERBS.isdisjoint(_WORD.findall(query.text.lower()))
     says = len(unread_words(understanding.query))
     aspects_of_question = understanding.query.aspects
-    lacks = aspects_of_question in ((), (INFORMATION,)) and not (query.aspects or has_verb or says > _MOST_UNREAD)
+    lacks = not (query.aspects or has_verb or says > _MOST_UNREAD or _asks_itself(understanding))
     is_known = bool(query.entity) or not lacks or _names_another(understanding)
     has_name = bool(understanding.query.entity) and is_known
     is_named = has_name or (says > _MOST_UNREAD and not _REFERS.search(query.text))
@@ -94,13 +94,22 @@ def _completed(
             query_id=query.query_id,
             aspects=aspects or aspects_of_question,
             text=text,
-            gist=gist(text, about.entity),
+            aspect_likelihoods=() if aspects else understanding.query.aspect_likelihoods,
+            asking="" if aspects else understanding.query.asking,
         ),
         aspects_read=understanding.aspects_read and not aspects,
         entities=understanding.entities if is_named else before.entities,
         taken_entity="" if is_named else about.entity,
         taken_aspects=aspects,
     )
+
+
+def _asks_itself(understanding: Understanding) -> bool:
+    """Whether a question has words that ask for an aspect ("and its treatment?"), and not people ("and smokers?")."""
+    words = unread_words(replace(understanding.query, aspects=()))
+    likely = {aspect: chance for aspect, chance in understanding.likely.items() if aspect != INFORMATION}
+    asks = bool(words) and max(likely.values(), default=0.0) >= _ASKS
+    return asks and not all(normalise_name(word) in _PEOPLE for word in words)
 
 
 def _names_another(understanding: Understanding) -> bool:

@@ -9,8 +9,7 @@ from functools import lru_cache
 from typing import Final, Literal
 
 from auscult.concepts.names import normalise_name
-from auscult.understanding.asking import SAYING_NOTHING
-from auscult.understanding.aspect_words import ASPECT_WORDS
+from auscult.understanding.saying import SAYING_NOTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +24,10 @@ class Query:
         text: The original question, if any.
         names: Further names of the entity: the question's words, and synonyms.
         several: The names of each of several entities. `entity` then lists all, and `names` is empty.
-        gist: A short form of a long message; empty if the whole text is the question.
         likelihoods: For each entity of `each`, the probability in (0, 1] that it is meant; empty if the user named it.
+        aspect_likelihoods: For each aspect, the probability in (0, 1] that it is asked for; empty if the user named it.
+        asking: The question without the names in it ("what helps with this"), from which models that can
+            (`interfaces.ReadsAspects`) read what is asked; empty where the aspects were given.
         titled: Whether the entity was recognised with certainty and is a document's title.
     """
 
@@ -37,14 +38,10 @@ class Query:
     text: str = ""
     names: tuple[str, ...] = ()
     several: tuple[tuple[str, ...], ...] = ()
-    gist: str = ""
     likelihoods: tuple[float, ...] = ()
+    aspect_likelihoods: tuple[float, ...] = ()
+    asking: str = ""
     titled: bool = False
-
-    @property
-    def asked(self) -> str:
-        """Return the question in words: the gist of a long message, otherwise the whole text."""
-        return self.gist or self.text
 
     @property
     def each(self) -> tuple[tuple[str, ...], ...]:
@@ -88,7 +85,7 @@ _WORD: Final = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 
 
 def unread_words(query: Query, names: Iterable[str] = ()) -> list[str]:
-    """Return a question's words beyond its entity and aspects: "more common men" for "Is gout more common in men?".
+    """Return a question's words beyond its entity and aspects: "more men" for "Is gout more common in men?".
 
     Repeated words and words without content of their own ("how", "tell") are left out.
 
@@ -102,12 +99,8 @@ def unread_words(query: Query, names: Iterable[str] = ()) -> list[str]:
 # The function is called several times for one question.
 @lru_cache(maxsize=64)
 def _unread_words(query: Query, names: tuple[str, ...]) -> tuple[str, ...]:
-    text = query.asked
-    for words in ASPECT_WORDS:
-        if words.aspect in query.aspects:
-            text = words.pattern.sub(" ", text)
     known = {word for name in (*query.all_names, *query.aspects, *names) for word in normalise_name(name).split()}
     candidates = (
-        word for word in _WORD.findall(text) if SAYING_NOTHING.isdisjoint((word.lower(), normalise_name(word)))
+        word for word in _WORD.findall(query.text) if SAYING_NOTHING.isdisjoint((word.lower(), normalise_name(word)))
     )
     return tuple(dict.fromkeys(word for word in candidates if not known.issuperset(normalise_name(word).split())))

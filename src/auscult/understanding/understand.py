@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from auscult.concepts import Concept, EntityResolver, KnowledgeBase, Match
@@ -13,8 +13,8 @@ from auscult.concepts.identifiers import normalise_identifier
 from auscult.concepts.mentions import GENERIC, is_acronym
 from auscult.concepts.names import abbreviations, normalise_name, order_free_key
 from auscult.errors import QueryError
-from auscult.understanding import Query, QuestionParser, gist
-from auscult.understanding.reading import DOUBTFUL, Possible
+from auscult.understanding import Query, QuestionParser
+from auscult.understanding.reading import SURE, Possible
 from auscult.understanding.spelling import ordinary_words
 
 # Qualifiers that taxonomies add after a name, and names of residual categories.
@@ -25,6 +25,9 @@ _MOST_NAMES = 16
 # Shorter words are similar to too many others.
 _LONG_ENOUGH = 6
 _NO_TITLES: Mapping[str, str] = MappingProxyType({})
+_NOTHING: Mapping[str, float] = MappingProxyType({})
+_DOUBTFUL = 0.5
+"""Most that a name without an exact match can be likely."""
 
 
 def _no_word(_: str) -> bool:
@@ -52,6 +55,11 @@ class AskedEntity:
     likelihood: float = 1.0
 
     @property
+    def sure(self) -> bool:
+        """Whether the query is taken to be about it."""
+        return self.likelihood >= SURE
+
+    @property
     def name(self) -> str:
         """Return the most useful name: a title if there is one, as models learn entities from titles."""
         if self.match is None:
@@ -67,6 +75,7 @@ class Understanding:
     Attributes:
         query: The query to answer; its entity_id is that of `match`.
         aspects_read: Whether the aspects were read from the question.
+        likely: How likely each known aspect is asked for, the likeliest first; empty where none was read.
         entities: Everything the query is, or may be, about. "Can I take ibuprofen with warfarin" has two: the query's
             entity then lists both, and its names are empty.
         corrections: Misspelt words of the question, as (written, read).
@@ -76,6 +85,7 @@ class Understanding:
 
     query: Query
     aspects_read: bool = False
+    likely: Mapping[str, float] = field(default_factory=lambda: _NOTHING)
     entities: tuple[AskedEntity, ...] = ()
     corrections: tuple[tuple[str, str], ...] = ()
     taken_entity: str = ""
@@ -107,17 +117,25 @@ class Understanding:
         """Return one line that explains the reading to users; empty if there is nothing to explain."""
         read = [f"read '{written}' as '{meant}'" for written, meant in self.corrections]
         entity = self._entity_note
-        aspects = [f"asked about: {', '.join(self.query.aspects)}"] if self.aspects_read and self.query.aspects else []
+        aspects = [f"asked about: {self._aspects_note}"] if self.aspects_read and self.likely else []
         taken = ", ".join(filter(None, (self.taken_entity, *self.taken_aspects)))
         before = [f"from before: {taken}"] if taken else []
         return "; ".join((*read, entity, *aspects, *before)) if entity else ""
+
+    @property
+    def _aspects_note(self) -> str:
+        """The aspects with their probabilities; the nearest one where the model is not sure of any."""
+        if self.query.aspects:
+            return ", ".join(f"{aspect} ({self.likely.get(aspect, 1.0):.0%})" for aspect in self.query.aspects)
+        nearest, chance = next(iter(self.likely.items()))
+        return f"not sure, perhaps {nearest} ({chance:.0%})"
 
     @property
     def _entity_note(self) -> str:
         if not self.asked:
             return "no name was recognised; searching for the question's words" if self.query.text else ""
         if len(self.entities) > 1:
-            sure = all(entity.likelihood == 1 for entity in self.entities)
+            sure = all(entity.sure for entity in self.entities)
             listed = (" and " if sure else ", ").join(map(_told, self.entities))
             return f"{'understood as' if sure else 'may be about'}: {listed}"
         if self.match is None:
@@ -130,7 +148,7 @@ class Understanding:
             "fuzzy": f"nearest to '{self.match.matched_name}' (similarity {self.match.score:.2f})",
         }[self.match.kind]
         named = f"; the documents call it '{self.query.entity}'" if self.in_collection else ""
-        verb = "understood as" if self.entities[0].likelihood == 1 else "may be about"
+        verb = "understood as" if self.entities[0].sure else "may be about"
         return f"{verb}: {concept.name} ({concept.concept_id}), {how}{named}"
 
 
@@ -170,10 +188,13 @@ def understand(
     text = query.text.strip()
     corrections: tuple[tuple[str, str], ...] = ()
     possible: tuple[Possible, ...] = (Possible(entity, 1.0),) if entity else ()
+    asking, likely = "", _NOTHING
     if text and not (entity and aspects):
         text, corrections = parser.spelling.corrected(text, in_texts)
         reading = parser.read(text)
-        aspects, possible = aspects or reading.aspects, possible or reading.entities
+        if not aspects:
+            aspects, asking, likely = reading.aspects, reading.asking, reading.likely
+        possible = possible or reading.entities
     entities = tuple(
         _resolved(candidate, parser.resolver, titles, in_texts, given=bool(entity)) for candidate in possible
     )
@@ -181,9 +202,16 @@ def understand(
         remedy = "give a name, or an identifier such as DOID:2986 or UMLS:C0017661"
         raise QueryError("an identifier of the knowledge base", repr(entity), remedy)
     for resolved in entities:
-        if resolved.likelihood == 1:
+        if resolved.sure:
             text = _renamed(text, resolved.asked, resolved.name)
-    read = Query(query.query_id, " and ".join(resolved.name for resolved in entities), aspects, text=text)
+    read = Query(
+        query.query_id,
+        " and ".join(resolved.name for resolved in entities),
+        aspects,
+        text=text,
+        aspect_likelihoods=tuple(likely[aspect] for aspect in aspects) if likely else (),
+        asking=asking,
+    )
     if len(entities) == 1:
         (only,) = entities
         match = only.match
@@ -192,11 +220,10 @@ def understand(
         read = replace(read, several=tuple(resolved.names for resolved in entities))
     read = replace(
         read,
-        gist=gist(text, read.entity),
         likelihoods=() if entity else tuple(resolved.likelihood for resolved in entities),
-        titled=bool(entities and not entity) and all(one.title and one.likelihood == 1 for one in entities),
+        titled=bool(entities and not entity) and all(one.title and one.sure for one in entities),
     )
-    return Understanding(read, bool(query.text) and not query.aspects, entities, corrections)
+    return Understanding(read, bool(query.text) and not query.aspects, likely, entities, corrections)
 
 
 def _resolved(
@@ -217,7 +244,7 @@ def _resolved(
     if not matches:
         return AskedEntity(words, (words,), title=titles.get(normalise_name(words), ""), likelihood=possible.likelihood)
     match = matches[0]
-    likelihood = min(possible.likelihood, DOUBTFUL) if match.kind == "fuzzy" and not given else possible.likelihood
+    likelihood = min(possible.likelihood, _DOUBTFUL) if match.kind == "fuzzy" and not given else possible.likelihood
     title = _title(words, match.concept, titles, known)
     return AskedEntity(words, names_of(words, match, known), match, tuple(matches[1:]), title, likelihood)
 

@@ -98,6 +98,7 @@ class Candidates:
         in_words: Whether it is a question in words.
         coverage: How much of the question is in each (`search.certainty`), (candidates, 2).
         background: Background of the question over the collection.
+        spread: What the evidence is divided by (`search.evidence`), (evidence,).
     """
 
     evidence: FloatArray
@@ -106,6 +107,12 @@ class Candidates:
     in_words: bool
     coverage: FloatArray = field(default_factory=lambda: np.zeros((0, len(HELD)), np.float32))
     background: Background = NO_BACKGROUND
+    spread: FloatArray = field(default_factory=lambda: np.ones(len(EVIDENCE), np.float32))
+
+    @property
+    def undivided(self) -> FloatArray:
+        """Return the evidence as it is before it is divided by its spread, (candidates, evidence)."""
+        return self.evidence * self.spread
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +183,7 @@ def candidates(searcher: Searcher, question: OwnQuestion, chance: np.random.Gene
     evidence, vector, _ = partly_hidden(searcher, question, chance)
     # A search has it for the first passages by the present weights; candidates must not depend on these weights.
     evidence[:, SENTENCE] = 0
-    background = Background.of(evidence[searcher.sample])
+    background = searcher.background(question.query)
     eligible = np.ones(len(evidence), bool)
     eligible[searcher.index.reader.wordless] = False
     possible = np.flatnonzero(eligible)
@@ -197,6 +204,7 @@ def candidates(searcher: Searcher, question: OwnQuestion, chance: np.random.Gene
         bool(question.query.text),
         asked_and_held(searcher.index, question.query, rows),
         background,
+        background.spread if question.query.text else np.ones(len(EVIDENCE), np.float32),
     )
 
 
@@ -345,7 +353,7 @@ def _first_hits(weighted: Sequence[tuple[Candidates, FloatArray]], usual: Backgr
     firsts, right = [], []
     for question, weights in weighted:
         scores = question.evidence @ weights
-        features = certain_evidence(question.evidence, question.coverage, question.background.with_usual(usual))
+        features = certain_evidence(question.undivided, question.coverage, question.background.with_usual(usual))
         # Without related candidates, the second pass would equal the first.
         for eligible in (np.ones(len(scores), bool), ~question.related)[: 1 + question.related.any()]:
             if eligible.any():

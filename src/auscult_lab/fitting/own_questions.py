@@ -36,7 +36,7 @@ from auscult.errors import QueryError
 from auscult.index.words import analyse
 from auscult.search.searcher import Searcher
 from auscult.understanding import Query
-from auscult.understanding.aspect_words import QUESTIONS, question_about
+from auscult.understanding.aspects import QUESTIONS, question_about
 
 FORMS = ("parts", "read", "unread", "entity", "words", "more", "named", "unknown")
 _SHARES = (3, 3, 3, 1, 5, 3, 3, 2)

@@ -22,7 +22,7 @@ from auscult.concepts.opening import open_knowledge_base
 from auscult.documents import Document, Passage
 from auscult.encoders.general.readers import WindowReader
 from auscult.encoders.general.towers import unit
-from auscult.understanding.aspect_words import question_about
+from auscult.understanding.aspects import question_about
 from auscult_lab.general.reading import ReadDocuments
 from auscult_lab.training.batches import Key
 from auscult_lab.training.labels import title_words

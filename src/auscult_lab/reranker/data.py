@@ -33,14 +33,13 @@ from auscult.encoders.general.readers import WindowReader
 from auscult.encoders.general.towers import unit
 from auscult.encoders.reranker import Pair, label, pair
 from auscult.interfaces import FloatArray
-from auscult.understanding.aspect_words import ASPECT_WORDS, QUESTIONS, question_about
+from auscult.understanding.aspects import QUESTIONS, question_about
 from auscult_lab.general.data import aspect_of
 from auscult_lab.training.batches import Key
 from auscult_lab.training.labels import title_words
 
 FORMS: Final = {"question": 6, "parts": 3, "aspect": 1, "sentence": 3}
 HIDING: Final = {"nothing": 7, "headings": 3, "everything": 7, "own": 3}
-_WORDS: Final = {words.aspect: words.pattern for words in ASPECT_WORDS}
 _LIKELY: Final = 4
 _NEAR: Final = 24
 _AT_ONCE: Final = 256
@@ -189,8 +188,7 @@ class RerankerExamples:
 
     def _says(self, passage: int, aspect: str) -> bool:
         """Check whether a heading may be about an aspect that it does not name, as "Surgery" about treatment."""
-        words = _WORDS.get(aspect)
-        return bool(words and words.search(self._headings[passage]))
+        return not set(aspect.split()).isdisjoint(normalise_name(self._headings[passage]).split())
 
     def _text(self, passage: int, left_out: int | None, chance: np.random.Generator) -> list[int]:
         """Return tokens of a passage, sometimes from a later sentence on; a sentence may be left out."""

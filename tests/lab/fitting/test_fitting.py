@@ -56,7 +56,7 @@ def made_up(count: int, in_words: bool, seed: int) -> list[Candidates]:
 
 def said_of(fusion: Fusion, example: Candidates, row: int) -> float:
     rows = slice(row, row + 1)
-    return fusion.probabilities(example.evidence[rows], example.coverage[rows], example.background)[0]
+    return fusion.probabilities(example.undivided[rows], example.coverage[rows], example.background)[0]
 
 
 def test_weights_are_the_best_that_are_not_negative() -> None:

@@ -69,6 +69,7 @@ def save(
     reader: Mapping[str, Any],
     terms: TermFiles | None = None,
     fusion: Mapping[str, Any] | None = None,
+    aspects: Sequence[str] = (),
     training: Mapping[str, object] | None = None,
 ) -> None:
     """Write a model folder, or replace the model in it.
@@ -84,6 +85,7 @@ def save(
         reader: Options of `WindowReader`.
         terms: The reader of weighted terms; None for a model without.
         fusion: Weights of the evidence; none until they are fitted.
+        aspects: The `aspects` of `GeneralEncoder`.
         training: The training record.
 
     Raises:
@@ -100,6 +102,7 @@ def save(
             "name": name,
             "reader": dict(reader),
             "start_share": start_share,
+            "aspects": list(aspects),
             "fusion": dict(fusion or {}),
             "sha256": digest_of_folders(fresh, *_FILES),
         }
@@ -120,6 +123,7 @@ def what_reads(folder: Path) -> dict[str, Any]:
         "tokenizer": (folder / _TOKENIZER).read_bytes(),
         "transformer": (folder / _TRANSFORMER).read_bytes(),
         "reader": settings["reader"],
+        "aspects": settings.get("aspects", ()),
         "terms": _terms_of(folder, settings),
     }
 
@@ -199,5 +203,6 @@ def load(folder: Path) -> GeneralEncoder:
             start_share=float(settings["start_share"]),
             fusion=settings["fusion"],
             terms=terms,
+            aspects=settings.get("aspects", ()),
             fingerprint=fingerprint_of({key: value for key, value in settings.items() if key != "fusion"}),
         )

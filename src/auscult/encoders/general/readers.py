@@ -116,6 +116,7 @@ class WindowReader:
         window: Tokens of a window, including special ones and those of `told`. A longer sentence is cut, as is one of
             more than 32,768 characters.
         skipped: Tokens of words to skip, unless another piece of a word follows.
+        asked_whole: Whether no word of a question is skipped: "how long can I" says what is asked.
 
     Attributes:
         room: Number of tokens in a window that are left for sentences.
@@ -123,7 +124,7 @@ class WindowReader:
 
     def __init__(
         self, transformer: Transformer, tokenizer: Any, dim: int, *, asked: str = "", told: str = "",
-        window: int = 256, skipped: Sequence[str] = (),
+        window: int = 256, skipped: Sequence[str] = (), asked_whole: bool = False,
     ) -> None:  # fmt: skip
         self.dim = dim
         self._transformer = transformer
@@ -134,6 +135,7 @@ class WindowReader:
         self._asked, self._told = ([*first, *prefix] for prefix in before)
         self.room = window - len(marks) - max(map(len, before))
         self._skipped = frozenset(filter(None, map(tokenizer.token_to_id, skipped)))
+        self._asked_whole = asked_whole
         vocabulary = tokenizer.get_vocab() if self._skipped else {}
         self._pieces = frozenset(number for token, number in vocabulary.items() if token.startswith(_PIECE))
 
@@ -152,7 +154,7 @@ class WindowReader:
 
     def ask(self, texts: Sequence[str]) -> FloatArray:
         """Return vectors of short questions, (texts, dim), not of unit length."""
-        tokens = self._tokens(texts)
+        tokens = self._tokens(texts, whole=self._asked_whole)
         return self._run([[row] for row in range(len(tokens))], tokens, self._asked)
 
     def cut(self, passages: Sequence[Sequence[str]]) -> tuple[list[list[int]], list[list[int]]]:
@@ -172,7 +174,7 @@ class WindowReader:
                 number += 1
         return tokens, windows
 
-    def _tokens(self, texts: Sequence[str]) -> list[list[int]]:
+    def _tokens(self, texts: Sequence[str], *, whole: bool = False) -> list[list[int]]:
         texts = [in_one_spelling(text[:MOST_CHARACTERS]) for text in texts]
         if len(texts) <= _FEW:
             # For so few, waking the library's threads would take longer.
@@ -181,7 +183,7 @@ class WindowReader:
             encodings = self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)
         rows = []
         for ids in (encoding.ids for encoding in encodings):
-            if self._skipped:
+            if self._skipped and not whole:
                 pairs = zip_longest(ids, ids[1:])
                 ids = [token for token, after in pairs if token not in self._skipped or after in self._pieces]
             rows.append(ids[: self.room])

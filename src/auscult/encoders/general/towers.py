@@ -4,7 +4,8 @@
     h_i = gelu(W [x_i; p; d; x_{i-1}; x_{i+1}] + b)
     a_i = unit(A h_i + a),  e_i = unit(E h_i + e)                   for each sentence
     a_P, e_P = unit(mean of a_i, e_i over the passage, by tokens)   for a passage
-    a_Q = unit(A'' gelu(A' q + a') + a'')                           for the name of an aspect; the same for an entity's
+    a_Q = unit(A'' gelu(A' q + a') + a'')                           for the name of an aspect; the same for an entity's,
+                                                                    and for what a question asks ("asked")
 
 All input vectors have unit length, or are zeros if there is no text. Cost: a million multiplications a sentence. See
 `general` for the training.
@@ -23,6 +24,8 @@ from auscult.interfaces import FloatArray
 
 Side = Literal["entity", "aspect"]
 SIDES: tuple[Side, Side] = ("entity", "aspect")
+Read = Literal["entity", "aspect", "asked"]
+"""What a short text is read as: an entity's name, an aspect's, or a question without the names in it."""
 _SMALLEST = np.float32(1e-9)
 _AT_ONCE = 4096
 _ERF = np.array([1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592], np.float32)
@@ -51,7 +54,9 @@ class Towers:
 
     Args:
         weights: `body.weight` (hidden, 5 dim), `body.bias`; for each side `SIDE.weight`, `SIDE.bias`,
-            `SIDE.first.weight` (hidden, dim), `SIDE.first.bias`, `SIDE.second.weight`, `SIDE.second.bias`.
+            `SIDE.first.weight` (hidden, dim), `SIDE.first.bias`, `SIDE.second.weight`, `SIDE.second.bias`; the same
+            for "asked" in a model that reads what a question asks, which also has `known` (aspects, dim), the place
+            of each known aspect, and `heat` (1,), by which cosines with these are multiplied before the softmax.
     """
 
     def __init__(self, weights: Mapping[str, FloatArray]) -> None:
@@ -80,8 +85,24 @@ class Towers:
                 placed[side][begin : begin + len(hidden)] = unit(self._dense(side, hidden))
         return placed
 
-    def ask(self, side: Side, names: FloatArray) -> FloatArray:
-        """Return unit vectors, (names, dim), of entity or aspect names from their vectors, (names, width)."""
+    @property
+    def read_questions(self) -> bool:
+        """Whether they read what a question asks."""
+        return "asked.first.weight" in self._weights
+
+    def likely(self, asked: FloatArray) -> FloatArray:
+        """Return how likely each known aspect is meant, (questions, aspects), rows adding up to 1.
+
+        Args:
+            asked: Places of what questions ask, unit rows, (questions, dim).
+        """
+        scores = asked @ self._weights["known"].T * self._weights["heat"]
+        shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+        likelihoods: FloatArray = shares / shares.sum(axis=1, keepdims=True)
+        return likelihoods
+
+    def ask(self, side: Read, names: FloatArray) -> FloatArray:
+        """Return unit vectors, (names, dim), of short texts from their vectors, (names, width)."""
         hidden = _gelu(self._dense(f"{side}.first", unit(names) * self._scale))
         return unit(self._dense(f"{side}.second", hidden))
 

@@ -22,10 +22,10 @@ from auscult.service.answering import unread
 from auscult.service.page.asking import ASSERTIONS, PageQuestion
 from auscult.service.page.hits import DATES
 from auscult.understanding import Query
-from auscult.understanding.aspect_words import ASPECT_WORDS
+from auscult.understanding.aspects import QUESTIONS
 from auscult.understanding.understand import AskedEntity, Understanding
 
-ASPECTS: Final = ("information", *(words.aspect for words in ASPECT_WORDS))
+ASPECTS: Final = tuple(QUESTIONS)
 """Aspects that can be chosen."""
 _NEIGHBOURS: Final = 6
 _BEFORE: Final = "from before"

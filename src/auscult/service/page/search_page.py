@@ -34,7 +34,7 @@ from auscult.service.page.troubles import no_index
 from auscult.service.routes import Stated, audited
 from auscult.service.saved import SavedSearch
 from auscult.service.state import Names, State
-from auscult.understanding.aspect_words import question_about
+from auscult.understanding.aspects import question_about
 from auscult.understanding.understand import Understanding
 
 router = APIRouter(include_in_schema=False)

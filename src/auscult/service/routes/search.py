@@ -8,7 +8,6 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel
 
 from auscult import schema
-from auscult.concepts.aspects import INFORMATION
 from auscult.interfaces import Assertion
 from auscult.provenance import now
 from auscult.search.coverage import Cell, cover
@@ -18,7 +17,7 @@ from auscult.service.caller import Asking, allowed
 from auscult.service.errors import Refusal, disk_refusal
 from auscult.service.feedback import Feedback, Judged
 from auscult.service.routes import ERRORS, IndexQuery, Stated, audited, conditions, row_of, searcher_of, to_response
-from auscult.understanding.aspect_words import QUESTIONS, question_about
+from auscult.understanding.aspects import QUESTIONS, question_about
 from auscult.understanding.conversation import MOST_EARLIER
 
 router = APIRouter(tags=["search"])
@@ -119,7 +118,7 @@ def aspects(
     # Aspects that begin with the prefix come before those with a later word that does.
     typed = " ".join(prefix.lower().split())
     names = state.served(index, caller).opened.names_for(caller.groups) if index else None
-    ordered = names.aspects()[1] if names else [*QUESTIONS, INFORMATION]
+    ordered = names.aspects()[1] if names else [*QUESTIONS]
     first = [name for name in ordered if name.startswith(typed)]
     matching = [*first, *(name for name in ordered if name not in first and f" {typed}" in name)]
     entity, behind = names.aspects(prefix) if names and typed and not matching else ("gout", [])

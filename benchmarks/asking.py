@@ -1,0 +1,170 @@
+"""Questions in people's words about sections of documents that nobody trained on, and near misses.
+
+    AUSCULT_DATA=... python benchmarks/asking.py [--model MODEL ...] [--collection NAME ...] [--label LABEL]
+
+The questions are `questions_written/dev` of the data: 253 that a section answers, in ten manners of asking, and 80 that
+the collection does not answer. They serve to choose models, not to train them. A collection is all of its documents
+that no training question is about (`questions_written/not_for_training`): MedQuAD's test part and others, half of the
+NHS pages, of the labels of medicines, and of the notes.
+
+For each model and collection: R@1 and R@10 of the section that answers, with a 95 % bootstrap interval; of right first
+hits, the share that is said at most to be uncertain, the share whose marked sentences hold the answer's sentence, and
+how many are marked; of near misses, how many are said to answer; of wrong first hits, how many are with a probability
+above one half. Indexes are kept in --cache; the first run takes half an hour with `fast`.
+
+Writes benchmarks/results/asking.json, a record per model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from auscult.catalogue import data_dir
+from auscult.concepts.opening import open_for_questions
+from auscult.documents import Document, Section, build_document
+from auscult.encoders import load_model
+from auscult.files.writing import write_json
+from auscult.interfaces import Hit
+from auscult.provenance import stamp
+from auscult.search import Searcher, build_index
+from auscult.search.certainty import DOUBTFUL, LIKELY
+
+RESULT = Path(__file__).resolve().parent / "results" / "asking.json"
+CACHE = Path.home() / ".cache" / "auscult" / "asking"
+KIND = "asking"
+_RESAMPLED = 2_000
+
+
+def _rows(name: str) -> Iterator[dict[str, Any]]:
+    with gzip.open(data_dir() / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
+
+
+def _medquad() -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
+    for row in _rows("medquad/documents"):
+        yield row["doc_id"], row["title"], [(part["qtype"], part["text"]) for part in row["passages"]]
+
+
+def _sectioned(name: str) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
+    for row in _rows(name):
+        doc_id, title = row.get("doc_id") or row["note_id"], row.get("title") or row.get("sample_name") or ""
+        yield doc_id, title, [(part["heading"] or "", part["text"]) for part in row["sections"]]
+
+
+COLLECTIONS = {
+    "medquad": _medquad,
+    "nhs": lambda: _sectioned("consumer_health/nhs_pages"),
+    "labels": lambda: _sectioned("drug_labels/fda_labels"),
+    "notes": lambda: _sectioned("clinical_notes/mtsamples"),
+}
+
+
+def documents_of(collection: str) -> list[Document]:
+    """Return the documents of a collection that no training question is about."""
+    with gzip.open(data_dir() / "questions_written/not_for_training.tsv.gz", "rt", encoding="utf-8") as lines:
+        kept_apart = {line.rstrip("\n").split("\t")[1] for line in lines}
+    return [
+        build_document(doc_id=doc_id, title=title or "", sections=[Section(*section) for section in sections])
+        for doc_id, title, sections in COLLECTIONS[collection]()
+        if doc_id in kept_apart
+    ]
+
+
+def answering(question: Mapping[str, Any], document: Document) -> dict[str, tuple[int, int]]:
+    """Return the passages that hold a question's answer, under its heading where one is, and where the answer is."""
+    holding = {}
+    for passage in document.passages:
+        at = document.text.find(question["answer"], passage.start, passage.end)
+        if at >= 0:
+            holding[passage.passage_id] = passage.heading == question["heading"], at
+    named = any(is_named for is_named, _ in holding.values())
+    length = len(question["answer"])
+    return {key: (at, at + length) for key, (is_named, at) in holding.items() if is_named or not named}
+
+
+def measured(searcher: Searcher, documents: Sequence[Document], collection: str) -> dict[str, Any]:
+    """Ask the questions of a collection, and return its row."""
+    by_id = {document.doc_id: document for document in documents}
+    asked = [row for row in _rows("questions_written/dev/questions") if row["collection"] == collection]
+    misses = [row for row in _rows("questions_written/dev/unanswerable") if row["collection"] == collection]
+    ranks, firsts, marked, marks = [], [], [], []
+    for question in asked:
+        right = answering(question, by_id[question["doc_id"]])
+        hits = searcher.search(question["question"], 10)
+        ranks.append(next((hit.rank for hit in hits if hit.passage_id in right), 0))
+        firsts.append(hits[0].probability or 0.0)
+        if ranks[-1] == 1:
+            told = [each for each in hits[0].sentences if each.marked]
+            begin, end = right[hits[0].passage_id]
+            marked.append(any(_overlap(each.start, each.end, begin, end) for each in told))
+            marks.append(len(told))
+    is_right, probabilities = np.array(ranks) == 1, np.array(firsts)
+    missed = [_probability(searcher.search(row["question"], 1)) for row in misses]
+    low, high = _interval(is_right)
+    return {
+        "collection": collection,
+        "documents": len(documents),
+        "passages": sum(len(document.passages) for document in documents),
+        "questions": len(asked),
+        "r1": float(is_right.mean()),
+        "r1_interval": [low, high],
+        "r10": float((np.array(ranks) > 0).mean()),
+        "right_said_uncertain": float((probabilities[is_right] < DOUBTFUL).mean()),
+        "wrong_above_half": float((probabilities[~is_right] > 0.5).mean()),
+        "answer_marked": float(np.mean(marked)),
+        "marks": float(np.mean(marks)),
+        "near_misses": len(misses),
+        "near_misses_said_to_answer": int(sum(each >= LIKELY for each in missed)),
+    }
+
+
+def _probability(hits: Sequence[Hit]) -> float:
+    return (hits[0].probability or 0.0) if hits else 0.0
+
+
+def _overlap(start: int, end: int, begin: int, stop: int) -> bool:
+    """Return whether a sentence holds more than half of the answer, or is more than half in it."""
+    return min(end, stop) - max(start, begin) > min(end - start, stop - begin) / 2
+
+
+def _interval(values: np.ndarray[Any, np.dtype[np.bool_]]) -> tuple[float, float]:
+    chance = np.random.default_rng(0)
+    means = values[chance.integers(len(values), size=(_RESAMPLED, len(values)))].mean(axis=1)
+    low, high = np.percentile(means, [2.5, 97.5]).tolist()
+    return low, high
+
+
+def main() -> None:
+    """Measure models, and write the records."""
+    options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    options.add_argument("--model", nargs="+", default=["fast"], help="shipped models, or folders of models")
+    options.add_argument("--collection", nargs="+", choices=COLLECTIONS, default=[*COLLECTIONS])
+    options.add_argument("--cache", type=Path, default=CACHE, help="where the indexes are kept")
+    options.add_argument("--label", default="", help="what the records call a model of another version: 0.1.0")
+    options.add_argument("--out", type=Path, default=RESULT)
+    chosen = options.parse_args()
+    known, records = open_for_questions(), []
+    for name in chosen.model:
+        encoder, rows = load_model(name), []
+        for collection in chosen.collection:
+            documents, place = documents_of(collection), chosen.cache / Path(name).name / collection
+            if not place.is_dir():
+                build_index(documents, encoder, place, knowledge_base=known, corpus=collection)
+            rows.append(measured(Searcher.open(place, encoder), documents, collection))
+            print(name, json.dumps(rows[-1]), file=sys.stderr, flush=True)
+        label = f"{encoder.name} {chosen.label}".strip()
+        record = {"kind": KIND, "title": label, "model": label, "fingerprint": encoder.fingerprint}
+        records.append({**record, "collections": rows, **stamp()})
+        write_json(chosen.out, records)
+
+
+if __name__ == "__main__":
+    main()

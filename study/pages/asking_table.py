@@ -1,0 +1,47 @@
+"""Questions in people's words about sections, by collection and model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from auscult_lab.evaluation.tables import TextTable
+from study.pages.plain_values import measured_on
+
+_COLUMNS = (
+    "Collection", "passages", "questions", "Model", "R@1", "R@10", "answer marked", "marks", "right, said uncertain",
+    "wrong, above one half", "near misses said to answer",
+)  # fmt: skip
+_NOTE = """Percent; R@1 with a 95 % interval. *Answer marked*: of right first hits, those whose marked sentences hold
+the answer's. Questions are written, for choosing models; no training question is about these documents."""
+
+
+def asking_table(records: Sequence[Mapping[str, Any]]) -> TextTable:
+    """Build a row a collection and model."""
+    collections = list(dict.fromkeys(row["collection"] for record in records for row in record["collections"]))
+    rows = [
+        _row(str(record["model"]).removeprefix("General encoder, "), row)
+        for collection in collections
+        for record in records
+        for row in record["collections"]
+        if row["collection"] == collection
+    ]
+    note = f"{' '.join(_NOTE.split())} {measured_on(records[0])}"
+    return TextTable("Questions about sections", _COLUMNS, tuple(rows), (note,))
+
+
+def _row(model: str, row: Mapping[str, Any]) -> tuple[str, ...]:
+    low, high = row["r1_interval"]
+    return (
+        row["collection"],
+        f"{row['passages']:,}",
+        f"{row['questions']:,}",
+        model,
+        f"{100 * row['r1']:.1f} [{100 * low:.1f}, {100 * high:.1f}]",
+        f"{100 * row['r10']:.1f}",
+        f"{100 * row['answer_marked']:.1f}",
+        f"{row['marks']:.2f}",
+        f"{100 * row['right_said_uncertain']:.1f}",
+        f"{100 * row['wrong_above_half']:.1f}",
+        f"{row['near_misses_said_to_answer']} of {row['near_misses']}",
+    )

@@ -1,0 +1,57 @@
+"""Aspects: their names, their questions, and what the shipped encoder reads in any wording."""
+
+from __future__ import annotations
+
+import pytest
+
+from auscult.encoders import load_model
+from auscult.understanding.aspects import QUESTIONS, ReadsAspects, question_about
+
+
+def test_each_aspect_has_a_question_with_the_place_of_the_name() -> None:
+    assert all(question.count("{e}") == 1 for question in QUESTIONS.values())
+    assert len(set(QUESTIONS.values())) == len(QUESTIONS)
+
+
+def test_a_question_about_an_aspect_names_the_thing() -> None:
+    assert question_about("treatment", "gout") == "How is gout treated?"
+    assert question_about("house rules", "gout") == "House rules of gout?"
+
+
+@pytest.fixture(scope="module", params=["fast", "best"])
+def reader(request: pytest.FixtureRequest) -> ReadsAspects:
+    model = load_model(request.param)
+    assert isinstance(model, ReadsAspects)
+    return model
+
+
+def test_the_shipped_encoders_know_the_aspects_that_have_a_question(reader: ReadsAspects) -> None:
+    (likely,) = reader.read_aspects(["how is this treated"])
+    assert set(likely) == set(QUESTIONS)
+    assert sum(likely.values()) == pytest.approx(1, abs=1e-4)
+    assert list(likely.values()) == sorted(likely.values(), reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("asking", "aspects"),
+    [
+        ("do many people have this", {"frequency"}),
+        ("is this rare", {"frequency"}),
+        ("can my children get this from me", {"inheritance", "transmission"}),
+        ("what is wrong in the DNA in this", {"genetic changes"}),
+        ("how can they be sure that it is this", {"diagnosis"}),
+        ("i forgot my this last night", {"missed dose"}),
+        ("what runs through the mind of a beta blocker", set()),
+    ],
+)
+def test_an_aspect_is_read_in_any_wording(reader: ReadsAspects, asking: str, aspects: set[str]) -> None:
+    (likely,) = reader.read_aspects([asking])
+    first = list(likely)[:2]
+    assert not aspects or aspects.intersection(first), likely
+
+
+def test_what_doctors_give_is_read_by_the_larger_encoder() -> None:
+    model = load_model("best")
+    assert isinstance(model, ReadsAspects)
+    (likely,) = model.read_aspects(["what do doctors give people for this"])
+    assert {"treatment", "uses", "medications"}.intersection(list(likely)[:3]), likely
