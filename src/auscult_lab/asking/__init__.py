@@ -1,0 +1,9 @@
+"""A reader of the general encoder learns from written questions about passages, and from wrong passages beside them.
+
+The steps, in order: questions and their documents (`written`), passages as windows of tokens (`windows`), wrong
+passages that are hard to tell from right ones (`candidates`), a cross-encoder that scores them (`teacher`), the
+training of the reader (`tuning`), and that of the towers over it, one of which reads what a question asks (`towers`).
+
+The shipped `fast` and `best` were trained by these steps, with questions of BioASQ and PubMedQA beside the written ones.
+No command joins the steps yet.
+"""

@@ -1,0 +1,256 @@
+"""Written questions, near misses and phrasings, and the documents of the six collections they are about.
+
+The card of the questions says how they were written and what each field of the files means. A question says where its
+answer is by ranges of characters in the text of its passage. The documents are built here as the product builds them,
+so that a passage's number is its place in `Document.passages`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import md5
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from auscult.catalogue import locate
+from auscult.documents import Document, Passage, Section
+from auscult.documents.building import build_document
+from auscult.files.records import Record, read_many
+from auscult.sources.sectioned import headed_sections
+from auscult.understanding.reading import QuestionParser, asked_of
+
+_HELD_OUT, _HALVES = 12, 2
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenQuestion:
+    """A question that one passage answers.
+
+    Attributes:
+        question_id: Identifier.
+        collection: Name of the collection.
+        doc_id: Document in the collection.
+        passage: Number of the passage in the document, from 0.
+        heading: The passage's heading.
+        manner: How the question is asked: "relative", "shorthand" and others.
+        question: The question.
+        answers: First and one past the last character of each sentence that answers, in the passage's text.
+    """
+
+    question_id: str
+    collection: str
+    doc_id: str
+    passage: int
+    heading: str
+    manner: str
+    question: str
+    answers: tuple[tuple[int, int], ...]
+
+    def sentence(self, passage: Passage) -> int:
+        """Return the number of the sentence of its passage in which the answer begins; -1 for none."""
+        begin = passage.start + self.answers[0][0] if self.answers else passage.end
+        return next((number for number, each in enumerate(passage.sentences) if begin < each.end), -1)
+
+
+@dataclass(frozen=True, slots=True)
+class NearMiss:
+    """A question that its collection does not answer.
+
+    Attributes:
+        question_id: Identifier.
+        collection: Name of the collection.
+        doc_id: Document on its subject; empty for a subject without one.
+        kind: What is missing: "absent aspect", "absent subject", "number" or "relation".
+        manner: How the question is asked.
+        question: The question.
+    """
+
+    question_id: str
+    collection: str
+    doc_id: str
+    kind: str
+    manner: str
+    question: str
+
+
+@dataclass(frozen=True, slots=True)
+class Phrasing:
+    """A way to ask for an aspect.
+
+    Attributes:
+        of: What has the aspect: "disease", "medicine", "test" or "note".
+        aspect: The aspect.
+        phrasing: The words, with {e} in the place of the name.
+    """
+
+    of: str
+    aspect: str
+    phrasing: str
+
+    def without_name(self) -> str:
+        """Return the words as `auscult.understanding.reading.asked_of` returns a question: "this" for its name."""
+        return self.phrasing.replace("{e}", "this")
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """How the records of a data set become documents of a collection.
+
+    Attributes:
+        name: Name in the catalogue.
+        doc_id: Field of the identifier.
+        title: Field of the title; empty where documents have none.
+        sections: Return a record's sections.
+        file: File in the data set's folder; empty where the data set is one file.
+        is_measured: Check whether a document belongs to a test part.
+    """
+
+    name: str
+    doc_id: str = "doc_id"
+    title: str = "title"
+    sections: Callable[[Record], list[Section]] = headed_sections
+    file: str = ""
+    is_measured: Callable[[Record], bool] = lambda record: False
+
+    def documents(self, kept_apart: Collection[str]) -> Iterator[Document]:
+        """Yield the documents for training."""
+        path = locate(self.name)
+        for record in read_many([path / self.file if self.file else path]):
+            doc_id = record.text(self.doc_id)
+            if doc_id not in kept_apart and not self.is_measured(record):
+                title = record.text(self.title, "") if self.title else ""
+                yield build_document(doc_id=doc_id, title=title, sections=self.sections(record))
+
+
+def _is_measured_in_medquad(record: Record) -> bool:
+    return record.text("split", "train") != "train" or bool(record.fields.get("overlaps_test_entity"))
+
+
+def _is_measured_in_wikipedia(record: Record) -> bool:
+    return record.fields.get("cdv_list") == "test"
+
+
+def _answers(record: Record) -> list[Section]:
+    return [Section(each.text("qtype", ""), each.text("text")) for each in record.records("passages")]
+
+
+def _one_section(heading: str, text: str) -> Callable[[Record], list[Section]]:
+    """Return a reader of records that are one section; an empty field name stands for an empty heading."""
+    return lambda record: [Section(record.text(heading, "") if heading else "", record.text(text))]
+
+
+COLLECTIONS: Final[Mapping[str, tuple[_Source, ...]]] = MappingProxyType(
+    {
+        "medquad": (
+            _Source("medquad", sections=_answers, file="documents.jsonl.gz", is_measured=_is_measured_in_medquad),
+        ),
+        "labels": (_Source("drug-labels"),),
+        "wikipedia": tuple(_Source(name, is_measured=_is_measured_in_wikipedia) for name in ("simplewiki", "enwiki")),
+        "nhs": (_Source("nhs"),),
+        "notes": (
+            _Source("aci-bench", "note_id", "chief_complaint"),
+            _Source("mts-dialog", "id", "", _one_section("section_header", "section_text")),
+            _Source("primock57", "note_id", "presenting_complaint", _one_section("", "note")),
+        ),
+        "abstracts": (_Source("pmc-trials-abstracts", "pmcid"),),
+    }
+)
+"""The data sets of each collection."""
+
+
+def read_documents(collection: str, *, kept_apart: Collection[str] = ()) -> list[Document]:
+    """Return the documents of a collection that may be trained on, in order.
+
+    Args:
+        collection: A name of `COLLECTIONS`.
+        kept_apart: Identifiers of further documents to leave out, because questions are measured on them.
+
+    Raises:
+        CorpusMissingError: A data set is not on this machine; the remedy says how to get it.
+        RecordError: A record lacks a field.
+    """
+    return [document for source in COLLECTIONS[collection] for document in source.documents(kept_apart)]
+
+
+def read_questions(folder: Path) -> list[WrittenQuestion]:
+    """Return the questions of a folder, in order.
+
+    Raises:
+        RecordError: A record lacks a field.
+    """
+    return [
+        WrittenQuestion(
+            question_id=record.text("id"),
+            collection=record.text("collection"),
+            doc_id=record.text("doc_id"),
+            passage=int(record.fields["passage"]),
+            heading=record.text("heading", ""),
+            manner=record.text("manner", ""),
+            question=record.text("question"),
+            answers=tuple((int(begin), int(end)) for begin, end in record.fields["answers"]),
+        )
+        for record in read_many([folder / "questions.jsonl.gz"])
+    ]
+
+
+def read_near_misses(folder: Path) -> list[NearMiss]:
+    """Return the near misses of a folder, in order.
+
+    Raises:
+        RecordError: A record lacks a field.
+    """
+    return [
+        NearMiss(
+            record.text("id"), record.text("collection"), record.text("doc_id", ""),
+            *(record.text(name) for name in ("kind", "manner", "question")),
+        )
+        for record in read_many([folder / "near_misses.jsonl.gz"])
+    ]  # fmt: skip
+
+
+def read_phrasings(folder: Path) -> list[Phrasing]:
+    """Return the phrasings of a folder, in order.
+
+    Raises:
+        RecordError: A record lacks a field.
+    """
+    return [
+        Phrasing(*(record.text(name) for name in ("of", "aspect", "phrasing")))
+        for record in read_many([folder / "phrasings.jsonl.gz"])
+    ]
+
+
+def is_held_out(doc_id: str) -> bool:
+    """Return whether a document's questions choose the epoch, and are not trained on: a twelfth of the documents."""
+    return _place("h", doc_id, _HELD_OUT) == 0
+
+
+def half_of(doc_id: str) -> int:
+    """Return the half of the documents, 0 or 1, to which a document belongs; a teacher scores the half it never saw."""
+    return _place("f", doc_id, _HALVES)
+
+
+def without_names(text: str, parser: QuestionParser) -> str:
+    """Return a question with "this" in the place of its names, as the product reads what it asks."""
+    text = " ".join(text.split())
+    return asked_of(text, parser.names(text))
+
+
+def right_passages(questions: Sequence[WrittenQuestion], documents: Sequence[Document]) -> list[list[tuple[str, int]]]:
+    """Return for each question of one collection the passages with the text of its own, as document and number."""
+    by_id = {document.doc_id: document for document in documents}
+    same: dict[str, list[tuple[str, int]]] = {}
+    for document in documents:
+        for number, passage in enumerate(document.passages):
+            same.setdefault(document.slice(passage), []).append((document.doc_id, number))
+    own = (by_id[each.doc_id] for each in questions)
+    return [
+        same[document.slice(document.passages[each.passage])] for each, document in zip(questions, own, strict=True)
+    ]
+
+
+def _place(mark: str, doc_id: str, places: int) -> int:
+    """Return the place of a document by a hash, which is the same everywhere."""
+    return int(md5(f"{mark}{doc_id}".encode(), usedforsecurity=False).hexdigest(), 16) % places
