@@ -4,6 +4,6 @@ The steps, in order: questions and their documents (`written`), passages as wind
 passages that are hard to tell from right ones (`candidates`), a cross-encoder that scores them (`teacher`), the
 training of the reader (`tuning`), and that of the towers over it, one of which reads what a question asks (`towers`).
 
-The shipped `fast` and `best` were trained by these steps, with questions of BioASQ and PubMedQA beside the written ones.
+The shipped `fast` and `best` were trained by these steps, with questions of BioASQ and PubMedQA beside written ones.
 No command joins the steps yet.
 """
