@@ -47,9 +47,9 @@ def test_a_question_is_answered_with_what_was_understood(client: TestClient, ind
 def test_a_doubtful_reading_says_how_likely_it_is(client: TestClient) -> None:
     sure, doubtful = (
         client.post("search", json={"question": question}).json()["understood"]["entities"][0]["likelihood"]
-        for question in ("What is the treatment of podagra?", "How is the cold treated?")
+        for question in ("What is the treatment of gout?", "My mother is ill and has a headache, and gout, and is old")
     )
-    assert 0 < doubtful < sure == 1
+    assert 0 < doubtful < sure < 1
 
 
 def test_offsets_slice_the_text_of_the_document(client: TestClient) -> None:
