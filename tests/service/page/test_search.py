@@ -53,8 +53,8 @@ def test_chips_show_what_was_understood_and_change_it(watched: Watched) -> None:
     assert "hepatolenticular degeneration" in chips.inner_text()
     assert "symtoms" in chips.locator(".read").inner_text()
     assert "in no document" in chips.locator(".word", has_text="zyxwv").inner_text()
-    chips.locator("details.aspect summary").click()
-    follow(chips.locator("details.aspect a", has_text="diagnosis"))
+    chips.locator("details.aspect summary").first.click()
+    follow(chips.locator("details.aspect a", has_text="diagnosis").first)
     asked = parse_qs(urlsplit(page.url).query)
     assert (asked["e"], asked["a"]) == (["DOID:893"], ["diagnosis"])
     assert page.locator("details.aspect summary b").inner_text() == "diagnosis"
