@@ -27,7 +27,7 @@ class Query:
         likelihoods: For each entity of `each`, the probability in (0, 1] that it is meant; empty if the user named it.
         aspect_likelihoods: For each aspect, the probability in (0, 1] that it is asked for; empty if the user named it.
         asking: The question without the names in it ("what helps with this"), from which models that can
-            (`interfaces.ReadsAspects`) read what is asked; empty where the aspects were given.
+            (`aspects.ReadsAspects`) read what is asked; empty where the aspects were given.
         titled: Whether the entity was recognised with certainty and is a document's title.
     """
 
@@ -85,7 +85,7 @@ _WORD: Final = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 
 
 def unread_words(query: Query, names: Iterable[str] = ()) -> list[str]:
-    """Return a question's words beyond its entity and aspects: "more men" for "Is gout more common in men?".
+    """Return a question's words beyond its entity and aspects: "common men" for "Is gout more common in men?".
 
     Repeated words and words without content of their own ("how", "tell") are left out.
 

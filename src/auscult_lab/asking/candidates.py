@@ -42,7 +42,7 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What the searches found for a question, numbers of passages, the nearest first.
+    """The passages that each search found for a question, as numbers, the nearest first.
 
     Attributes:
         right: Right passages.
