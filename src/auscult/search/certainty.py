@@ -12,7 +12,7 @@ Words of the question that the passage lacks count against it: a passage that sa
 "Does vitamin D prevent cancer?". Evidence is on absolute scales, but in a collection about one thing every passage is
 near every question about it. How far a passage stands out from its collection carries over to other collections better
 than the absolute value does. The weights were fitted on written questions, on near misses that their collection does
-not answer, and on people's questions (`docs/results/asking.md` has each collection left out).
+not answer, and for `fast` on people's questions.
 
 A passage holds all words of an entity if it holds any of the entity's names.
 """

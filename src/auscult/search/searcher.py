@@ -209,10 +209,10 @@ class Searcher:
         """Reads what a question asks: the encoder, or the shipped one where that does not."""
         if self._whole is not None:
             return self._whole._reads_aspects
-        for encoder in (self.encoder, load_model(READING)):
-            if isinstance(encoder, ReadsAspects) and encoder.reads_aspects:
-                return encoder
-        return None
+        if isinstance(self.encoder, ReadsAspects) and self.encoder.reads_aspects:
+            return self.encoder
+        shipped = load_model(READING)
+        return shipped if isinstance(shipped, ReadsAspects) else None
 
     @cached_property
     def resolver(self) -> EntityResolver:
