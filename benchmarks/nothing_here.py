@@ -207,13 +207,12 @@ def over_collection(encoder: DocumentEncoder, name: str, cache: Path) -> dict[st
     task = collection.task
     probabilities, right = [], []
     for question in judged_questions(searcher, Judged(task.documents, task.queries, task.judgements)):
-        _, evidence = searcher.gather(question.query)
+        _, evidence, background = searcher.gather(question.query)
         scores = searcher.fusion.scores(question.query, evidence)
         first = int(scores.argmax())
         scores[question.related] = -np.inf
         rows = np.array([first, int(scores.argmax())])
         coverage = asked_and_held(searcher.index, question.query, rows)
-        background = searcher.background(question.query)
         undivided = evidence[rows] * (background.spread if question.query.text else 1)
         probabilities.append(searcher.fusion.probabilities(undivided, coverage, background))
         right.append(first in question.relevant)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 TABLES = "../../benchmarks/results/tables"
 """Path of the folder of tables for programs, from a page."""
@@ -200,7 +201,7 @@ GENERAL = Page(
     title="The general encoders, on the papers' tasks",
     opening="""`auscult search`, asked as the papers ask their models: it ranks a list of candidates by all evidence.
 Titles and headings are hidden, because queries are made of them. *Adapted* encoders went on learning from training
-documents of the corpus (`auscult train --documents`).""",
+documents of the corpus (`auscult train --documents`). `fast` and `best` are those of 0.1.0.""",
     files=("general-",),
     comparisons=(
         Comparison("Zero-shot", "zero-shot", ("clinical-notes", "medquad"), ("R@1", "MAP")),
@@ -296,3 +297,5 @@ KINDS: Mapping[str, Page] = {
     "words_kept": FILES,
 }
 """Pages of other kinds of records; products has the rest."""
+OF_REPLACED: Final = frozenset({"left_out", "nothing_here", "spans", "general_ablation"})
+"""Kinds of records of encoders or weights that have since been replaced: kept, but on no page."""

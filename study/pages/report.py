@@ -23,7 +23,7 @@ from study.pages.how_made import COMMANDS
 from study.pages.left_out_table import left_out_table
 from study.pages.nothing_here_table import nothing_here_table
 from study.pages.open_retrieval import open_tables
-from study.pages.papers import ARNOLD, GALKO, KINDS, PAGES, PRODUCTS, TABLES, UNSEEN, WANG, Page, page_of
+from study.pages.papers import ARNOLD, GALKO, KINDS, OF_REPLACED, PAGES, PRODUCTS, TABLES, UNSEEN, WANG, Page, page_of
 from study.pages.picked import PICKED, picked_tables
 from study.pages.product_lines import LINES, product_table
 from study.pages.reading import Filed, Results, read_results
@@ -163,7 +163,7 @@ def _other_kinds(page: Page, results: Results) -> list[TextTable]:
     tables: list[TextTable] = []
     for kind in KINDS:
         records = results.others.get(kind)
-        if records and KINDS[kind] is page:
+        if records and KINDS[kind] is page and kind not in OF_REPLACED:
             tables += _MAKERS[kind](records) if kind in _MAKERS else []
             tables += picked_tables(kind, records) if kind in PICKED else []
     return tables
@@ -171,7 +171,7 @@ def _other_kinds(page: Page, results: Results) -> list[TextTable]:
 
 def _only_tables(page: Page, filed: Sequence[Filed], results: Results) -> list[str]:
     """Name what only the tables for programs show: kinds of records, files of variants, further corpora."""
-    shown = {*_MAKERS, *PICKED, *LINES}
+    shown = {*_MAKERS, *PICKED, *LINES, *OF_REPLACED}
     kinds = [kind for kind in results.others if KINDS.get(kind, PRODUCTS) is page and kind not in shown]
     links = [f"[{table_name(kind)}]({TABLES}/{table_name(kind)}.csv)" for kind in kinds]
     corpora = {corpus for comparison in comparisons_of(page, filed) for corpus in comparison.corpora}

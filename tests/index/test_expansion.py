@@ -101,8 +101,8 @@ def test_older_index_without_terms_accepts_new_documents(tmp_path: Path, monkeyp
 def test_all_evidence_has_the_best_window(tmp_path: Path) -> None:
     build(tmp_path / "index", DOCUMENTS)
     searcher = Searcher.open(tmp_path / "index", ENCODER)
-    _, evidence = searcher.gather(Query("", "", text="common signs of wört12 and severe pain"))
-    best = evidence[:, EVIDENCE.index("question_expansion")]
+    _, evidence, background = searcher.gather(Query("", "", text="common signs of wört12 and severe pain"))
+    best = (evidence * background.spread)[:, EVIDENCE.index("question_expansion")]
     np.testing.assert_allclose(10 * best, searcher.index.reader.expansions.scores(*ASKED), atol=1e-5)
 
 

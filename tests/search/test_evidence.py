@@ -65,9 +65,9 @@ def searchers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Searcher]:
 
 def evidence_of(searcher: Searcher, query: Query, name: str) -> FloatArray:
     """Return one evidence of all passages, as it is before it is divided by its spread."""
-    vector, evidence = searcher.gather(query)
+    vector, evidence, background = searcher.gather(query)
     if query.text:
-        evidence *= searcher.background(query).spread
+        evidence *= background.spread
     evidence[:, SENTENCE] = best_sentences(searcher.index, query, vector, np.arange(len(evidence)))
     return evidence[:, EVIDENCE.index(name)]
 

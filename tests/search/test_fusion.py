@@ -45,7 +45,7 @@ def test_the_surer_a_question_is_read_the_more_it_is_weighed_as_parts() -> None:
         mixed = (1 - sure) * SHIPPED.words + sure * as_parts
         np.testing.assert_allclose(SHIPPED.weights(read), mixed, rtol=1e-5)
     # A name that is no title of the collection, or no aspect, is not sure.
-    for unsure in (replace(worded, titled=False), replace(worded, aspect_likelihoods=())):
+    for unsure in (replace(worded, titled=False), replace(worded, aspects=(), aspect_likelihoods=())):
         np.testing.assert_array_equal(SHIPPED.weights(unsure), SHIPPED.words)
 
 

@@ -110,7 +110,8 @@ class Reasons:
         for part, (columns, share) in by_part(self._vector, self._index.manifest.model.parts).items():
             cosines = vectors.products(share, columns) if some is None else some[:, slice(*columns)] @ share
             evidence[:, EVIDENCE.index(f"{part}_vector")] = cosines
-        return evidence / self.spread
+        evidence /= self.spread
+        return evidence
 
     def estimate(self, weights: FloatArray) -> FloatArray:
         """Estimate the weighted sum of each passage's evidence, (passages,), from quantised vectors.

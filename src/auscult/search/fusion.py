@@ -136,7 +136,9 @@ def _sureness(query: Query) -> np.float32:
     """Return how much a question is weighed by what was read in it, from 0 to 1."""
     if not query.titled:
         return np.float32(0)
-    entity, aspect = max(query.likelihoods, default=0.0), max(query.aspect_likelihoods, default=0.0)
+    # What was given with the question, or taken from an earlier one, has no likelihoods: it is certain.
+    entity = max(query.likelihoods, default=1.0)
+    aspect = max(query.aspect_likelihoods, default=float(bool(query.aspects)))
     return np.float32(AS_PARTS * entity * aspect)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Final, Literal
 
@@ -211,8 +211,7 @@ class Searcher:
             return self._whole._reads_aspects
         if isinstance(self.encoder, ReadsAspects) and self.encoder.reads_aspects:
             return self.encoder
-        shipped = load_model(READING)
-        return shipped if isinstance(shipped, ReadsAspects) else None
+        return _shipped_reader()
 
     @cached_property
     def resolver(self) -> EntityResolver:
@@ -390,19 +389,17 @@ class Searcher:
         marker = Marker(query, self.vectors([query])[0], self.index.manifest.model.parts, words)
         return marker.marked(reader.passage(row), reader.passage_text(row), reader.sentence_vectors(row))
 
-    def gather(self, query: Query) -> tuple[FloatArray, FloatArray]:
-        """Return a query's vector, (dim,), zeros where the model has none for it, and the evidence of all passages.
+    def gather(self, query: Query) -> tuple[FloatArray, FloatArray, Background]:
+        """Return a query's vector, (dim,), the evidence of all passages, and how that is distributed over a sample.
+
+        The vector is zeros where the model has none for the query.
 
         Raises:
             QueryError: The query is empty.
         """
         vector = self.vectors([query])[0]
-        reasons, _ = self._reasons(query, vector)
-        return vector, self._weighed(query, vector, reasons, None, self.index.best)
-
-    def background(self, query: Query) -> Background:
-        """Return how the evidence of a query is distributed over the collection, as found in a sample of it."""
-        return self._reasons(query, self.vectors([query])[0])[1]
+        reasons, background = self._reasons(query, vector)
+        return vector, self._weighed(query, vector, reasons, None, self.index.best), background
 
     def _reasons(self, query: Query, vector: FloatArray) -> tuple[Reasons, Background]:
         """Return what computes the evidence, for a question in words divided by its spread, and the background."""
@@ -523,6 +520,13 @@ class Searcher:
             query, self.index.manifest.model.parts
         )
         return shares
+
+
+@cache
+def _shipped_reader() -> ReadsAspects | None:
+    """Return the shipped encoder that reads what questions ask, loaded once for all searchers that lack one."""
+    shipped = load_model(READING)
+    return shipped if isinstance(shipped, ReadsAspects) else None
 
 
 def load_model_of(model: ModelRecord) -> DocumentEncoder:

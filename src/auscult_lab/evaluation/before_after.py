@@ -108,7 +108,7 @@ def _question_values(searcher: Searcher, count: int, seed: int, about: set[str])
         # Skip questions whose subjects are all those of training documents.
         return
     for question in questions:
-        evidence, _, _ = partly_hidden(searcher, question, chance)
+        evidence, *_ = partly_hidden(searcher, question, chance)
         if not len(question.relevant):
             continue
         scores = searcher.fusion.scores(question.query, evidence)

@@ -79,9 +79,7 @@ _PENALTY, _CERTAINTY_PENALTY = 1e-4, 1e-3
 _PEOPLES_PENALTY = 3e-4
 """Of 1e-4, 3e-4 and 1e-3 the best on the 72 development questions, with `fast`."""
 _READ: Final = tuple(row for row, name in enumerate(EVIDENCE) if not name.startswith("question_"))
-"""What was read as entity and aspects, which has no weight of its own in a question in words: what a title says of it
-counts all the same (`fusion.TITLED`, `fusion.READ`). Without it the development questions gain 0.7 points of nDCG@10
-and 2.8 of P@1, with `fast`."""
+"""What was read as entity and aspects gets no weight from people's questions: these have no titles and headings."""
 Keep = Literal["order", "pairs"]
 _Array = npt.NDArray[np.float64]
 _Firsts = tuple[_Array, _Array]
@@ -180,10 +178,9 @@ def candidates(searcher: Searcher, question: OwnQuestion, chance: np.random.Gene
 
     Evidence of sentences is computed for all of them; a search computes it for the first passages only.
     """
-    evidence, vector, _ = partly_hidden(searcher, question, chance)
+    evidence, vector, _, background = partly_hidden(searcher, question, chance)
     # A search has it for the first passages by the present weights; candidates must not depend on these weights.
     evidence[:, SENTENCE] = 0
-    background = searcher.background(question.query)
     eligible = np.ones(len(evidence), bool)
     eligible[searcher.index.reader.wordless] = False
     possible = np.flatnonzero(eligible)
@@ -210,13 +207,17 @@ def candidates(searcher: Searcher, question: OwnQuestion, chance: np.random.Gene
 
 def partly_hidden(
     searcher: Searcher, question: OwnQuestion, chance: np.random.Generator
-) -> tuple[FloatArray, FloatArray, npt.NDArray[np.int64]]:
-    """Return the evidence for all passages, the query's vector, and the passages with hidden titles and headings."""
-    vector, evidence = searcher.gather(question.query)
+) -> tuple[FloatArray, FloatArray, npt.NDArray[np.int64], Background]:
+    """Return the evidence for all passages, some of it hidden, as a collection without titles and headings has it.
+
+    Returns:
+        The evidence, the query's vector, the passages with hidden titles and headings, and the background.
+    """
+    vector, evidence, background = searcher.gather(question.query)
     hidden_from = (np.arange(0), np.arange(len(evidence)), question.related)[int(chance.choice(3, p=HIDING))]
     for name in HIDDEN:
         evidence[hidden_from, EVIDENCE.index(name)] = 0
-    return evidence, vector, hidden_from
+    return evidence, vector, hidden_from, background
 
 
 def fit(
@@ -292,7 +293,7 @@ def fit_reranker(
     by_kind: dict[str, list[Candidates]] = {}
     for searcher in searchers:
         for question in own_questions(searcher, questions, seed):
-            evidence, _, hidden = partly_hidden(searcher, question, chance)
+            evidence, _, hidden, _ = partly_hidden(searcher, question, chance)
             scores = searcher.fusion.scores(question.query, evidence)
             rows, _ = searcher.index.best(scores, RERANKED)
             read = probabilities(reranker, searcher.index.reader, question.query, rows.tolist(), set(hidden.tolist()))

@@ -14,7 +14,7 @@ forms:
     unknown   as parts or read, about an entity with an invented name; nothing answers
 
 The entity is named by its title or, half of the time, by another name from the knowledge base. Questions are worded as
-the examples in `understanding.aspect_words`.
+the examples in `understanding.aspects`.
 """
 
 from __future__ import annotations
