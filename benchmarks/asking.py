@@ -29,13 +29,14 @@ import numpy as np
 
 from auscult.catalogue import data_dir
 from auscult.concepts.opening import open_for_questions
-from auscult.documents import Document, Section, build_document
+from auscult.documents import Document
 from auscult.encoders import load_model
 from auscult.files.writing import write_json
 from auscult.interfaces import Hit
 from auscult.provenance import stamp
 from auscult.search import Searcher, build_index
 from auscult.search.certainty import DOUBTFUL, LIKELY
+from auscult_lab.asking.written import Source, answers_of
 
 RESULT = Path(__file__).resolve().parent / "results" / "asking.json"
 CACHE = Path.home() / ".cache" / "auscult" / "asking"
@@ -48,22 +49,11 @@ def _rows(name: str) -> Iterator[dict[str, Any]]:
         yield from map(json.loads, lines)
 
 
-def _medquad() -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
-    for row in _rows("medquad/documents"):
-        yield row["doc_id"], row["title"], [(part["qtype"], part["text"]) for part in row["passages"]]
-
-
-def _sectioned(name: str) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
-    for row in _rows(name):
-        doc_id, title = row.get("doc_id") or row["note_id"], row.get("title") or row.get("sample_name") or ""
-        yield doc_id, title, [(part["heading"] or "", part["text"]) for part in row["sections"]]
-
-
 COLLECTIONS = {
-    "medquad": _medquad,
-    "nhs": lambda: _sectioned("consumer_health/nhs_pages"),
-    "labels": lambda: _sectioned("drug_labels/fda_labels"),
-    "notes": lambda: _sectioned("clinical_notes/mtsamples"),
+    "medquad": Source("medquad", sections=answers_of, file="documents.jsonl.gz"),
+    "nhs": Source("nhs"),
+    "labels": Source("drug-labels"),
+    "notes": Source("mtsamples", "note_id", "sample_name"),
 }
 
 
@@ -71,11 +61,7 @@ def documents_of(collection: str) -> list[Document]:
     """Return the documents of a collection that no training question is about."""
     with gzip.open(data_dir() / "questions_written/not_for_training.tsv.gz", "rt", encoding="utf-8") as lines:
         kept_apart = {line.rstrip("\n").split("\t")[1] for line in lines}
-    return [
-        build_document(doc_id=doc_id, title=title or "", sections=[Section(*section) for section in sections])
-        for doc_id, title, sections in COLLECTIONS[collection]()
-        if doc_id in kept_apart
-    ]
+    return [*COLLECTIONS[collection].documents(lambda _, doc_id: doc_id in kept_apart)]
 
 
 def answering(question: Mapping[str, Any], document: Document) -> dict[str, tuple[int, int]]:

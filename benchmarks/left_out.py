@@ -102,7 +102,9 @@ def believed(questions: Sequence[Candidates], fusion: Fusion) -> dict[str, float
             continue
         pair = [_first(scores, shown) for shown in (np.ones(len(scores), bool), ~question.related)]
         probabilities.append(
-            fusion.probabilities(question.undivided[pair], question.coverage[pair], question.background)
+            fusion.probabilities(
+                question.undivided[pair], question.coverage[pair], question.background, in_words=question.in_words
+            )
         )
         right.append([bool(question.relevant[pair[0]]), False])
     chances, answers = np.array(probabilities), np.array(right)

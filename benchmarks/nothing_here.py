@@ -214,7 +214,9 @@ def over_collection(encoder: DocumentEncoder, name: str, cache: Path) -> dict[st
         rows = np.array([first, int(scores.argmax())])
         coverage = asked_and_held(searcher.index, question.query, rows)
         undivided = evidence[rows] * (background.spread if question.query.text else 1)
-        probabilities.append(searcher.fusion.probabilities(undivided, coverage, background))
+        probabilities.append(
+            searcher.fusion.probabilities(undivided, coverage, background, in_words=bool(question.query.text))
+        )
         right.append(first in question.relevant)
     chances, answered = np.array(probabilities), np.array(right)
     above, drawn = areas(chances[:, 0], chances[:, 1], SEED)

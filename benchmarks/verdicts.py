@@ -77,7 +77,11 @@ def first_hits(searcher: Searcher, questions: Iterable[OwnQuestion]) -> Iterator
 def probability_of(searcher: Searcher, found: Candidates, row: int) -> float:
     """Return the probability that a candidate answers."""
     rows = slice(row, row + 1)
-    return float(searcher.fusion.probabilities(found.undivided[rows], found.coverage[rows], found.background)[0])
+    return float(
+        searcher.fusion.probabilities(
+            found.undivided[rows], found.coverage[rows], found.background, in_words=found.in_words
+        )[0]
+    )
 
 
 def measured(name: str, hits: Iterable[tuple[float, bool]]) -> dict[str, Any]:

@@ -457,8 +457,8 @@ SAFETY = (
         ("service/page/test_saved.py::test_saved_searches_are_private_to_their_key",),
     ),
     Mutation(
-        "conversation: words that describe people are a name", "auscult/understanding/reading.py",
-        "if placed and not _describes_people(text, run) and", "if placed and",
+        "conversation: people are what a question asks for", "auscult/understanding/conversation.py",
+        "return asks and not all(normalise_name(word) in PEOPLE for word in words)", "return asks",
         ("understanding/test_conversation.py::test_words_that_only_describe_people_are_no_name",),
     ),
 )  # fmt: skip

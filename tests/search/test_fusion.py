@@ -35,7 +35,7 @@ def test_questions_in_words_have_their_own_weights() -> None:
     np.testing.assert_array_equal(SHIPPED.weights(worded), SHIPPED.words)
 
 
-def test_the_surer_a_question_is_read_the_more_it_is_weighed_as_parts() -> None:
+def test_sure_readings_are_weighed_as_parts() -> None:
     worded = Query("", "gout", ("symptoms",), text="What are the symptoms of gout?", titled=True,
                    likelihoods=(1.0,), aspect_likelihoods=(1.0,))  # fmt: skip
     as_parts = SHIPPED.parts * SHIPPED.usual.spread
@@ -51,16 +51,16 @@ def test_the_surer_a_question_is_read_the_more_it_is_weighed_as_parts() -> None:
 
 def test_weights_are_kept_as_json() -> None:
     again = Fusion.from_json(json.loads(json.dumps(SHIPPED.to_json())))
-    for part in ("parts", "words", "certainty"):
+    for part in ("parts", "words", "certainty", "certainty_of_parts"):
         np.testing.assert_allclose(getattr(again, part), getattr(SHIPPED, part), atol=1e-4)
 
 
 @pytest.mark.parametrize("model", ["fast", "best", "cdv"])
-def test_at_most_forty_weights(model: str) -> None:
+def test_sets_of_weights_are_small(model: str) -> None:
     brought = json.loads((model_folder(model) / "model.json").read_text(encoding="utf-8")).get("fusion")
     told = Fusion.from_json(brought).to_json() if brought else SHIPPED.to_json()
-    sets = ("parts", "words", "certainty")
-    assert 10 < sum(name != "bias" for part in sets for name in told[part]) <= 40
+    for part in ("parts", "words", "certainty", "certainty_of_parts"):
+        assert 5 < sum(name != "bias" for name in told[part]) <= 18
 
 
 @pytest.mark.parametrize(

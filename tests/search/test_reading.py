@@ -106,10 +106,10 @@ def test_only_names_that_texts_use_are_searched() -> None:
 def test_corrections_are_reported_and_spare_collection_words() -> None:
     question = "symptoms of sclerodema"
     understood = read(question)
-    assert understood.note.startswith("read 'sclerodema' as 'scleroderma'; understood as: scleroderma (DOID:419)")
+    assert understood.note.startswith("read 'sclerodema' as 'scleroderma'; may be about: scleroderma (DOID:419)")
     assert understood.query.text == "symptoms of scleroderma"
     kept = read(question, in_texts=TEXTS)
-    assert (kept.asked, kept.match, kept.query.text, kept.corrections) == ("", None, question, ())
+    assert (kept.asked, kept.match, kept.query.text, kept.corrections) == ("sclerodema", None, question, ())
     # Everyday words look like medicine's.
     assert read("generic name for advil").corrections == ()
 
@@ -131,12 +131,13 @@ def test_what_somebody_gives_is_certain() -> None:
 
 def test_ordinary_and_collection_words_are_no_misspelt_names() -> None:
     assert read("What is generic?").entities == ()
-    assert read("what is sclerodema", in_texts=TEXTS).entities == ()
+    assert [each.match for each in read("what is sclerodema", in_texts=TEXTS).entities] == [None]
 
 
 def test_entities_are_renamed_to_their_documents_title() -> None:
     titles = {"nephrolithiasis": "Nephrolithiasis"}
-    query = understand(Query("q", "", text="How are Kidney Stones treated?"), PARSER, titles).query
+    parser = QuestionParser(PARSER.resolver, titles=titles, aspects=READER)
+    query = understand(Query("q", "", text="How are Kidney Stones treated?"), parser, titles).query
     assert (query.entity, query.text) == ("Nephrolithiasis", "How are Nephrolithiasis treated?")
     assert "Kidney Stones" in query.names
 

@@ -8,7 +8,7 @@ from auscult.encoders import load_model
 from auscult.understanding.aspects import QUESTIONS, ReadsAspects, question_about
 
 
-def test_each_aspect_has_a_question_with_the_place_of_the_name() -> None:
+def test_each_aspect_has_a_question_with_a_name() -> None:
     assert all(question.count("{e}") == 1 for question in QUESTIONS.values())
     assert len(set(QUESTIONS.values())) == len(QUESTIONS)
 
@@ -25,7 +25,7 @@ def reader(request: pytest.FixtureRequest) -> ReadsAspects:
     return model
 
 
-def test_the_shipped_encoders_know_the_aspects_that_have_a_question(reader: ReadsAspects) -> None:
+def test_shipped_encoders_know_the_aspects_with_questions(reader: ReadsAspects) -> None:
     (likely,) = reader.read_aspects(["how is this treated"])
     assert set(likely) == set(QUESTIONS)
     assert sum(likely.values()) == pytest.approx(1, abs=1e-4)
@@ -50,7 +50,7 @@ def test_an_aspect_is_read_in_any_wording(reader: ReadsAspects, asking: str, asp
     assert not aspects or aspects.intersection(first), likely
 
 
-def test_what_doctors_give_is_read_by_the_larger_encoder() -> None:
+def test_best_reads_what_doctors_give() -> None:
     model = load_model("best")
     assert isinstance(model, ReadsAspects)
     (likely,) = model.read_aspects(["what do doctors give people for this"])

@@ -58,8 +58,7 @@ def test_conversations_are_followed(half: int) -> None:
     chosen = conversations()[half::2]
     assert len(chosen) >= 20
     wrong = [each for each in chosen if not right(each)]
-    # Names that neither a vocabulary nor a title has are words like others.
-    assert len(wrong) <= len(chosen) // 4, wrong
+    assert len(wrong) <= len(chosen) // 6, wrong
 
 
 @pytest.mark.parametrize("half", [0, 1])
@@ -67,8 +66,7 @@ def test_questions_that_add_people_or_words_are_followed(half: int) -> None:
     chosen = conversations("conversations_people")[half::2]
     assert len(chosen) >= 12
     wrong = [each for each in chosen if not right(each)]
-    # Names that neither a vocabulary nor a title has are words like others.
-    assert len(wrong) <= len(chosen) // 4, wrong
+    assert len(wrong) <= len(chosen) // 6, wrong
 
 
 def test_people_are_added_to_the_earlier_question() -> None:
@@ -76,8 +74,9 @@ def test_people_are_added_to_the_earlier_question() -> None:
     assert (told.taken_entity, told.taken_aspects) == ("gout", ("treatment",))
     assert told.query.text == "gout treatment and vegetarians?"
     assert told.query.entity_id == "X:0"
-    # A name of its own, or a verb, asks for something.
-    assert asked_after(["How is gout treated?"], "Can I take metformin?").taken_aspects == ()
+    # A name of its own, an aspect or a verb asks for something, known or not.
+    assert asked_after(["How is gout treated?"], "zorbimab dosage").query.entity == "zorbimab"
+    assert asked_after(["How is gout treated?"], "Can I take zorbimab?").taken_aspects == ()
     assert asked_after(["How is gout treated?"], Query("", "zorbimab")).query.entity == "zorbimab"
     assert asked_after(["How is gout treated?"], "and zorbimab?").query.text == "gout treatment and zorbimab?"
 

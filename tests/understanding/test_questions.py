@@ -44,7 +44,8 @@ def about(reading: Reading) -> str:
         ("symptoms and treatment of leukemia", "leukemia"),
         ("my brother has ALS will it get worse", "ALS"),
         ("He cannot swallow well", ""),
-        ("What are the treatments for Zanzibar syndrome?", ""),
+        ("What are the treatments for Zanzibar syndrome?", "Zanzibar syndrome"),
+        ("What are the side effects of zorbimab?", "zorbimab"),
     ],
 )
 def test_names_are_found(parser: QuestionParser, question: str, entity: str) -> None:
@@ -65,13 +66,13 @@ def test_what_is_asked_has_no_names(parser: QuestionParser, question: str, askin
     assert parser.read(question).asking == asking
 
 
-def test_a_title_of_the_collection_is_likelier_than_another_name(parser: QuestionParser) -> None:
+def test_titles_of_the_collection_are_likelier(parser: QuestionParser) -> None:
     collection = QuestionParser(parser.resolver, titles={"heart attack"})
     likelihoods = {each.words: each.likelihood for each in collection.read("leukemia after a heart attack").entities}
     assert likelihoods["heart attack"] > likelihoods["leukemia"]
 
 
-def test_without_a_model_that_reads_them_there_are_no_aspects(parser: QuestionParser) -> None:
+def test_no_aspects_without_a_model_that_reads(parser: QuestionParser) -> None:
     reading = parser.read("What causes leukemia?")
     assert (reading.aspects, reading.likely) == ((), {})
 

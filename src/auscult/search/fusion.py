@@ -36,7 +36,12 @@ AS_PARTS: Final = 0.8
 """How much a question is weighed as a query by entity and aspects is, where both were read with certainty and the
 entity is a title of the collection. Of 0, 0.4, 0.8 and 1.2 the best with MedQuAD's training questions, with `fast`; on
 written questions of documents left out it changes nothing."""
-_SETS: Final[Mapping[str, Sequence[str]]] = {"parts": EVIDENCE, "words": EVIDENCE, "certainty": CERTAINTY}
+_SETS: Final[Mapping[str, Sequence[str]]] = {
+    "parts": EVIDENCE,
+    "words": EVIDENCE,
+    "certainty": CERTAINTY,
+    "certainty_of_parts": CERTAINTY,
+}
 
 
 @runtime_checkable
@@ -56,13 +61,15 @@ class Fusion:
     Attributes:
         parts: For queries by entity and aspects, (evidence,), not negative.
         words: For questions in words, (evidence,), not negative.
-        certainty: For the probability, (certainty + 1,); the last is c_0.
+        certainty: For the probability, of questions in words, (certainty + 1,); the last is c_0.
+        certainty_of_parts: The same of queries by entity and aspects.
         usual: Background of questions over a usual collection.
     """
 
     parts: FloatArray
     words: FloatArray
     certainty: FloatArray
+    certainty_of_parts: FloatArray
     usual: Background = NO_BACKGROUND
 
     @classmethod
@@ -76,11 +83,14 @@ class Fusion:
     def from_json(cls, saved: Mapping[str, Any]) -> Fusion:
         """Parse the weights of a `fusion.json`. Evidence that it does not name has weight 0.
 
+        Earlier versions wrote one certainty for both kinds of queries.
+
         Raises:
             ModelError: The file names unknown evidence, or a weight is negative or no number.
         """
         try:
-            parts, words, certainty = (
+            saved = {"certainty_of_parts": saved["certainty"], **saved}
+            parts, words, certainty, of_parts = (
                 np.array([float(saved[part].get(name, 0.0)) for name in (*names, "bias")], np.float32)
                 for part, names in _SETS.items()
             )
@@ -88,15 +98,15 @@ class Fusion:
             usual = Background.from_json(saved.get("background", {}))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ModelError(f"weights of evidence in {FILE}", f"{error!r}", "copy or fit the model again") from error
-        every = np.concatenate([parts, words, certainty, usual.mean, usual.deviation])
+        every = np.concatenate([parts, words, certainty, of_parts, usual.mean, usual.deviation])
         if strange or not (np.isfinite(every).all() and min(parts.min(), words.min()) >= 0):
             got = f"'{min(strange)}'" if strange else "a weight below 0, or no number"
             raise ModelError(f"weights of {', '.join(CERTAINTY)}", got, "update auscult, or fit the model again")
-        return cls(parts[:-1], words[:-1], certainty, usual)
+        return cls(parts[:-1], words[:-1], certainty, of_parts, usual)
 
     def to_json(self) -> dict[str, Any]:
         """Return the weights as `from_json` reads them."""
-        sets = zip(_SETS.items(), (self.parts, self.words, self.certainty), strict=True)
+        sets = zip(_SETS.items(), (self.parts, self.words, self.certainty, self.certainty_of_parts), strict=True)
         return {
             part: {
                 name: round(float(weight), 4) for name, weight in zip((*names, "bias"), weights, strict=False) if weight
@@ -106,40 +116,49 @@ class Fusion:
 
     def weights(self, query: Query) -> FloatArray:
         """Return the weight of each evidence for a query, (evidence,)."""
-        if not query.text:
-            return self.parts
-        sure = _sureness(query)
-        # As of a usual collection, because these weights are of evidence that is not divided.
-        return (1 - sure) * self.words + sure * self.parts * self.usual.spread if sure else self.words
+        return self.mixed(sureness(query)) if query.text else self.parts
+
+    def mixed(self, sure: float) -> FloatArray:
+        """Return the weight of each evidence for a question in words, (evidence,).
+
+        Args:
+            sure: Result of `sureness`.
+        """
+        # As of a usual collection, because the weights for entity and aspects are of evidence that is not divided.
+        share = np.float32(sure)
+        return (1 - share) * self.words + share * self.parts * self.usual.spread if sure else self.words
 
     def scores(self, query: Query, evidence: FloatArray) -> FloatArray:
         """Return the scores of passages, (passages,)."""
         scores: FloatArray = evidence @ self.weights(query)
         return scores
 
-    def probabilities(self, evidence: FloatArray, held_shares: FloatArray, background: Background) -> list[float]:
+    def probabilities(
+        self, evidence: FloatArray, held_shares: FloatArray, background: Background, *, in_words: bool
+    ) -> list[float]:
         """Return the probability that each passage answers.
 
         Args:
             evidence: Evidence of the passages, not divided by its spread, (passages, evidence).
             held_shares: How much of the question's words they hold (`asked_and_held`).
             background: Background of the question over the collection.
+            in_words: Whether it is a question in words.
         """
-        evidence_columns = certain_evidence(evidence, held_shares, background)
-        probabilities: list[float] = (
-            1 / (1 + np.exp(-(evidence_columns @ self.certainty[:-1] + self.certainty[-1])))
-        ).tolist()
+        weights = self.certainty if in_words else self.certainty_of_parts
+        # Summed row by row, because a matrix product rounds differently for another number of rows.
+        totals = (certain_evidence(evidence, held_shares, background) * weights[:-1]).sum(axis=1) + weights[-1]
+        probabilities: list[float] = (1 / (1 + np.exp(-totals))).tolist()
         return probabilities
 
 
-def _sureness(query: Query) -> np.float32:
-    """Return how much a question is weighed by what was read in it, from 0 to 1."""
+def sureness(query: Query) -> float:
+    """Return how much a question is weighed as a query by entity and aspects is, from 0 to 1."""
     if not query.titled:
-        return np.float32(0)
+        return 0.0
     # What was given with the question, or taken from an earlier one, has no likelihoods: it is certain.
     entity = max(query.likelihoods, default=1.0)
     aspect = max(query.aspect_likelihoods, default=float(bool(query.aspects)))
-    return np.float32(AS_PARTS * entity * aspect)
+    return AS_PARTS * entity * aspect
 
 
 def fuse_scores(scores: Sequence[FloatArray]) -> FloatArray:

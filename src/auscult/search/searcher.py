@@ -316,7 +316,9 @@ class Searcher:
         weighed = Weighed(
             evidence=evidence,
             weights=self.fusion.weights(query),
-            probabilities=self.fusion.probabilities(evidence * reasons.spread, shares_held, background),
+            probabilities=self.fusion.probabilities(
+                evidence * reasons.spread, shares_held, background, in_words=bool(query.text)
+            ),
             words=words,
             reread=reread,
             holding=analyse.holding(words),

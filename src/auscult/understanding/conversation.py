@@ -17,12 +17,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from importlib import resources
 from typing import Final
 
 from auscult.concepts.aspects import INFORMATION
 from auscult.concepts.names import normalise_name
 from auscult.understanding.query import Query, unread_words
+from auscult.understanding.saying import PEOPLE
 from auscult.understanding.understand import Understanding
 
 MOST_EARLIER: Final = 20
@@ -43,7 +43,6 @@ _FOLLOWS: Final = re.compile(
 _MOST_UNREAD: Final = 2
 _ASKS: Final = 0.5
 _WORD: Final = re.compile(r"[^\W_]+")
-_PEOPLE: Final = frozenset(resources.files("auscult.understanding").joinpath("people.txt").read_text("utf-8").split())
 
 
 def understand_next(
@@ -109,12 +108,12 @@ def _asks_itself(understanding: Understanding) -> bool:
     words = unread_words(replace(understanding.query, aspects=()))
     likely = {aspect: chance for aspect, chance in understanding.likely.items() if aspect != INFORMATION}
     asks = bool(words) and max(likely.values(), default=0.0) >= _ASKS
-    return asks and not all(normalise_name(word) in _PEOPLE for word in words)
+    return asks and not all(normalise_name(word) in PEOPLE for word in words)
 
 
 def _names_another(understanding: Understanding) -> bool:
     """Whether a question that asks for nothing of its own names what it asks of, and not people or words to add."""
-    if all(normalise_name(each.asked.split()[-1]) in _PEOPLE for each in understanding.entities):
+    if all(normalise_name(each.asked.split()[-1]) in PEOPLE for each in understanding.entities):
         return False
     is_known = any(each.match is not None or each.title for each in understanding.entities)
     return is_known or _FOLLOWS.match(understanding.query.text) is None

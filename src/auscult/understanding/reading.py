@@ -1,16 +1,17 @@
 """Parse questions: find the entities they may be about, each with a likelihood, and what they ask for.
 
-1. Find names in the text: titles of the collection, names of concepts, and acronyms as they are written.
+1. Find names in the text: titles of the collection, names of concepts, and acronyms as they are written. Where there is
+   none, what is left of a short question without the words that questions are worded with may be one.
 2. Weigh each of them (`names.json`): a logistic regression on whether it is a title of the collection, how long it is,
    where it stands and which others there are. It was fitted on written questions, whose documents are known.
 3. Replace the names by "this", and let a model read what is asked (`ReadsAspects`): "how long has dad got with this".
+   It reads the whole and each clause, as a question may ask for several things.
 
 No pattern of words decides what is asked. Words that belong to no name still take part in the search.
 """
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -21,28 +22,35 @@ from types import MappingProxyType
 from typing import Final
 
 from auscult.concepts.mentions import GENERIC, is_acronym
-from auscult.concepts.names import normalise_name
+from auscult.concepts.names import FUNCTION_WORDS, normalise_name
 from auscult.concepts.resolver import EntityResolver
 from auscult.concepts.word_counts import SummedCounts, count_words
+from auscult.files.json_text import parse_json
 from auscult.understanding.aspects import QUESTIONS, ReadsAspects
-from auscult.understanding.saying import SAYING_NOTHING
+from auscult.understanding.saying import PEOPLE, SAYING_NOTHING
 from auscult.understanding.spelling import SpellingOfWords, ordinary_words
 
 SURE: Final = 0.6
 """Likelihood from which on a name is taken for what the question is about, without "may be"."""
 ASKED: Final = 0.3
 """Likelihood from which on an aspect is said to be asked for."""
+UNLISTED: Final = 0.5
+"""Likelihood of a name that no document and no vocabulary has: less than `SURE`, as nothing tells whether it is one."""
+_CERTAIN: Final = 0.7
 _LEAST: Final = 0.02
-_SHORTEST, _SHORT, _LONGEST, _MOST_ENTITIES = 3, 4, 12, 4
+_SHORTEST, _SHORT, _LONGEST, _MOST_ENTITIES, _MOST_UNLISTED = 3, 4, 12, 4, 4
 _STORY: Final = 25
 _THIS: Final = "this"
+_BEFORE_VERBS: Final = frozenset({"be", "he", "i", "it", "she", "they", "to", "we", "you"})
 _WORD = re.compile(r"[^\W_]+(?:[.'\u2019+-]+[^\W_]+)*")
 _ACRONYM = re.compile(r"[A-Z][A-Z0-9-]{1,5}")
+_BETWEEN_CLAUSES = re.compile(r"\band\b|[.,;?!]\s|&", re.IGNORECASE)
 _OWNER = re.compile(r"(?:['\u2019]s?|s)$")
 _REPEATED = re.compile(rf"\b{_THIS}(?:[\s,/+&-]+(?:and |or |the )?{_THIS}\b)+")
 _NOTHING: Mapping[str, float] = MappingProxyType({})
 FEATURES: Final = (
-    "title", "words", "ordinary", "asking", "acronym", "first", "last", "share", "names", "titles beside", "story",
+    "title", "other title", "words", "ordinary", "asking", "acronym", "first", "last", "share", "names",
+    "titles beside", "story",
 )  # fmt: skip
 """What a name is weighed by, in the order of `QuestionParser.features`."""
 
@@ -63,7 +71,7 @@ ASKING_WORDS: Final = _words_of_questions()
 
 @cache
 def _weights() -> Mapping[str, float]:
-    weights: Mapping[str, float] = json.loads(
+    weights: Mapping[str, float] = parse_json(
         resources.files("auscult.understanding").joinpath("names.json").read_text("utf-8")
     )
     return weights
@@ -101,11 +109,12 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name in a question: where it stands, and its words."""
+    """A name in a question: where it stands, its words, and whether a document or a vocabulary has it."""
 
     start: int
     end: int
     words: str
+    is_listed: bool = True
 
 
 class QuestionParser:
@@ -150,18 +159,32 @@ class QuestionParser:
         text = " ".join(question.split())
         names = self.names(text)
         weighed = [
-            (self._likelihood(features), name) for name, features in zip(names, self.features(text, names), strict=True)
+            (self._likelihood(features) if name.is_listed else UNLISTED, name)
+            for name, features in zip(names, self.features(text, names), strict=True)
         ]
         best = sorted(weighed, key=lambda each: -each[0])[:_MOST_ENTITIES]
         entities = [Possible(name.words, chance) for chance, name in weighed if (chance, name) in best]
         asking = asked_of(text, names)
-        likely = self._aspects.read_aspects([asking])[0] if self._aspects is not None and asking.strip() else {}
+        likely = self._likely(asking) if asking.strip() else {}
         return Reading(
             tuple(dict.fromkeys(each for each in entities if each.likelihood >= _LEAST)),
             tuple(aspect for aspect, chance in likely.items() if chance >= ASKED),
             asking,
             likely,
         )
+
+    def _likely(self, asking: str) -> Mapping[str, float]:
+        """Return how likely each known aspect is meant, the likeliest first.
+
+        A model expects one aspect. So each clause is read, too, and what is certain in one is asked for.
+        """
+        if self._aspects is None:
+            return _NOTHING
+        clauses = [clause for clause in _BETWEEN_CLAUSES.split(asking) if clause.strip()]
+        whole, *parts = self._aspects.read_aspects([asking, *(clauses if len(clauses) > 1 else ())])
+        for part in parts:
+            whole |= {aspect: chance for aspect, chance in part.items() if chance >= max(_CERTAIN, whole[aspect])}
+        return dict(sorted(whole.items(), key=lambda each: -each[1]))
 
     def names(self, text: str) -> list[Name]:
         """Return titles of the collection, names of concepts and acronyms in order, the longest where they overlap."""
@@ -170,7 +193,7 @@ class QuestionParser:
             apart = all(name.end <= other.start or other.end <= name.start for other in chosen)
             if apart and not _says_nothing(name.words):
                 chosen.append(name)
-        return sorted(chosen, key=lambda name: name.start)
+        return sorted(chosen, key=lambda name: name.start) or [*self._unlisted(text)]
 
     def features(self, text: str, names: Sequence[Name]) -> list[tuple[float, ...]]:
         """Return what each name of a text is weighed by, in the order of `FEATURES`."""
@@ -184,6 +207,7 @@ class QuestionParser:
             rows.append(
                 (
                     float(titled[number]),
+                    float(not titled[number] and self._is_titled_otherwise(name.words)),
                     min(len(key.split()), 4) / 4,
                     float(ordinary),
                     float(is_word and key in ASKING_WORDS),
@@ -207,7 +231,8 @@ class QuestionParser:
         words = [*_WORD.finditer(text)]
         occurs = [all(part in self.vocabulary for part in normalise_name(word.group()).split()) for word in words]
         for number, first in enumerate(words):
-            acronym = bool(_ACRONYM.fullmatch(first.group())) and not text.isupper()
+            # In a question that is all in capitals any word looks like one.
+            acronym = bool(_ACRONYM.fullmatch(first.group())) and not (text.isupper() and len(words) > 1)
             if (acronym and self.is_known(first.group())) or self._is_owner(first.group()):
                 yield Name(*first.span(), first.group())
             for place, last in enumerate(words[number : number + _LONGEST], number):
@@ -216,6 +241,28 @@ class QuestionParser:
                 name = text[first.start() : last.end()]
                 if self._is_named(name):
                     yield Name(first.start(), last.end(), name)
+
+    def _unlisted(self, text: str) -> Iterator[Name]:
+        """Yield what may be a name that no document and no vocabulary has: "zorbimab" in "and zorbimab dosage?"."""
+        words = [*_WORD.finditer(text)]
+        keys = [normalise_name(word.group()) for word in words]
+        of_questions = [_is_of_questions(word.group(), key) for word, key in zip(words, keys, strict=True)]
+        if all(of_questions):
+            return
+        first, last = of_questions.index(False), len(words) - of_questions[::-1].index(False)
+        before = words[first - 1].group().lower() if first else ""
+        if before in _BEFORE_VERBS or (last < len(words) and keys[last] in PEOPLE):
+            # What somebody does is no name, nor what describes people: "can I drive", "and obese children?".
+            return
+        while last < len(words) and keys[last] in GENERIC:
+            last += 1
+        inner = [word.group().lower() for word in words[first:last]]
+        unknown = [key for key in keys[first:last] if key not in self.vocabulary and key not in GENERIC]
+        is_name = FUNCTION_WORDS.isdisjoint(inner) and not ordinary_words().issuperset(inner)
+        # Several words that no name has are words of another language, or a sentence.
+        if is_name and len(inner) <= _MOST_UNLISTED and len(unknown) <= 1:
+            start, end = words[first].start(), words[last - 1].end()
+            yield Name(start, end, text[start:end], is_listed=False)
 
     def _is_named(self, words: str) -> bool:
         """Return whether a document or a concept has this name; an acronym counts only in capitals."""
@@ -228,6 +275,16 @@ class QuestionParser:
             if normalise_name(name) == key
         ]
         return key in self._titles or (len(key) >= _SHORTEST and bool(acronyms) and not all(acronyms))
+
+    def _is_titled_otherwise(self, words: str) -> bool:
+        """Return whether a document has another name of the concept as its title: "podagra" for "Gout"."""
+        matches = self.resolver.resolve(words, limit=1, fuzzy=False)
+        named = (match.concept for match in matches)
+        return any(
+            normalise_name(title) in self._titles or title in self._titles
+            for concept in named
+            for title in (*concept.names, concept.concept_id, *concept.xrefs)
+        )
 
     def _is_owner(self, word: str) -> bool:
         """Return whether a word is the person's name of a named disease: "alzheimers" for Alzheimer's disease."""
@@ -249,6 +306,11 @@ def asked_of(text: str, names: Sequence[Name]) -> str:
         pieces += [text[at : name.start], _THIS]
         at = name.end
     return _REPEATED.sub(_THIS, "".join([*pieces, text[at:]]))
+
+
+def _is_of_questions(word: str, key: str) -> bool:
+    """Return whether questions are worded with a word, normalised to a key, whatever they are about."""
+    return key in ASKING_WORDS or key in PEOPLE or not SAYING_NOTHING.isdisjoint((word.lower(), key))
 
 
 def _says_nothing(words: str) -> bool:

@@ -1,4 +1,4 @@
-"""Words without content of their own."""
+"""Words without content of their own, and words for people."""
 
 from __future__ import annotations
 
@@ -7,7 +7,12 @@ from typing import Final
 
 from auscult.concepts.names import FUNCTION_WORDS
 
-SAYING_NOTHING: Final = FUNCTION_WORDS | frozenset(
-    resources.files("auscult.understanding").joinpath("asking_words.txt").read_text("utf-8").split()
-)
+
+def _words(file: str) -> frozenset[str]:
+    return frozenset(resources.files("auscult.understanding").joinpath(file).read_text("utf-8").split())
+
+
+SAYING_NOTHING: Final = FUNCTION_WORDS | _words("asking_words.txt")
 """Normalised words like all but "gout" in "Can you tell me something about gout?"."""
+PEOPLE: Final = _words("people.txt")
+"""Normalised words for people in general: "child", "smoker", "older"."""

@@ -95,7 +95,7 @@ class Phrasing:
 
 
 @dataclass(frozen=True, slots=True)
-class _Source:
+class Source:
     """How the records of a data set become documents of a collection.
 
     Attributes:
@@ -114,14 +114,18 @@ class _Source:
     file: str = ""
     is_measured: Callable[[Record], bool] = lambda record: False
 
-    def documents(self, kept_apart: Collection[str]) -> Iterator[Document]:
-        """Yield the documents for training."""
+    def documents(self, is_taken: Callable[[Record, str], bool]) -> Iterator[Document]:
+        """Yield the documents that are taken, by their record and identifier."""
         path = locate(self.name)
         for record in read_many([path / self.file if self.file else path]):
             doc_id = record.text(self.doc_id)
-            if doc_id not in kept_apart and not self.is_measured(record):
+            if is_taken(record, doc_id):
                 title = record.text(self.title, "") if self.title else ""
                 yield build_document(doc_id=doc_id, title=title, sections=self.sections(record))
+
+    def for_training(self, kept_apart: Collection[str]) -> Iterator[Document]:
+        """Yield the documents that may be trained on."""
+        return self.documents(lambda record, doc_id: doc_id not in kept_apart and not self.is_measured(record))
 
 
 def _is_measured_in_medquad(record: Record) -> bool:
@@ -132,7 +136,8 @@ def _is_measured_in_wikipedia(record: Record) -> bool:
     return record.fields.get("cdv_list") == "test"
 
 
-def _answers(record: Record) -> list[Section]:
+def answers_of(record: Record) -> list[Section]:
+    """Return the answers of a document of MedQuAD as sections, headed by the type of their question."""
     return [Section(each.text("qtype", ""), each.text("text")) for each in record.records("passages")]
 
 
@@ -141,20 +146,20 @@ def _one_section(heading: str, text: str) -> Callable[[Record], list[Section]]:
     return lambda record: [Section(record.text(heading, "") if heading else "", record.text(text))]
 
 
-COLLECTIONS: Final[Mapping[str, tuple[_Source, ...]]] = MappingProxyType(
+COLLECTIONS: Final[Mapping[str, tuple[Source, ...]]] = MappingProxyType(
     {
         "medquad": (
-            _Source("medquad", sections=_answers, file="documents.jsonl.gz", is_measured=_is_measured_in_medquad),
+            Source("medquad", sections=answers_of, file="documents.jsonl.gz", is_measured=_is_measured_in_medquad),
         ),
-        "labels": (_Source("drug-labels"),),
-        "wikipedia": tuple(_Source(name, is_measured=_is_measured_in_wikipedia) for name in ("simplewiki", "enwiki")),
-        "nhs": (_Source("nhs"),),
+        "labels": (Source("drug-labels"),),
+        "wikipedia": tuple(Source(name, is_measured=_is_measured_in_wikipedia) for name in ("simplewiki", "enwiki")),
+        "nhs": (Source("nhs"),),
         "notes": (
-            _Source("aci-bench", "note_id", "chief_complaint"),
-            _Source("mts-dialog", "id", "", _one_section("section_header", "section_text")),
-            _Source("primock57", "note_id", "presenting_complaint", _one_section("", "note")),
+            Source("aci-bench", "note_id", "chief_complaint"),
+            Source("mts-dialog", "id", "", _one_section("section_header", "section_text")),
+            Source("primock57", "note_id", "presenting_complaint", _one_section("", "note")),
         ),
-        "abstracts": (_Source("pmc-trials-abstracts", "pmcid"),),
+        "abstracts": (Source("pmc-trials-abstracts", "pmcid"),),
     }
 )
 """The data sets of each collection."""
@@ -171,7 +176,7 @@ def read_documents(collection: str, *, kept_apart: Collection[str] = ()) -> list
         CorpusMissingError: A data set is not on this machine; the remedy says how to get it.
         RecordError: A record lacks a field.
     """
-    return [document for source in COLLECTIONS[collection] for document in source.documents(kept_apart)]
+    return [document for source in COLLECTIONS[collection] for document in source.for_training(kept_apart)]
 
 
 def read_questions(folder: Path) -> list[WrittenQuestion]:

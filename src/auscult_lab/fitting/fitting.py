@@ -13,16 +13,16 @@ passages about the entity, as where these are worded differently. An encoder tha
 text only.
 
 Self-made questions still share more words with their answers than people's questions. Where people's questions are
-given, the weights of questions in words are fitted on both, and each collection of people's counts as much as all
-self-made ones. Evidence from the recognised entity and aspects then gets no weight: recognition may be wrong, and the
-question's words contain all of it. Without people's questions, all weights but that of the question's vector are
-multiplied by `SHARE`. Evidence of words that occur together keeps its weight: a passage with all words of a question is
-equally good evidence whoever asks.
+given, or written ones (`fitting.written`), the weights of questions in words are fitted on both, and each collection of
+these counts as much as all self-made ones. Without them, all weights but that of the question's vector are multiplied
+by `SHARE`. Evidence of words that occur together keeps its weight: a passage with all words of a question is equally
+good evidence whoever asks.
 
-The probability (`search.certainty`) is a logistic regression on first hits, also without negative weights. Each
-question is used twice: with all passages, and without those about its entity, so that half of the cases have no answer.
-From self-made questions only, it would learn that an answer has nearly all words of its question, and it would reject
-most of people's questions. Questions that people asked and judged correct this where they are given.
+The probability (`search.certainty`) is a logistic regression on first hits, also without negative weights, one for each
+kind of query. Each question is also used without its answers, and without all passages about its entity; each of these
+counts `WITHOUT` as much, as people seldom ask for what a collection does not have. From self-made questions only, it
+would learn that an answer has nearly all words of its question, and it would reject most of people's questions.
+Questions that people asked and judged, or that were written, correct this where they are given.
 
 Cost: one search per question, then seconds.
 """
@@ -46,9 +46,9 @@ from auscult.errors import DataError, naming_extra
 from auscult.index.manifest import CURRENT
 from auscult.interfaces import DocumentEncoder, FloatArray, Judgement
 from auscult.search.build import build_index
-from auscult.search.certainty import HELD, NO_BACKGROUND, Background, asked_and_held, certain_evidence
+from auscult.search.certainty import CERTAINTY, HELD, NO_BACKGROUND, Background, asked_and_held, certain_evidence
 from auscult.search.evidence import EVIDENCE, SENTENCE, best_sentences
-from auscult.search.fusion import Fusion
+from auscult.search.fusion import Fusion, sureness
 from auscult.search.reranking import kind, probabilities
 from auscult.search.searcher import Searcher
 from auscult.understanding import Query
@@ -73,16 +73,16 @@ PEOPLE: Final = 0.75
 """How much questions that people asked count for the probability, all together, beside self-made ones: with three sets
 of them, beside three collections, each the same. With 0.6 the expected calibration error on each set that was left out
 was larger by .005 to .05."""
+WITHOUT: Final = 0.25
+"""How much a question without its answers counts for the probability, beside the same question with them."""
 _WHOLE: Final = np.isin(EVIDENCE, ("question_vector", "question_together"))
 _FIRST, _OTHERS, _MOST_RELEVANT = 10, 30, 10
 _PENALTY, _CERTAINTY_PENALTY = 1e-4, 1e-3
 _PEOPLES_PENALTY = 3e-4
 """Of 1e-4, 3e-4 and 1e-3 the best on the 72 development questions, with `fast`."""
-_READ: Final = tuple(row for row, name in enumerate(EVIDENCE) if not name.startswith("question_"))
-"""What was read as entity and aspects gets no weight from people's questions: these have no titles and headings."""
 Keep = Literal["order", "pairs"]
 _Array = npt.NDArray[np.float64]
-_Firsts = tuple[_Array, _Array]
+_Firsts = tuple[_Array, _Array, _Array]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +97,7 @@ class Candidates:
         coverage: How much of the question is in each (`search.certainty`), (candidates, 2).
         background: Background of the question over the collection.
         spread: What the evidence is divided by (`search.evidence`), (evidence,).
+        sure: How surely entity and aspects of a question in words were read (`fusion.sureness`).
     """
 
     evidence: FloatArray
@@ -106,6 +107,7 @@ class Candidates:
     coverage: FloatArray = field(default_factory=lambda: np.zeros((0, len(HELD)), np.float32))
     background: Background = NO_BACKGROUND
     spread: FloatArray = field(default_factory=lambda: np.ones(len(EVIDENCE), np.float32))
+    sure: float = 0.0
 
     @property
     def undivided(self) -> FloatArray:
@@ -173,12 +175,23 @@ def _some(questions: Iterable[OwnQuestion], most: int, chance: np.random.Generat
     return [every[row] for row in np.sort(chance.permutation(len(every))[:most]).tolist()]
 
 
-def candidates(searcher: Searcher, question: OwnQuestion, chance: np.random.Generator) -> Candidates:
+def candidates(
+    searcher: Searcher, question: OwnQuestion, chance: np.random.Generator, *, hides: bool = True
+) -> Candidates:
     """Take a question's candidates, and hide titles and headings from some questions.
 
     Evidence of sentences is computed for all of them; a search computes it for the first passages only.
+
+    Args:
+        searcher: An opened index.
+        question: The question.
+        chance: Draws the candidates, and what is hidden.
+        hides: Whether titles and headings are hidden from some questions.
     """
-    evidence, vector, _, background = partly_hidden(searcher, question, chance)
+    if hides:
+        evidence, vector, _, background = partly_hidden(searcher, question, chance)
+    else:
+        vector, evidence, background = searcher.gather(question.query)
     # A search has it for the first passages by the present weights; candidates must not depend on these weights.
     evidence[:, SENTENCE] = 0
     eligible = np.ones(len(evidence), bool)
@@ -202,6 +215,7 @@ def candidates(searcher: Searcher, question: OwnQuestion, chance: np.random.Gene
         asked_and_held(searcher.index, question.query, rows),
         background,
         background.spread if question.query.text else np.ones(len(EVIDENCE), np.float32),
+        sureness(question.query),
     )
 
 
@@ -246,12 +260,15 @@ def fit(
     collections = (self_made, *people)
     usual = Background.usual([question.background for collection in collections for question in collection])
     shares = [1.0 - PEOPLE, *(PEOPLE / len(people) for _ in people)] if people else [1.0]
+    # A certainty that is not yet fitted is not used: the order of hits is all that these weights are needed for.
+    unfitted = np.zeros(len(CERTAINTY) + 1, np.float32)
+    order = Fusion(parts, words, unfitted, unfitted, usual)
+    in_words = [[question for question in collection if question.in_words] for collection in collections]
     firsts = [
-        (_first_hits([(question, words if question.in_words else parts) for question in collection], usual), share)
-        for collection, share in zip(collections, shares, strict=True)
-        if collection
+        (_first_hits(questions, order), share) for questions, share in zip(in_words, shares, strict=True) if questions
     ]
-    return Fusion(parts, words, _certainty(firsts), usual)
+    of_parts = _first_hits([question for question in self_made if not question.in_words], order)
+    return Fusion(parts, words, _certainty(firsts), _certainty([(of_parts, 1.0)]), usual)
 
 
 def _order(self_made: Sequence[Candidates], people: Sequence[Sequence[Candidates]]) -> tuple[FloatArray, FloatArray]:
@@ -266,7 +283,7 @@ def _order(self_made: Sequence[Candidates], people: Sequence[Sequence[Candidates
     collections = [telling for collection in people if (telling := _telling(collection))]
     parts = _ranking([kinds[False]])
     if collections:
-        return parts, _ranking([kinds[True], *collections], penalty=_PEOPLES_PENALTY, without=_READ)
+        return parts, _ranking([kinds[True], *collections], penalty=_PEOPLES_PENALTY)
     words = _ranking([kinds[True]])
     return parts, np.where(_WHOLE, words, words * np.float32(SHARE))
 
@@ -313,7 +330,6 @@ def _ranking(
     collections: Sequence[Sequence[Candidates]],
     given: int = 0,
     penalty: float = _PENALTY,
-    without: Sequence[int] = (),
 ) -> FloatArray:
     """Return the weights of one kind of questions, (evidence - given,).
 
@@ -321,7 +337,6 @@ def _ranking(
         collections: Collections of questions, which all have the same weight.
         given: Number of first columns with fixed weight 1.
         penalty: Factor of the squared weights.
-        without: Columns of evidence that get no weight.
     """
     questions = [question for collection in collections for question in collection]
     sizes = [*map(len, collections)]
@@ -331,7 +346,6 @@ def _ranking(
     starts = np.cumsum([0, *(len(question.evidence) for question in questions[:-1])])
     lists = np.repeat(np.arange(len(questions)), np.diff([*starts, len(evidence)]))
 
-    evidence[:, [*without]] = 0
     begun = evidence[:, :given].sum(axis=1)
     evidence = evidence[:, given:]
 
@@ -344,31 +358,35 @@ def _ranking(
         slope = (odds / all_odds[lists] - odds * relevant / right_odds[lists]) * shares[lists]
         return float(shares @ (np.log(all_odds) - np.log(right_odds))), slope @ evidence
 
-    weights = _minimum(loss, evidence.shape[1], penalty)
-    weights[[*without]] = 0
-    return weights.astype(np.float32)
+    return _minimum(loss, evidence.shape[1], penalty).astype(np.float32)
 
 
-def _first_hits(weighted: Sequence[tuple[Candidates, FloatArray]], usual: Background) -> _Firsts:
-    """Return features of first hits and a constant 1, (hits, certainty + 1); and 1 for answers, -1 for others."""
-    firsts, right = [], []
-    for question, weights in weighted:
-        scores = question.evidence @ weights
-        features = certain_evidence(question.undivided, question.coverage, question.background.with_usual(usual))
-        # Without related candidates, the second pass would equal the first.
-        for eligible in (np.ones(len(scores), bool), ~question.related)[: 1 + question.related.any()]:
-            if eligible.any():
+def _first_hits(questions: Sequence[Candidates], order: Fusion) -> _Firsts:
+    """Return features of first hits and a constant 1, (hits, certainty + 1).
+
+    Also return 1 for answers and -1 for others, and how much each hit counts.
+    """
+    firsts, right, counts = [], [], []
+    for question in questions:
+        scores = question.evidence @ (order.mixed(question.sure) if question.in_words else order.parts)
+        background = question.background.with_usual(order.usual)
+        features = certain_evidence(question.undivided, question.coverage, background)
+        every = np.ones(len(scores), bool)
+        for eligible, count in ((every, 1.0), (~question.relevant, WITHOUT), (~question.related, WITHOUT)):
+            # Without answers, or related candidates, a pass would equal the first.
+            if eligible.any() and (count == 1.0 or not eligible.all()):
                 first = np.flatnonzero(eligible)[np.argmax(scores[eligible])]
                 firsts.append(features[first])
                 right.append(question.relevant[first])
-    return np.c_[np.array(firsts, np.float64), np.ones(len(firsts))], np.where(right, 1.0, -1.0)
+                counts.append(count)
+    return np.c_[np.array(firsts, np.float64), np.ones(len(firsts))], np.where(right, 1.0, -1.0), np.array(counts)
 
 
 def _certainty(sets: Sequence[tuple[_Firsts, float]]) -> FloatArray:
     """Return weights of the probability that the first hit answers, (certainty + 1,), from sets of hits with shares."""
-    evidence = np.concatenate([hits for (hits, _), _ in sets])
-    signs = np.concatenate([right for (_, right), _ in sets])
-    counts = np.concatenate([np.full(len(right), share / len(right)) for (_, right), share in sets])
+    evidence = np.concatenate([hits for (hits, _, _), _ in sets])
+    signs = np.concatenate([right for (_, right, _), _ in sets])
+    counts = np.concatenate([share * each / each.sum() for (_, _, each), share in sets])
 
     def loss(weights: _Array) -> tuple[float, _Array]:
         margins = signs * (evidence @ weights)

@@ -27,7 +27,9 @@ from auscult.understanding.understand import AskedEntity, Understanding
 
 ASPECTS: Final = tuple(QUESTIONS)
 """Aspects that can be chosen."""
-_NEIGHBOURS: Final = 6
+_NEIGHBOURS: Final = 3
+_USUAL: Final = ("symptoms", "causes", "diagnosis", "treatment", "prognosis")
+"""Offered in place of any aspect."""
 _BEFORE: Final = "from before"
 
 
@@ -181,7 +183,8 @@ def _aspect_chip(aspect: str, understood: Understanding, question: PageQuestion,
     query = understood.query
     others = tuple(other for other in query.aspects if other != aspect)
     entity = query.entity_id or query.entity
-    near = [near_aspect for near_aspect in nearest_aspects(searcher, (aspect,)) if near_aspect not in query.aspects]
+    ranked = (*list(understood.likely)[:_NEIGHBOURS], *nearest_aspects(searcher, (aspect,)), *_USUAL)
+    near = [each for each in dict.fromkeys(ranked) if each not in query.aspects]
     return AspectChip(
         name=aspect,
         how=_BEFORE if aspect in understood.taken_aspects else "",
