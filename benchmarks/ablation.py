@@ -11,8 +11,7 @@ of the system are removed, too, with their own index where necessary:
     articles                    as unit of words; without it, a whole document
     reading of questions        as entity and aspects; without it, only the words of a question count
 
-For each, nDCG@10 without it and the change, with a 95 % bootstrap interval over questions. `left_out.py` measures the
-effect of people's training questions on the weights, which needs fitting over several seeds.
+For each, nDCG@10 without it and the change, with a 95 % bootstrap interval over questions.
 
 Writes benchmarks/results/general_ablation.json, one record per model and corpus.
 """

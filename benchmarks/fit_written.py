@@ -38,7 +38,7 @@ from auscult.index.manifest import CURRENT
 from auscult.interfaces import DocumentEncoder
 from auscult.provenance import stamp
 from auscult.search import Searcher, build_index
-from auscult.search.certainty import DOUBTFUL, LIKELY
+from auscult.search.certainty import DOUBTFUL, LIKELY, shares_of_first
 from auscult.search.fusion import Fusion
 from auscult_lab.asking.written import COLLECTIONS, read_documents
 from auscult_lab.fitting.fitting import WITHOUT, Candidates, candidates, fit, judged_questions
@@ -114,7 +114,11 @@ def quality(questions: Sequence[Candidates], fusion: Fusion) -> dict[str, float]
                 first = [int(np.flatnonzero(shown)[np.argmax(scores[shown])])]
                 background = question.background.with_usual(fusion.usual)
                 chances += fusion.probabilities(
-                    question.undivided[first], question.coverage[first], background, in_words=question.in_words
+                    question.undivided[first],
+                    question.coverage[first],
+                    shares_of_first(scores[first], scores[shown]),
+                    background,
+                    in_words=question.in_words,
                 )
                 right.append(bool(question.relevant[first[0]]))
                 counts.append(count)

@@ -53,7 +53,7 @@ from auscult.index import IndexUpdate
 from auscult.interfaces import DocumentEncoder
 from auscult.provenance import stamp
 from auscult.search import Searcher, build_index
-from auscult.search.certainty import DOUBTFUL, LIKELY, asked_and_held
+from auscult.search.certainty import DOUBTFUL, LIKELY, asked_and_held, shares_of_first
 from auscult.understanding import Query
 from auscult_lab.corpora.opening import open_corpus
 from auscult_lab.corpora.questions import DEVELOPMENT
@@ -210,12 +210,16 @@ def over_collection(encoder: DocumentEncoder, name: str, cache: Path) -> dict[st
         _, evidence, background = searcher.gather(question.query)
         scores = searcher.fusion.scores(question.query, evidence)
         first = int(scores.argmax())
+        share = shares_of_first(scores[[first]], scores)
         scores[question.related] = -np.inf
         rows = np.array([first, int(scores.argmax())])
+        first_ten = np.append(share, shares_of_first(scores[rows[1:]], scores))
         coverage = asked_and_held(searcher.index, question.query, rows)
         undivided = evidence[rows] * (background.spread if question.query.text else 1)
         probabilities.append(
-            searcher.fusion.probabilities(undivided, coverage, background, in_words=bool(question.query.text))
+            searcher.fusion.probabilities(
+                undivided, coverage, first_ten, background, in_words=bool(question.query.text)
+            )
         )
         right.append(first in question.relevant)
     chances, answered = np.array(probabilities), np.array(right)

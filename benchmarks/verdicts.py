@@ -31,9 +31,10 @@ from auscult.concepts.opening import open_for_questions
 from auscult.encoders import load_model
 from auscult.encoders.general.encoder import GeneralEncoder
 from auscult.files.writing import write_json
-from auscult.interfaces import DocumentEncoder
+from auscult.interfaces import DocumentEncoder, FloatArray
 from auscult.provenance import stamp
 from auscult.search import Searcher, build_index
+from auscult.search.certainty import shares_of_first
 from auscult_lab.corpora.opening import open_corpus
 from auscult_lab.fitting.fitting import Candidates, Judged, candidates, judged_questions
 from auscult_lab.fitting.own_questions import OwnQuestion, own_questions
@@ -71,15 +72,16 @@ def first_hits(searcher: Searcher, questions: Iterable[OwnQuestion]) -> Iterator
         for eligible in (np.ones(len(scores), bool), ~found.related)[: 1 + found.related.any()]:
             if eligible.any():
                 row = int(np.flatnonzero(eligible)[np.argmax(scores[eligible])])
-                yield probability_of(searcher, found, row), bool(found.relevant[row])
+                share = shares_of_first(scores[row : row + 1], scores[eligible])
+                yield probability_of(searcher, found, row, share), bool(found.relevant[row])
 
 
-def probability_of(searcher: Searcher, found: Candidates, row: int) -> float:
+def probability_of(searcher: Searcher, found: Candidates, row: int, first_ten: FloatArray) -> float:
     """Return the probability that a candidate answers."""
     rows = slice(row, row + 1)
     return float(
         searcher.fusion.probabilities(
-            found.undivided[rows], found.coverage[rows], found.background, in_words=found.in_words
+            found.undivided[rows], found.coverage[rows], first_ten, found.background, in_words=found.in_words
         )[0]
     )
 

@@ -280,7 +280,7 @@ KINDS: Mapping[str, Page] = {
     "weighted-cosine": GALKO,
     "weighted-cosine-why": GALKO,
     "asking": ASKING,
-    "left_out": UNSEEN,
+    "fit_written": ASKING,
     "nothing_here": GENERAL,
     "verdicts": GENERAL,
     "spans": GENERAL,
@@ -297,5 +297,5 @@ KINDS: Mapping[str, Page] = {
     "words_kept": FILES,
 }
 """Pages of other kinds of records; products has the rest."""
-OF_REPLACED: Final = frozenset({"left_out", "nothing_here", "spans", "general_ablation"})
+OF_REPLACED: Final = frozenset({"nothing_here", "spans", "general_ablation"})
 """Kinds of records of encoders or weights that have since been replaced: kept, but on no page."""

@@ -18,9 +18,9 @@ from study.pages.context_knowledge import questions_table
 from study.pages.cosine_table import cosine_commands, cosine_table
 from study.pages.elements import departures_table
 from study.pages.encoder_marks import EncoderMarks
+from study.pages.fitted_table import fitted_table
 from study.pages.full_tables import as_csv, full_tables, table_name
 from study.pages.how_made import COMMANDS
-from study.pages.left_out_table import left_out_table
 from study.pages.nothing_here_table import nothing_here_table
 from study.pages.open_retrieval import open_tables
 from study.pages.papers import ARNOLD, GALKO, KINDS, OF_REPLACED, PAGES, PRODUCTS, TABLES, UNSEEN, WANG, Page, page_of
@@ -40,7 +40,7 @@ _MAKERS: Mapping[str, Callable[[_Records], Sequence[TextTable]]] = {
     "knowledge_seeds": seeds_tables,
     "weighted-cosine": lambda records: [cosine_table(records)],
     "asking": lambda records: [asking_table(records)],
-    "left_out": lambda records: [left_out_table(records)],
+    "fit_written": lambda records: [fitted_table(records)],
     "nothing_here": lambda records: [nothing_here_table(records)],
     "spans": lambda records: [spans_table(records)],
     "general_ablation": lambda records: [ablation_table(records)],

@@ -233,6 +233,11 @@ def test_empty_and_too_large_tables_are_refused(searcher: Searcher) -> None:
         cover(searcher, ["Gout"] * 1_001, ["treatment", "symptoms"])
 
 
+def test_each_aspect_that_was_read_is_a_row(searcher: Searcher) -> None:
+    query = Query("", "Gout", ("symptoms", "treatment"), text="how does gout feel", aspect_likelihoods=(0.9, 0.4))
+    assert side_by_side(searcher, query, "source", ["South", "North"]).rows == ("symptoms", "treatment")
+
+
 def test_sources_answer_side_by_side(searcher: Searcher) -> None:
     query = searcher.understand(Query("", "Gout", ("treatment", "symptoms"))).query
     table = side_by_side(searcher, query, "source", ["South", "North"], k=2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from study.pages.ablation import ablation_table
-from study.pages.left_out_table import left_out_table
+from study.pages.fitted_table import fitted_table
 from study.pages.nothing_here_table import nothing_here_table
 from study.pages.serving import load_table
 from study.pages.spans_table import spans_table
@@ -51,15 +51,17 @@ def test_spans_table_has_corpus_columns_and_widest_interval() -> None:
     assert "within ± 3.0 points" in table.notes[0]
 
 
-def test_weights_have_a_row_a_collection() -> None:
-    weights = [
-        {"collection": collection, "fitted_on": fit, "ndcg10": figure}
-        for collection, figure in (("cpgqa", 0.9), ("pubmedqa", 0.95))
-        for fit in ("left out", "all")
-    ]
-    table = left_out_table([{"weights": weights, **WHENCE}])
-    assert table.columns == ("Collection", "left out", "all")
-    assert table.rows == (("cpgqa", "90.0", "90.0"), ("pubmedqa", "95.0", "95.0"))
+def test_certainty_has_a_row_a_collection() -> None:
+    figures = {
+        "calibration_error": 0.0512,
+        "right_said_to_answer": 0.5,
+        "right_said_uncertain": 0.01,
+        "wrong_said_to_answer": 0.05,
+        "wrong_said_uncertain": 0.4,
+    }
+    rows = [{"collection": name, "left_out": figures} for name in ("nhs", "pairs")]
+    table = fitted_table([{"model": "General encoder, fast", "collections": rows, **WHENCE}])
+    assert table.rows == tuple((name, "fast", "0.051", "50.0", "1.0", "5.0", "40.0") for name in ("nhs", "pairs"))
 
 
 def test_ablation_shows_only_evidence_that_changes_a_corpus() -> None:

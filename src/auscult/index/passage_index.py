@@ -222,7 +222,7 @@ def check_fingerprint(reader: GenerationReader, encoder: DocumentEncoder) -> Non
         raise IndexFolderError(
             f"model '{made_with.name}' ({made_with.fingerprint[:12]}) that made {reader.where}",
             f"model '{encoder.name}' ({encoder.fingerprint[:12]})",
-            "search with the index' own model, or build an index with this one: auscult export INDEX --out "
+            "search with the index' own model, or build the index again with this one: auscult export INDEX --out "
             "documents.jsonl, then auscult index documents.jsonl --out NEW",
         )
 

@@ -2,10 +2,11 @@
 
     P(the passage answers) = sigmoid(c · x + c_0)
 
-x is the evidence (`search.evidence`), and three things more:
+x is the evidence (`search.evidence`), and four things more:
 
     asked_held       share of the question's words, by idf, that passage, headings or title hold
     asked_heaviest   1 less the share of the heaviest word that none of them holds, of the heaviest word
+    first_ten        log( exp(s) / sum over the first ten of exp(s) ), s the score by which passages are ordered
     ..._stands_out   log(1 + z), z the deviations that the evidence is above its mean over the collection, at least 0
 
 Words of the question that the passage lacks count against it: a passage that says what vitamin D is does not answer
@@ -50,7 +51,9 @@ Label = Literal["answers", "may answer", "uncertain", "no answer"]
 SAMPLED: Final = 1_000
 """Passages, evenly spaced, that stand for a collection."""
 HELD: Final = ("asked_held", "asked_heaviest")
-CERTAINTY: Final = (*EVIDENCE, *HELD, *(f"{name}_stands_out" for name in EVIDENCE))
+FIRST: Final = 10
+"""Passages that the score of one is compared with. With 20, or all, the probability was as good."""
+CERTAINTY: Final = (*EVIDENCE, *HELD, "first_ten", *(f"{name}_stands_out" for name in EVIDENCE))
 """Columns that the probability is computed from, in the order of `certain_evidence`."""
 _USUAL: Final = 20
 """Passages of a usual collection that are counted beside those of a small one, whose mean and deviation say little."""
@@ -160,16 +163,32 @@ class Background:
 NO_BACKGROUND: Final = Background(np.zeros(len(EVIDENCE)), np.zeros(len(EVIDENCE)), 0)
 
 
-def certain_evidence(evidence: FloatArray, held_shares: FloatArray, background: Background) -> FloatArray:
+def shares_of_first(scores: npt.NDArray[np.floating], first: npt.NDArray[np.floating]) -> FloatArray:
+    """Return "first_ten" of passages with these scores, at most 0, (passages,).
+
+    Args:
+        scores: Scores of the passages.
+        first: Scores of all passages among which the first ten are, in any order.
+    """
+    best = np.sort(first)[::-1][:FIRST].astype(np.float64)
+    total = best[0] + np.log(np.exp(best - best[0]).sum()) if len(best) else 0.0
+    return np.minimum(scores - total, 0).astype(np.float32)
+
+
+def certain_evidence(
+    evidence: FloatArray, held_shares: FloatArray, first_ten: FloatArray, background: Background
+) -> FloatArray:
     """Return the columns that the probability of passages is computed from, float32 (passages, len(CERTAINTY)).
 
     Args:
         evidence: Evidence of the passages, not divided by its spread, (passages, evidence).
         held_shares: Result of `asked_and_held` for the passages, (passages, len(HELD)).
+        first_ten: Result of `shares_of_first` for the passages, (passages,).
         background: Background of the question.
     """
     above = (evidence - background.mean) / np.maximum(background.deviation, _LEAST)
-    return np.hstack([evidence, held_shares, np.log1p(np.maximum(above, 0))]).astype(np.float32)
+    columns = (evidence, held_shares, first_ten[:, None], np.log1p(np.maximum(above, 0)))
+    return np.hstack(columns).astype(np.float32)
 
 
 def asked_and_held(index: PassageIndex, query: Query, rows: npt.NDArray[np.int64]) -> FloatArray:

@@ -134,19 +134,28 @@ class Fusion:
         return scores
 
     def probabilities(
-        self, evidence: FloatArray, held_shares: FloatArray, background: Background, *, in_words: bool
+        self,
+        evidence: FloatArray,
+        held_shares: FloatArray,
+        first_ten: FloatArray,
+        background: Background,
+        *,
+        in_words: bool,
     ) -> list[float]:
         """Return the probability that each passage answers.
 
         Args:
             evidence: Evidence of the passages, not divided by its spread, (passages, evidence).
             held_shares: How much of the question's words they hold (`asked_and_held`).
+            first_ten: How much better they are than the others of the first ten (`shares_of_first`), (passages,).
             background: Background of the question over the collection.
             in_words: Whether it is a question in words.
         """
         weights = self.certainty if in_words else self.certainty_of_parts
         # Summed row by row, because a matrix product rounds differently for another number of rows.
-        totals = (certain_evidence(evidence, held_shares, background) * weights[:-1]).sum(axis=1) + weights[-1]
+        totals = (certain_evidence(evidence, held_shares, first_ten, background) * weights[:-1]).sum(axis=1) + weights[
+            -1
+        ]
         probabilities: list[float] = (1 / (1 + np.exp(-totals))).tolist()
         return probabilities
 

@@ -27,7 +27,7 @@ from auscult.index.titles import with_subjects
 from auscult.index.words import analyse
 from auscult.interfaces import Assertion, DocumentEncoder, ExpandsTexts, FloatArray, Hit, Ranking, Terms
 from auscult.search.assertions import AssertionReader
-from auscult.search.certainty import SAMPLED, Background, asked_and_held
+from auscult.search.certainty import FIRST, SAMPLED, Background, asked_and_held, shares_of_first
 from auscult.search.evidence import READ_BY_SENTENCE, SENTENCE, Reasons, best_sentences, question_terms
 from auscult.search.findings import Findings, Weighed, directions
 from auscult.search.fusion import Fusion
@@ -304,20 +304,21 @@ class Searcher:
         vector = self.vectors([query])[0] if encoded is None else encoded
         words = reader.words.shares(question_terms(query))
         reasons, background = self._reasons(query, vector)
-        rows, scores, evidence = self._best(query, vector, reasons, max(k, rerank), options)
+        rows, scores, evidence, first = self._best(query, vector, reasons, max(k, rerank), options)
+        first_ten = shares_of_first(scores, first)
         reread: list[float] = []
         if rerank:
             shares = read_again(self.reranker, reader, query, rows[:rerank].tolist())
             scores[: len(shares)] += shares
             order = np.argsort(-scores, kind="stable")[:k]
             reread = np.append(shares, np.full(len(rows) - len(shares), np.nan))[order].tolist()
-            rows, scores, evidence = rows[order], scores[order], evidence[order]
+            rows, scores, evidence, first_ten = rows[order], scores[order], evidence[order], first_ten[order]
         shares_held = asked_and_held(self.index, query, rows)
         weighed = Weighed(
             evidence=evidence,
             weights=self.fusion.weights(query),
             probabilities=self.fusion.probabilities(
-                evidence * reasons.spread, shares_held, background, in_words=bool(query.text)
+                evidence * reasons.spread, shares_held, first_ten, background, in_words=bool(query.text)
             ),
             words=words,
             reread=reread,
@@ -419,8 +420,10 @@ class Searcher:
 
     def _best(
         self, query: Query, vector: FloatArray, reasons: Reasons, k: int, options: SearchOptions
-    ) -> tuple[RowArray, ScoreArray, FloatArray]:
+    ) -> tuple[RowArray, ScoreArray, FloatArray, ScoreArray]:
         """Return the k best passages by all evidence: their rows, scores, and evidence, (k, evidence).
+
+        Also return the scores of the first passages, however hits are grouped.
 
         An estimate selects the candidates whose evidence is computed. Where a server has the vectors, the estimate is
         by words alone, and the candidates that the server proposes are added.
@@ -435,13 +438,15 @@ class Searcher:
         if proposed is not None:
             candidates = np.union1d(candidates, proposed)
         evidence = self._weighed(query, vector, reasons, candidates, partial(best, rows=candidates))
-        rows, scores = best(self.fusion.scores(query, evidence), k, group_by=group_by, rows=candidates)
+        every = self.fusion.scores(query, evidence)
+        rows, scores = best(every, k, group_by=group_by, rows=candidates)
+        first = best(every, FIRST, rows=candidates)[1]
         if len(rows) < k and not is_all:
             # A group may have no passage among the candidates, so that too few groups are found.
             evidence = self._weighed(query, vector, reasons, None, best)
             rows, scores = best(self.fusion.scores(query, evidence), k, group_by=group_by)
-            return rows, scores, evidence[rows]
-        return rows, scores, evidence[np.searchsorted(candidates, rows)]
+            return rows, scores, evidence[rows], first
+        return rows, scores, evidence[np.searchsorted(candidates, rows)], first
 
     def _weighed(
         self, query: Query, vector: FloatArray, reasons: Reasons, rows: RowArray | None, best: Best

@@ -91,7 +91,8 @@ def side_by_side(
         raise QueryError(f"2 to {MOST_COLUMNS} of '{field}' to compare", str(len(columns)), "name them")
     # Of a question about several aspects, each row asks for one of them.
     text = "" if query.entity else query.text
-    queries = [replace(query, aspects=(aspect,), text=text) for aspect in query.aspects] or [query]
+    certain = replace(query, text=text, aspect_likelihoods=(), asking="")
+    queries = [replace(certain, aspects=(aspect,)) for aspect in query.aspects] or [query]
     vectors = searcher.vectors(queries)
 
     def is_similar(hit: Hit) -> bool:

@@ -41,6 +41,7 @@ _LEAST: Final = 0.02
 _SHORTEST, _SHORT, _LONGEST, _MOST_ENTITIES, _MOST_UNLISTED = 3, 4, 12, 4, 4
 _STORY: Final = 25
 _THIS: Final = "this"
+_MARKS: Final = " .,;:?!"
 _BEFORE_VERBS: Final = frozenset({"be", "he", "i", "it", "she", "they", "to", "we", "you"})
 _WORD = re.compile(r"[^\W_]+(?:[.'\u2019+-]+[^\W_]+)*")
 _ACRONYM = re.compile(r"[A-Z][A-Z0-9-]{1,5}")
@@ -165,6 +166,9 @@ class QuestionParser:
         best = sorted(weighed, key=lambda each: -each[0])[:_MOST_ENTITIES]
         entities = [Possible(name.words, chance) for chance, name in weighed if (chance, name) in best]
         asking = asked_of(text, names)
+        if asking.strip(_MARKS) == _THIS:
+            # A bare name asks for nothing.
+            asking = ""
         likely = self._likely(asking) if asking.strip() else {}
         return Reading(
             tuple(dict.fromkeys(each for each in entities if each.likelihood >= _LEAST)),
@@ -258,7 +262,9 @@ class QuestionParser:
             last += 1
         inner = [word.group().lower() for word in words[first:last]]
         unknown = [key for key in keys[first:last] if key not in self.vocabulary and key not in GENERIC]
-        is_name = FUNCTION_WORDS.isdisjoint(inner) and not ordinary_words().issuperset(inner)
+        # "Type" is a part of "paraplegia type 8", and "diet" of no name.
+        asks = any(of_questions[place] and not keys[place + 1].isdigit() for place in range(first, last - 1))
+        is_name = not asks and FUNCTION_WORDS.isdisjoint(inner) and not ordinary_words().issuperset(inner)
         # Several words that no name has are words of another language, or a sentence.
         if is_name and len(inner) <= _MOST_UNLISTED and len(unknown) <= 1:
             start, end = words[first].start(), words[last - 1].end()

@@ -46,7 +46,16 @@ from auscult.errors import DataError, naming_extra
 from auscult.index.manifest import CURRENT
 from auscult.interfaces import DocumentEncoder, FloatArray, Judgement
 from auscult.search.build import build_index
-from auscult.search.certainty import CERTAINTY, HELD, NO_BACKGROUND, Background, asked_and_held, certain_evidence
+from auscult.search.certainty import (
+    CERTAINTY,
+    FIRST,
+    HELD,
+    NO_BACKGROUND,
+    Background,
+    asked_and_held,
+    certain_evidence,
+    shares_of_first,
+)
 from auscult.search.evidence import EVIDENCE, SENTENCE, best_sentences
 from auscult.search.fusion import Fusion, sureness
 from auscult.search.reranking import kind, probabilities
@@ -77,7 +86,7 @@ WITHOUT: Final = 0.25
 """How much a question without its answers counts for the probability, beside the same question with them."""
 _WHOLE: Final = np.isin(EVIDENCE, ("question_vector", "question_together"))
 _FIRST, _OTHERS, _MOST_RELEVANT = 10, 30, 10
-_PENALTY, _CERTAINTY_PENALTY = 1e-4, 1e-3
+_PENALTY, _CERTAINTY_PENALTY = 1e-4, 1e-4
 _PEOPLES_PENALTY = 3e-4
 """Of 1e-4, 3e-4 and 1e-3 the best on the 72 development questions, with `fast`."""
 Keep = Literal["order", "pairs"]
@@ -198,6 +207,8 @@ def candidates(
     eligible[searcher.index.reader.wordless] = False
     possible = np.flatnonzero(eligible)
     taken = [chance.permutation(question.relevant)[:_MOST_RELEVANT], chance.permutation(possible)[:_OTHERS]]
+    # Those that a search finds first, because the probability compares these.
+    taken.append(searcher.index.best(searcher.fusion.scores(question.query, evidence), FIRST)[0])
     unrelated = np.setdiff1d(possible, question.related)
     for column in evidence.T:
         # Also rank without its own documents: evidence that ranks these first needs others as candidates.
@@ -370,14 +381,14 @@ def _first_hits(questions: Sequence[Candidates], order: Fusion) -> _Firsts:
     for question in questions:
         scores = question.evidence @ (order.mixed(question.sure) if question.in_words else order.parts)
         background = question.background.with_usual(order.usual)
-        features = certain_evidence(question.undivided, question.coverage, background)
         every = np.ones(len(scores), bool)
         for eligible, count in ((every, 1.0), (~question.relevant, WITHOUT), (~question.related, WITHOUT)):
             # Without answers, or related candidates, a pass would equal the first.
             if eligible.any() and (count == 1.0 or not eligible.all()):
-                first = np.flatnonzero(eligible)[np.argmax(scores[eligible])]
-                firsts.append(features[first])
-                right.append(question.relevant[first])
+                first = np.flatnonzero(eligible)[[np.argmax(scores[eligible])]]
+                share = shares_of_first(scores[first], scores[eligible])
+                firsts += [*certain_evidence(question.undivided[first], question.coverage[first], share, background)]
+                right += question.relevant[first].tolist()
                 counts.append(count)
     return np.c_[np.array(firsts, np.float64), np.ones(len(firsts))], np.where(right, 1.0, -1.0), np.array(counts)
 

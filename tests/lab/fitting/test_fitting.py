@@ -16,7 +16,7 @@ from auscult.documents import Section, build_document
 from auscult.errors import DataError, QueryError
 from auscult.interfaces import Judgement
 from auscult.search import Searcher, build_index
-from auscult.search.certainty import HELD
+from auscult.search.certainty import HELD, shares_of_first
 from auscult.search.evidence import EVIDENCE
 from auscult.search.fusion import Fusion
 from auscult.understanding import Query
@@ -65,8 +65,13 @@ def made_up(count: int, in_words: bool, seed: int) -> list[Candidates]:
 
 def said_of(fusion: Fusion, example: Candidates, row: int) -> float:
     rows = slice(row, row + 1)
+    scores = example.evidence @ (fusion.words if example.in_words else fusion.parts)
     return fusion.probabilities(
-        example.undivided[rows], example.coverage[rows], example.background, in_words=example.in_words
+        example.undivided[rows],
+        example.coverage[rows],
+        shares_of_first(scores[rows], scores),
+        example.background,
+        in_words=example.in_words,
     )[0]
 
 
