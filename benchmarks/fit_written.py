@@ -1,4 +1,4 @@
-"""Fit the order of hits and its certainty on written questions: of the shipped encoders, or another.
+"""Fit how sure hits are said to be on written questions: of the shipped encoders, or another.
 
     AUSCULT_DATA=... python benchmarks/fit_written.py --model fast [--write]
 
@@ -9,10 +9,10 @@ What is asked of each collection, and counts the same:
     self-made   by titles and headings, of three of the six collections (`fitting.own_questions`): they fit the
                 certainty of queries by entity and aspects, and count a quarter for that of questions in words
 
-The weights of entity and aspects stay. Each collection is then left out in turn, and searched with weights that were
-fitted on the others: R@1, and of its certainty the expected calibration error and the shares of right first hits and of
-others by verdict, beside the same figures of the model's present weights. Indexes are kept in --cache; with `fast` they
-take a quarter of an hour on a core.
+The weights of the order stay: fitted anew on these questions, they find as many of a collection that was left out.
+Each collection is left out in turn, and searched with a certainty that was fitted on the others: the expected
+calibration error and the shares of right first hits and of others by verdict, beside the same figures of the model's
+present weights. Indexes are kept in --cache; with `fast` they take a quarter of an hour on a core.
 
 Writes benchmarks/results/fit_written.json, a record per model; with --write also the model's weights.
 """
@@ -151,7 +151,7 @@ def main() -> None:
     rows = []
     for left, questions in every.items():
         others = [collection for name, collection in every.items() if name != left]
-        fitted = fit(own, others, before, "pairs")
+        fitted = fit(own, others, before, "order")
         rows.append(
             {
                 "collection": left,
@@ -162,7 +162,7 @@ def main() -> None:
         )
         print(rows[-1], file=sys.stderr, flush=True)
     pairs = [each for each in own if not each.in_words]
-    fusion = fit(own, [*every.values()], before, "pairs")
+    fusion = fit(own, [*every.values()], before, "order")
     rows.append({"collection": "pairs", "left_out": quality(pairs, fusion), "before": quality(pairs, before)})
     print(rows[-1], fusion.to_json(), file=sys.stderr, flush=True)
     record = {"kind": KIND, "title": encoder.name, "model": encoder.name, "fingerprint": encoder.fingerprint}
@@ -172,7 +172,7 @@ def main() -> None:
         fitted_on = {name: len(questions) for name, questions in every.items()}
         training = {
             **read_settings(folder)["training"]["fusion"],
-            "words_and_certainty": {"asked": fitted_on, **stamp()},
+            "certainty": {"asked": fitted_on, **stamp()},
         }
         set_fusion(folder, fusion.to_json(), training)
 
