@@ -5,6 +5,7 @@
 What is asked of each collection, and counts the same:
 
     written     questions about held-out documents and near misses, of six collections (`fitting.written`)
+    small       such questions, of 12 indexes of 12 documents each, and a third as many about other documents
     people's    training questions of BioASQ, PubMedQA and cpgQA (`experiments/general.yaml`)
     self-made   by titles and headings, of three of the six collections (`fitting.own_questions`): they fit the
                 certainty of queries by entity and aspects, and count a quarter for that of questions in words
@@ -44,7 +45,7 @@ from auscult_lab.asking.written import COLLECTIONS, read_documents
 from auscult_lab.fitting.fitting import WITHOUT, Candidates, candidates, fit, judged_questions
 from auscult_lab.fitting.own_questions import own_questions
 from auscult_lab.fitting.weighing import asked_by_people
-from auscult_lab.fitting.written import some_documents, written_candidates
+from auscult_lab.fitting.written import small_candidates, some_documents, written_candidates
 from auscult_lab.general.experiment import read_general_experiment
 from auscult_lab.training.experiment_files import variant_path
 from nothing_here import calibration_error
@@ -55,7 +56,9 @@ EXPERIMENT = Path(__file__).resolve().parents[1] / "experiments" / "general.yaml
 QUESTIONS = Path(__file__).resolve().parents[1] / "data" / "questions"
 KIND = "fit_written"
 SELF_MADE: Final = ("medquad", "wikipedia", "nhs")
-DOCUMENTS, OWN, PEOPLES = 300, 300, 300
+OWN, PEOPLES = 300, 300
+SMALL, FEW = 4, 12
+"""Indexes of a collection, and documents of each."""
 SEED = 0
 Asked = Mapping[str, Sequence[Candidates]]
 
@@ -63,8 +66,9 @@ Asked = Mapping[str, Sequence[Candidates]]
 class Gathering:
     """Indexes and candidates of one encoder."""
 
-    def __init__(self, encoder: DocumentEncoder, cache: Path) -> None:
+    def __init__(self, encoder: DocumentEncoder, cache: Path, documents: int) -> None:
         self._encoder, self._cache, self._known = encoder, cache, open_for_questions()
+        self._documents = documents
         self._chance = np.random.default_rng(SEED)
 
     def _opened(self, name: str, documents: Sequence[Document]) -> Searcher:
@@ -78,12 +82,23 @@ class Gathering:
         """Return candidates of written questions by collection, and those of self-made ones."""
         by_collection, own = {}, []
         for name in COLLECTIONS:
-            documents = some_documents(name, read_documents(name), DOCUMENTS, QUESTIONS, SEED)
+            documents = some_documents(name, read_documents(name), self._documents, QUESTIONS, SEED)
             searcher = self._opened(name, documents)
             by_collection[name] = [*written_candidates(searcher, name, documents, QUESTIONS, SEED)]
             if name in SELF_MADE:
                 own += [candidates(searcher, each, self._chance) for each in own_questions(searcher, OWN, SEED)]
         return by_collection, own
+
+    def small(self) -> list[Candidates]:
+        """Return candidates of written questions over indexes of a few documents, as somebody begins with."""
+        found = []
+        for name in SELF_MADE:
+            asked = some_documents(name, read_documents(name), 0, QUESTIONS, SEED)
+            for number in range(SMALL):
+                documents = random.Random(number).sample(asked, FEW)
+                searcher = self._opened(f"{name}-{number}", documents)
+                found += small_candidates(searcher, name, documents, QUESTIONS, number)
+        return found
 
     def by_people(self) -> Asked:
         """Return candidates of people's questions by collection."""
@@ -93,7 +108,7 @@ class Gathering:
             answers = {each.passage_id for each in judged.judgements if each.relevance > 0}
             holding = [any(part.passage_id in answers for part in each.passages) for each in judged.documents]
             others = [row for row, holds in enumerate(holding) if not holds]
-            taken = {*random.Random(SEED).sample(others, min(len(others), 2 * DOCUMENTS))}
+            taken = {*random.Random(SEED).sample(others, min(len(others), 2 * self._documents))}
             documents = [each for row, each in enumerate(judged.documents) if holding[row] or row in taken]
             searcher = self._opened(name, documents)
             asked = [*judged_questions(searcher, judged)][:PEOPLES]
@@ -139,15 +154,16 @@ def main() -> None:
     """Fit, measure collections left out, and write."""
     options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     options.add_argument("--model", default="fast", help="a shipped encoder, or a folder")
+    options.add_argument("--documents", type=int, default=300, help="of each collection, if fewer are asked about")
     options.add_argument("--cache", type=Path, default=CACHE, help="where the indexes are kept")
     options.add_argument("--write", action="store_true", help="put the weights into the model's folder")
     options.add_argument("--out", type=Path, default=RESULT)
     chosen = options.parse_args()
     encoder = load_model(chosen.model)
     before = Fusion.of(encoder)
-    gathering = Gathering(encoder, chosen.cache / Path(chosen.model).name)
+    gathering = Gathering(encoder, chosen.cache / Path(chosen.model).name, chosen.documents)
     written, own = gathering.written()
-    every = {**written, **gathering.by_people()}
+    every = {**written, "small": gathering.small(), **gathering.by_people()}
     rows = []
     for left, questions in every.items():
         others = [collection for name, collection in every.items() if name != left]

@@ -169,26 +169,30 @@ class QuestionParser:
         if asking.strip(_MARKS) == _THIS:
             # A bare name asks for nothing.
             asking = ""
-        likely = self._likely(asking) if asking.strip() else {}
+        likely, aspects = self._asked(asking) if asking.strip() else (_NOTHING, ())
         return Reading(
             tuple(dict.fromkeys(each for each in entities if each.likelihood >= _LEAST)),
-            tuple(aspect for aspect, chance in likely.items() if chance >= ASKED),
+            aspects,
             asking,
             likely,
         )
 
-    def _likely(self, asking: str) -> Mapping[str, float]:
-        """Return how likely each known aspect is meant, the likeliest first.
+    def _asked(self, asking: str) -> tuple[Mapping[str, float], tuple[str, ...]]:
+        """Return how likely each known aspect is meant, the likeliest first, and those that are, in their order.
 
         A model expects one aspect. So each clause is read, too, and what is certain in one is asked for.
         """
         if self._aspects is None:
-            return _NOTHING
+            return _NOTHING, ()
         clauses = [clause for clause in _BETWEEN_CLAUSES.split(asking) if clause.strip()]
-        whole, *parts = self._aspects.read_aspects([asking, *(clauses if len(clauses) > 1 else ())])
+        likely, *parts = self._aspects.read_aspects([asking, *(clauses if len(clauses) > 1 else ())])
         for part in parts:
-            whole |= {aspect: chance for aspect, chance in part.items() if chance >= max(_CERTAIN, whole[aspect])}
-        return dict(sorted(whole.items(), key=lambda each: -each[1]))
+            likely |= {aspect: chance for aspect, chance in part.items() if chance >= max(_CERTAIN, likely[aspect])}
+        likely = dict(sorted(likely.items(), key=lambda each: -each[1]))
+        asked = [aspect for aspect, chance in likely.items() if chance >= ASKED]
+        if parts:
+            asked.sort(key=lambda aspect: max(range(len(parts)), key=lambda place: parts[place][aspect]))
+        return likely, tuple(asked)
 
     def names(self, text: str) -> list[Name]:
         """Return titles of the collection, names of concepts and acronyms in order, the longest where they overlap."""

@@ -51,6 +51,27 @@ def some_documents(
     return [each for each in documents if each.doc_id in taken]
 
 
+def small_candidates(
+    searcher: Searcher, collection: str, documents: Sequence[Document], folder: Path, seed: int
+) -> Iterator[Candidates]:
+    """Yield the candidates of the questions about a few documents, and of a third as many about others.
+
+    Args:
+        searcher: Searcher of an index of the documents.
+        collection: Name of the collection.
+        documents: The documents of the index.
+        folder: Folder of the written questions.
+        seed: Seed of all random draws.
+    """
+    chance, here = np.random.default_rng(seed), {document.doc_id for document in documents}
+    asked = _questions(collection, folder)
+    about = [each for each in asked if each.doc_id in here]
+    others = [each for each in asked if each.doc_id not in here]
+    absent = random.Random(seed).sample(others, min(len(others), round(NEAR_MISSES * len(about))))
+    for question in chain(_answered(searcher, about, documents), (_unanswered(searcher, each) for each in absent)):
+        yield candidates(searcher, question, chance, hides=False)
+
+
 def written_candidates(
     searcher: Searcher, collection: str, documents: Sequence[Document], folder: Path, seed: int
 ) -> Iterator[Candidates]:
@@ -66,10 +87,7 @@ def written_candidates(
     chance = np.random.default_rng(seed)
     asked = chain(
         _answered(searcher, _questions(collection, folder), documents),
-        (
-            OwnQuestion(_understood(searcher, each.question), np.zeros(0, np.int64), np.zeros(0, np.int64))
-            for each in _near_misses(collection, folder, seed)
-        ),
+        (_unanswered(searcher, each) for each in _near_misses(collection, folder, seed)),
     )
     for question in asked:
         yield candidates(searcher, question, chance, hides=False)
@@ -87,6 +105,10 @@ def _answered(
         relevant = np.array([rows[passage_id] for passage_id in ids if passage_id in rows], np.int64)
         related = np.flatnonzero(np.isin(reader.passage_documents, reader.passage_documents[relevant]))
         yield OwnQuestion(_understood(searcher, each.question), relevant, related)
+
+
+def _unanswered(searcher: Searcher, asked: WrittenQuestion | NearMiss) -> OwnQuestion:
+    return OwnQuestion(_understood(searcher, asked.question), np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
 def _understood(searcher: Searcher, question: str) -> Query:
