@@ -12,7 +12,7 @@ hits, the share that is said at most to be uncertain, the share whose marked sen
 how many are marked; of near misses, how many are said to answer; of wrong first hits, how many are with a probability
 above one half. Indexes are kept in --cache; the first run takes half an hour with `fast`.
 
-Writes benchmarks/results/asking.json, a record per model.
+Writes benchmarks/results/asking.json, a record per model; those of other models stay.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from auscult.provenance import stamp
 from auscult.search import Searcher, build_index
 from auscult.search.certainty import DOUBTFUL, LIKELY
 from auscult_lab.asking.written import Source, answers_of
+from auscult_lab.evaluation.records import records_of_others
 
 RESULT = Path(__file__).resolve().parent / "results" / "asking.json"
 CACHE = Path.home() / ".cache" / "auscult" / "asking"
@@ -137,7 +138,7 @@ def main() -> None:
     options.add_argument("--label", default="", help="what the records call a model of another version: 0.1.0")
     options.add_argument("--out", type=Path, default=RESULT)
     chosen = options.parse_args()
-    known, records = open_for_questions(), []
+    known = open_for_questions()
     for name in chosen.model:
         encoder, rows = load_model(name), []
         for collection in chosen.collection:
@@ -148,8 +149,8 @@ def main() -> None:
             print(name, json.dumps(rows[-1]), file=sys.stderr, flush=True)
         label = f"{encoder.name} {chosen.label}".strip()
         record = {"kind": KIND, "title": label, "model": label, "fingerprint": encoder.fingerprint}
-        records.append({**record, "collections": rows, **stamp()})
-        write_json(chosen.out, records)
+        others = records_of_others(chosen.out, label)
+        write_json(chosen.out, [*others, {**record, "collections": rows, **stamp()}])
 
 
 if __name__ == "__main__":

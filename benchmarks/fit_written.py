@@ -42,6 +42,7 @@ from auscult.search import Searcher, build_index
 from auscult.search.certainty import DOUBTFUL, LIKELY, shares_of_first
 from auscult.search.fusion import Fusion
 from auscult_lab.asking.written import COLLECTIONS, read_documents
+from auscult_lab.evaluation.records import records_of_others
 from auscult_lab.fitting.fitting import WITHOUT, Candidates, candidates, fit, judged_questions
 from auscult_lab.fitting.own_questions import own_questions
 from auscult_lab.fitting.weighing import asked_by_people
@@ -182,7 +183,8 @@ def main() -> None:
     rows.append({"collection": "pairs", "left_out": quality(pairs, fusion), "before": quality(pairs, before)})
     print(rows[-1], fusion.to_json(), file=sys.stderr, flush=True)
     record = {"kind": KIND, "title": encoder.name, "model": encoder.name, "fingerprint": encoder.fingerprint}
-    write_json(chosen.out, [{**record, "seed": SEED, "collections": rows, **stamp()}])
+    others = records_of_others(chosen.out, encoder.name)
+    write_json(chosen.out, [*others, {**record, "seed": SEED, "collections": rows, **stamp()}])
     if chosen.write:
         folder = model_folder(chosen.model)
         fitted_on = {name: len(questions) for name, questions in every.items()}

@@ -40,6 +40,11 @@ LINES: Mapping[str, Line] = {
         "F1 of boundaries {splitters / splitter=sentencex+repair / framed / all / f1}, "
         "{splitters / splitter=sentencex+repair / sentences_per_second} sentences a second",
     ),
+    "fit_aspects": Line(
+        "Aspects read in questions, {model}",
+        "of {phrasings_by_others} phrasings by others the right one of {aspects}: {right_in_phrasings_by_others}; of "
+        "{held_out} written questions about documents held out, by heading: {right_in_held_out}",
+    ),
     "reranking": Line(
         "Ranking {candidates} candidates, ms",
         "BM25 {rows / model=BM25 / ms_per_query}, KNRM {rows / model=KNRM / ms_per_query}, "

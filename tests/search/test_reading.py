@@ -47,7 +47,7 @@ def read(question: str, *, in_texts: frozenset[str] = frozenset()) -> Understand
         # abbreviations, plurals, owners
         ("does MS run in families", "MS", "DOID:2377", "inheritance"),
         ("how to get rid of kidney stones", "kidney stones", "DOID:585", ""),
-        ("Hi, my mother has alzheimers. What foods are ok?", "alzheimers", "DOID:10652", "diet"),
+        ("Hi, my mother has alzheimers. What can she eat?", "alzheimers", "DOID:10652", "diet"),
         # medicines; what no vocabulary has
         ("what happens if I miss a dose of warfarin", "warfarin", "MEDQUAD:2", "missed dose"),
         ("shelf life of insulin after opening", "", "", "storage"),
@@ -85,7 +85,7 @@ def test_several_entities_in_a_question_are_recognised(
 
 def test_an_aspect_is_told_with_its_probability() -> None:
     assert re.search(r"asked about: inheritance \(\d+%\)", read("does MS run in families").note)
-    assert re.search(r"asked about: not sure, perhaps [a-z ]+ \(\d+%\)", read("MS and the moon over my house").note)
+    assert re.search(r"asked about: not sure, perhaps [a-z ]+ \(\d+%\)", read("MS moon house roof").note)
 
 
 def names(question: str) -> tuple[str, ...]:

@@ -41,7 +41,7 @@ _FOLLOWS: Final = re.compile(
     re.IGNORECASE,
 )
 _MOST_UNREAD: Final = 2
-_ASKS: Final = 0.5
+_ASKS: Final = 0.4
 _WORD: Final = re.compile(r"[^\W_]+")
 
 

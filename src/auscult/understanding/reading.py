@@ -41,7 +41,7 @@ _LEAST: Final = 0.02
 _SHORTEST, _SHORT, _LONGEST, _MOST_ENTITIES, _MOST_UNLISTED = 3, 4, 12, 4, 4
 _STORY: Final = 25
 _THIS: Final = "this"
-_MARKS: Final = " .,;:?!"
+_JOINING: Final = frozenset({_THIS, "a", "about", "an", "and", "but", "for", "how", "of", "or", "the", "what", "with"})
 _BEFORE_VERBS: Final = frozenset({"be", "he", "i", "it", "she", "they", "to", "we", "you"})
 _WORD = re.compile(r"[^\W_]+(?:[.'\u2019+-]+[^\W_]+)*")
 _ACRONYM = re.compile(r"[A-Z][A-Z0-9-]{1,5}")
@@ -166,8 +166,8 @@ class QuestionParser:
         best = sorted(weighed, key=lambda each: -each[0])[:_MOST_ENTITIES]
         entities = [Possible(name.words, chance) for chance, name in weighed if (chance, name) in best]
         asking = asked_of(text, names)
-        if asking.strip(_MARKS) == _THIS:
-            # A bare name asks for nothing.
+        if _JOINING.issuperset(word.lower() for word in _WORD.findall(asking)):
+            # A name alone asks for nothing: "gout", "and what about gout?".
             asking = ""
         likely, aspects = self._asked(asking) if asking.strip() else (_NOTHING, ())
         return Reading(

@@ -204,6 +204,11 @@ def read_records(path: Path) -> list[dict[str, Any]]:
     return records
 
 
+def records_of_others(path: Path, model: str) -> list[dict[str, Any]]:
+    """Return a file's records of all models but one; none if there is no file."""
+    return [record for record in read_records(path) if record["model"] != model] if path.is_file() else []
+
+
 def parse_record(record: dict[str, Any], where: str = "record") -> EvaluationRecord:
     """Check an evaluation record.
 

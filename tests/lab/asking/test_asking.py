@@ -14,6 +14,7 @@ from auscult.documents.building import build_document
 from auscult.encoders.general.encoder import GeneralEncoder
 from auscult.encoders.general.towers import Towers, unit
 from auscult.understanding import Query
+from auscult_lab.asking.aspects import fit_aspects
 from auscult_lab.asking.candidates import Found, Siblings, candidates, nearest_by_terms, nearest_windows
 from auscult_lab.asking.teacher import Choice, Teacher, TeacherSettings, is_kept
 from auscult_lab.asking.towers import AskedExamples, AskedNetwork, AskedObjective, Phrasings
@@ -224,7 +225,33 @@ def test_towers_learn_what_questions_ask(encoder: GeneralEncoder, documents: lis
     towers = Towers(network.arrays())
     places = towers.ask("asked", asked.numpy())
     assert np.allclose(places, network.asked(asked).detach().numpy(), atol=1e-3)
-    assert towers.likely(places).shape == (3, 2)
+    assert not towers.read_questions
+
+
+def test_aspects_of_questions_are_learned_and_place_them() -> None:
+    chance = np.random.default_rng(0)
+    centres = unit(chance.normal(size=(3, 16)).astype(np.float32))
+    right = np.repeat([0, 1, 2], 30)
+    vectors = unit(centres[right] + 0.1 * chance.normal(size=(90, 16)).astype(np.float32))
+    weight, bias = fit_aspects(vectors, right, np.ones(90, np.float32), 3)
+    tower = {
+        f"asked.{layer}.{part}": chance.normal(size=shape).astype(np.float32)
+        for layer in ("first", "second")
+        for part, shape in (("weight", (16, 16)), ("bias", (16,)))
+    }
+    known = unit(chance.normal(size=(3, 16)).astype(np.float32))
+    sizes = {"aspect.bias": np.zeros(16), "aspect.first.weight": np.zeros((16, 16))}
+    towers = Towers({**tower, **sizes, "known": known, "asks.weight": weight, "asks.bias": bias})
+    assert towers.read_questions
+    assert (towers.likely(vectors).argmax(axis=1) == right).all()
+    # What is certain stands where the aspect is; what is not, nearer to where the question itself is.
+    assert np.allclose((towers.asked(vectors) * known[right]).sum(axis=1), 1, atol=0.05)
+    unsure = unit(vectors[:1] + vectors[40:41])
+    placed = towers.asked(unsure)
+    assert 0.3 < towers.likely(unsure).max() < 0.8
+    assert float((placed @ towers.ask("asked", unsure).T)[0, 0]) > float(
+        (known[:1] @ towers.ask("asked", unsure).T)[0, 0]
+    )
 
 
 def test_written_questions_are_whole() -> None:

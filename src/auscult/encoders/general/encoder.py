@@ -184,7 +184,8 @@ class GeneralEncoder:
         for vector, texts_by_part in zip(vectors, texts_of_queries, strict=True):
             for read, part in _READ_AS.items():
                 if texts_by_part[read]:
-                    placed = self.towers.ask(read, np.stack([rows[text] for text in texts_by_part[read]]))
+                    read_texts = np.stack([rows[text] for text in texts_by_part[read]])
+                    placed = self.towers.asked(read_texts) if read == "asked" else self.towers.ask(read, read_texts)
                     vector[self.parts[part]] = unit(placed.mean(axis=0, keepdims=True))[0]
             questions = self._question(np.stack([rows[text] for text in texts_by_part["question"]]))
             vector[self.parts["question"]] = unit(questions.mean(axis=0, keepdims=True))[0]
@@ -204,7 +205,7 @@ class GeneralEncoder:
         Args:
             asking: Questions without the names in them.
         """
-        likely = self.towers.likely(self.towers.ask("asked", self.reader.ask(asking)))
+        likely = self.towers.likely(self.reader.ask(asking))
         orders = np.argsort(-likely, axis=1, kind="stable")
         return [
             {self.aspects[place]: float(row[place]) for place in order}

@@ -2,6 +2,7 @@
 
 model.json           kind, format, name, options of the reader, weights of the evidence, digests, training record
 towers.safetensors   the learned layers, in half precision
+asks.safetensors     the layer that reads what a question asks, if the model has one; no index depends on it
 tokenizer.json       the tokenizer, in the format of the `tokenizers` library
 model.onnx           the transformer that reads text
 terms.onnx           the reader of weighted terms, if the model has one
@@ -38,7 +39,10 @@ from auscult.provenance import usable_cores
 FORMAT = 3
 KIND = "general"
 _CENTRE = "centre"
+_NOT_INDEXED = frozenset({"fusion", "asks"})
+"""Settings that no index depends on."""
 _FILES = _TOWERS, _TOKENIZER, _TRANSFORMER = "towers.safetensors", "tokenizer.json", "model.onnx"
+_ASKS = "asks.safetensors"
 _TERM_FILES = _TERMS, _TERMS_TOKENIZER = "terms.onnx", "terms-tokenizer.json"
 
 
@@ -168,6 +172,27 @@ def set_fusion(folder: Path, fusion: Mapping[str, Any], training: Mapping[str, o
     write_json(folder / SETTINGS, {**settings, "fusion": dict(fusion), "training": record})
 
 
+def set_asks(folder: Path, asks: Mapping[str, Any], training: Mapping[str, object]) -> None:
+    """Add the layer that reads what a question asks to a saved model, or replace it; its indexes stay valid.
+
+    Args:
+        folder: Folder of the model.
+        asks: `weight` (aspects, width) and `bias` (aspects,), as `towers.Towers` takes them.
+        training: Record of how they were fitted.
+
+    Raises:
+        ModelError: There is no such model.
+    """
+    settings = settings_of(folder, KIND, FORMAT)
+    record = {**settings.get("training", {}), "asks": dict(training)}
+    with renewed_folder(folder, last=SETTINGS) as fresh:
+        arrays = {f"asks.{name}": np.asarray(array, np.float16) for name, array in asks.items()}
+        write_numbers(fresh / _ASKS, arrays)
+        write_json(
+            fresh / SETTINGS, {**settings, "asks": {"sha256": digest_of_folders(fresh, _ASKS)}, "training": record}
+        )
+
+
 def _check_files(folder: Path, names: Sequence[str], digest: str) -> None:
     if digest_of_folders(folder, *names) != digest:
         raise ModelError("files as they were saved", f"others in {folder}", "copy the model again")
@@ -184,6 +209,9 @@ def load(folder: Path) -> GeneralEncoder:
         _check_files(folder, _FILES, settings["sha256"])
         arrays = read_numbers(folder / _TOWERS)
         centre = arrays.pop(_CENTRE).astype(np.float32)
+        if "asks" in settings:
+            _check_files(folder, (_ASKS,), settings["asks"]["sha256"])
+            arrays |= read_numbers(folder / _ASKS)
         terms = None
         if "terms" in settings:
             options = dict(settings["terms"])
@@ -204,5 +232,5 @@ def load(folder: Path) -> GeneralEncoder:
             fusion=settings["fusion"],
             terms=terms,
             aspects=settings.get("aspects", ()),
-            fingerprint=fingerprint_of({key: value for key, value in settings.items() if key != "fusion"}),
+            fingerprint=fingerprint_of({key: value for key, value in settings.items() if key not in _NOT_INDEXED}),
         )

@@ -56,7 +56,8 @@ class Towers:
         weights: `body.weight` (hidden, 5 dim), `body.bias`; for each side `SIDE.weight`, `SIDE.bias`,
             `SIDE.first.weight` (hidden, dim), `SIDE.first.bias`, `SIDE.second.weight`, `SIDE.second.bias`; the same
             for "asked" in a model that reads what a question asks, which also has `known` (aspects, dim), the place
-            of each known aspect, and `heat` (1,), by which cosines with these are multiplied before the softmax.
+            of each known aspect, and `asks.weight` (aspects, width) and `asks.bias`, a logistic regression on which of
+            them is asked for.
     """
 
     def __init__(self, weights: Mapping[str, FloatArray]) -> None:
@@ -88,18 +89,31 @@ class Towers:
     @property
     def read_questions(self) -> bool:
         """Whether they read what a question asks."""
-        return "asked.first.weight" in self._weights
+        return "asks.weight" in self._weights
 
     def likely(self, asked: FloatArray) -> FloatArray:
         """Return how likely each known aspect is meant, (questions, aspects), rows adding up to 1.
 
         Args:
-            asked: Places of what questions ask, unit rows, (questions, dim).
+            asked: Vectors of questions without the names in them, (questions, width).
         """
-        scores = asked @ self._weights["known"].T * self._weights["heat"]
+        scores = self._dense("asks", unit(asked))
         shares = np.exp(scores - scores.max(axis=1, keepdims=True))
         likelihoods: FloatArray = shares / shares.sum(axis=1, keepdims=True)
         return likelihoods
+
+    def asked(self, asked: FloatArray) -> FloatArray:
+        """Return where among headings what questions ask is, unit vectors, (questions, dim).
+
+        The surer one aspect is, the more that is where the known aspects are, each as likely as it is; the less sure,
+        the more it is where the question itself is.
+
+        Args:
+            asked: Vectors of questions without the names in them, (questions, width).
+        """
+        likely = self.likely(asked)
+        sure = likely.max(axis=1, keepdims=True)
+        return unit((1 - sure) * self.ask("asked", asked) + sure * (likely @ self._weights["known"]))
 
     def ask(self, side: Read, names: FloatArray) -> FloatArray:
         """Return unit vectors, (names, dim), of short texts from their vectors, (names, width)."""
