@@ -28,6 +28,9 @@ Read = Literal["entity", "aspect", "asked"]
 """What a short text is read as: an entity's name, an aspect's, or a question without the names in it."""
 _SMALLEST = np.float32(1e-9)
 _AT_ONCE = 4096
+_SURENESS = 3
+"""How fast a doubtful aspect loses its say. Of 1, 2 and 3 the best on written questions about held-out documents; on
+phrasings by others 1 finds 2 points more."""
 _ERF = np.array([1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592], np.float32)
 
 
@@ -112,7 +115,7 @@ class Towers:
             asked: Vectors of questions without the names in them, (questions, width).
         """
         likely = self.likely(asked)
-        sure = likely.max(axis=1, keepdims=True)
+        sure = likely.max(axis=1, keepdims=True) ** _SURENESS
         return unit((1 - sure) * self.ask("asked", asked) + sure * (likely @ self._weights["known"]))
 
     def ask(self, side: Read, names: FloatArray) -> FloatArray:
