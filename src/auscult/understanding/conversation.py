@@ -104,11 +104,11 @@ def _completed(
 
 
 def _asks_itself(understanding: Understanding) -> bool:
-    """Whether a question has words that ask for an aspect ("and its treatment?"), and not people ("and smokers?")."""
+    """Whether a question has words that ask for an aspect ("and its treatment?"), and not people ("younger men")."""
     words = unread_words(replace(understanding.query, aspects=()))
     likely = {aspect: chance for aspect, chance in understanding.likely.items() if aspect != INFORMATION}
     asks = bool(words) and max(likely.values(), default=0.0) >= _ASKS
-    return asks and not all(normalise_name(word) in PEOPLE for word in words)
+    return asks and normalise_name(words[-1]) not in PEOPLE
 
 
 def _names_another(understanding: Understanding) -> bool:
