@@ -88,7 +88,7 @@ def test_unknown_entities_have_no_answer(searcher: Searcher) -> None:
         (0.01, "uncertain", "Perhaps nothing here answers this; "),
         (0.09, "uncertain", "Perhaps nothing here answers this; "),
         (0.1, "may answer", ""),
-        (0.7, "answers", ""),
+        (0.75, "answers", ""),
     ],
 )
 def test_only_an_improbable_answer_is_denied(probability: float, shown: str, said: str) -> None:
@@ -104,7 +104,7 @@ def test_only_an_improbable_answer_is_denied(probability: float, shown: str, sai
         (0.09, "no answer"),
         (0.1, "may answer"),
         (0.69, "may answer"),
-        (0.7, "answers"),
+        (0.75, "answers"),
         (1, "answers"),
     ],
 )

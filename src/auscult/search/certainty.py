@@ -12,8 +12,9 @@ x is the evidence (`search.evidence`), and four things more:
 Words of the question that the passage lacks count against it: a passage that says what vitamin D is does not answer
 "Does vitamin D prevent cancer?". Evidence is on absolute scales, but in a collection about one thing every passage is
 near every question about it. How far a passage stands out from its collection carries over to other collections better
-than the absolute value does. The weights were fitted on written questions, on near misses that their collection does
-not answer, and for `fast` on people's questions.
+than the absolute value does. Where several passages are about as good as the first, none is as sure to answer. The
+weights were fitted on written questions, on near misses that their collection does not answer, and on people's
+questions (`benchmarks/fit_written.py`): one set for questions in words, one for queries by entity and aspect.
 
 A passage holds all words of an entity if it holds any of the entity's names.
 """
@@ -34,18 +35,15 @@ from auscult.search.evidence import EVIDENCE, SENTENCE, question_terms
 from auscult.understanding import Query
 
 DOUBTFUL: Final = 0.1
-"""Below this probability a passage is not said to answer. Where all that are shown are, nothing was found. Of people's
-questions of three collections, each left out of the fitting, 0 to 0.7 % of right first hits are below, and 16 to 33 %
-of first hits where the answer was taken out; with 0.2 these are 0.4 to 4 % and 45 to 53 %. Of the short texts in
-`tests/data/peoples_questions`, 16 % of right ones are below, and with 0.2 29 %: what answers a question in a person's
-own words often holds few of them. Of general questions that no document answers, 93 and 96 % are below."""
+"""Below this probability a passage is not said to answer. Where all that are shown are, nothing was found. Of questions
+of collections left out of the fitting (`benchmarks/fit_written.py`), 0 to 11 % of right first hits are below, and 19 to
+60 % of others: what answers a question in a person's own words often holds few of them."""
 UNLIKELY: Final = 0.01
-"""Below this probability a passage is flatly said not to answer. Of the training questions that the weights were fitted
-on, not one of 1,002 right first hits is below, and 7 % of first hits without an answer; between this and `DOUBTFUL`, 4
-of 513 first hits are right (`benchmarks/verdicts.py`)."""
-LIKELY: Final = 0.7
-"""From this probability on a passage is said to answer: 54 to 67 % of right first hits, and 0.4 to 8 % of first hits
-where the answer was taken out."""
+"""Below this probability a passage is flatly said not to answer. It was chosen with 0.1.0's weights, so that no right
+first hit of the questions that they were fitted on was below (`benchmarks/verdicts.py`)."""
+LIKELY: Final = 0.75
+"""From this probability on a passage is said to answer. With 0.7, of questions of collections left out of the fitting, 7
+to 75 % of right first hits were above, and up to 16 % of others, in four of ten collections 7 % or more."""
 Verdict = Literal["answers", "may answer", "no answer"]
 Label = Literal["answers", "may answer", "uncertain", "no answer"]
 SAMPLED: Final = 1_000

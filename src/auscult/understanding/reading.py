@@ -190,6 +190,8 @@ class QuestionParser:
             likely |= {aspect: chance for aspect, chance in part.items() if chance >= max(_CERTAIN, likely[aspect])}
         likely = dict(sorted(likely.items(), key=lambda each: -each[1]))
         asked = [aspect for aspect, chance in likely.items() if chance >= ASKED]
+        if certain := [aspect for aspect in likely if any(part[aspect] >= _CERTAIN for part in parts)]:
+            asked = certain
         if parts:
             asked.sort(key=lambda aspect: max(range(len(parts)), key=lambda place: parts[place][aspect]))
         return likely, tuple(asked)
