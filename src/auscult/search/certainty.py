@@ -42,8 +42,8 @@ UNLIKELY: Final = 0.01
 """Below this probability a passage is flatly said not to answer. It was chosen with 0.1.0's weights, so that no right
 first hit of the questions that they were fitted on was below (`benchmarks/verdicts.py`)."""
 LIKELY: Final = 0.75
-"""From this probability on a passage is said to answer. With 0.7, of questions of collections left out of the fitting, 7
-to 75 % of right first hits were above, and up to 16 % of others, in four of ten collections 7 % or more."""
+"""From this probability on a passage is said to answer. With 0.7, of questions of collections left out of the fitting,
+7 to 75 % of right first hits were above, and up to 16 % of others, in four of ten collections 7 % or more."""
 Verdict = Literal["answers", "may answer", "no answer"]
 Label = Literal["answers", "may answer", "uncertain", "no answer"]
 SAMPLED: Final = 1_000
