@@ -10,7 +10,7 @@ from study.pages.plain_values import measured_on
 
 _COLUMNS = (
     "Collection", "passages", "questions", "Model", "R@1", "R@10", "answer marked", "marks", "right, said uncertain",
-    "wrong, above one half", "near misses said to answer",
+    "near misses said to answer",
 )  # fmt: skip
 _NOTE = """Percent; R@1 with a 95 % interval. *Answer marked*: of right first hits, those whose marked sentences hold
 the answer's. Questions are written, for choosing models; no training question is about these documents."""
@@ -42,6 +42,5 @@ def _row(model: str, row: Mapping[str, Any]) -> tuple[str, ...]:
         f"{100 * row['answer_marked']:.1f}",
         f"{row['marks']:.2f}",
         f"{100 * row['right_said_uncertain']:.1f}",
-        f"{100 * row['wrong_above_half']:.1f}",
         f"{row['near_misses_said_to_answer']} of {row['near_misses']}",
     )

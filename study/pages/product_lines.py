@@ -40,11 +40,6 @@ LINES: Mapping[str, Line] = {
         "F1 of boundaries {splitters / splitter=sentencex+repair / framed / all / f1}, "
         "{splitters / splitter=sentencex+repair / sentences_per_second} sentences a second",
     ),
-    "fit_aspects": Line(
-        "Aspects read in questions, {model}",
-        "of {phrasings_by_others} phrasings by others the right one of {aspects}: {right_in_phrasings_by_others}; of "
-        "{held_out} written questions about documents held out, by heading: {right_in_held_out}",
-    ),
     "reranking": Line(
         "Ranking {candidates} candidates, ms",
         "BM25 {rows / model=BM25 / ms_per_query}, KNRM {rows / model=KNRM / ms_per_query}, "
@@ -60,15 +55,6 @@ LINES: Mapping[str, Line] = {
         "R@1 of encoders in 32 and in 8 bits",
         "bi {forms / model=bi&form=float32 / R@1} and {forms / model=bi&form=onnx-int8 / R@1}; "
         "cross {forms / model=cross&form=float32 / R@1} and {forms / model=cross&form=onnx-int8 / R@1}",
-    ),
-    "taught-reranker": Line(
-        "Gain of a re-ranker taught by people's questions, nDCG@10 in points",
-        "`best`: cpgQA {gains / corpus=cpgqa&model=best / gain_by_reranker / nDCG@10 / 0} "
-        "[{gains / corpus=cpgqa&model=best / gain_by_reranker / nDCG@10 / 1}, "
-        "{gains / corpus=cpgqa&model=best / gain_by_reranker / nDCG@10 / 2}], "
-        "PubMedQA {gains / corpus=pubmedqa&model=best / gain_by_reranker / nDCG@10 / 0} "
-        "[{gains / corpus=pubmedqa&model=best / gain_by_reranker / nDCG@10 / 1}, "
-        "{gains / corpus=pubmedqa&model=best / gain_by_reranker / nDCG@10 / 2}]",
     ),
     "workbench": Line(
         "`auscult try`: {questions} questions, {passages} passages",
@@ -93,11 +79,6 @@ LINES: Mapping[str, Line] = {
     "knowledge_vectors": Line(
         "{title}, MRR",
         "{runs / graph=knowledge-base / MRR}; by frequency alone {runs / graph=knowledge-base / frequency MRR}",
-    ),
-    "marks": Line(
-        "Sentences that hits mark, {data}",
-        "on the answer in {ways / way=marks / touched}; the best by words {ways / way=words / touched}, the first "
-        "{ways / way=first / touched}",
     ),
 }
 """In the order of the page."""

@@ -51,7 +51,7 @@ def test_spans_table_has_corpus_columns_and_widest_interval() -> None:
     assert "within ± 3.0 points" in table.notes[0]
 
 
-def test_certainty_has_a_row_a_collection() -> None:
+def test_certainty_has_a_row_a_kind_of_questions() -> None:
     figures = {
         "calibration_error": 0.0512,
         "right_said_to_answer": 0.5,
@@ -59,9 +59,13 @@ def test_certainty_has_a_row_a_collection() -> None:
         "wrong_said_to_answer": 0.05,
         "wrong_said_uncertain": 0.4,
     }
-    rows = [{"collection": name, "left_out": figures} for name in ("nhs", "pairs")]
+    rows = [{"collection": name, "left_out": figures} for name in ("nhs", "pairs", "labels")]
+    rows[2]["left_out"] = {**figures, "right_said_to_answer": 0.7}
     table = fitted_table([{"model": "General encoder, fast", "collections": rows, **WHENCE}])
-    assert table.rows == tuple((name, "fast", "0.051", "50.0", "1.0", "5.0", "40.0") for name in ("nhs", "pairs"))
+    assert table.rows == (
+        ("written", "fast", "0.051", "60.0", "1.0", "5.0", "40.0"),
+        ("pairs", "fast", "0.051", "50.0", "1.0", "5.0", "40.0"),
+    )
 
 
 def test_ablation_shows_only_evidence_that_changes_a_corpus() -> None:
