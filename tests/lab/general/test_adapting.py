@@ -122,7 +122,7 @@ def test_command_saves_the_model_with_fitted_weights(
     assert code == 0, output
     settings = read_settings(tmp_path / "mine")
     assert settings["fusion"] != WEIGHTS
-    assert set(settings["fusion"]) == {"parts", "words", "certainty", "background"}
+    assert set(settings["fusion"]) == {"parts", "words", "certainty", "certainty_of_parts", "background"}
     assert settings["training"]["fusion"]["corpora"][0]["name"] == str(corpus)
     code, again, _ = run(*options)
     assert code == 0, again
