@@ -79,7 +79,7 @@ def test_the_command_fits_the_evidence_too(corpus: Path, teacher: Path, tmp_path
     result = CliRunner().invoke(app, ["train", str(path), "--out", str(tmp_path / "run"), "--no-progress"])
     assert result.exit_code == 0, result.output
     settings = json.loads((tmp_path / "run" / "model" / "model.json").read_text(encoding="utf-8"))
-    assert set(settings["fusion"]) == {"parts", "words", "certainty", "background"}
+    assert set(settings["fusion"]) == {"parts", "words", "certainty", "certainty_of_parts", "background"}
     assert settings["training"]["fusion"]["corpora"][0]["name"] == str(corpus)
     again = CliRunner().invoke(app, ["train", str(path), "--out", str(tmp_path / "run"), "--no-progress"])
     assert again.exit_code == 0, again.output
