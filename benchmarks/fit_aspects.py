@@ -2,7 +2,7 @@
 
     AUSCULT_DATA=... python benchmarks/fit_aspects.py --model fast [--write]
 
-It learns from our phrasings of the known aspects and from written questions (`asking.aspects`). It is measured on 1,150
+It learns from names and phrasings of the known aspects and from written questions (`asking.aspects`). It is measured on
 phrasings by others (`questions_written/phrasings` of the data), of aspects with the same name, and on written questions
 about held-out documents: how often the likeliest aspect is right. A minute on one core.
 

@@ -28,11 +28,11 @@ from auscult.concepts.word_counts import count_words
 from auscult.files.writing import write_json
 from auscult.understanding import reading
 from auscult.understanding.reading import FEATURES, QuestionParser
+from auscult_lab.asking.aspects import TITLED
 from auscult_lab.asking.written import is_held_out, read_documents, read_questions
 
 WEIGHTS = Path(reading.__file__).with_name("names.json")
 QUESTIONS = Path(__file__).resolve().parents[1] / "data" / "questions"
-TITLED: Final = ("medquad", "labels", "wikipedia", "nhs")
 _LEFT_OUT: Final = 3
 _PENALTY: Final = 1e-4
 _Array = npt.NDArray[Any]

@@ -2,7 +2,7 @@
 
     AUSCULT_DATA=... python benchmarks/fit_written.py --model fast [--write]
 
-What is asked of each collection, and counts the same:
+Each collection of these questions counts the same:
 
     written     questions about held-out documents and near misses, of six collections (`fitting.written`)
     small       such questions, of 12 indexes of 12 documents each, and a third as many about other documents
@@ -39,11 +39,11 @@ from auscult.index.manifest import CURRENT
 from auscult.interfaces import DocumentEncoder
 from auscult.provenance import stamp
 from auscult.search import Searcher, build_index
-from auscult.search.certainty import DOUBTFUL, LIKELY, shares_of_first
+from auscult.search.certainty import DOUBTFUL, LIKELY
 from auscult.search.fusion import Fusion
 from auscult_lab.asking.written import COLLECTIONS, read_documents
 from auscult_lab.evaluation.records import records_of_others
-from auscult_lab.fitting.fitting import WITHOUT, Candidates, candidates, fit, judged_questions
+from auscult_lab.fitting.fitting import WITHOUT, Candidates, candidates, first_of, fit, judged_questions
 from auscult_lab.fitting.own_questions import own_questions
 from auscult_lab.fitting.weighing import asked_by_people
 from auscult_lab.fitting.written import small_candidates, some_documents, written_candidates
@@ -121,24 +121,14 @@ def quality(questions: Sequence[Candidates], fusion: Fusion) -> dict[str, float]
     """Return the order's R@1 and the certainty's quality, questions without their answers counted as in the fitting."""
     chances, right, counts, whole = [], [], [], []
     for question in questions:
-        weights = fusion.mixed(question.sure) if question.in_words else fusion.parts
-        scores = question.evidence @ weights
-        for shown, count in (
-            (np.ones(len(scores), bool), 1.0), (~question.relevant, WITHOUT), (~question.related, WITHOUT),
-        ):  # fmt: skip
-            if shown.any() and (count == 1.0 or not shown.all()):
-                first = [int(np.flatnonzero(shown)[np.argmax(scores[shown])])]
-                background = question.background.with_usual(fusion.usual)
-                chances += fusion.probabilities(
-                    question.undivided[first],
-                    question.coverage[first],
-                    shares_of_first(scores[first], scores[shown]),
-                    background,
-                    in_words=question.in_words,
-                )
-                right.append(bool(question.relevant[first[0]]))
-                counts.append(count)
-                whole.append(count == 1.0 and bool(question.relevant.any()))
+        background = question.background.with_usual(fusion.usual)
+        for first, share, count in first_of(question, fusion):
+            chances += fusion.probabilities(
+                question.undivided[first], question.coverage[first], share, background, in_words=question.in_words
+            )
+            right += question.relevant[first].tolist()
+            counts.append(count)
+            whole.append(count == 1.0 and bool(question.relevant.any()))
     said, is_right, is_whole = np.array(chances), np.array(right), np.array(whole)
     repeated = np.repeat(np.arange(len(said)), (np.array(counts) / WITHOUT).astype(int))
     return {

@@ -32,7 +32,7 @@ from auscult_lab.asking.written import (
 )
 
 TITLED: Final = ("medquad", "labels", "wikipedia", "nhs")
-"""Collections with headings."""
+"""Collections with titles and headings."""
 WRITTEN: Final = 0.3
 """How much a written question counts beside a phrasing: a passage under "causes" may be asked in many other ways."""
 _FREEDOM: Final = 100.0

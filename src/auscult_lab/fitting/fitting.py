@@ -372,6 +372,23 @@ def _ranking(
     return _minimum(loss, evidence.shape[1], penalty).astype(np.float32)
 
 
+def first_of(
+    question: Candidates, order: Fusion
+) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.float32], float]]:
+    """Yield the first hit of a question: among all candidates, without its answers, and without all related ones.
+
+    Yields:
+        Its row, (1,), its `shares_of_first`, (1,), and how much it counts.
+    """
+    scores = question.evidence @ (order.mixed(question.sure) if question.in_words else order.parts)
+    every = np.ones(len(scores), bool)
+    for eligible, count in ((every, 1.0), (~question.relevant, WITHOUT), (~question.related, WITHOUT)):
+        # Without answers, or related candidates, a pass would equal the first.
+        if eligible.any() and (count == 1.0 or not eligible.all()):
+            first = np.flatnonzero(eligible)[[np.argmax(scores[eligible])]]
+            yield first, shares_of_first(scores[first], scores[eligible]), count
+
+
 def _first_hits(questions: Sequence[Candidates], order: Fusion) -> _Firsts:
     """Return features of first hits and a constant 1, (hits, certainty + 1).
 
@@ -379,17 +396,11 @@ def _first_hits(questions: Sequence[Candidates], order: Fusion) -> _Firsts:
     """
     firsts, right, counts = [], [], []
     for question in questions:
-        scores = question.evidence @ (order.mixed(question.sure) if question.in_words else order.parts)
         background = question.background.with_usual(order.usual)
-        every = np.ones(len(scores), bool)
-        for eligible, count in ((every, 1.0), (~question.relevant, WITHOUT), (~question.related, WITHOUT)):
-            # Without answers, or related candidates, a pass would equal the first.
-            if eligible.any() and (count == 1.0 or not eligible.all()):
-                first = np.flatnonzero(eligible)[[np.argmax(scores[eligible])]]
-                share = shares_of_first(scores[first], scores[eligible])
-                firsts += [*certain_evidence(question.undivided[first], question.coverage[first], share, background)]
-                right += question.relevant[first].tolist()
-                counts.append(count)
+        for first, share, count in first_of(question, order):
+            firsts += [*certain_evidence(question.undivided[first], question.coverage[first], share, background)]
+            right += question.relevant[first].tolist()
+            counts.append(count)
     return np.c_[np.array(firsts, np.float64), np.ones(len(firsts))], np.where(right, 1.0, -1.0), np.array(counts)
 
 

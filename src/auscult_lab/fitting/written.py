@@ -54,28 +54,21 @@ def some_documents(
 def small_candidates(
     searcher: Searcher, collection: str, documents: Sequence[Document], folder: Path, seed: int
 ) -> Iterator[Candidates]:
-    """Yield the candidates of the questions about a few documents, and of a third as many about others.
+    """Return the candidates of the questions about a few documents, and of a third as many about others.
 
-    Args:
-        searcher: Searcher of an index of the documents.
-        collection: Name of the collection.
-        documents: The documents of the index.
-        folder: Folder of the written questions.
-        seed: Seed of all random draws.
+    Its arguments are those of `written_candidates`.
     """
-    chance, here = np.random.default_rng(seed), {document.doc_id for document in documents}
-    asked = _questions(collection, folder)
+    here, asked = {document.doc_id for document in documents}, _questions(collection, folder)
     about = [each for each in asked if each.doc_id in here]
     others = [each for each in asked if each.doc_id not in here]
     absent = random.Random(seed).sample(others, min(len(others), round(NEAR_MISSES * len(about))))
-    for question in chain(_answered(searcher, about, documents), (_unanswered(searcher, each) for each in absent)):
-        yield candidates(searcher, question, chance, hides=False)
+    return _candidates(searcher, about, documents, absent, seed)
 
 
 def written_candidates(
     searcher: Searcher, collection: str, documents: Sequence[Document], folder: Path, seed: int
 ) -> Iterator[Candidates]:
-    """Yield the candidates of a collection's questions and near misses, with nothing hidden.
+    """Return the candidates of a collection's questions and near misses, with nothing hidden.
 
     Args:
         searcher: Searcher of an index of the documents.
@@ -84,12 +77,20 @@ def written_candidates(
         folder: Folder of the written questions.
         seed: Seed of all random draws.
     """
+    asked, misses = _questions(collection, folder), _near_misses(collection, folder, seed)
+    return _candidates(searcher, asked, documents, misses, seed)
+
+
+def _candidates(
+    searcher: Searcher,
+    asked: Sequence[WrittenQuestion],
+    documents: Sequence[Document],
+    unanswered: Sequence[WrittenQuestion | NearMiss],
+    seed: int,
+) -> Iterator[Candidates]:
     chance = np.random.default_rng(seed)
-    asked = chain(
-        _answered(searcher, _questions(collection, folder), documents),
-        (_unanswered(searcher, each) for each in _near_misses(collection, folder, seed)),
-    )
-    for question in asked:
+    misses = (_unanswered(searcher, each) for each in unanswered)
+    for question in chain(_answered(searcher, asked, documents), misses):
         yield candidates(searcher, question, chance, hides=False)
 
 
