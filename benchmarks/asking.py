@@ -65,6 +65,18 @@ def documents_of(collection: str) -> list[Document]:
     return [*COLLECTIONS[collection].documents(lambda _, doc_id: doc_id in kept_apart)]
 
 
+def questions_of(collection: str) -> list[dict[str, Any]]:
+    """Return the questions that sections of a collection answer."""
+    return [row for row in _rows("questions_written/dev/questions") if row["collection"] == collection]
+
+
+def recall(ranks: Sequence[int]) -> dict[str, Any]:
+    """Return R@1 with its interval, and R@10, of the ranks of the answers, 0 for none."""
+    found = np.array(ranks)
+    low, high = _interval(found == 1)
+    return {"r1": float((found == 1).mean()), "r1_interval": [low, high], "r10": float((found > 0).mean())}
+
+
 def answering(question: Mapping[str, Any], document: Document) -> dict[str, tuple[int, int]]:
     """Return the passages that hold a question's answer, under its heading where one is, and where the answer is."""
     holding = {}
@@ -80,7 +92,7 @@ def answering(question: Mapping[str, Any], document: Document) -> dict[str, tupl
 def measured(searcher: Searcher, documents: Sequence[Document], collection: str) -> dict[str, Any]:
     """Ask the questions of a collection, and return its row."""
     by_id = {document.doc_id: document for document in documents}
-    asked = [row for row in _rows("questions_written/dev/questions") if row["collection"] == collection]
+    asked = questions_of(collection)
     misses = [row for row in _rows("questions_written/dev/unanswerable") if row["collection"] == collection]
     ranks, firsts, marked, marks = [], [], [], []
     for question in asked:
@@ -95,15 +107,12 @@ def measured(searcher: Searcher, documents: Sequence[Document], collection: str)
             marks.append(len(told))
     is_right, probabilities = np.array(ranks) == 1, np.array(firsts)
     missed = [_probability(searcher.search(row["question"], 1)) for row in misses]
-    low, high = _interval(is_right)
     return {
         "collection": collection,
         "documents": len(documents),
         "passages": sum(len(document.passages) for document in documents),
         "questions": len(asked),
-        "r1": float(is_right.mean()),
-        "r1_interval": [low, high],
-        "r10": float((np.array(ranks) > 0).mean()),
+        **recall(ranks),
         "right_said_uncertain": float((probabilities[is_right] < DOUBTFUL).mean()),
         "wrong_above_half": float((probabilities[~is_right] > 0.5).mean()),
         "answer_marked": float(np.mean(marked)),

@@ -41,20 +41,20 @@ BEST = "best"
 Rank = Callable[[Sequence[Query]], FloatArray]
 
 
-@dataclass(frozen=True)
-class Collection:
-    """The passages of a task.
+class Passages:
+    """The passages of documents, as models read them.
 
-    Attributes:
-        task: The task, whose documents have names or not.
+    Args:
+        documents: The documents, with the titles and headings that models may see.
     """
 
-    task: Task
+    def __init__(self, documents: Sequence[Document]) -> None:
+        self.documents = documents
 
     @cached_property
     def passages(self) -> tuple[tuple[Document, Passage], ...]:
-        """All passages with their documents, in the order of the corpus."""
-        return tuple((document, passage) for document in self.task.documents for passage in document.passages)
+        """All passages with their documents, in order."""
+        return tuple((document, passage) for document in self.documents for passage in document.passages)
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
@@ -63,6 +63,18 @@ class Collection:
             "\n".join(filter(None, (document.title, passage.heading, document.slice(passage))))
             for document, passage in self.passages
         )
+
+
+class Collection(Passages):
+    """The passages of a task.
+
+    Args:
+        task: The task, whose documents have names or not.
+    """
+
+    def __init__(self, task: Task) -> None:
+        super().__init__(task.documents)
+        self.task = task
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +104,7 @@ def question_of(query: Query) -> str:
     return query.text or " and ".join(query.aspects) + f" of {query.entity}"
 
 
-def bm25(collection: Collection) -> OpenModel:
+def bm25(collection: Passages) -> OpenModel:
     """Return BM25 over title, heading and text, with all words of the question."""
     config, analyzer = Bm25Config(), Analyzer()
     index = Bm25Index([analyzer(text) for text in collection.texts], config.k1, config.b)
@@ -107,7 +119,7 @@ def _words(query: Query) -> str:
     return query.text or query.terms
 
 
-def as_it_is(collection: Collection, vectors: KeptVectors, name: str, training: Mapping[str, Any]) -> OpenModel:
+def as_it_is(collection: Passages, vectors: KeptVectors, name: str, training: Mapping[str, Any]) -> OpenModel:
     """Return a sentence encoder by cosine: a passage is one text, cut at the encoder's limit, and so is a question."""
     passages = vectors.of(collection.texts)
 
@@ -173,7 +185,7 @@ def kept_index(collection: Collection, encoder: DocumentEncoder, folder: Path) -
     return place
 
 
-def three_readers(collection: Collection, encoder: OpenModel) -> OpenModel:
+def three_readers(collection: Passages, encoder: OpenModel) -> OpenModel:
     """Return the untrained sum of standardised scores of a sentence encoder, multilingual-e5-small and splade-tiny."""
 
     def rank(queries: Sequence[Query]) -> FloatArray:

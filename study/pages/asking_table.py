@@ -39,8 +39,15 @@ def _row(model: str, row: Mapping[str, Any]) -> tuple[str, ...]:
         model,
         f"{100 * row['r1']:.1f} [{100 * low:.1f}, {100 * high:.1f}]",
         f"{100 * row['r10']:.1f}",
-        f"{100 * row['answer_marked']:.1f}",
-        f"{row['marks']:.2f}",
-        f"{100 * row['right_said_uncertain']:.1f}",
-        f"{row['near_misses_said_to_answer']} of {row['near_misses']}",
+        # Packaged models mark nothing and say nothing of certainty.
+        *(
+            (
+                f"{100 * row['answer_marked']:.1f}",
+                f"{row['marks']:.2f}",
+                f"{100 * row['right_said_uncertain']:.1f}",
+                f"{row['near_misses_said_to_answer']} of {row['near_misses']}",
+            )
+            if "marks" in row
+            else ("",) * 4
+        ),
     )
