@@ -1,16 +1,19 @@
 """Fit how likely a question is about each name in it: src/auscult/understanding/names.json.
 
-    AUSCULT_DATA=... python benchmarks/fit_names.py
+    AUSCULT_DATA=... python benchmarks/fit_names.py [--write]
 
 The questions are the written ones (`data/questions`) about documents with titles. A name is right if it is the title of
 the question's document, or names the same concept. For a third of the questions that title is left out, as where a
-collection has nothing on a subject. The weights are those of a logistic regression on `QuestionParser.features`. Not
-fitted on, but printed: how often the likeliest name is right in questions about documents that are held out
-(`auscult_lab.asking.written`). Two minutes on one core.
+collection has nothing on a subject. The weights are those of a logistic regression on `QuestionParser.features`. They
+are measured on questions about documents that are held out (`auscult_lab.asking.written`): how often the likeliest name
+is right. Two minutes on one core.
+
+Writes benchmarks/results/fit_names.json; with --write also the weights.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -26,6 +29,7 @@ from auscult.concepts.names import normalise_name
 from auscult.concepts.opening import open_for_questions
 from auscult.concepts.word_counts import count_words
 from auscult.files.writing import write_json
+from auscult.provenance import stamp
 from auscult.understanding import reading
 from auscult.understanding.reading import FEATURES, QuestionParser
 from auscult_lab.asking.aspects import TITLED
@@ -33,6 +37,7 @@ from auscult_lab.asking.written import is_held_out, read_documents, read_questio
 
 WEIGHTS = Path(reading.__file__).with_name("names.json")
 QUESTIONS = Path(__file__).resolve().parents[1] / "data" / "questions"
+RESULT = Path(__file__).resolve().parent / "results" / "fit_names.json"
 _LEFT_OUT: Final = 3
 _PENALTY: Final = 1e-4
 _Array = npt.NDArray[Any]
@@ -90,14 +95,30 @@ def fitted(names: list[Names]) -> _Array:
 
 
 def main() -> None:
-    """Fit, check on what is held out, and write."""
+    """Fit, measure on what is held out, and write."""
+    options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    options.add_argument("--write", action="store_true", help="replace the weights")
+    options.add_argument("--out", type=Path, default=RESULT)
+    chosen = options.parse_args()
     every = [*names_of_questions()]
     weights = fitted([each for each in every if not each.held_out])
     checked = [each for each in every if each.held_out and each.right.any()]
     first = np.mean([each.right[np.argmax(each.features @ weights[:-1])] for each in checked])
-    print(f"held out: of {len(checked)} questions that have the right name, it is the likeliest in {first:.1%}")
     named = zip((*FEATURES, "bias"), weights.tolist(), strict=True)
-    write_json(WEIGHTS, {name: round(weight, 4) for name, weight in named})
+    saved = {name: round(weight, 4) for name, weight in named}
+    record = {
+        "kind": "fit_names",
+        "title": "Names in questions",
+        "learned_from": len(every) - sum(each.held_out for each in every),
+        "held_out": len(checked),
+        "likeliest_right": float(first),
+        "weights": saved,
+        **stamp(),
+    }
+    print(record)
+    write_json(chosen.out, [record])
+    if chosen.write:
+        write_json(WEIGHTS, saved)
 
 
 if __name__ == "__main__":

@@ -154,7 +154,7 @@ class AskedNetwork(TowerNetwork):
         own = {f"{name}.{part}": getattr(layer, part) for name, layer in layers.items() for part in ("weight", "bias")}
         was_training = self.training
         self.eval()
-        own |= {"known": self.known(), "heat": self.heat.exp().reshape(1)}
+        own["known"] = self.known()
         self.train(was_training)
         return super().arrays() | {name: weights.detach().numpy() for name, weights in own.items()}
 

@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -41,9 +42,15 @@ def documents(corpus: MedQuadCorpus) -> list[Document]:
     return list(corpus.documents())
 
 
+@cache
+def documents_of(corpus: MedQuadCorpus, split: str) -> list[Document]:
+    """Documents of a split, read once: that takes seconds."""
+    return list(corpus.documents(split))
+
+
 def golden(corpus: MedQuadCorpus, documents: list[Document]) -> dict[str, Any]:
     """What the golden file holds: counts per split, and the first, tenth and last records."""
-    by_split = {split: {d.doc_id for d in corpus.documents(split)} for split in SPLITS}
+    by_split = {split: {d.doc_id for d in documents_of(corpus, split)} for split in SPLITS}
     picked = {place: documents[index] for place, index in (("first", 0), ("tenth", 9), ("last", len(documents) - 1))}
     contents: dict[str, Any] = {
         "counts": {
@@ -117,14 +124,14 @@ def test_document_text_is_the_answers_without_questions(documents: list[Document
 def test_splits_do_not_mix(corpus: MedQuadCorpus, documents: list[Document]) -> None:
     assert Counter(d.metadata["split"] for d in documents) == {"test": 1_111, "train": 4_375}
     test_names = {d.title.lower() for d in documents if d.metadata["split"] == "test"}
-    disjoint = list(corpus.documents("train-disjoint"))
+    disjoint = documents_of(corpus, "train-disjoint")
     assert all(d.metadata["overlaps_test_entity"] == "false" for d in disjoint)
     assert not test_names & {d.title.lower() for d in disjoint}
 
 
 def test_strict_split_shares_no_name_concept_or_passage(corpus: MedQuadCorpus, documents: list[Document]) -> None:
     test = [d for d in documents if d.metadata["split"] == "test"]
-    strict = list(corpus.documents("train-strict"))
+    strict = documents_of(corpus, "train-strict")
     assert {d.metadata["overlaps_test_entity"] for d in strict} == {"false"}
     for traces in (names_of, concepts_of, passages_of):
         assert not set().union(*map(traces, test)) & set().union(*map(traces, strict))
@@ -132,7 +139,7 @@ def test_strict_split_shares_no_name_concept_or_passage(corpus: MedQuadCorpus, d
 
 def test_the_disjoint_split_shares_as_much_as_documented(corpus: MedQuadCorpus, documents: list[Document]) -> None:
     test = [d for d in documents if d.metadata["split"] == "test"]
-    disjoint = list(corpus.documents("train-disjoint"))
+    disjoint = documents_of(corpus, "train-disjoint")
     names, concepts = (set().union(*map(traces, test)) for traces in (names_of, concepts_of))
     assert sum(bool(names_of(d) & names or concepts_of(d) & concepts) for d in disjoint) == 948
     seen = set().union(*map(passages_of, disjoint))
