@@ -5,7 +5,7 @@ even then. The correction has to be near: one letter changed, lost, added or swa
 two letters swapped in a word of any length, or another spelling of the same sound (`concepts.fuzzy.sound`). A longer
 word may also differ in one sound. Short words are too similar to one another for more.
 
-The first 20 unknown words of a text are corrected. Each is compared with the whole vocabulary, which takes milliseconds.
+The first 20 unknown words of a text are corrected. To compare one with the whole vocabulary takes milliseconds.
 
 Everyday words can be as similar to medical ones ("generic", "genetic"). `ordinary_words.txt` lists the 1,848 that would
 be miscorrected, out of the words that occur at least four times in the encyclopedias, textbooks, pages for patients
