@@ -21,6 +21,7 @@ from auscult.readers.contract import UnreadableError
 from auscult.readers.dates import iso_date
 from auscult.readers.flow import Facts, has_words
 from auscult.readers.records.attachments import Attachment
+from auscult.readers.records.fhir_states import state_of
 from auscult.readers.records.fhir_words import (
     Look,
     answers_of,
@@ -134,7 +135,10 @@ class Resource(Fields):
     @property
     def in_error(self) -> bool:
         """Whether it was entered in error."""
-        states = (("status",), ("docStatus",), ("verificationStatus",), ("verificationStatus", "coding", "code"))
+        states = (
+            ("status",), ("docStatus",), ("lifecycleStatus",), ("verificationStatus",),
+            ("verificationStatus", "coding", "code"),
+        )  # fmt: skip
         return any("entered-in-error" in self.texts(*path) for path in states)
 
     @property
@@ -154,6 +158,12 @@ class Resource(Fields):
         """Whether it becomes a document: it has sections, a narrative of some length, results or answers."""
         told = any(self.values.get(name) for name in ("section", "item", "conclusion", "result"))
         return told or len(_plain(_narrative(self)).split()) > _SHORT or (self.kind in TEXTS and bool(_narrative(self)))
+
+    def state(self, find: Find) -> str:
+        """Return what turns its meaning around, with its name ("Refuted: Gout"); "" if nothing does."""
+        look = _look(find, self)
+        state = state_of(self.values, lambda value: words_of(value, look))
+        return ": ".join(filter(None, (state, name_of(self.values, look)[1]))) if state else ""
 
     def statement(self, find: Find) -> str:
         """Return its fields as one line; "" if none of them says what it is about."""
@@ -300,10 +310,12 @@ class Page:
         Raises:
             UnreadableError: Sections are nested more than 30 deep.
         """
+        self._lines("", [state := resource.state(self._find)])
+        self._has_text = False
         for section in resource.each("section"):
             self._section(section, resource, 1)
         if not self._has_text:
-            self._parts.clear()
+            del self._parts[bool(state) :]
             self._text(_narrative(resource))
         self._lines("", answers_of(resource.values.get("item"), _look(self._find, resource)))
         self._sentences(resource, "Note" if resource.kind == "Composition" else "")
@@ -380,6 +392,7 @@ class Page:
             self.included.add(resource.number)
             look = _look(self._find, resource)
             if narrative := _narrative(resource):
+                self._lines("", [resource.state(self._find)])
                 if not self._says(_plain(narrative)):
                     self._text(narrative)
                 self._sentences(resource)
@@ -387,6 +400,7 @@ class Page:
                 name = name_of(resource.values, look)[1]
                 value = next((words for label, words in sentences_of(resource.values, look) if label == "Value"), "")
                 if self._says(f"{name} {value}"):
+                    self._lines("", [resource.state(self._find)])
                     self._sentences(resource)
                 else:
                     self._lines("", [resource.statement(self._find)])
