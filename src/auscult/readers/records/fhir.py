@@ -23,7 +23,8 @@ from auscult.readers.flow import Facts
 from auscult.readers.html.cleaning import Care
 from auscult.readers.html.reader import read_page
 from auscult.readers.records.attachments import read_attachment
-from auscult.readers.records.fhir_resources import PEOPLE, TEXTS, Page, Resource, attachment_of, attachments_in
+from auscult.readers.records.fhir_pages import Page
+from auscult.readers.records.fhir_resources import PEOPLE, TEXTS, Resource, attachment_of, attachments_in
 from auscult.readers.records.fhir_words import NOT_READ, plain_of
 
 _DEEPEST: Final = 200

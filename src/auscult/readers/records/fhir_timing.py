@@ -39,7 +39,7 @@ def words_of_timing(timing: Mapping[str, Any], words: Words) -> str:
     moments = [_words_of_moment(str(each)) for each in _listed(timing.get("event"))]
     repeat = timing.get("repeat")
     parts = [
-        words(code) or ", ".join(abbreviations),
+        words(code) or abbreviations,
         *moments,
         *(_repeats(repeat, words) if isinstance(repeat, dict) else ()),
     ]
