@@ -269,7 +269,7 @@ def look_from(find: Find, holder: Resource) -> Look:
         found = find(reference, holder)
         return found.values if found and found.kind not in PEOPLE else None
 
-    return look
+    return Look(look)
 
 
 def plain_text(page: str) -> str:

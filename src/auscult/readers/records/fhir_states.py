@@ -54,7 +54,9 @@ def words_of_modifiers(fields: Mapping[str, Any], words: Words) -> str:
         fields: Fields of the element.
         words: Returns the words of a value.
     """
-    return ", ".join(_modifiers(fields.get("modifierExtension"), words, 0))
+    if "modifierExtension" not in fields:
+        return ""
+    return ", ".join(_modifiers(fields["modifierExtension"], words, 0))
 
 
 def _modifiers(extensions: Any, words: Words, depth: int) -> Iterator[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from auscult.readers.dates import iso_date
@@ -50,8 +51,22 @@ _OF_TYPE: Final = re.compile(
 )
 _DEEPEST: Final = 12
 
-Look = Callable[[str], Mapping[str, Any] | None]
-"""Returns the fields of the resource that a reference names; None if it is not in the file."""
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Looks up the resources that the references in a resource name.
+
+    Attributes:
+        find: Returns the fields of a resource; None if it is not in the file.
+        named: Names and other words of resources so far, as many references to a large one cost no more than one.
+    """
+
+    find: Callable[[str], Mapping[str, Any] | None]
+    named: dict[tuple[str, int], tuple[str, str | None]] = field(default_factory=dict)
+
+    def __call__(self, reference: str) -> Mapping[str, Any] | None:
+        """Return the fields of the resource that a reference names; None if it is not in the file."""
+        return self.find(reference)
 
 
 def plain_of(name: str) -> str:
@@ -228,27 +243,35 @@ def _span(low: str, high: str, from_low: str, to_high: str) -> str:
     return f"{from_low} {low}" if low else f"{to_high} {high}" if high else ""
 
 
+_NOTHING: Final = Look(lambda _: None)
 _USUAL_STATES: Final = ("active", "final", "completed", "current")
 
 
 def _words_of_reference(reference: str, display: str, look: Look, depth: int) -> str:
     """Return the name of a resource; with its other fields, if it is a medicine or stands only in the holder."""
-    found = look(reference) or {}
-    key, name = name_of(found, _nothing)
+    known = (reference, depth)
+    if known not in look.named:
+        look.named[known] = _named_resource(reference, look, depth)
+    name, details = look.named[known]
+    if details is None:
+        return display or name
     name = ": ".join(dict.fromkeys(filter(None, (display, name))))
+    return f"{name} ({details})" if details else name
+
+
+def _named_resource(reference: str, look: Look, depth: int) -> tuple[str, str | None]:
+    """Return the name and the other fields of a resource; None for the fields that are not read with its name."""
+    found = look(reference) or {}
+    key, name = name_of(found, _NOTHING)
     kind = found.get("resourceType")
     if not (kind == "Medication" or reference.startswith("#")) or kind in (*NOT_READ, "Device"):
-        return display or name
-    details = [
+        return name, None
+    details = (
         f"{label.lower()}: {words}" if label else words
         for label, words, _ in _labelled(found, _only_names(look), without=key, depth=depth + 1)
         if not (label == "Status" and words in _USUAL_STATES)
-    ]
-    return f"{name} ({'; '.join(details)})" if details else name
-
-
-def _nothing(_: str) -> None:
-    return None
+    )
+    return name, "; ".join(details)
 
 
 def _only_names(look: Look) -> Look:
@@ -256,7 +279,7 @@ def _only_names(look: Look) -> Look:
 
     def named(reference: str) -> Mapping[str, Any] | None:
         found = look(reference) or {}
-        key, _ = name_of(found, _nothing)
+        key, _ = name_of(found, _NOTHING)
         return {key: found[key]} if key else None
 
-    return named
+    return Look(named)
