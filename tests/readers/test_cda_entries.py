@@ -90,7 +90,7 @@ def test_entries_repeat_a_narrative_and_are_not_read() -> None:
     assert draft.sections[0].text == "Signed words."
 
 
-def test_empty_sections_say_why_and_wordless_entries_are_counted() -> None:
+def test_empty_sections_and_wordless_entries_are_told() -> None:
     empty = CDA.replace("<section>", "<section nullFlavor='NASK'>").format("Part", entry("<observation/>"))
     (draft,) = read(READER, empty)
     assert (draft.sections[0].text, draft.remarks) == ("Not asked", ("entries that have no words: 1",))

@@ -138,7 +138,7 @@ def test_equations_of_articles_keep_fractions_and_signs(equation: str, text: str
     assert not draft.remarks
 
 
-def test_highlights_of_a_tex_equation_map_to_its_source() -> None:
+def test_highlights_of_tex_equations_map_to_source() -> None:
     content = ARTICLE.format(r"Stop at <tex-math>$\geq 5$</tex-math> mmol/L", "")
     (draft,) = read(READER, content)
     assert sources_of(draft, "≥ 5 mmol/L", content.encode()) == [r"\geq 5$", " mmol/L"]

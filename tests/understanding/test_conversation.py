@@ -112,7 +112,7 @@ def test_long_conversations_cost_a_bounded_number_of_corrections(
     assert MOST_COMPARED <= len(compared) + 1 <= MOST_WORDS
 
 
-def test_a_long_message_is_read_and_forgets_older_ones() -> None:
+def test_a_long_message_displaces_older_ones() -> None:
     long = "how is gout treated " + "and what else matters " * 80
     assert asked_after([long], "and in children?").query.entity == "gout"
     assert asked_after(["what is asthma?", long.replace("gout", "it")], "and in children?").query.entity != "asthma"

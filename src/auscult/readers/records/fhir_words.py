@@ -14,6 +14,7 @@ from typing import Any, Final
 from auscult.readers.dates import iso_date
 from auscult.readers.records.fhir_states import NEGATIONS, state_of, words_of_modifiers
 from auscult.readers.records.fhir_timing import words_of_timing
+from auscult.readers.tables import BETWEEN
 
 _NAMES: Final = (
     "code", "vaccineCode", "medicationCodeableConcept", "medicationReference", "medication", "relationship", "type",
@@ -186,7 +187,8 @@ def words_of(value: Any, look: Look, depth: int = 0) -> str:
     if depth > _DEEPEST:
         return ""
     if isinstance(value, list):
-        return ", ".join(dict.fromkeys(filter(None, (words_of(each, look, depth + 1) for each in value))))
+        items = dict.fromkeys(filter(None, (words_of(each, look, depth + 1) for each in value)))
+        return (BETWEEN if any("; " in each for each in items) else ", ").join(items)
     return _words_of_object(value, look, depth + 1) if isinstance(value, dict) else ""
 
 
