@@ -270,6 +270,8 @@ def test_orders_no_longer_in_force_say_so(order: str, state: str) -> None:
 def test_cancelled_tests_and_documents_say_so() -> None:
     (draft,) = read(READER, message("ORC|OC|1", "OBR|1|||1^CT head", "NTE|1||Pregnant.", "OBR|2|||2^MRI"))
     assert draft.sections[0].text == "Order: cancelled\nPregnant."
+    (draft,) = read(READER, message("ORC|DC|1", "ORC|NW|2", "OBR|2|||2^MRI", "OBX|1|TX|1||Clear."))
+    assert draft.remarks == ("message 1: an order that is no longer in force does not say what was ordered",)
     content = message("OBX|1|TX|1||One.") + message("OBX|1|TX|1||Two.", number=2).replace("ORU^R01", "MDM^T11")
     (kept,) = read(READER, content)
     assert (kept.text, kept.remarks) == ("One.", ("message 2: a document that was cancelled was left out",))

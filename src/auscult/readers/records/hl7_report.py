@@ -70,7 +70,8 @@ class Report:
         self._about, self._heading, self._level = "", "", 0
         # Whether results belong to the entries above them, as those of a vaccination do.
         self._in_order = self._order_taken_back = False
-        self._state = ""
+        # State of the order, and whether a line says it.
+        self._state, self._is_told = "", True
         self._last = _Last.NOT_READ
         # Whether the last segment is a line of its own, and not a part of a text.
         self._is_line = False
@@ -78,6 +79,7 @@ class Report:
         self._valueless = ""
         for segment in _details_first(message.segments):
             self._add(segment, segment[0].text.strip())
+        self._end_order()
 
     @property
     def attached(self) -> list[Attachment]:
@@ -103,7 +105,10 @@ class Report:
             self._add_observation(segment)
         else:
             self._last = _Last.NOT_READ
-            self._state = state_of_order(self._message, segment) if kind == "ORC" else self._state
+            if kind == "ORC":
+                self._end_order()
+                self._state = state_of_order(self._message, segment)
+                self._is_told = not self._state
             self.unread[kind] += kind not in _ENVELOPE
 
     def _taken_back(self, segment: list[Piece], kind: str) -> str:
@@ -118,6 +123,11 @@ class Report:
         belongs = kind == "OBX" or (kind in ENTRIES and not ENTRIES[kind].heading)
         return "a part of an entry" if self._order_taken_back and belongs else ""
 
+    def _end_order(self) -> None:
+        if not self._is_told:
+            self.taken_back.append("an order that is no longer in force does not say what was ordered")
+            self._is_told = True
+
     def _begin_order(self, segment: list[Piece]) -> None:
         """Begin the section of an order (OBR)."""
         about = self._message.coded(self._message.field(segment, 4))
@@ -127,7 +137,7 @@ class Report:
         state = self._state or ("cancelled" if self._message.field(segment, 25).strip() == "X" else "")
         if state and not state.startswith(COMPLETED):
             self._add_line([written(f"Order: {state}")])
-        self._state = ""
+        self._state, self._is_told = "", True
 
     def _begin_heading(self, title: str, level: int) -> None:
         if title:
@@ -157,6 +167,7 @@ class Report:
         if not line:
             self._last = _Last.NOT_READ
             return
+        self._is_told |= kind in ORDERED
         if entry.heading:
             self._go_below(entry.heading, 2)
             self._in_order = kind in ORDERED
