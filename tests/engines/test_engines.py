@@ -12,11 +12,13 @@ import numpy as np
 import pytest
 
 from auscult.documents import Document
-from auscult.engines import Filters, ProposedIndex, open_engine, open_index, publish, withdraw
+from auscult.engines import Filters, ProposedIndex, open_engine, open_index, publish, shown_address, withdraw
 from auscult.engines.contract import patiently, place_of
+from auscult.engines.tables import whole_places
 from auscult.errors import ConfigError, EngineError, QueryError, ServerAwayError
 from auscult.index import Between, IndexUpdate, PassageIndex
 from auscult.search import Searcher, SearchOptions, build_index
+from auscult.service.settings import Settings
 from auscult.understanding import Query
 from command import Command, hashed_model
 from encoders import HashedEncoder
@@ -329,8 +331,51 @@ def test_an_address_is_checked(url: str, said: str) -> None:
     with pytest.raises(ConfigError, match=said) as told:
         open_engine(url)
     assert ":Milvus" not in str(told.value)
-    with pytest.raises(ConfigError, match="without a password"):
-        place_of("postgresql://me:secret@host/db")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://me:s3cr3t@host/db",
+        "postgresql://me:s3c?r3t@host/db",
+        "postgresql://me:a/s3cr3t@host/db?sslmode=require",
+        "postgresql://me:a#s3cr3t@host/db",
+        "postgresql://host/db?password=s3cr3t",
+        "postgresql://host/db?sslmode=require&sslpassword=a,s3cr3t;s3cr3t&connect_timeout=3",
+        "postgresql://host/db?pass%77ord=s3cr3t#notes",
+        "postgresql://host/db?PASSWORD=a#s3cr3t",
+        "postgresql://host/db#notes?password=s3cr3t",
+        "postgresql://host/db?scram_client_key=s3cr3t",
+        "postgresql://host/db?oauth_client_secret=s3cr3t",
+        "milvus:https://root:s3cr3t@host#notes",
+        "milvus://host?token=s3cr3t",
+    ],
+)
+def test_an_address_with_a_secret_is_refused_unprinted(url: str) -> None:
+    for parse in (place_of, whole_places, open_engine):
+        with pytest.raises(ConfigError, match="without a password") as told:
+            parse(url)
+        assert "s3c" not in str(told.value)
+    with pytest.raises(ConfigError) as told:
+        Settings(indexes={"x": url})
+    assert "s3c" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://me@[::1]:5432/db?sslmode=verify-full&sslkey=a.key&passfile=p&user=a@b:1#notes",
+        "postgresql://me@a/db?sslmode=require,postgresql://me@b/db#notes",
+        "milvus:file.db#notes",
+    ],
+)
+def test_an_address_without_a_secret_is_printed_whole(url: str) -> None:
+    assert shown_address(url) == url
+
+
+def test_several_addresses_hide_each_secret() -> None:
+    given = "postgresql://h/db?password=a,b,postgres://me:c@h/db#notes"
+    assert shown_address(given) == "postgresql://h/db?password=...,postgres://me:...@h/db#notes"
 
 
 def test_the_command_publishes_with_candidates(

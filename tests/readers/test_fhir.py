@@ -191,7 +191,8 @@ def test_a_section_without_text_shows_its_entries() -> None:
         ("Plan", "Rest."),
         (
             "Problems",
-            "Gout of the toe.\n\nNote: Since <2019>.\n\nKidney disease; status: final; verification status: Refuted",
+            "Gout of the toe.\n\nNote: Since <2019>.\n\n"
+            "Refuted: Kidney disease; status: final; verification status: Refuted",
         ),
         ("Implants", "None known"),
     ]
@@ -266,7 +267,7 @@ def test_fields_alone_are_one_record_a_patient() -> None:
         ("Condition", "Asthma; status: final; onset: 2011-12-12"),
         (
             "Medication request",
-            "Amoxicillin 250 mg; status: stopped; dosage instruction: With food; timing: 2 times in 1 day",
+            "Stopped: Amoxicillin 250 mg; status: stopped; dosage instruction: With food; timing: 2 times in 1 day",
         ),
         ("Communication", "status: final; payload: Called about a rash."),
     ]
@@ -305,7 +306,7 @@ def test_short_narratives_are_record_lines_completed_with_fields() -> None:
     assert (long.key, record.key) == ("CarePlan/c", "Patient/1/record")
     assert [each.text for each in record.sections] == [
         "Smoking: never; status: final",
-        "Gout: Since 2010.; status: final; verification status: Refuted",
+        "Refuted: Gout: Since 2010.; status: final; verification status: Refuted",
     ]
 
 
@@ -508,3 +509,154 @@ def test_patients_are_identified_by_their_medical_record_number(
 def test_texts_without_people_have_no_names() -> None:
     (draft,) = read(READER, json.dumps(attached(b"Rest.")))
     assert "names" not in draft.metadata
+
+
+MEDICINE = {"medicationCodeableConcept": {"text": "Prednisolone"}, "status": "active"}
+
+
+def dosed(**dosage: Any) -> str:
+    """The line of a medicine with a dosage, without its name and state."""
+    (draft,) = read(
+        READER, json.dumps({"resourceType": "MedicationRequest", **MEDICINE, "dosageInstruction": [dosage]})
+    )
+    return draft.sections[0].text.removeprefix("Prednisolone; status: active; dosage instruction: ")
+
+
+@pytest.mark.parametrize(
+    ("repeat", "words"),
+    [
+        ({"frequency": 1, "period": 1, "periodUnit": "d", "boundsDuration": {"value": 5, "unit": "days"},
+          "when": ["PCM"], "dayOfWeek": ["mon"]}, "1 time in 1 day, after breakfast, on Monday, for 5 days"),
+        ({"frequency": 2, "frequencyMax": 4, "period": 8, "periodMax": 12, "periodUnit": "h", "count": 6},
+         "2 to 4 times in 8 to 12 hours, 6 times in all"),
+        ({"when": ["ACV", "HS"], "offset": 30}, "30 minutes before dinner, 30 minutes before sleep"),
+        ({"timeOfDay": ["08:00:00", "20:30:00"], "dayOfWeek": ["tue", "fri"]}, "at 08:00, 20:30, on Tuesday, Friday"),
+        ({"duration": 15, "durationMax": 30, "durationUnit": "min", "period": 1, "periodUnit": "wk"},
+         "1 time in 1 week, each for 15 to 30 minutes"),
+        ({"boundsRange": {"low": {"value": 3, "code": "d"}, "high": {"value": 5, "code": "d"}}},
+         "for 3 days to 5 days"),
+        ({"boundsRange": {"high": {"value": 2, "code": "wk"}}}, "for at most 2 weeks"),
+        ({"boundsPeriod": {"end": "2026-03-01"}, "countMax": 3, "count": 1}, "until 2026-03-01, 1 to 3 times in all"),
+        ({"boundsPeriod": {"start": "2026-03-01"}, "frequency": 3, "period": 1.5, "periodUnits": "d"},
+         "3 times in 1.5 days, from 2026-03-01"),
+        ({"period": 2, "periodUnit": "fortnight", "own": "x"}, "1 time in 2 fortnight, own: x"),
+    ],
+)  # fmt: skip
+def test_all_of_a_timing_is_read(repeat: dict[str, Any], words: str) -> None:
+    assert dosed(timing={"repeat": repeat}) == f"timing: {words}"
+
+
+def test_codes_and_moments_of_a_timing_are_read() -> None:
+    code = {"coding": [{"code": "BID"}]}
+    assert dosed(timing={"code": code}) == "timing: BID"
+    assert dosed(timing={"code": {"text": "Twice"}, "repeat": {"count": 3}}) == "timing: Twice, 3 times in all"
+    assert dosed(timing={"event": ["2026-03-01T08:15:00Z", "2026-03-02"]}) == "timing: 2026-03-01 08:15, 2026-03-02"
+
+
+@pytest.mark.parametrize(
+    ("dosage", "words"),
+    [
+        ({"doseAndRate": [{"doseRange": {"low": {"value": 1, "unit": "mg"}, "high": {"value": 2, "unit": "mg"}}}]},
+         "dose and rate: dose: 1 mg to 2 mg"),
+        ({"doseAndRate": [{"rateRatio": {"numerator": {"value": 80, "unit": "ml"}, "denominator": {"value": 1,
+          "unit": "h"}}}]}, "dose and rate: rate: 80 ml / 1 h"),
+        ({"doseAndRate": [{"rateQuantity": {"value": 2.50, "unit": "ml/h"}}]}, "dose and rate: rate: 2.5 ml/h"),
+        ({"asNeededBoolean": True, "maxDosePerPeriod": {"numerator": {"value": 4, "unit": "g"}, "denominator":
+          {"value": 24, "unit": "h"}}}, "as needed: yes; max dose per period: 4 g / 24 h"),
+        ({"asNeededCodeableConcept": {"text": "pain"}, "patientInstruction": "Chew."},
+         "as needed: pain; patient instruction: Chew."),
+    ],
+)  # fmt: skip
+def test_doses_rates_and_limits_are_read(dosage: dict[str, Any], words: str) -> None:
+    assert dosed(**dosage) == words
+
+
+@pytest.mark.parametrize("number", ["0.000010", "1.50", "1E-7", "12345678901234567890", "0.10", "-2.0"])
+def test_numbers_are_read_as_written(number: str) -> None:
+    quantity = f'{{"value": {number}, "unit": "mmol/L"}}'
+    given = f'{{"resourceType": "Observation", "code": {{"text": "Aldosterone"}}, "valueQuantity": {quantity}}}'
+    (draft,) = read(READER, given)
+    assert draft.sections[0].text == f"Aldosterone: {number} mmol/L"
+
+
+STRENGTH = {"numerator": {"value": 250, "unit": "microgram"}, "denominator": {"value": 1, "unit": "tablet"}}
+
+
+@pytest.mark.parametrize("reference", [{"reference": "#m"}, {"reference": "#m", "display": "Lanoxin"}])
+@pytest.mark.parametrize("newer", [False, True])
+def test_strength_of_a_named_medicine_is_read(reference: dict[str, Any], newer: bool) -> None:
+    item = {"item": {"concept": {"text": "Digoxin"}}, "strengthRatio": STRENGTH}
+    ingredient = item if newer else {"itemCodeableConcept": {"text": "Digoxin"}, "strength": STRENGTH}
+    medicine = {"resourceType": "Medication", "id": "m", "code": coded("Digoxin"), "status": "active",
+                "form": coded("tablet"), "ingredient": [ingredient]}  # fmt: skip
+    named = {"medication": {"reference": reference}} if newer else {"medicationReference": reference}
+    (draft,) = read(READER, json.dumps(resource("MedicationRequest", "r", contained=[medicine], **named)))
+    (line,) = (each.text for each in draft.sections)
+    assert line.startswith(f"{reference['display']}: Digoxin" if "display" in reference else "Digoxin")
+    assert "form: tablet; ingredient: item: Digoxin; strength" in line
+    assert "250 microgram / 1 tablet" in line
+    elsewhere = {**resource("MedicationRequest", "r", medicationReference={"reference": "Medication/m"})}
+    (record,) = read(READER, bundled(medicine, elsewhere))
+    assert "250 microgram / 1 tablet" in record.sections[0].text
+
+
+def test_contained_resources_that_nothing_names_are_counted() -> None:
+    inner = [{"resourceType": "Condition", "id": "c", "code": coded("Gout")}, {"resourceType": "Organization"}]
+    (draft,) = read(READER, json.dumps(resource("Observation", "o", code=coded("Urate"), contained=inner)))
+    assert draft.remarks == ("resources that are not read as texts: 1 Condition",)
+    reason = {"reasonReference": [{"reference": "#c"}]}
+    inner[0]["severity"] = coded("severe")
+    (draft,) = read(READER, json.dumps(resource("Observation", "o", code=coded("Urate"), contained=inner, **reason)))
+    assert (draft.sections[0].text, draft.remarks) == (
+        "Urate; status: final; reason: Gout (severity: severe)", (),
+    )  # fmt: skip
+
+
+MODIFIER = "http://x.example/StructureDefinition/condition-"
+
+
+@pytest.mark.parametrize(
+    ("fields", "lead"),
+    [
+        ({"doNotPerform": True}, "Do not perform"),
+        ({"notGiven": True}, "Not given"),
+        ({"wasNotTaken": True}, "Not taken"),
+        ({"taken": "n"}, "Not taken"),
+        ({"status": "not-done"}, "Not done"),
+        ({"status": "stopped"}, "Stopped"),
+        ({"status": "on-hold", "doNotPerform": True}, "Do not perform, on hold"),
+        ({"verificationStatus": {"coding": [{"code": "refuted"}]}}, "Refuted"),
+        ({"clinicalStatus": {"coding": [{"display": "Resolved"}]}}, "Resolved"),
+        ({"negated": True}, "Negated"),
+        ({"modifierExtension": [{"url": f"{MODIFIER}negated", "valueBoolean": True}]}, "Condition negated"),
+        ({"modifierExtension": [{"url": f"{MODIFIER}certainty", "valueCode": "low"}]}, "Condition certainty: low"),
+        ({"doNotPerform": False, "status": "active", "verificationStatus": coded("Confirmed")}, ""),
+    ],
+)  # fmt: skip
+def test_what_turns_a_resource_around_comes_first(fields: dict[str, Any], lead: str) -> None:
+    begin = f"{lead}: Warfarin" if lead else "Warfarin"
+    (alone,) = read(READER, json.dumps(resource("Statement", "s", code=coded("Warfarin"), **fields)))
+    assert alone.sections[0].text.startswith(f"{begin}; ")
+    told = narrated("Warfarin 5 mg, once a day. It was begun in 2019.")
+    (short,) = read(READER, json.dumps(resource("Statement", "s", code=coded("Warfarin"), text=told, **fields)))
+    assert short.sections[0].text.startswith(lead or "Warfarin 5 mg")
+    listed = section("Medicines", "Warfarin 5 mg.") | {"entry": [{"reference": "#s"}]}
+    inner = resource("Statement", "s", code=coded("Warfarin"), **fields)
+    (letter,) = read(READER, json.dumps(composition(listed, contained=[inner])))
+    assert (begin in letter.sections[0].text) or not lead
+
+
+def test_a_modifier_inside_a_field_is_told() -> None:
+    component = {"code": coded("Rash"), "modifierExtension": [{"url": "urn:x:absent", "valueBoolean": True}]}
+    (draft,) = read(READER, json.dumps(resource("Observation", "o", code=coded("Skin"), component=[component])))
+    assert draft.sections[0].text.endswith("component: absent; Rash")
+
+
+def test_periods_and_ranges_with_one_limit_say_which() -> None:
+    ranged = [{"high": {"value": 5, "unit": "mg"}, "age": {"low": {"value": 1, "unit": "a"}}}]
+    (draft,) = read(READER, json.dumps(resource(
+        "Observation", "o", code=coded("Urate"), effectivePeriod={"end": "2026-03-01"}, referenceRange=ranged,
+    )))  # fmt: skip
+    assert draft.sections[0].text.endswith(
+        "effective: until 2026-03-01; reference range: at most 5 mg; age: at least 1 a"
+    )

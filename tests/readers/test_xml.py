@@ -102,6 +102,81 @@ def test_articles_of_a_set_have_keys() -> None:
     assert [(draft.key, draft.text) for draft in drafts] == [("PMC1", "Text 1."), ("PMC2", "Text 2.")]
 
 
+ARTICLE = (
+    "<article xmlns:mml='http://www.w3.org/1998/Math/MathML'><front><article-meta><title-group><article-title>Gout"
+    "</article-title></title-group></article-meta></front><body><sec><title>Dose</title><p>{}</p></sec></body>{}"
+    "</article>"
+)
+CREATININE = (
+    r"\documentclass[12pt]{minimal}\usepackage{amsmath}\begin{document}$$\frac{(140-age)\times w}{72\times c}$$"
+    r"\end{document}"
+)
+
+
+@pytest.mark.parametrize(
+    ("equation", "text"),
+    [
+        (r"<inline-formula><tex-math>$\geq 5$</tex-math></inline-formula>", "≥ 5"),
+        (r"<tex-math>\documentclass{minimal}\begin{document}$10^{-9}$\end{document}</tex-math>", "10^−9"),
+        (rf"<disp-formula><tex-math><![CDATA[{CREATININE}]]></tex-math></disp-formula>", "((140−age)×w)/(72×c)"),
+        (r"<tex-math>2\frac{1}{2}~\mu g</tex-math>", "2 1/2 μg"),
+        (r"<tex-math>x \not= 5, \text{dose} = 0.5\,\text{mg}</tex-math>", "x ≠ 5,dose = 0.5 mg"),
+        ("<tex-math>$p=5$</tex-math>", "p = 5"),
+        (r"<tex-math>\unknown{5} mg</tex-math>", r"\unknown{5} mg"),
+        (r"<tex-math>\frac{5 mg</tex-math>", r"\frac{5 mg"),
+        ("<mml:math><mml:mfrac><mml:mn>24</mml:mn><mml:mn>10</mml:mn></mml:mfrac></mml:math>", "24/10"),
+        (r"<alternatives><tex-math>\geq 5</tex-math><mml:math><mml:mo>≥</mml:mo><mml:mn>5</mml:mn></mml:math>"
+         "</alternatives>", "≥5"),
+        (r"<alternatives><graphic/><tex-math>\sqrt{a+b}</tex-math></alternatives>", "√(a+b)"),
+        ("<mml:math><mml:semantics><mml:mn>5</mml:mn><mml:annotation>5.0</mml:annotation></mml:semantics></mml:math>",
+         "5"),
+    ],
+)  # fmt: skip
+def test_equations_of_articles_keep_fractions_and_signs(equation: str, text: str) -> None:
+    (draft,) = read(READER, ARTICLE.format(f"Stop {equation}", ""))
+    assert " ".join(draft.sections[0].text.split()) == f"Stop {text}"
+    assert not draft.remarks
+
+
+def test_highlights_of_tex_equations_map_to_source() -> None:
+    content = ARTICLE.format(r"Stop at <tex-math>$\geq 5$</tex-math> mmol/L", "")
+    (draft,) = read(READER, content)
+    assert sources_of(draft, "≥ 5 mmol/L", content.encode()) == [r"\geq 5$", " mmol/L"]
+
+
+def test_equations_that_are_only_pictures_are_counted() -> None:
+    pictures = "<inline-formula><inline-graphic/></inline-formula> and <disp-formula><graphic/></disp-formula>"
+    (draft,) = read(READER, ARTICLE.format(f"Stop at {pictures}", ""))
+    assert draft.remarks == ("formulas that are only pictures: 2",)
+
+
+@pytest.mark.parametrize("tag", ["sub-article", "response"])
+def test_articles_inside_an_article_are_its_sections(tag: str) -> None:
+    titled = "<front-stub><title-group><article-title>Reply</article-title></title-group></front-stub>"
+    inner = (
+        f"<{tag}>{titled}<body><p>It was 0.5 mg, not 50 mg.</p><sec><title>Why</title><p>A slip.</p></sec></body>"
+        f"<{tag} article-type='correction'><front-stub/><body><p>Once more: 0.5 mg.</p></body></{tag}></{tag}>"
+        f"<{tag}><front><article-meta><abstract><p>Sorry.</p></abstract></article-meta></front></{tag}>"
+    )
+    (draft,) = read(READER, ARTICLE.format("We gave 50 mg.", inner))
+    named = "Sub article" if tag == "sub-article" else "Response"
+    assert [
+        (*path, each.heading, each.text) for path, each in zip(draft.heading_paths, draft.sections, strict=True)
+    ] == [
+        ("Dose", "We gave 50 mg."),
+        ("Reply", "It was 0.5 mg, not 50 mg."),
+        ("Reply", "Why", "A slip."),
+        ("Reply", "Correction", "Once more: 0.5 mg."),
+        (named, "Abstract", "Sorry."),
+    ]
+
+
+def test_abstracts_in_other_languages_are_read() -> None:
+    front = "</title-group><trans-abstract><title>Résumé</title><p>La goutte.</p></trans-abstract>"
+    (draft,) = read(READER, ARTICLE.format("Gout.", "").replace("</title-group>", front))
+    assert [(each.heading, each.text) for each in draft.sections] == [("Résumé", "La goutte."), ("Dose", "Gout.")]
+
+
 def test_medquads_questions_are_headings_of_their_answers() -> None:
     (draft,) = read(READER, MEDQUAD)
     assert [(section.heading, section.text) for section in draft.sections] == [

@@ -12,7 +12,8 @@ from auscult.concepts.names import normalise_name
 from auscult.encoders import load_model
 from auscult.understanding import Query, QuestionParser
 from auscult.understanding.aspects import ReadsAspects
-from auscult.understanding.conversation import understand_next
+from auscult.understanding.conversation import MOST_WORDS, understand_next
+from auscult.understanding.spelling import MOST_COMPARED, SpellingOfWords
 from auscult.understanding.understand import Understanding, understand
 from places import DATA
 
@@ -88,6 +89,34 @@ def test_people_that_a_vocabulary_has_are_people() -> None:
         asked = Query("", "", text=question)
         told = understand_next(asked, ["How is gout treated?"], lambda each: understand(each, people))
         assert (told.query.entity, told.query.aspects) == (entity, ("treatment",))
+
+
+def misspelt(number: int, words: int) -> str:
+    return " ".join(f"epilep{'abcdefghij'[number % 10]}{'klmnopqrst'[each % 10]}{'uvwxyz' * (each // 10)}"
+                    for each in range(words))  # fmt: skip
+
+
+@pytest.mark.parametrize(("messages", "words"), [(16, 60), (20, 300), (20, 19)])
+def test_long_conversations_cost_a_bounded_number_of_corrections(
+    monkeypatch: pytest.MonkeyPatch, messages: int, words: int
+) -> None:
+    compared: list[str] = []
+    real = SpellingOfWords._nearest
+
+    def count(spelling: SpellingOfWords, word: str) -> str:
+        compared.append(word)
+        return real(spelling, word)
+
+    monkeypatch.setattr(SpellingOfWords, "_nearest", count)
+    asked_after([misspelt(number, words) for number in range(messages)], "and in children?")
+    assert MOST_COMPARED <= len(compared) + 1 <= MOST_WORDS
+
+
+def test_a_long_message_displaces_older_ones() -> None:
+    long = "how is gout treated " + "and what else matters " * 80
+    assert asked_after([long], "and in children?").query.entity == "gout"
+    assert asked_after(["what is asthma?", long.replace("gout", "it")], "and in children?").query.entity != "asthma"
+    assert asked_after(["what is asthma?", *["and then?"] * 19], "and in children?").query.entity == "asthma"
 
 
 def test_what_was_taken_is_told() -> None:

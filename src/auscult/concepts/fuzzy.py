@@ -117,8 +117,8 @@ def edits(first: str, second: str) -> int:
 
 def nearest(word: str, others: Iterable[str], most: int, limit: int = 50) -> list[tuple[str, int]]:
     """Return words that are at most `most` edits away, with their number of edits, nearest first."""
-    near = ((OSA.distance(word, other, score_cutoff=most), other) for other in others)
-    return [(other, distance) for distance, other in sorted(pair for pair in near if pair[0] <= most)[:limit]]
+    near = process.extract(word, list(others), scorer=OSA.distance, score_cutoff=most, limit=None)
+    return [(other, distance) for distance, other in sorted((distance, other) for other, distance, _ in near)[:limit]]
 
 
 def sound(key: str) -> str:

@@ -1,6 +1,16 @@
 """Servers that keep an index where one machine is too small."""
 
-from auscult.engines.contract import Engine, EngineRow, Filters, Proposer, Published, is_address, open_engine, place_of
+from auscult.engines.contract import (
+    Engine,
+    EngineRow,
+    Filters,
+    Proposer,
+    Published,
+    is_address,
+    open_engine,
+    place_of,
+    shown_address,
+)
 from auscult.engines.opening import open_index, signs_of
 from auscult.engines.proposing import ProposedIndex
 from auscult.engines.publishing import PublishReport, publish, withdraw
@@ -20,6 +30,7 @@ __all__ = [
     "open_index",
     "place_of",
     "publish",
+    "shown_address",
     "signs_of",
     "withdraw",
     "without_shares",

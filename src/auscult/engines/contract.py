@@ -7,12 +7,13 @@ never given to other content, so that writing a row twice changes nothing, and p
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Protocol, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import unquote
 
 from auscult.errors import ConfigError, ServerAwayError
 from auscult.extensions import entries, load
@@ -146,6 +147,26 @@ def is_address(given: str | Path) -> bool:
     return isinstance(given, str) and ("://" in given or given.startswith(_MILVUS))
 
 
+_HIDDEN: Final = "..."
+# The part before "@" is a user, and what follows a colon in it a password. People forget to encode "/" and "?" in one.
+_USER: Final = re.compile(r"(://[^/:]*:)(?:(?:(?!,\w+://)[^?])+|[^/]+)(?=@)")
+# A value may have commas, and a whole index may have several addresses with commas between them.
+_OPTION: Final = re.compile(r"(?<=[?&;])([^=&;]*)=[^&]+?(?=&|,\w+://|\Z)")
+# The name of a file with passwords is no secret.
+_SECRET: Final = re.compile(
+    r"pass(?!file)|pwd|secret|token|credential|(?:scram\w*|api|access|private)_?key", re.IGNORECASE
+)
+
+
+def shown_address(address: str) -> str:
+    """Return an address for messages, with "..." for a password, also in its options ("?sslpassword=...")."""
+
+    def hidden(option: re.Match[str]) -> str:
+        return f"{option[1]}={_HIDDEN}" if _SECRET.search(unquote(option[1])) else option[0]
+
+    return _OPTION.sub(hidden, _USER.sub(rf"\1{_HIDDEN}", address))
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where a collection is.
@@ -165,9 +186,10 @@ def place_of(url: str) -> Place:
         ConfigError: It has a password, or the collection's name is not valid.
     """
     server, _, collection = url.partition("#")
-    if urlsplit(server).password:
-        remedy = "leave it out, and set it in the environment (PGPASSWORD, or AUSCULT_MILVUS_TOKEN)"
-        raise ConfigError("an address without a password, which others could read", "one with it", remedy)
+    if shown_address(url) != url:
+        remedy = "leave it out, and set it in the environment (PGPASSWORD, PGPASSFILE or AUSCULT_MILVUS_TOKEN)"
+        got = f"one with it, {shown_address(url)}"
+        raise ConfigError("an address without a password, which others could read", got, remedy)
     collection = collection or DEFAULT_COLLECTION
     if not (collection.isidentifier() and collection.isascii() and len(collection) <= 48):
         raise ConfigError("a collection of letters, digits and _ behind #", f"'{collection}'", "choose another name")

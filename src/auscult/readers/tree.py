@@ -87,6 +87,10 @@ class Element:
             found = next((each for each in found.elements if each.tag == tag), None) if found else None
         return found
 
+    def all_children(self, *tags: str) -> Iterator[Element]:
+        """Yield every child with one of these tags."""
+        return (child for child in self.elements if child.tag in tags)
+
     def all(self, *tags: str) -> Iterator[Element]:
         """Yield every descendant with one of these tags, in order."""
         for node in descend(self):

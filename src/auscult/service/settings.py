@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
-from auscult.engines import is_address, place_of
+from auscult.engines import is_address, place_of, shown_address
 from auscult.errors import ConfigError
 from auscult.provenance import usable_cores
 
@@ -134,7 +134,7 @@ class Settings:
         for name, index in self.indexes.items():
             if self.changes and isinstance(index, str):
                 remedy = "serve with --read-only, and change its folder, which is then published again"
-                raise ConfigError("index folders, to change them", f"the address {index}", remedy)
+                raise ConfigError("index folders, to change them", f"the address {shown_address(index)}", remedy)
             if not _NAME.fullmatch(name):
                 remedy = "name it: NAME=FOLDER"
                 raise ConfigError("an index' name of letters, digits, '.', '_' and '-', at most 64", repr(name), remedy)

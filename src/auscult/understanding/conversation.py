@@ -27,6 +27,8 @@ from auscult.understanding.understand import Understanding
 
 MOST_EARLIER: Final = 20
 """How many earlier questions of a conversation are read at most."""
+MOST_WORDS: Final = 200
+"""How many words they have together at most. The last one is read in any case."""
 # The auxiliary verbs of English, and verbs that request an answer ("explain").
 _VERBS: Final = frozenset(
     {
@@ -52,18 +54,30 @@ def understand_next(
 
     Args:
         query: The current query; its own entity and aspects take precedence.
-        earlier: The earlier questions, oldest first; the last 20 are read.
+        earlier: The earlier questions, oldest first. The last 20 are read, and fewer if they are long.
         understand: Function that understands a single query.
 
     Raises:
         QueryError: An identifier is unknown.
     """
     before: Understanding | None = None
-    for text in filter(str.strip, earlier[-MOST_EARLIER:]):
+    for text in _last(earlier):
         understanding = _completed(Query("", "", text=text.strip()), before, understand)
         if understanding.query.entity:
             before = understanding
     return _completed(query, before, understand)
+
+
+def _last(earlier: Sequence[str]) -> list[str]:
+    """Return the last questions, oldest first, up to a number of questions and of words."""
+    read: list[str] = []
+    words = 0
+    for text in filter(str.strip, reversed(earlier[-MOST_EARLIER:])):
+        words += len(text.split())
+        if read and words > MOST_WORDS:
+            break
+        read.append(text)
+    return read[::-1]
 
 
 def _completed(

@@ -5,6 +5,8 @@ even then. The correction has to be near: one letter changed, lost, added or swa
 two letters swapped in a word of any length, or another spelling of the same sound (`concepts.fuzzy.sound`). A longer
 word may also differ in one sound. Short words are too similar to one another for more.
 
+The first 20 unknown words of a text are corrected. To compare one with the whole vocabulary takes milliseconds.
+
 Everyday words can be as similar to medical ones ("generic", "genetic"). `ordinary_words.txt` lists the 1,848 that would
 be miscorrected, out of the words that occur at least four times in the encyclopedias, textbooks, pages for patients
 and general questions of `docs/reference/data.md`.
@@ -28,6 +30,8 @@ _SHORTEST, _LONG = 6, 8
 _MOST_WRITTEN, _SWAPPED = 3, 2
 # A short word that occurs in a single name is a proper name or an acronym in lower case.
 _LONG_ENOUGH = 7
+MOST_COMPARED = 20
+"""How many words of a text are compared with the vocabulary at most."""
 
 
 @cache
@@ -66,6 +70,7 @@ class SpellingOfWords:
             known: Whether a lower-case word that occurs in no name is spelt correctly.
         """
         corrections: dict[str, str] = {}
+        compared: dict[str, str] = {}
 
         def spelt(match: re.Match[str]) -> str:
             word = match.group()
@@ -75,8 +80,10 @@ class SpellingOfWords:
             if word.isupper() or key in ordinary_words() or lower in ordinary_words():
                 return word
             meant = self._asked_with(key)
-            if not (meant or key in self._counts or lower in self._counts or known(lower)):
-                meant = self._nearest(key)
+            is_known = bool(meant) or key in self._counts or lower in self._counts or known(lower)
+            if not is_known and key not in compared and len(compared) < MOST_COMPARED:
+                compared[key] = self._nearest(key)
+            meant = meant or compared.get(key, "")
             if meant:
                 corrections[word] = meant
             return meant or word

@@ -1,26 +1,35 @@
 """Reader of clinical documents of HL7 (CDA, C-CDA): the narrative that a clinician signed, by sections.
 
 The structured entries of a section repeat its narrative in codes. They are read only for a section without a narrative.
-The record number and name of the patient become metadata; address and birth date are not read.
+Enclosed files are read by the reader of their type; pictures and others are counted. The record number and name of the
+patient become metadata; address and birth date are not read.
 """
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
-from auscult.readers.contract import DraftDocument
+from auscult.readers.contract import DraftDocument, UnreadableError
 from auscult.readers.dates import iso_date
 from auscult.readers.flow import Facts, Flow, draft_of, has_words
 from auscult.readers.records.attachments import Attachment, read_attachment
+from auscult.readers.records.cda_entries import MEDIA, lines_of_entry, words_of_null
 from auscult.readers.tree import Element, Role, written
 from auscult.readers.typesetting import Typesetter
 
 MEDIA_TYPE: Final = "application/cda+xml"
 _LOINC: Final = "2.16.840.1.113883.6.1"
+_MEDIA_TYPE: Final = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,60}")
+_MOST_TOLD: Final = 20
 _ROLES: Final = {
     **dict.fromkeys(("caption", "footnote", "paragraph", "td", "th", "tr", "tbody", "thead", "tfoot"), Role.BLOCK),
-    **dict.fromkeys(("footnoteRef", "renderMultiMedia"), Role.DROPPED),
+    "footnoteRef": Role.DROPPED,
+    # Its content is the caption.
+    "renderMultiMedia": Role.BLOCK,
     "br": Role.BREAK,
     "item": Role.ITEM,
     "table": Role.TABLE,
@@ -28,7 +37,7 @@ _ROLES: Final = {
 
 
 def read_cda(root: Element, encoding: str, name: str) -> Iterator[DraftDocument]:
-    """Yield the document, or the documents of the attachment that is its body.
+    """Yield the document and its enclosed files, or the documents of the attachment that is its body.
 
     Args:
         root: The element `ClinicalDocument`.
@@ -50,6 +59,7 @@ def read_cda(root: Element, encoding: str, name: str) -> Iterator[DraftDocument]
         )
         yield from read_attachment(attachment, facts, name)
         return
+    wordless = 0
     flow = Flow()
     typesetter = Typesetter(flow, _role_of, lambda _: 1)
     if titled := root.child("title"):
@@ -63,22 +73,56 @@ def read_cda(root: Element, encoding: str, name: str) -> Iterator[DraftDocument]
         typesetter.heading(heading, depth + 1)
         text = section.child("text") or Element("text")
         if not has_words(text.words()):
-            text = _text_of_entries(section)
+            text, number = _text_of_entries(section)
+            wordless += number
         typesetter.set(text)
         flow.block()
-    yield draft_of(flow, facts, media_type=MEDIA_TYPE, encoding=encoding)
+    draft = draft_of(flow, facts, media_type=MEDIA_TYPE, encoding=encoding)
+    enclosed, remarks = _enclosed_files(root, facts, name)
+    remarks += [f"entries that have no words: {wordless:,}"] if wordless else []
+    drafts = [replace(draft, remarks=(*draft.remarks, *remarks)), *enclosed]
+    for number, each in enumerate(drafts, start=1):
+        yield each if len(drafts) == 1 else replace(each, key=str(number))
 
 
-def _text_of_entries(section: Element) -> Element:
-    """Return the words in the entries of a section that has no narrative."""
+def _text_of_entries(section: Element) -> tuple[Element, int]:
+    """Return the entries of a section that has no narrative as paragraphs, and the number of those without words."""
     text = Element("text")
-    for entry in section.elements:
-        for each in entry.all("text", "originalText") if entry.tag == "entry" else ():
-            if has_words(each.words()):
-                paragraph = Element("paragraph")
-                paragraph.children = each.children
-                text.children.append(paragraph)
-    return text
+    wordless = 0
+    for entry in section.all_children("entry"):
+        lines = lines_of_entry(entry)
+        wordless += not lines and not any(entry.all(*MEDIA))
+        text.children += [_paragraph(line) for line in lines]
+    if not text.children and (reason := words_of_null(section)):
+        text.children.append(_paragraph(reason.capitalize()))
+    return text, wordless
+
+
+def _paragraph(words: str) -> Element:
+    paragraph = Element("paragraph")
+    paragraph.children.append(written(words))
+    return paragraph
+
+
+def _enclosed_files(root: Element, facts: Facts, name: str) -> tuple[list[DraftDocument], list[str]]:
+    """Return the documents of the enclosed files, and a remark on those that are not read, by their types."""
+    drafts: list[DraftDocument] = []
+    unread: Counter[str] = Counter()
+    for media in root.all("observationMedia"):
+        value = media.child("value") or Element("value")
+        kind = value.get("mediaType").partition(";")[0].strip().lower()
+        reference = value.child("reference")
+        data = value.words() if value.get("representation") == "B64" else ""
+        attachment = Attachment(media_type=kind, data=data, url=reference.get("value") if reference else "")
+        try:
+            drafts += read_attachment(attachment, facts, name)
+        except UnreadableError:
+            unread[kind if _MEDIA_TYPE.fullmatch(kind) else "of no type"] += 1
+    told = ", ".join(f"{number:,} {kind}" for kind, number in unread.most_common(_MOST_TOLD))
+    remarks = [f"enclosed files that are not read: {told}"] if told else []
+    ids = {media.get("ID") for media in root.all(*MEDIA)}
+    missing = sum(not ids.intersection(shown.get("referencedObject").split()) for shown in root.all("renderMultiMedia"))
+    return drafts, [*remarks, *([f"pictures that are shown, but not in the file: {missing:,}"] if missing else [])]
 
 
 def _sections(root: Element) -> Iterator[tuple[Element, int]]:

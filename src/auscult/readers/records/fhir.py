@@ -23,21 +23,23 @@ from auscult.readers.flow import Facts
 from auscult.readers.html.cleaning import Care
 from auscult.readers.html.reader import read_page
 from auscult.readers.records.attachments import read_attachment
-from auscult.readers.records.fhir_resources import PEOPLE, TEXTS, Page, Resource, attachment_of, attachments_in
-from auscult.readers.records.fhir_words import plain_of
+from auscult.readers.records.fhir_pages import Page
+from auscult.readers.records.fhir_resources import PEOPLE, TEXTS, Resource, attachment_of, attachments_in
+from auscult.readers.records.fhir_words import NOT_READ, plain_of
 
 _DEEPEST: Final = 200
 _REMEDY: Final = "export the file again"
 
 
 def strict_json(text: str) -> Any:
-    """Parse JSON strictly.
+    """Parse JSON strictly. Numbers with a decimal point or an exponent are strings, as FHIR forbids to round them.
 
     Raises:
         UnreadableError: The text is not JSON, an object has a key twice, or the nesting is deeper than 200.
     """
     try:
-        value = json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
+        # 0.000010 and 1.50 are read as written.
+        value = json.loads(text, object_pairs_hook=_object, parse_constant=_constant, parse_float=str)
     except json.JSONDecodeError as error:
         raise _broken(f"{error.msg} in line {error.lineno}") from error
     except RecursionError as error:
@@ -151,18 +153,6 @@ _RESOURCE: Final = re.compile(rb'\s*[\[{].*?"resourceType"\s*:\s*"[A-Z]', re.DOT
 _LINES: Final = (".ndjson", ".jsonl")
 _JSON: Final = (".json", ".fhir", *_LINES)
 _HEAD: Final = 4096
-_NOT_READ: Final = frozenset(
-    {
-        "Patient", "Practitioner", "PractitionerRole", "RelatedPerson", "Person", "Organization",
-        "OrganizationAffiliation", "Location", "Binary", "HealthcareService", "Endpoint", "Schedule", "Slot",
-        "Coverage", "Claim", "ClaimResponse", "ExplanationOfBenefit", "Account", "Invoice", "ChargeItem",
-        "PaymentNotice", "PaymentReconciliation", "CoverageEligibilityRequest", "CoverageEligibilityResponse",
-        "Provenance", "AuditEvent", "OperationOutcome", "Parameters", "Subscription", "MessageHeader",
-        "CapabilityStatement", "Conformance", "StructureDefinition", "StructureMap", "ValueSet", "CodeSystem",
-        "ConceptMap", "SearchParameter", "OperationDefinition", "ImplementationGuide", "NamingSystem",
-        "CompartmentDefinition", "GraphDefinition", "MessageDefinition", "TestScript",
-    }
-)  # fmt: skip
 _MOST_TOLD: Final = 20
 
 
@@ -233,6 +223,8 @@ class _Reading:
         self._same: list[str] = []
         self._resources = list(resources_of(objects, problems))
         self._included: set[int] = set()
+        # Contained resources that another one names, by the identity of their fields.
+        self._looked_up: set[int] = set()
         self._named: set[int] = set()
         self._by_name: dict[str, Resource] = {}
         for resource in self._resources:
@@ -246,7 +238,7 @@ class _Reading:
         rest: list[Resource] = []
         # Resources whose pages include others come first.
         for resource in sorted(self._resources, key=lambda each: each.kind not in TEXTS):
-            if resource.kind in _NOT_READ:
+            if resource.kind in NOT_READ:
                 if resource.kind != "Binary":
                     self._others[resource.kind] += 1
             elif resource.in_error:
@@ -283,8 +275,19 @@ class _Reading:
         remarks += [f"an attachment of {key} was left out: another one says the same" for key in self._same]
         if len(remarks) > _MOST_TOLD:
             remarks[_MOST_TOLD:] = [f"{len(remarks) - _MOST_TOLD} more were not read"]
-        others = ", ".join(f"{number} {kind}" for kind, number in self._others.most_common(_MOST_TOLD))
+        others = ", ".join(
+            f"{number} {kind}" for kind, number in (self._others + self._unnamed()).most_common(_MOST_TOLD)
+        )
         return [*remarks, f"resources that are not read as texts: {others}"] if others else remarks
+
+    def _unnamed(self) -> Counter[str]:
+        """Return the number of contained resources that are not read since nothing names them, by kind."""
+        contained = (Resource(each.values) for resource in self._resources for each in resource.each("contained"))
+        return Counter(
+            each.kind
+            for each in contained
+            if each.kind and each.kind not in NOT_READ and id(each.values) not in self._looked_up
+        )
 
     def first_problem(self) -> UnreadableError:
         """Return the error for a file without documents."""
@@ -296,8 +299,11 @@ class _Reading:
     def _find(self, reference: str, holder: Resource) -> Resource | None:
         """Return the resource that a reference names, inside `holder` or in the file; the server does not matter."""
         if reference.startswith("#"):
-            inner = (each for each in holder.each("contained") if each.text("id") == reference[1:])
-            return next((Resource(each.values, number=-id(each.values)) for each in inner), None)
+            inner = next((each for each in holder.each("contained") if each.text("id") == reference[1:]), None)
+            if inner is None:
+                return None
+            self._looked_up.add(id(inner.values))
+            return Resource(inner.values, number=-id(inner.values))
         last = "/".join(reference.partition("/_history/")[0].split("/")[-2:])
         found = self._by_name.get(reference) or self._by_name.get(last)
         if found and found.kind == "Medication":

@@ -1,15 +1,20 @@
 """Words of FHIR resources of any type and version. Each field is put into words by the form of its value.
 
-Fields for programs (identifiers, addresses, extensions) are left out, and so are people, who are in the metadata.
+Fields for programs (identifiers, addresses, extensions) are left out, and so are people, who are in the metadata. What
+turns the meaning of a resource around stands before everything else: "Stopped: Warfarin", "Do not perform: MRI".
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from auscult.readers.dates import iso_date
+from auscult.readers.records.fhir_states import NEGATIONS, state_of, words_of_modifiers
+from auscult.readers.records.fhir_timing import words_of_timing
+from auscult.readers.tables import BETWEEN
 
 _NAMES: Final = (
     "code", "vaccineCode", "medicationCodeableConcept", "medicationReference", "medication", "relationship", "type",
@@ -23,20 +28,46 @@ _NOT_WORDS: Final = frozenset(
         "subject", "patient", "encounter", "context", "performer", "author", "recorder", "asserter",
         "requester", "source", "informationSource", "participant", "serviceProvider", "location", "recipient",
         "sender", "actor", "custodian", "attester", "confidentiality", "intent", "section", "conclusion",
-        "result", "hasMember", "entry", "item", "content", "presentedForm", "data", "contentType", "hash",
+        "result", "hasMember", "entry", "content", "presentedForm", "data", "contentType", "hash",
         "size", "userSelected", "relatesTo", "derivedFrom", "authorString", "authorReference", "time",
         "insurance", "request", "issued", "supportingInformation",
     }
 )  # fmt: skip
+NOT_READ: Final = frozenset(
+    {
+        "Patient", "Practitioner", "PractitionerRole", "RelatedPerson", "Person", "Organization",
+        "OrganizationAffiliation", "Location", "Binary", "HealthcareService", "Endpoint", "Schedule", "Slot",
+        "Coverage", "Claim", "ClaimResponse", "ExplanationOfBenefit", "Account", "Invoice", "ChargeItem",
+        "PaymentNotice", "PaymentReconciliation", "CoverageEligibilityRequest", "CoverageEligibilityResponse",
+        "Provenance", "AuditEvent", "OperationOutcome", "Parameters", "Subscription", "MessageHeader",
+        "CapabilityStatement", "Conformance", "StructureDefinition", "StructureMap", "ValueSet", "CodeSystem",
+        "ConceptMap", "SearchParameter", "OperationDefinition", "ImplementationGuide", "NamingSystem",
+        "CompartmentDefinition", "GraphDefinition", "MessageDefinition", "TestScript",
+    }
+)  # fmt: skip
+"""Kinds of people, places, bills and definitions, which are counted and not read."""
 _OF_TYPE: Final = re.compile(
-    r"(?<=[a-z])(?<!reference)(DateTime|Date|Period|Quantity|CodeableConcept|Coding|String|Boolean|Integer|Decimal|Range|Ratio|Age"
+    r"(?<=[a-z])(?<!reference)(?<!Per)(DateTime|Date|Period|Quantity|CodeableConcept|Coding|String|Boolean|Integer|Decimal|Range|Ratio|Age"
     r"|Time|Timing|Reference|Duration|Markdown)$"
 )
-_TIMES: Final = {"s": "second", "min": "minute", "h": "hour", "d": "day", "wk": "week", "mo": "month", "a": "year"}
 _DEEPEST: Final = 12
 
-Look = Callable[[str], Mapping[str, Any] | None]
-"""Returns the fields of the resource that a reference names; None if it is not in the file."""
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Looks up the resources that the references in a resource name.
+
+    Attributes:
+        find: Returns the fields of a resource; None if it is not in the file.
+        named: Names and other words of resources so far, as many references to a large one cost no more than one.
+    """
+
+    find: Callable[[str], Mapping[str, Any] | None]
+    named: dict[tuple[str, int], tuple[str, str | None]] = field(default_factory=dict)
+
+    def __call__(self, reference: str) -> Mapping[str, Any] | None:
+        """Return the fields of the resource that a reference names; None if it is not in the file."""
+        return self.find(reference)
 
 
 def plain_of(name: str) -> str:
@@ -52,6 +83,8 @@ def name_of(fields: Mapping[str, Any], look: Look) -> tuple[str, str]:
 
 def statement_of(fields: Mapping[str, Any], look: Look, narrative: str = "") -> str:
     """Return a resource as a line: "Potassium: 6.9 mmol/L; status: final"; "" if no field says what it is about.
+
+    A state that turns its meaning around comes first: "Refuted: Gout; verification status: refuted".
 
     Args:
         fields: Fields of the resource.
@@ -70,9 +103,11 @@ def statement_of(fields: Mapping[str, Any], look: Look, narrative: str = "") -> 
         )
     rest = [f"{label.lower()}: {words}" for label, words, _ in labelled if label != "Value"]
     # Codes without a name have no meaning for a reader.
-    return (
-        "; ".join(filter(None, (statement, *rest))) if statement or any(is_free for _, _, is_free in labelled) else ""
-    )
+    if not (statement or any(is_free for _, _, is_free in labelled)):
+        return ""
+    line = "; ".join(filter(None, (statement, *rest)))
+    state = state_of(fields, lambda value: words_of(value, look))
+    return f"{state}: {line}" if state else line
 
 
 def apart(text: str) -> str:
@@ -109,6 +144,8 @@ def _labelled(
     """Yield the label and words of each field, and whether a person wrote them. Inner names of things have no label."""
     for key, value in fields.items():
         if key in _NOT_WORDS or key == without or key.startswith("_"):
+            continue
+        if (key == "item" and not depth) or (key in NEGATIONS and isinstance(value, bool)):
             continue
         words = words_of(value, look, depth)
         if words:
@@ -150,7 +187,8 @@ def words_of(value: Any, look: Look, depth: int = 0) -> str:
     if depth > _DEEPEST:
         return ""
     if isinstance(value, list):
-        return ", ".join(dict.fromkeys(filter(None, (words_of(each, look, depth + 1) for each in value))))
+        items = dict.fromkeys(filter(None, (words_of(each, look, depth + 1) for each in value)))
+        return (BETWEEN if any("; " in each for each in items) else ", ").join(items)
     return _words_of_object(value, look, depth + 1) if isinstance(value, dict) else ""
 
 
@@ -158,36 +196,41 @@ def _words_of_object(value: Mapping[str, Any], look: Look, depth: int) -> str:
     def inner(key: str) -> str:
         return words_of(value.get(key), look, depth)
 
-    keys = value.keys() - {"id", "extension"}
+    modifiers = words_of_modifiers(value, lambda each: words_of(each, look, depth))
+    if modifiers and depth <= _DEEPEST:
+        rest = {key: each for key, each in value.items() if key != "modifierExtension"}
+        return "; ".join(filter(None, (modifiers, _words_of_object(rest, look, depth + 1))))
+    keys = value.keys() - {"id", "extension", "modifierExtension"}
     if "contentType" in keys or "div" in keys:
         return ""
     if "coding" in keys or keys == {"text"}:
         return inner("text") or inner("coding")
     if "text" in keys and keys <= {"text", "time", "authorString", "authorReference"}:
         return inner("text")
+    if keys and keys <= {"concept", "reference"} and not isinstance(value.get("reference"), str):
+        return ", ".join(filter(None, (inner("concept"), inner("reference"))))
     if "reference" in keys and keys <= {"reference", "display", "type", "identifier"}:
-        found = None if "display" in keys else look(str(value["reference"]))
-        return inner("display") or (name_of(found, lambda _: None)[1] if found else "")
+        return _words_of_reference(str(value["reference"]), inner("display"), look, depth)
     if "numerator" in keys:
-        return f"{inner('numerator')} / {inner('denominator')}"
-    if "repeat" in keys:
-        return inner("code") or _rhythm(value["repeat"])
+        return " / ".join(filter(None, (inner("numerator"), inner("denominator"))))
+    if keys & {"repeat", "event"} or (keys == {"code"} and isinstance(value["code"], dict)):
+        return words_of_timing(value, lambda each: words_of(each, look, depth))
     if keys & {"low", "high"} and "text" not in keys:
-        return (
-            " to ".join(filter(None, (inner("low"), inner("high"))))
-            if keys >= {"low", "high"}
-            else (f"at least {inner('low')}" if "low" in keys else f"at most {inner('high')}")
-        )
+        span = _span(inner("low"), inner("high"), "at least", "at most")
+        others = [
+            (label, words) for label, words, _ in _labelled(value, look, "", depth) if label not in ("Low", "High")
+        ]
+        return "; ".join([span, *(f"{label.lower()}: {words}" if label else words for label, words in others)])
     if keys & {"start", "end"} and keys <= {"start", "end"}:
-        return " to ".join(filter(None, (inner("start"), inner("end"))))
+        return _span(inner("start"), inner("end"), "from", "until")
     if "value" in keys and not isinstance(value["value"], dict | list):
         unit = inner("unit") or inner("code") or inner("currency")
         return " ".join(filter(None, (inner("comparator"), inner("value"), "" if unit == "1" else unit)))
     if "display" in keys:
         return inner("display")
-    if "code" in keys and keys <= {"code", "system", "version", "userSelected"}:
+    if isinstance(value.get("code"), str) and keys <= {"code", "system", "version", "userSelected"}:
         # A code without a name is of use only if it is a word.
-        return inner("code") if re.fullmatch(r"[a-z]{3,}(-[a-z]+)*", str(value["code"])) else ""
+        return inner("code") if re.fullmatch(r"[a-z]{3,}(-[a-z]+)*", value["code"]) else ""
     if any(key.startswith("value") for key in keys) and (line := statement_of(value, look)):
         return line
     said = {"said": value.get("text"), **value}
@@ -195,9 +238,50 @@ def _words_of_object(value: Mapping[str, Any], look: Look, depth: int) -> str:
     return "; ".join(f"{label}: {words}" if label and label != "said" else words for label, words in told)
 
 
-def _rhythm(repeat: Any) -> str:
-    if not isinstance(repeat, dict) or "period" not in repeat:
-        return ""
-    unit = _TIMES.get(str(repeat.get("periodUnit")), "")
-    period = str(repeat["period"]).removesuffix(".0")
-    return f"{repeat.get('frequency', 1)} times in {period} {unit}{'s' * (period != '1')}" if unit else ""
+def _span(low: str, high: str, from_low: str, to_high: str) -> str:
+    """Return a range. With one limit, a word says which one it is."""
+    if low and high:
+        return f"{low} to {high}"
+    return f"{from_low} {low}" if low else f"{to_high} {high}" if high else ""
+
+
+_NOTHING: Final = Look(lambda _: None)
+_USUAL_STATES: Final = ("active", "final", "completed", "current")
+
+
+def _words_of_reference(reference: str, display: str, look: Look, depth: int) -> str:
+    """Return the name of a resource; with its other fields, if it is a medicine or stands only in the holder."""
+    known = (reference, depth)
+    if known not in look.named:
+        look.named[known] = _named_resource(reference, look, depth)
+    name, details = look.named[known]
+    if details is None:
+        return display or name
+    name = ": ".join(dict.fromkeys(filter(None, (display, name))))
+    return f"{name} ({details})" if details else name
+
+
+def _named_resource(reference: str, look: Look, depth: int) -> tuple[str, str | None]:
+    """Return the name and the other fields of a resource; None for the fields that are not read with its name."""
+    found = look(reference) or {}
+    key, name = name_of(found, _NOTHING)
+    kind = found.get("resourceType")
+    if not (kind == "Medication" or reference.startswith("#")) or kind in (*NOT_READ, "Device"):
+        return name, None
+    details = (
+        f"{label.lower()}: {words}" if label else words
+        for label, words, _ in _labelled(found, _only_names(look), without=key, depth=depth + 1)
+        if not (label == "Status" and words in _USUAL_STATES)
+    )
+    return name, "; ".join(details)
+
+
+def _only_names(look: Look) -> Look:
+    """Return a function that finds only the names of resources, so that they cannot name one another without end."""
+
+    def named(reference: str) -> Mapping[str, Any] | None:
+        found = look(reference) or {}
+        key, _ = name_of(found, _NOTHING)
+        return {key: found[key]} if key else None
+
+    return Look(named)

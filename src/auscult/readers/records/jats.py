@@ -1,12 +1,19 @@
-"""Reader of articles in JATS, the format of PubMed Central: abstract and body by sections, without references."""
+"""Reader of articles in JATS, the format of PubMed Central: abstract and body by sections, without references.
+
+Replies, corrections and other articles inside of an article (`sub-article`, `response`) are sections of it, as they say
+what of it is wrong. Equations are written on one line. One that is only a picture is counted.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from auscult.readers.contract import DraftDocument
 from auscult.readers.dates import iso_of
-from auscult.readers.flow import Facts, Flow, draft_of
+from auscult.readers.equations import write_mathml
+from auscult.readers.flow import Facts, Flow, draft_of, has_words
+from auscult.readers.tex import words_of_tex
 from auscult.readers.tree import Element, Piece, Role, descend, written
 from auscult.readers.typesetting import Typesetter
 
@@ -22,15 +29,18 @@ _ROLES: Final = {
         "verse-group", "verse-line", "speech", "supplementary-material", "attrib",
     ), Role.BLOCK),
     **dict.fromkeys((
-        "front-stub", "graphic", "inline-graphic", "media", "object-id", "ref-list", "response", "sub-article",
-        "tex-math",
+        "annotation", "annotation-xml", "front-stub", "graphic", "inline-graphic", "media", "object-id", "ref-list",
+        "response", "sub-article",
     ), Role.DROPPED),
     "break": Role.BREAK, "code": Role.VERBATIM, "preformat": Role.VERBATIM, "def": Role.DEFINITION, "term": Role.TERM,
     "list-item": Role.ITEM, "table": Role.TABLE, _TITLE: Role.HEADING,
 }
 # fmt: on
 _NESTED: Final = ("ack", "app", "glossary", "notes", "sec")
-_PARTS: Final = (*_NESTED, "abstract", "app-group", "back", "body", "floats-group")
+_PARTS: Final = (*_NESTED, "abstract", "app-group", "back", "body", "floats-group", "trans-abstract")
+_INNER: Final = ("sub-article", "response")
+_FORMULAS: Final = ("disp-formula", "inline-formula")
+_PICTURES: Final = ("graphic", "inline-graphic")
 
 
 def read_jats(article: Element, encoding: str) -> DraftDocument:
@@ -44,23 +54,116 @@ def read_jats(article: Element, encoding: str) -> DraftDocument:
         UnreadableError: The article has no words.
     """
     flow = Flow()
-    typesetter = Typesetter(flow, _role_of, lambda title: int(title.get("level")))
     meta = article.child("front", "article-meta") or Element("article-meta")
+    pictures = _write_formulas(article)
     if titled := meta.child("title-group", "article-title"):
-        typesetter.heading(titled, 1)
-    for part in [*meta.elements, *article.elements]:
-        if part.tag == "abstract" and part.get("abstract-type") not in ("graphical", "teaser", "toc"):
-            if part.child("title") is None:
-                heading = Element(_TITLE)
-                heading.children.append(written("Abstract"))
-                typesetter.heading(heading, 2)
-            _prepare(part, depth=2)
-            typesetter.set(part)
-        elif part.tag in ("back", "body", "floats-group"):
-            _prepare(part, depth=1)
-            typesetter.set(part)
-        flow.block()
-    return draft_of(flow, _facts(article, meta), media_type=MEDIA_TYPE, encoding=encoding)
+        _typesetter(flow).heading(titled, 1)
+    _write_article(flow, article, 1)
+    draft = draft_of(flow, _facts(article, meta), media_type=MEDIA_TYPE, encoding=encoding)
+    told = (f"formulas that are only pictures: {pictures:,}",) if pictures else ()
+    return replace(draft, remarks=(*draft.remarks, *told))
+
+
+def _typesetter(flow: Flow) -> Typesetter:
+    return Typesetter(flow, _role_of, lambda title: int(title.get("level")))
+
+
+def _write_article(flow: Flow, article: Element, depth: int) -> None:
+    """Write the parts of an article, and the articles inside of it as its sections.
+
+    Args:
+        flow: Takes the words.
+        article: The article.
+        depth: Level of its title.
+    """
+    waiting = [(article, depth)]
+    while waiting:
+        parent, depth = waiting.pop()
+        if parent is not article:
+            _typesetter(flow).heading(_heading_of_inner(parent), depth)
+        inner: list[tuple[Element, int]] = []
+        front = parent.child("front", "article-meta") or parent.child("front-stub") or Element("front-stub")
+        for part in [*front.elements, *parent.elements]:
+            if part.tag in ("abstract", "trans-abstract"):
+                _write_abstract(flow, part, depth + 1)
+            elif part.tag in ("back", "body", "floats-group"):
+                _prepare(part, depth)
+                _typesetter(flow).set(part)
+            elif part.tag in _INNER:
+                inner.append((part, depth + 1))
+            flow.block()
+        waiting += reversed(inner)
+
+
+def _write_abstract(flow: Flow, abstract: Element, level: int) -> None:
+    if abstract.get("abstract-type") in ("graphical", "teaser", "toc"):
+        return
+    if abstract.child("title") is None:
+        heading = Element(_TITLE)
+        heading.children.append(written("Abstract"))
+        _typesetter(flow).heading(heading, level)
+    _prepare(abstract, level)
+    _typesetter(flow).set(abstract)
+
+
+def _heading_of_inner(inner: Element) -> Element:
+    """Return the title of an article inside of another; without one, its type ("correction") or name."""
+    for path in (("front-stub",), ("front", "article-meta")):
+        titled = inner.child(*path, "title-group", "article-title")
+        if titled is not None and titled.words():
+            return titled
+    heading = Element(_TITLE)
+    kind = inner.get("article-type") or inner.get("response-type") or inner.tag
+    heading.children.append(written(kind.replace("-", " ").capitalize()))
+    return heading
+
+
+def _write_formulas(article: Element) -> int:
+    """Write the equations of an article as text. Return the number of those that are only pictures.
+
+    Of an equation in several forms, MathML is read before TeX.
+    """
+    write_mathml(article)
+    pictures = 0
+    for element in descend(article, lambda each: not _is_equation(each)):
+        if isinstance(element, Element) and _is_equation(element):
+            forms = [each for each in descend(element) if isinstance(each, Element)]
+            if any(each.tag == "math" for each in forms):
+                for form in forms:
+                    form.children = [] if form.tag == "tex-math" else form.children
+            elif any(each.tag in _PICTURES for each in forms) and not has_words(element.words()):
+                pictures += 1
+    before = ""
+    for node in descend(article):
+        if isinstance(node, Piece):
+            before = node.text
+        elif node.tag == "tex-math" and node.words():
+            node.children = [_equation(node, before)]
+    return pictures
+
+
+def _is_equation(element: Element) -> bool:
+    forms = element.tag == "alternatives" and {"math", "tex-math"} & {each.tag for each in element.elements}
+    return element.tag in _FORMULAS or bool(forms)
+
+
+def _equation(tex: Element, before: str) -> Piece:
+    """Return an equation in TeX as a piece, with its place in the source from its first command on.
+
+    Args:
+        tex: The element with the equation.
+        before: Words before it.
+    """
+    pieces = [node for node in descend(tex) if isinstance(node, Piece)]
+    source = "".join(piece.text for piece in pieces)
+    text = words_of_tex(source)
+    first = next((piece for piece in pieces if "\\" in piece.text), None)
+    if first is not None:
+        start, end = first.start + first.text.index("\\"), pieces[-1].end
+        # A piece of the length of its source has its characters.
+        if len(text) != end - start:
+            return Piece(text, start, end)
+    return written(f" {text}" if before[-1:].isspace() else text)
 
 
 def _prepare(part: Element, depth: int) -> None:

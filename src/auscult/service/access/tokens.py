@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import jwt
 
+from auscult.engines import shown_address
 from auscult.errors import ConfigError
 from auscult.files.json_text import parse_json
 from auscult.service.access.keys import ROLES, KeyRole
@@ -76,7 +77,9 @@ class Tokens:
         if keys.startswith(("https://", "http://127.0.0.1:", "http://localhost:")):
             self._client = jwt.PyJWKClient(keys, lifespan=_FETCHED_FOR, timeout=_PATIENCE)
         elif "://" in keys:
-            raise ConfigError("keys of OpenID Connect from a file or over https", f"'{keys}'", "use https")
+            raise ConfigError(
+                "keys of OpenID Connect from a file or over https", f"'{shown_address(keys)}'", "use https"
+            )
         else:
             try:
                 self._set = jwt.PyJWKSet.from_dict(parse_json(Path(keys).read_text(encoding="utf-8")))
