@@ -39,6 +39,8 @@ _DAY: Final = re.compile(r"(?<![\w.,])\d{1,2}\.$")
 _DAY_AND_MONTH: Final = re.compile(r"(?<![\w.,])\d{1,2}\. ?\d{1,2}\.$")
 _MONTH_AND_YEAR: Final = re.compile(r"\d{1,2}\. ?(?:\d{4}|\d\d)(?!\d)")
 _YEAR: Final = re.compile(r"(?:\d{4}|\d\d)(?!\d)")
+# "?? PE": a suspicion, not the end of a question.
+_QUERY: Final = re.compile(r"(?:^|\s)\?+$")
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _LOOK_BACK: Final = 24
 _LONGEST_SHORTENED: Final = 5
@@ -73,6 +75,8 @@ def goes_on(text: str, end: int, start: int) -> bool:
     before = text[max(0, end - _LOOK_BACK) : end]
     if end == start:  # Nothing is between them: only a question mark in front of a word ("?UTI") is joined.
         return before.endswith("?") and (len(before) == 1 or before[-2] in " /(:")
+    if before[-1] == "?":
+        return _QUERY.search(before) is not None
     if before[-1] not in '."”)':
         return False
     following = text[start]

@@ -53,6 +53,7 @@ _ITEM: Final = re.compile(
     r"|(?=[^\W\d_a-z])\w[\w /&()-]{0,60}:(?!\d))"
 )
 _ENDS: Final = tuple(".!?:;")
+_ENDS_BEFORE: Final = (".", ";")
 _CLOSING: Final = "\"”’')]"
 _SENTENCE_END: Final = re.compile(r"[.!?][\"”’')\]]*(?:\s|$)")
 _SMALL_LABEL: Final = re.compile(r"\s*[a-z][\w /-]{0,30}:(?!\d)")
@@ -61,6 +62,7 @@ _NAME_AND_FIGURE: Final = re.compile(r"\s*[^\W\d_][\w-]*(?: [\w-]+){0,2} \d")
 _AMOUNT: Final = re.compile(
     r"\s*\d[\d.,/]*\s?(?:[mµμnk]?c?g|m[lL]|[dµμ]l|mmol|IE|I?U|units?|tab\w*|tbl|kaps\w*|caps\w*|drops?|puffs?|%)(?!\w)"
 )
+_IN_BRACKETS: Final = re.compile(r"\([a-z\d][^)]*$")
 _COLUMNS: Final = re.compile(r"\t|\S {3,}\S| \| ")
 _ANSWER: Final = re.compile(r"\b(?:yes|no|none|ja|nein|oui|non|s[ií])$", re.IGNORECASE)
 
@@ -231,7 +233,8 @@ class _Block:
         elif _is_ended(line):
             hanging = small and is_abbreviation(line)
         else:
-            hanging = small and following.split(None, 1)[0] in _words().continuing
+            first = following.split(None, 1)[0]
+            hanging = (small and first in _words().continuing) or _IN_BRACKETS.match(first) is not None
         return hanging and not _ITEM.match(following) and not _are_rows(line, following)
 
     def _may_go_on(self, place: int) -> bool:
@@ -275,10 +278,14 @@ def _is_ended(line: str) -> bool:
 def _is_unfinished(line: str) -> bool:
     """Return whether no sentence ends with the last word of a line."""
     unfinished = _words().unfinished
-    last = line.rpartition(" ")[2].lstrip("(")
+    before, _, last = line.rpartition(" ")
+    last = last.lstrip("(")
     if last in unfinished:
         return True
-    return last.isupper() and last.lower() in unfinished and line.isupper() and line.count(" ") >= _FEWEST_CAPITALS
+    if last.lower() not in unfinished:
+        return False
+    # "It hurts. No" goes on, "Pain: No" and "PAIN NO" may be answers.
+    return before[-1:] in _ENDS_BEFORE or (line.isupper() and line.count(" ") >= _FEWEST_CAPITALS)
 
 
 def _are_rows(line: str, following: str) -> bool:
