@@ -48,7 +48,7 @@ def test_marked_notes_are_sound_and_contain_no_text() -> None:
 
 
 def test_ends_are_counted_as_described(benchmark: ModuleType) -> None:
-    note = benchmark.MarkedNote("kept", "No\nfever. Well.", 0, 15, 2, frozenset([9, 15]))
+    note = benchmark.MarkedNote("kept", "It has no\nfever. Well.", 0, 22, 2, frozenset([16, 22]))
     assert benchmark.ends_f1([note], benchmark.as_read) == 1.0
     assert benchmark.ends_f1([note], lambda text: []) == 0.0
 

@@ -92,12 +92,12 @@ def goes_on(text: str, end: int, start: int) -> bool:
     return _after_abbreviation(before, following, small=small)
 
 
-def is_abbreviation(before: str) -> bool:
-    """Return whether a text ends with an abbreviation after which a sentence goes on if a small letter follows."""
+def is_abbreviation(before: str, *, small: bool) -> bool:
+    """Return whether a text ends with an abbreviation that ends no sentence; `small`: if a small letter follows."""
     before = before[-_LOOK_BACK:]
-    return bool(_BEFORE_SMALL.search(before) or _BEFORE_ANYTHING.search(before)) or _after_abbreviation(
-        before, "a", small=True
-    )
+    if _BEFORE_ANYTHING.search(before):
+        return True
+    return small and (_BEFORE_SMALL.search(before) is not None or _after_abbreviation(before, "a", small=True))
 
 
 def may_be_abbreviation(word: str) -> bool:

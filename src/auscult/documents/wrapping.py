@@ -38,7 +38,8 @@ _SHARE_OF_TEXT: Final = 0.2
 _SHARE_GOING_ON: Final = 1 / 3
 _SHARE_OF_WIDTH: Final = 0.8
 _FEWEST_SMALL: Final = 2
-_FEWEST_BLANKS: Final = 2
+_FEWEST_BLANKS: Final = 1
+_LONGEST_ABBREVIATION: Final = 5
 _LONGEST_SENTENCE: Final = 6
 """Lines of a narrow text in which a sentence ends."""
 _NEAR: Final = 3
@@ -231,11 +232,11 @@ class _Block:
         if _is_unfinished(line):
             hanging = not (_ANSWER.search(line) and _ANSWER.search(following))
         elif _is_ended(line):
-            hanging = small and is_abbreviation(line)
+            hanging = is_abbreviation(line, small=small)
         else:
             first = following.split(None, 1)[0]
             hanging = (small and first in _words().continuing) or _IN_BRACKETS.match(first) is not None
-        return hanging and not _ITEM.match(following) and not _are_rows(line, following)
+        return hanging and not _ITEM.match(following) and not _have_columns(line, following)
 
     def _may_go_on(self, place: int) -> bool:
         """Return whether a line before a small letter is prose without an end of a sentence."""
@@ -256,13 +257,20 @@ class _Block:
             return False
         if _ITEM.match(line) and not (small or following[0].isspace()):
             return False
-        return line.count(" ") >= _FEWEST_BLANKS and line.isupper() == following.isupper()
+        # A line in capitals above or below others is a heading, but "CT." is not.
+        is_heading = line.isupper() != following.isupper() and len(following) > _LONGEST_ABBREVIATION
+        return line.count(" ") >= _FEWEST_BLANKS and not is_heading
 
 
 def _begins_inside(following: str, line: str) -> bool:
-    """Return whether a line begins with a small letter, or with an amount that cannot be the item of a list."""
+    """Return whether a line begins with a small letter, or with an amount that cannot be the item of a list.
+
+    In a text in capitals every letter may be a small one.
+    """
     first = following.lstrip()[0]
-    return first.islower() or (first.isdigit() and not line[0].isdigit() and _AMOUNT.match(following) is not None)
+    if first.isdigit():
+        return not line[0].isdigit() and _AMOUNT.match(following) is not None
+    return first.islower() or (first.isupper() and line.isupper() and following.isupper())
 
 
 def ends_unfinished(line: str) -> bool:
@@ -288,8 +296,14 @@ def _is_unfinished(line: str) -> bool:
     return before[-1:] in _ENDS_BEFORE or (line.isupper() and line.count(" ") >= _FEWEST_CAPITALS)
 
 
+def _have_columns(line: str, following: str) -> bool:
+    """Return whether two lines are rows of a table, or both begin with a label."""
+    if _COLUMNS.search(line) and _COLUMNS.search(following):
+        return True
+    return _SMALL_LABEL.match(line) is not None and _SMALL_LABEL.match(following) is not None
+
+
 def _are_rows(line: str, following: str) -> bool:
     """Return whether two lines are rows of a table or a list: with columns, labels, or names and figures."""
-    return bool(_COLUMNS.search(line) and _COLUMNS.search(following)) or any(
-        pattern.match(line) and pattern.match(following) for pattern in (_SMALL_LABEL, _NAME_AND_FIGURE)
-    )
+    named = _NAME_AND_FIGURE.match(line) and _NAME_AND_FIGURE.match(following)
+    return named is not None or _have_columns(line, following)
