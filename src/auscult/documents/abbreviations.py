@@ -57,6 +57,7 @@ class _Abbreviations:
     before_noun: frozenset[str]
     determiner: frozenset[str]
     negation: frozenset[str]
+    whole: frozenset[str]
     month: frozenset[str]
     any: frozenset[str]
 
@@ -125,7 +126,8 @@ def _after_abbreviation(before: str, following: str, *, small: bool) -> bool:
 
 def _looks_shortened(word: str) -> bool:
     """Return whether a word may be an abbreviation that no list has: it is short and ends with a consonant."""
-    return word.isalpha() and len(word) <= _LONGEST_SHORTENED and word[-1] not in "aeiouy"
+    short = word.isalpha() and len(word) <= _LONGEST_SHORTENED and word[-1] not in "aeiouy"
+    return short and word not in _abbreviations().whole
 
 
 def _is_ordinal(before: str, text: str, start: int) -> bool:

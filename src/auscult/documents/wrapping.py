@@ -4,8 +4,8 @@ Every line break is judged by itself, so that a rule of dashes, a long line or a
 is. The evidence, the surest first:
 
 1. the line ends with a word that no sentence ends with: "has no", "of the", "kein";
-2. the next line begins with a small letter: it goes on if it begins with such a word ("of asthma"), if the line is
-   full, or if a sentence of the same block ends further below. A list without full stops stays a list;
+2. the next line begins with a small letter: the line goes on if the next begins with such a word ("of asthma"), or if
+   it is full, as most lines near it, and a sentence ends soon after. A list without full stops stays a list;
 3. the line is full: the next word did not fit within the width of its block. This counts only where other lines of the
    block go on too, or the whole text is wrapped.
 
