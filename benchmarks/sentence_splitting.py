@@ -1,9 +1,12 @@
 """Sentence splitters: accuracy on hand-annotated health text, and speed on one core.
 
-    AUSCULT_DATA=... python benchmarks/sentence_splitting.py [--repeats 5]
+    AUSCULT_DATA=... python benchmarks/sentence_splitting.py [--repeats 5] [--notes FOLDER]
+
+--notes measures the ends of sentences in notes as they are (wrapped, narrow, lists, abbreviations). FOLDER has
+checkouts of the repositories in benchmarks/data/note_lines.jsonl, as OWNER/NAME. --notes-only measures nothing else.
 
 Writes benchmarks/results/sentence-splitting.json and, from it, the tables of docs/explanation/sentence-splitting.md.
-The gold file has no text: file, document, section, character ranges, and a checksum of the annotated text.
+The gold files have no text: file, document, section, character ranges, and a checksum of the annotated text.
 Needs the libraries it compares: pip install 'auscult[benchmarks]'
 """
 
@@ -24,7 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from auscult.documents import default_splitter, segment_passage
+from auscult.documents import Section, build_document, default_splitter, segment_passage
 from auscult.documents.splitting import paragraphs, ranges_from_starts
 from auscult.files.writing import write_text
 from auscult.interfaces import SentenceSplitter
@@ -32,6 +35,8 @@ from auscult.provenance import describe_hardware, find_revision, now
 
 HERE = Path(__file__).resolve().parent
 GOLD = HERE / "data" / "sentence_gold.jsonl"
+NOTE_LINES = HERE / "data" / "note_lines.jsonl"
+HALVES = ("development", "kept")
 RESULT = HERE / "results" / "sentence-splitting.json"
 DOCUMENT = HERE.parent / "docs" / "explanation" / "sentence-splitting.md"
 STRATA = ("random", "hard")
@@ -210,6 +215,68 @@ def accuracy(blocks: list[Block], find: Callable[[str], list[Range]]) -> dict[st
     }
 
 
+@dataclass(frozen=True)
+class MarkedNote:
+    """A note, the range of it that was marked, and the ends of its sentences."""
+
+    half: str
+    text: str
+    start: int
+    end: int
+    lines: int
+    ends: frozenset[int]
+
+
+def read_marked_notes(data: Path, checkouts: Path) -> list[MarkedNote]:
+    """Return the marked notes, with texts from the corpora and from checkouts, checked against their checksums."""
+    notes = []
+    for row in map(json.loads, NOTE_LINES.read_text().splitlines()):
+        text = note_text(row["file"], row["doc"], data, checkouts)
+        if not hashlib.sha256(text.encode()).hexdigest().startswith(row["sha256"]):
+            sys.exit(f"{row['file']} {row['doc']}: not the text that was marked")
+        notes.append(MarkedNote(row["half"], text, row["start"], row["end"], row["lines"], frozenset(row["ends"])))
+    return notes
+
+
+def note_text(file: str, doc: str, data: Path, checkouts: Path) -> str:
+    """Return the text of one note: of a corpus, or of "OWNER/NAME@COMMIT:PATH", perhaps with a row of a table."""
+    repository, _, path = file.partition("@")
+    if not path:
+        return next(record["note"] for record in records(data / file) if record["note_id"] == doc)
+    content = (checkouts / repository / path.partition(":")[2]).read_bytes()
+    text = content.decode("utf-8", errors="replace")
+    return text.split("\n")[int(doc) - 1].split("\t")[2].replace("<br/>", "\n") if doc else text
+
+
+def measure_notes(notes: list[MarkedNote]) -> dict[str, dict[str, float]]:
+    """Return, per half, how well ends are found, as Auscult reads notes and with a sentence end at each line end."""
+    measured = {}
+    for half in HALVES:
+        chosen = [note for note in notes if note.half == half]
+        measured[half] = {
+            "lines": sum(note.lines for note in chosen),
+            "ends": sum(len(note.ends) for note in chosen),
+            "f1": ends_f1(chosen, as_read),
+            "f1_line_by_line": ends_f1(chosen, lambda text: segment_passage(text, 0, len(text))),
+        }
+    return measured
+
+
+def as_read(text: str) -> Any:
+    """Return the sentences of a note as Auscult reads it, with wrapped lines joined."""
+    return build_document(doc_id="note", title="", sections=[Section("", text, start=0)], text=text).sentences
+
+
+def ends_f1(notes: list[MarkedNote], split: Callable[[str], Any]) -> float:
+    """Return the F1 of the ends of sentences within the marked ranges."""
+    hits = total = 0
+    for note in notes:
+        found = {sentence.end for sentence in split(note.text) if note.start <= sentence.end <= note.end}
+        hits += len(found & note.ends)
+        total += len(found) + len(note.ends)
+    return 2 * hits / total
+
+
 def framed(splitter: SentenceSplitter) -> Callable[[str], list[Range]]:
     """Return a splitter as Auscult applies it: within the paragraphs and list items of a text."""
     return lambda text: [(s.start, s.end) for s in segment_passage(text, 0, len(text), splitter)]
@@ -294,6 +361,11 @@ def tables(result: dict[str, Any]) -> str:
         name = f"**{row['splitter']}** (default)" if row["default"] else row["splitter"]
         cells = " | ".join(f"{100 * row['framed'][stratum]['f1']:.1f}" for stratum in ("all", *STRATA))
         lines.append(f"| {name} | {cells} | {row['sentences_per_second']:,} |")
+    if "notes" in result:
+        lines += ["", "| notes as they are | lines | ends | F1 | F1, line by line |", "|---|---:|---:|---:|---:|"]
+        for half, row in result["notes"].items():
+            rates = f"{100 * row['f1']:.1f} | {100 * row['f1_line_by_line']:.1f}"
+            lines.append(f"| {half} | {row['lines']} | {row['ends']} | {rates} |")
     return "\n".join(lines)
 
 
@@ -302,11 +374,20 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     options.add_argument("--repeats", type=int, default=5, help="passes over the speed sample (median is taken)")
     options.add_argument("--table-only", action="store_true", help="only write the table again, from the result file")
+    options.add_argument("--notes", type=Path, help="folder of checkouts with the marked notes")
+    options.add_argument("--notes-only", action="store_true", help="measure the marked notes only")
     chosen = options.parse_args()
     if not chosen.table_only:
         if "AUSCULT_DATA" not in os.environ:
             sys.exit("set AUSCULT_DATA to the folder of the corpora")
-        write_text(RESULT, json.dumps(measure(Path(os.environ["AUSCULT_DATA"]), chosen.repeats), indent=1) + "\n")
+        data = Path(os.environ["AUSCULT_DATA"])
+        before = json.loads(RESULT.read_text(encoding="utf-8"))
+        result = before if chosen.notes_only else measure(data, chosen.repeats)
+        if chosen.notes:
+            result["notes"] = measure_notes(read_marked_notes(data, chosen.notes))
+        elif "notes" in before:
+            result["notes"] = before["notes"]
+        write_text(RESULT, json.dumps(result, indent=1) + "\n")
     before, rest = DOCUMENT.read_text(encoding="utf-8").split(MARKS[0])
     after = rest.split(MARKS[1])[1]
     table = tables(json.loads(RESULT.read_text(encoding="utf-8")))

@@ -37,6 +37,27 @@ def test_gold_set_is_large_and_contains_no_text() -> None:
         assert all(a[1] <= b[0] for a, b in pairwise(ranges))
 
 
+def test_marked_notes_are_sound_and_contain_no_text() -> None:
+    rows = [json.loads(line) for line in (ROOT / "benchmarks/data/note_lines.jsonl").read_text().splitlines()]
+    for half in ("development", "kept"):
+        assert sum(row["lines"] for row in rows if row["half"] == half) >= 150
+    for row in rows:
+        assert set(row) == {"half", "file", "doc", "start", "end", "sha256", "lines", "ends"}
+        assert row["ends"] == sorted(set(row["ends"]))
+        assert row["start"] < row["ends"][0] <= row["ends"][-1] <= row["end"]
+
+
+def test_ends_are_counted_as_described(benchmark: ModuleType) -> None:
+    note = benchmark.MarkedNote("kept", "It has no\nfever. Well.", 0, 22, 2, frozenset([16, 22]))
+    assert benchmark.ends_f1([note], benchmark.as_read) == 1.0
+    assert benchmark.ends_f1([note], lambda text: []) == 0.0
+
+
+def test_ends_of_marked_notes_are_found(benchmark: ModuleType) -> None:
+    notes = json.loads(benchmark.RESULT.read_text())["notes"]
+    assert notes["kept"]["f1"] >= 0.98
+
+
 def test_the_page_is_what_the_result_file_says(benchmark: ModuleType) -> None:
     result = json.loads(benchmark.RESULT.read_text())
     page = benchmark.DOCUMENT.read_text()

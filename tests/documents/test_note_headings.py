@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from auscult.documents import build_document, check_document
 from auscult.documents.note_headings import find_sections, note_sections
-from auscult.documents.splitting import unwrapped
+from auscult.documents.wrapping import unwrapped
 
 
 def found(text: str) -> list[tuple[str, str]]:
@@ -26,6 +26,10 @@ STYLES = [
     ("ALLERGIES: NKDA MEDICATIONS: Aspirin.", [("ALLERGIES", "NKDA"), ("MEDICATIONS", "Aspirin.")]),
     ("Well. Family History: none.", [("", "Well."), ("Family History", "none.")]),
     ("PMH: Asthma\nDHx: Nil\nFH - none", [("PMH", "Asthma"), ("DHx", "Nil"), ("FH", "none")]),
+    ("Allergien:\nPenicillin\n\nMedikation:\nASS", [("Allergien", "Penicillin"), ("Medikation", "ASS")]),
+    ("Akute Anamnese: Husten.\nRöntgenbefund: frei.", [("Akute Anamnese", "Husten."), ("Röntgenbefund", "frei.")]),
+    ("Antécédents :\nAsthme\nConduite à tenir:\nRepos", [("Antécédents", "Asthme"), ("Conduite à tenir", "Repos")]),
+    ("Motivo de consulta: Tos.\nTratamiento: Reposo.", [("Motivo de consulta", "Tos."), ("Tratamiento", "Reposo.")]),
     ("ENDOSCOPE USED: Long one.\r\nPLAN:\r\n", [("ENDOSCOPE USED", "Long one."), ("PLAN", "")]),
 ]  # fmt: skip
 

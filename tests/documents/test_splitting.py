@@ -77,6 +77,22 @@ def test_ranges_cover_whatever_starts_a_library_returns(text: str, starts: list[
         ],
         ["Tab. Paracetamol 500 mg.", "Wt. 80 kg, Resp. rate 20.", "Approx. 5 mL was given.", "Rx. Amoxicillin."],
         ["It bound to kappa B.", "Seen by J. Smith today.", "Return in 2 wks.", "p53 was normal, x2."],
+        ["CT neg. for PE.", "No abd. pain.", "Pt. w/o hx. of asthma.", "Disc. heparin.", "Cont. Warfarin 5 mg."],
+        ["US pos. for stones, w/o sig. stenosis.", "Denies hx. of DVT.", "No periph. edema.", "Inc. dose to 5 mg."],
+        ["No lymphad. was felt.", "Rt. arm weak.", "Pain resolved.", "No fever, w/o resp. distress.", "Vol. 500 ml."],
+        ["Der Pat. kam am 3. Mai.", "Max. 2 Tbl. tgl. einnehmen.", "Z. n. Infarkt 2010.", "Tbl. 1-0-1, d. h. morgens."],
+        [
+            "Kein path. Befund li. basal.",
+            "V. a. Embolie, a. e. nicht bestätigt.",
+            "Ggf. Wdh. in 2 Wo.",
+            "Am 12. 4. 2026 Kontrolle.",
+        ],
+        [
+            "Ohne klin. Anhalt für eine Sepsis.",
+            "Seit der 2. Woche besser.",
+            "Es geht ihr gut.",
+            "Evtl. Entlassung morgen.",
+        ],
         ["The U.S. Food and Drug Administration approved it, e.g. Lasix.", "Pressure was 5 mm. Hg at rest."],
     ],
 )

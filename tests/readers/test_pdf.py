@@ -865,7 +865,7 @@ def test_struck_out_words_are_omitted_and_reported(by: str) -> None:
     content = drawn.content().replace(b"/Subtype /Highlight", b"/Subtype /StrikeOut")
     draft = read(content)
     assert " ".join(draft.text.split()) == "Take and ramipril daily. Call the ward on Monday"
-    assert draft.remarks == ["page 1: struck-out words are left out"]
+    assert draft.remarks == ["page 1: 3 struck-out words are left out"]
 
 
 def test_lines_of_unspaced_scripts_join_without_spaces() -> None:

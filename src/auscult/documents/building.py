@@ -8,7 +8,8 @@ from types import MappingProxyType
 
 from auscult.documents.document import Document, Passage, Sentence
 from auscult.documents.original import Original
-from auscult.documents.splitting import default_splitter, paragraphs, unwrapped
+from auscult.documents.splitting import default_splitter, paragraphs
+from auscult.documents.wrapping import unwrapped
 from auscult.files.limits import TooLargeError, limits
 from auscult.interfaces import SentenceSplitter
 

@@ -18,12 +18,14 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from typing import Any
 
 from auscult.documents.building import Section
+from auscult.documents.wrapping import ends_unfinished
 
 # The longest real headings are sentences of about this many characters.
 _LONGEST = 80
@@ -33,13 +35,13 @@ _NUMBER = r"(?:(?:#{1,6}|(?:\(?\d{1,2}|[IVX]{1,4}|[A-H])[.)])[ \t]+)?"
 _CHARACTER = r"(?:[\w '\u2019&/(),#+-]|\.(?=\w))"
 # Words from the beginning of a line to a colon, to a dash between blanks, or to the end of the line.
 _LINE = re.compile(
-    rf"^[ \t]*({_NUMBER})([A-Za-z]{_CHARACTER}{{0,{_LONGEST - 1}}}?)"
+    rf"^[ \t]*({_NUMBER})([^\W\d_]{_CHARACTER}{{0,{_LONGEST - 1}}}?)"
     r"(?:[ \t]*(:)(?![\d/])|[ \t]+([-\u2013])[ \t]|(?<![.,;])[ \t]*\r?$)",
     re.MULTILINE,
 )
 # Before a colon inside a line: words behind the end of a sentence, or a run of words in upper case.
 _COLON = re.compile(r":(?![\d/])")
-_BEHIND_SENTENCE = re.compile(rf".*[.;!?)\]][ \t]+([A-Z]{_CHARACTER}*?)[ \t]*")
+_BEHIND_SENTENCE = re.compile(rf".*[.;!?)\]][ \t]+((?=[^\W\d_a-z]){_CHARACTER}*?)[ \t]*")
 _UPPER_RUN = re.compile(r"(?<=[^\s:][ \t])[A-Z][A-Z'/&()-]*(?:[ ][A-Z'/&()-]+)*[ \t]?$")
 _VISIBLE = re.compile(r"\S")
 # The ends of lines in texts of old systems and in HL7 messages, and the ends of pages.
@@ -164,6 +166,8 @@ def _accept(candidate: _Found, last: _Found | None, text: str) -> bool:
     if candidate.mark:
         return words.upper and words.known
     # Alone on its line, a heading is hard to distinguish from a line of text.
+    if ends_unfinished(candidate.words):
+        return False
     if not (_after_blank(text, candidate.outer) or (words.known and words.upper)):
         return False
     return words.known or last is None or _VISIBLE.search(text, last.body, candidate.outer) is not None
@@ -206,6 +210,7 @@ class _Vocabulary:
     beside: frozenset[str]
     short: frozenset[str]
     inner: frozenset[str]
+    endings: tuple[str, ...]  # of essential words
 
 
 def examine(words: str) -> Words | None:
@@ -221,14 +226,16 @@ def examine(words: str) -> Words | None:
     split = lower.split()
     if not 0 < len(split) <= MOST_WORDS:
         return None
-    vocabulary = _vocabulary()
+    vocabularies = _vocabularies()
     tokens = _TOKEN.findall(words)
     upper = words == words.upper()
-    inner = lower in vocabulary.inner
+    inner = any(lower in vocabulary.inner for vocabulary in vocabularies)
     return Words(
         upper=upper,
         formed=upper and not inner and any(len(token) > 3 and not _ROMAN.fullmatch(token) for token in tokens),
-        known=not inner and (upper or split[0] not in _OPENINGS) and _known(lower, vocabulary),
+        known=not inner
+        and (upper or split[0] not in _OPENINGS)
+        and any(_known(lower, vocabulary) for vocabulary in vocabularies),
         inner=inner,
     )
 
@@ -249,15 +256,21 @@ def _known(lower: str, vocabulary: _Vocabulary) -> bool:
     if lower in vocabulary.short:
         return True
     tokens = _TOKEN.findall(lower)
-    essential = vocabulary.essential
-    return any(token in essential for token in tokens) and all(
-        token in essential or token in vocabulary.beside or token.isdigit() for token in tokens
+    essential = [token in vocabulary.essential or token.endswith(vocabulary.endings) for token in tokens]
+    return any(essential) and all(
+        is_essential or token in vocabulary.beside or token.isdigit()
+        for token, is_essential in zip(tokens, essential, strict=True)
     )
 
 
 @cache
-def _vocabulary() -> _Vocabulary:
+def _vocabularies() -> tuple[_Vocabulary, ...]:
+    """Return the words of headings by language, English first."""
     table = tomllib.loads(resources.files(__package__).joinpath("note_headings.toml").read_text(encoding="utf-8"))
+    return tuple(map(_vocabulary, (table, *(value for value in table.values() if isinstance(value, dict)))))
+
+
+def _vocabulary(table: Mapping[str, Any]) -> _Vocabulary:
     core, beside, short = (frozenset(table[name].split()) for name in ("core", "with", "short"))
     inner = frozenset(part.strip() for part in re.split(r"[|\n]", table["inner"]) if part.strip())
-    return _Vocabulary(core | short, beside, short, inner)
+    return _Vocabulary(core | short, beside, short, inner, tuple(table.get("endings", "").split()))

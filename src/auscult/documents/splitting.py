@@ -27,6 +27,7 @@ from functools import cache, partial
 from itertools import pairwise
 from types import MappingProxyType
 
+from auscult.documents.abbreviations import goes_on, may_be_abbreviation
 from auscult.interfaces import SentenceSplitter
 
 # A run of anything but the characters at which str.splitlines() breaks.
@@ -35,12 +36,6 @@ _LINE = re.compile(r"[^\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
 # "- x", "* x", "• x", "1. x", "1) x", "(1) x", "a) x", "(a) x". A dash needs a blank after it: "-5 °C"
 # is none; "A. Smith" and "1990. He" are none either.
 _LIST_MARKER = re.compile(r"(?:[-*+•‣◦▪●○·–—]|\(?\d{1,2}[.)]|\(?[a-z][)]|\([ivx]{1,4}\))\s+(?=\S)")
-
-_ENDED_LINE = re.compile(r"[^\n]*\n?")
-# A wrapped text has lines of about one width: most paragraphs' lines end within so many characters of the longest.
-_NARROWEST, _WIDEST = 50, 100
-_RAGGED = 20
-_ITEM = re.compile(r"[ \t]*(?:[-*+#=_\u2022]|\(?\d{1,2}[.)]|\(?[a-zA-Z][)]|[A-Z][\w /&-]{0,60}:)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,48 +75,6 @@ def paragraphs(text: str) -> Iterator[Paragraph]:
         yield Paragraph(start, marker.end() if marker else start, end, marker is not None)
 
 
-def unwrapped(text: str) -> str:
-    """Join the lines of wrapped paragraphs.
-
-    Args:
-        text: Any text.
-
-    Returns:
-        The text with blanks for the line breaks inside wrapped paragraphs, or unchanged if it is not wrapped. A text
-        counts as wrapped if no line is longer than 100 characters, and at least a fifth of the lines with words (and
-        at least three of them) end at most 20 characters before the longest.
-    """
-    lines = _ENDED_LINE.findall(text)
-    widths = [len(line.rstrip()) for line in lines]
-    width = max(widths, default=0)
-    filled = sum(width - length <= _RAGGED for length in widths)
-    if not _NARROWEST <= width <= _WIDEST or filled < max(3, sum(map(bool, widths)) / 5):
-        return text
-    joined = []
-    for line, length, following in zip(lines, widths, [*lines[1:], ""], strict=True):
-        goes_on = width - length <= _RAGGED and following.strip() and not _ITEM.match(following)
-        joined.append(line.replace("\r", " ").replace("\n", " ") if goes_on else line)
-    return "".join(joined)
-
-
-# Abbreviations that never end a sentence.
-_BEFORE_ANYTHING = re.compile(
-    r"(?<!\w)(?:Drs?|Mrs?|Ms|Prof|St|[Ee]\.g|[Ii]\.e|cf|viz|vs|subsp|[Aa]pprox|Tab|Cap|Inj|Syr|Susp|Rx|Dx|Hx)\.$"
-)
-# Abbreviations that end no sentence if a lower-case letter, a figure or a bracket follows.
-_BEFORE_SMALL = re.compile(
-    r"(?<!\w)(?:(?:[A-Za-z]{1,2}\.)+[A-Za-z]|q\.? ?\d[\d-]*h?|al|ca|c|q|(?i:spp|tabs?|caps?|susp|inj"
-    r"|hrs?|min|wks?|yrs?|mos?|resp|temp|wt|ht|dept|max|est|etc|incl|esp|vit|staph|strep|hep))\.[\"”)]?$"
-)
-# Abbreviations that end no sentence if a figure follows.
-_BEFORE_FIGURE = re.compile(
-    r"(?<!\w)(?:[Nn]os?|[Ff]igs?|[Vv]ol|pp?|[Tt]emp|[Rr]esp|[Ss]ect?|[Cc]h|[Ee]qs?|[Rr]ef|para)\.$"
-)
-# Abbreviations that end no sentence if a single letter follows, perhaps with a number: "Vit. B12", "Strep. A".
-_BEFORE_LETTER = re.compile(r"(?<!\w)(?:[Vv]it|[Hh]ep|[Ss]trep|[Ii]nfl|[Gg]rp?)\.$")
-_LETTER = re.compile(r"[A-Z]\d{0,2}(?![\w.])")
-# "x3" and "q6h" continue a sentence; "p53" may begin one.
-_CONTINUES = re.compile(r"(?![a-pr-wyz]{1,3}\d{2})[a-z0-9(%$<>=~+/]")
 # Ends of a sentence if a capitalised word follows: frequencies, durations, amounts, routes after a dose, and letters
 # after a word for a lettered series ("kappa B").
 _HOW_OFTEN = r"(?:q|b\.i|t\.i|q\.i|q\.o|q\.h|q\.a|q\.p)\.[dhms]|q\.? ?\d[\d-]*\.? ?h|(?:h\.s|a\.c|p\.c|n\.p\.o)"
@@ -138,24 +91,6 @@ _CLOSING = re.compile(r"[\"”’)\]]+(?=\s|$)")
 _OPENING = re.compile(r"(?<=\s)[\"“‘(\[]+$")
 _PLAIN_END = re.compile(r"(?:\b[a-z]{4,}|pH)[.!?][\"”’)\]]*\s+(?=[\"“‘(\[]?[A-Z])")
 _SHORTENED = re.compile(r"(?:subsp|approx|dept|univ|prof|assoc|para|inst|vols|figs|temp|resp|tabs|caps|susp|incl)\.")
-_LOOK_BACK = 16
-
-
-def _joins(text: str, end: int, start: int) -> bool:
-    """Return whether the text before `end` and the text from `start` belong to one sentence."""
-    before = text[max(0, end - _LOOK_BACK) : end]
-    if end == start:  # Nothing is between them: only a question mark in front of a word ("?UTI") is joined.
-        return before.endswith("?") and (len(before) == 1 or before[-2] in " /(:")
-    if before[-1] not in '."”)':
-        return False
-    following = text[start]
-    if _LETTER.match(text, start) and _BEFORE_LETTER.search(before):
-        return True
-    if following.isdigit() and _BEFORE_FIGURE.search(before):
-        return True
-    if _CONTINUES.match(text, start) and _BEFORE_SMALL.search(before):
-        return True
-    return _BEFORE_ANYTHING.search(before) is not None
 
 
 def repair(text: str, starts: Iterable[int]) -> list[int]:
@@ -183,10 +118,13 @@ def repair(text: str, starts: Iterable[int]) -> list[int]:
         end = start
         while end and text[end - 1].isspace():
             end -= 1
-        if start < len(text) and end and not _joins(text, end, start):
+        if start < len(text) and end and not goes_on(text, end, start):
             corrected.add(start)
     for obvious in _PLAIN_END.finditer(text):
-        if not _SHORTENED.match(text, obvious.start()):
+        word = text[obvious.start() : text.find(".", obvious.start(), obvious.end())]
+        if _SHORTENED.match(text, obvious.start()):
+            continue
+        if not (may_be_abbreviation(word) and goes_on(text, obvious.start() + len(word) + 1, obvious.end())):
             corrected.add(obvious.end())
     corrected.update(end.end() for end in _ENDS.finditer(text))
     return sorted(corrected)

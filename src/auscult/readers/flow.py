@@ -363,13 +363,18 @@ def draft_of(
 
 _PLAIN: Final = re.compile(r"[\W_]+")
 _BEFORE_ITEM: Final = re.compile(r"\n\n(?=[ \t]*\(?\d{1,2}[.)][ \t])")
+_LETTER_OR_COLON: Final = re.compile(r"[^\W\d_]|:")
 _LABELLED: Final = re.compile(r"^([^:\n]{1,80}):.*$", re.MULTILINE)
 # So many headings of notes tell a note, whatever headings of another kind stand in it.
 _FEWEST_OF_NOTE: Final = 4
 
 
 def with_note_headings(
-    text: str, sections: Sequence[Section], paths: Sequence[tuple[str, ...]], title: str = ""
+    text: str,
+    sections: Sequence[Section],
+    paths: Sequence[tuple[str, ...]],
+    title: str = "",
+    no_headings: Sequence[tuple[int, int]] = (),
 ) -> tuple[list[Section], list[tuple[str, ...]]]:
     """Return the sections of a document. If it is a clinical note, they begin at the headings of notes.
 
@@ -382,8 +387,10 @@ def with_note_headings(
         sections: Sections between the document's own headings, each with its `start`.
         paths: Per section, the headings above its own.
         title: Heading that is the title and has no section.
+        no_headings: Ranges of the text without headings of notes, such as a running head.
     """
-    noted = _noted(text)
+    sought = _without_capitals(text, no_headings)
+    noted = _noted(text, sought)
     named = [_PLAIN.sub(" ", section.heading).strip().casefold() for section in noted if section.heading]
     known = set(named)
     own = {
@@ -408,24 +415,34 @@ def with_note_headings(
     divided: list[Section] = []
     above: list[tuple[str, ...]] = []
     for section, path in zip(sections, paths, strict=True):
-        for note_section in _noted(section.text):
+        at = section.start or 0
+        for note_section in _noted(section.text, sought[at : at + len(section.text)]):
             inner = bool(note_section.heading and section.heading)
             above.append((*path, section.heading) if inner else path)
             heading = note_section.heading or section.heading
-            divided.append(
-                replace(note_section, heading=heading, start=(section.start or 0) + (note_section.start or 0))
-            )
+            divided.append(replace(note_section, heading=heading, start=at + (note_section.start or 0)))
     return divided, above
 
 
-def _noted(text: str) -> list[Section]:
+def _without_capitals(text: str, ranges: Sequence[tuple[int, int]]) -> str:
+    """Return a text with "x" for the letters and colons of some ranges, so that no heading is found there."""
+    for start, end in ranges:
+        text = f"{text[:start]}{_LETTER_OR_COLON.sub('x', text[start:end])}{text[end:]}"
+    return text
+
+
+def _noted(text: str, sought: str) -> list[Section]:
     """Return the sections of a note that may have tables and empty lines between all paragraphs.
 
     A list item after an empty line is no heading, and neither is the label of a column.
+
+    Args:
+        text: The note.
+        sought: The note as headings are sought in it, of the same length.
     """
     rows = [line.split(BETWEEN) for line in text.split("\n") if BETWEEN in line]
     labels = {cell.partition(":")[0] for row in rows for cell in row if ":" in cell}
-    sought = _LABELLED.sub(lambda row: row[0].replace(":", ";") if row[1] in labels else row[0], text)
+    sought = _LABELLED.sub(lambda row: row[0].replace(":", ";") if row[1] in labels else row[0], sought)
     found = note_sections(_BEFORE_ITEM.sub(" \n", sought))
     return [replace(each, text=text[each.start or 0 : (each.start or 0) + len(each.text)]) for each in found]
 

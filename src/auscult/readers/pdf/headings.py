@@ -75,7 +75,8 @@ def levels(blocks: Sequence[Block], body: Style, outline: Sequence[Bookmark]) ->
     named = _outlined(blocks, outline)
     plain = _counted(blocks) | _in_capitals(blocks, body)
     styled = [
-        not block.slanted and ((_looks(block, body) and not _in_list(blocks, place)) or place in plain)
+        not (block.slanted or block.repeated)
+        and ((_looks(block, body) and not _in_list(blocks, place)) or place in plain)
         for place, block in enumerate(blocks)
     ]
     ranks = [_rank(block, body) for block in blocks]

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from statistics import median
-from typing import Final
+from typing import Final, NamedTuple
 
 from auscult.readers.pdf.words import Piece, rows_of
 
@@ -158,6 +158,7 @@ _MOST_PAGES: Final = 0.6
 _FEW_PAGES: Final = 5
 _SHORT_WORDS: Final = 5
 _SENTENCE: Final = re.compile(r"[.!?;,:]['\"”’)\]]*$")
+_LABELLED: Final = re.compile(r"[^\W\d_][^:]{1,40}:\s*\S")
 _NOTE_MARKS: Final = "*†‡§"
 _FEWEST_NUMBERS: Final = 5
 Key = tuple[str | int, ...]
@@ -173,8 +174,23 @@ class PagePieces:
     pieces: Sequence[Piece]
 
 
-def without_furniture(pages: Sequence[PagePieces]) -> tuple[list[list[Piece]], list[Piece]]:
-    """Remove running headers, footers, page numbers and line numbers. Return the pieces per page, and those removed.
+class Furnished(NamedTuple):
+    """Pages without what repeats at their edges.
+
+    Attributes:
+        kept: Pieces of each page.
+        dropped: Pieces that were removed.
+        repeated: Kept pieces that are no headings: the first copy of a removed line, and labelled lines ("ALLERGIES:
+            none") that repeat at one place.
+    """
+
+    kept: list[list[Piece]]
+    dropped: list[Piece]
+    repeated: list[Piece]
+
+
+def without_furniture(pages: Sequence[PagePieces]) -> Furnished:
+    """Remove running headers, footers, page numbers and line numbers.
 
     A line is removed only if it is surely no content: it is a page number, or it repeats at one height at the edge of
     most pages and differs from the text by its size or by a wide gap. Sentences stay, and so do lines that look like
@@ -196,8 +212,7 @@ def without_furniture(pages: Sequence[PagePieces]) -> tuple[list[list[Piece]], l
                 zones.setdefault(line.zone, set()).add(number)
     filled = sum(bool(page.pieces) for page in pages)
     styles, counting = _inner_styles(pages, edges), _margin_numbers(pages)
-    kept: list[list[Piece]] = []
-    dropped: list[Piece] = []
+    furnished = Furnished([], [], [])
     earlier: set[Key] = set()
     for page, lines in zip(pages, edges, strict=True):
         out = {id(piece) for piece in _titles(page)} | counting
@@ -220,10 +235,12 @@ def without_furniture(pages: Sequence[PagePieces]) -> tuple[list[list[Piece]], l
             sure = _is_furniture(line, usual, styles, filled, beside_number=line.row in beside)
             if sure and (same in earlier or not _says_something(line.piece)):
                 out.add(id(line.piece))
+            elif sure or _LABELLED.match(line.piece.text):
+                furnished.repeated.append(line.piece)
             earlier.add(same)
-        kept.append([piece for piece in page.pieces if id(piece) not in out])
-        dropped += [piece for piece in page.pieces if id(piece) in out]
-    return kept, dropped
+        furnished.kept.append([piece for piece in page.pieces if id(piece) not in out])
+        furnished.dropped.extend(piece for piece in page.pieces if id(piece) in out)
+    return furnished
 
 
 @dataclass(frozen=True, slots=True)

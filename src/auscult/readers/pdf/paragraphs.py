@@ -9,9 +9,11 @@ from itertools import pairwise
 from statistics import median
 from typing import Final
 
+from auscult.readers.pdf.glyphs import Rule
 from auscult.readers.pdf.table_lines import has_no_place
 from auscult.readers.pdf.tables import cells_of, stretches
-from auscult.readers.pdf.words import Piece, Rule, Word, piece_of, rows_of, usual_size
+from auscult.readers.pdf.words import Piece, Word, piece_of, rows_of, usual_size
+from auscult.readers.signs import BOXES
 
 _MARKER: Final = re.compile(r"(?:[-*•‣◦▪●○·–—□■☐☑☒➢✓→]|\(?\d{1,2}[.)]|\(?[a-z][.)]|\([ivx]{1,4}\))$")
 _NUMBERED: Final = re.compile(r"\d{1,2}(?:\.\d{1,2}){0,4}\.?|(?:[A-Z]|[IVX]{1,4})[.)]?|\[[^\[\]]+\]")
@@ -23,9 +25,18 @@ _LINE: Final = 0.8
 
 def without_markers_apart(row: list[Piece]) -> list[Piece]:
     """Join a list marker or section number with the text after it, so that it is no cell of a table."""
-    while len(row) > 1 and len(row[0].words) == 1 and _heads(row[0].words[0]):
+    while len(row) > 1 and len(row[0].words) == 1 and _heads(row[0].words[0]) and not _are_boxes(row[0], row[1]):
         row = [piece_of((*row[0].words, *row[1].words)), *row[2:]]
     return [piece_of(word for piece in row for word in piece.words)] if _stretched(row) else row
+
+
+def is_box(word: Word) -> bool:
+    """Return whether a word is a box to tick."""
+    return word.text[0] in BOXES
+
+
+def _are_boxes(one: Piece, other: Piece) -> bool:
+    return is_box(one.words[0]) and is_box(other.words[0])
 
 
 def without_lines_between(row: list[Piece]) -> list[list[Piece]]:
@@ -74,6 +85,7 @@ _LARGER: Final = 1.08
 # In sizes of the font.
 _LOOSE: Final = 0.25
 _INDENT: Final = 0.9
+_FAR: Final = 1.5
 
 
 @dataclass(slots=True)
@@ -85,12 +97,14 @@ class Block:
         rows: Rows of a table: cells of pieces.
         marked: Whether it begins with a list marker.
         slanted: Whether it is a slanted line: a watermark or a stamp.
+        repeated: Whether it has a line that repeats on several pages. It is no heading.
     """
 
     lines: list[Piece] = field(default_factory=list)
     rows: list[list[list[Piece]]] = field(default_factory=list)
     marked: bool = False
     slanted: bool = False
+    repeated: bool = False
 
     @property
     def words(self) -> list[Word]:
@@ -196,6 +210,11 @@ def _inner_gap(lines: Sequence[Piece], right: dict[int, float]) -> float | None:
 def _breaks(block: Block, before: Piece, line: Piece, right: float, within: float | None) -> bool:
     """Whether a line begins a new paragraph."""
     size = max(before.size, line.size)
+    # A box at the end of a line, or below a label, belongs to the label before it.
+    if is_box(before.words[-1]):
+        return True
+    if all(map(is_box, line.words)):
+        return line.top - before.bottom > _FAR * size
     if size > _LARGER * min(before.size, line.size):
         return True
     if before.bold != line.bold and not _runs_on(before, line, right):

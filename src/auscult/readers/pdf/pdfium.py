@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
     from auscult.readers.contract import UnreadableError
+    from auscult.readers.pdf.glyphs import PageContent
     from auscult.readers.pdf.marks import Marks
-    from auscult.readers.pdf.words import PageContent
 
 _LOCK: Final = threading.RLock()
 _PASSWORD, _SECURITY = 4, 5
@@ -135,10 +135,9 @@ class Pdf:
             _show_something(page)
             if marks is not None:
                 marks.collect(raw, page, self._document.formenv)
-            if self._has_form:
-                # Make filled-in values part of the page content; only in memory.
-                with suppress(PdfiumError):
-                    page.flatten()
+            if self._has_form or (marks is not None and marks.drawn):
+                # Make filled-in values and drawn annotations part of the page content; only in memory.
+                raw.FPDFPage_Flatten(page, raw.FLAT_NORMALDISPLAY)
                 page.close()
                 page = self._document[number]
         except PdfiumError as error:

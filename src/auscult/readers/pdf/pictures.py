@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
     from auscult.readers.contract import UnreadableError
-    from auscult.readers.pdf.words import PageContent
+    from auscult.readers.pdf.glyphs import PageContent
 
 _BEGINNINGS: Final = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
@@ -66,10 +66,10 @@ class Pictures:
 
     def page(self, number: int) -> PageContent:
         """Return the content of page `number`, from 0: a scan, or nothing if the picture is too small for one."""
-        from auscult.readers.pdf.words import PageContent
+        from auscult.readers.pdf.glyphs import PageContent
 
         page = self._pages[number]
-        return PageContent(page.width, page.height, (), max(page.dots) >= _FEWEST_DOTS, False, 0, (), "")
+        return PageContent(page.width, page.height, (), max(page.dots) >= _FEWEST_DOTS, False, 0, (), "", {})
 
     def dots(self, number: int) -> tuple[int, int]:
         """Return the width and height of page `number`, from 0, in dots."""

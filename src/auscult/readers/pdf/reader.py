@@ -4,14 +4,14 @@ Columns, paragraphs, lists and tables are rebuilt from the positions of words; h
 letters and from the outline. Words divided at the end of a line are joined; compounds keep their hyphen. Running
 headers, footers and page numbers are removed and counted in a remark. Scanned pages are recognised if an engine is
 installed (`scans`); otherwise a remark names them. A document without any words is refused. Values of form fields are
-read; comments are not.
+read, and so is text that was typed onto a page; comments are counted.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
@@ -27,13 +27,14 @@ from auscult.documents.original import WORD
 from auscult.files.json_text import parse_json
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.flow import with_note_headings
+from auscult.readers.pdf.glyphs import SLANTED, PageContent, Rule
 from auscult.readers.pdf.headings import body_style, joined_headings, levels, title_of
 from auscult.readers.pdf.layout import PagePieces, regions, without_furniture
-from auscult.readers.pdf.paragraphs import Block, blocks_of, continued
+from auscult.readers.pdf.paragraphs import Block, blocks_of, continued, is_box
 from auscult.readers.pdf.pdfium import Bookmark, Pdf, opened
 from auscult.readers.pdf.pictures import Pictures
 from auscult.readers.pdf.scans import Scans, is_installed, longer_scans
-from auscult.readers.pdf.words import SLANTED, PageContent, Piece, Rule, Word, lines_of, outside_texts, pieces_of
+from auscult.readers.pdf.words import Piece, Word, lines_of, outside_texts, pieces_of
 from auscult.readers.tables import readable_rows
 
 _SOFT: Final = "\u00ad"
@@ -72,6 +73,8 @@ class Text:
         self._parts: list[str] = []
         self._rows: list[tuple[int, int, int, float, float, float, float]] = []
         self.length = 0
+        self.repeated: list[tuple[int, int]] = []
+        """Ranges of lines that repeat on several pages."""
 
     def add(self, block: Block, *, close: bool = False) -> tuple[int, int]:
         """Append a block and return its range. `close`: separate it by one line break only, as list items are."""
@@ -83,6 +86,8 @@ class Text:
                 self._write("\n", None)
             for piece, word in line:
                 self._write(piece, word)
+        if block.repeated:
+            self.repeated.append((start, self.length))
         return start, self.length
 
     @property
@@ -140,7 +145,7 @@ class Text:
     def _table(self, block: Block) -> list[list[Token]]:
         rows = [[_cell(cell) for cell in row] for row in block.rows]
         header = _header(block)
-        labels = None if header is None else ["".join(piece for piece, _ in cell) for cell in rows[0]]
+        labels = None if header is None else ["".join(piece for piece, _ in cell).rstrip(" :") for cell in rows[0]]
         return readable_rows(labels, rows if header is None else rows[1:], lambda piece: (piece, None))
 
 
@@ -180,11 +185,18 @@ def _cell(cell: Sequence[Any]) -> list[Token]:
 def _header(block: Block) -> list[str] | None:
     """Return the texts of a table's first row if it is a header; None otherwise.
 
-    A header is the only row in bold, or it has no digits and a column below it begins with numbers in every row.
+    A header is the only row in bold, or it has no digits and a column below it begins with numbers in every row. If
+    columns below have only boxes to tick, the others may be without a heading.
     """
-    if len(block.rows) < 2 or not all(block.rows[0]):
+    if len(block.rows) < 2:
         return None
     first, others = block.rows[0], block.rows[1:]
+    ticked = [all(map(_is_boxes, column)) for column in zip(*others, strict=True)]
+    is_label = [bool(cell) and not _is_boxes(cell) for cell in first]
+    if any(ticked) and all(label for label, boxes in zip(is_label, ticked, strict=True) if boxes):
+        return [" ".join(piece.text for piece in cell) for cell in first]
+    if not all(first) or any(word.in_field for cell in first for piece in cell for word in piece.words):
+        return None
     texts = [" ".join(piece.text for piece in cell) for cell in first]
     bold = all(piece.bold for cell in first for piece in cell)
     others_bold = all(piece.bold for row in others for cell in row for piece in cell)
@@ -195,6 +207,10 @@ def _header(block: Block) -> list[str] | None:
     columns = zip(*others, strict=False)
     numbers = (all(any(piece.text[:1].isdigit() for piece in cell) for cell in column) for column in columns)
     return texts if any(numbers) else None
+
+
+def _is_boxes(cell: Sequence[Piece]) -> bool:
+    return bool(cell) and all(is_box(word) for piece in cell for word in piece.words)
 
 
 _DATE: Final = re.compile(r"(?:D:)?(\d{4})(\d{2})?(\d{2})?")
@@ -242,15 +258,20 @@ def page_draft(
     pages, scans = _Pages(), Scans(pdf)
     for number in range(len(pdf)):
         pages.add(number, pdf.page(number), scans)
-    kept, furniture = without_furniture(pages.pieces)
+    furnished = without_furniture(pages.pieces)
+    repeated = {(word.page, word.order) for piece in furnished.repeated for word in piece.words}
     blocks = [
         block
-        for page, (turn, rules) in zip(kept, pages.drawn, strict=True)
+        for page, (turn, rules) in zip(furnished.kept, pages.drawn, strict=True)
         for block in _blocks_of_page(page, turn, rules)
     ]
+    for block in blocks if repeated else ():
+        block.repeated = any((word.page, word.order) in repeated for word in block.words)
     if not any(letter.isalnum() for block in blocks for word in block.words for letter in word.text):
+        if pages.struck and not pages.bare:
+            raise _all_struck(pages)
         raise without_text(scans, pages.sizes, pages.bare, pages.unmapped)
-    remarks = [*_left_out(furniture), *_unread(pages), *_recognised(scans), *_unseen(pages)]
+    remarks = [*_left_out(furnished.dropped), *_unread(pages), *_recognised(scans), *_unseen(pages)]
     draft = _assembled(continued(blocks), properties, outline, pages.sizes, remarks)
     if not scans.confidence:
         return draft
@@ -268,8 +289,9 @@ class _Pages:
         drawn: Direction and rules of each of `pieces`.
         bare: Pages without text, and what they have instead.
         unmapped: Pages with many letters that a font does not name.
-        struck: Pages with struck-out words.
+        struck: Number of struck-out words, by page.
         outside: Number of words outside of what is shown, by page.
+        comments: Number of comments and stamps whose text is not read, by page and kind.
     """
 
     sizes: list[tuple[float, float]] = field(default_factory=list)
@@ -277,8 +299,9 @@ class _Pages:
     drawn: list[tuple[int, Sequence[Rule]]] = field(default_factory=list)
     bare: list[tuple[int, str]] = field(default_factory=list)
     unmapped: list[int] = field(default_factory=list)
-    struck: list[int] = field(default_factory=list)
+    struck: dict[int, int] = field(default_factory=dict)
     outside: dict[int, int] = field(default_factory=dict)
+    comments: dict[int, Mapping[str, int]] = field(default_factory=dict)
 
     def add(self, number: int, content: PageContent, scans: Scans) -> None:
         """Add the next page. Its picture is recognised if it has no text."""
@@ -287,12 +310,14 @@ class _Pages:
         written = any(letter.isalnum() for pieces in lines.values() for piece in pieces for letter in piece.text)
         if not written and content.images and (recognised := scans.words(number, content.width)):
             lines = {0: pieces_of(recognised)}
-        elif not written and (content.images or content.drawings):
+        elif not written and not content.struck and (content.images or content.drawings):
             self.bare.append((number, "a scan" if content.images else "drawings only"))
         if content.unmapped > _UNMAPPED_SHARE * max(len(content.glyphs), 1):
             self.unmapped.append(number)
         if content.struck:
-            self.struck.append(number)
+            self.struck[number] = len(content.struck.split())
+        if content.unread:
+            self.comments[number] = content.unread
         if unseen := outside_texts(content):
             self.outside[number] = len(unseen)
         self.pieces += [PagePieces(*page_size(content, turn), pieces) for turn, pieces in lines.items()]
@@ -326,7 +351,8 @@ def _assembled(
     title, shown_at = title_of(blocks, heading_levels, body, properties.get("Title", ""))
     text = text_for(blocks)
     parts = _sections(blocks, heading_levels, shown_at, text)
-    sections, paths = with_note_headings(text.text, *parts, title if shown_at is not None else "")
+    shown_title = title if shown_at is not None else ""
+    sections, paths = with_note_headings(text.text, *parts, shown_title, text.repeated)
     metadata = {"pages": str(len(sizes))}
     if date := _date(properties.get("CreationDate", "")) or _date(properties.get("ModDate", "")):
         metadata["date"] = date
@@ -422,15 +448,26 @@ def _unread(pages: _Pages) -> list[str]:
 
 
 def _unseen(pages: _Pages) -> list[str]:
-    """Return remarks on words that are outside of what a page shows, or struck out."""
+    """Return remarks on words that are outside of what a page shows or struck out, and on comments."""
     remarks = []
     if pages.outside:
         count = sum(pages.outside.values())
         several = "s stand" if count > 1 else " stands"
         remarks.append(f"{_listed([*pages.outside])}: {count:,} word{several} outside of what is shown, and left out")
     if pages.struck:
-        remarks.append(f"{_listed(pages.struck)}: struck-out words are left out")
+        count = sum(pages.struck.values())
+        words = f"{count:,} struck-out words are" if count > 1 else "a struck-out word is"
+        remarks.append(f"{_listed([*pages.struck])}: {words} left out")
+    for kind in ("comment", "stamp"):
+        if numbers := [number for number, unread in pages.comments.items() if unread.get(kind)]:
+            count = sum(pages.comments[number][kind] for number in numbers)
+            remarks.append(f"{_listed(numbers)}: {count:,} {kind}{'s are' if count > 1 else ' is'} not read")
     return remarks
+
+
+def _all_struck(pages: _Pages) -> UnreadableError:
+    got = f"{_listed([*pages.struck])} with nothing but struck-out words"
+    return UnreadableError("struck-out PDF", "a PDF with words that are not struck out", got, "leave it out")
 
 
 def _recognised(scans: Scans) -> list[str]:

@@ -14,6 +14,7 @@ from statistics import fmean, median
 from typing import Final
 
 from auscult.readers.pdf.centred_rows import centred_rows
+from auscult.readers.pdf.glyphs import Rule
 from auscult.readers.pdf.table_lines import (
     Line,
     Row,
@@ -30,7 +31,7 @@ from auscult.readers.pdf.table_lines import (
     right_edges,
     row_of,
 )
-from auscult.readers.pdf.words import Piece, Rule
+from auscult.readers.pdf.words import Piece
 
 # In sizes of the font.
 _GAP: Final = 0.5

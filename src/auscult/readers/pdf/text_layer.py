@@ -80,7 +80,7 @@ class TextLayerReader:
                 if content.unmapped:
                     reasons[-1][_UNNAMED] = str(content.unmapped)
                 page_pieces += [PagePieces(*page_size(content, turn), pieces) for turn, pieces in lines.items()]
-        for piece in without_furniture(page_pieces)[1]:
+        for piece in without_furniture(page_pieces).dropped:
             of_page = reasons[piece.words[0].page]
             of_page["header, footer or number"] = f"{of_page.get('header, footer or number', '')} {piece.text}"
         for number, layer in enumerate(layers):

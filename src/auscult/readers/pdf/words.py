@@ -13,70 +13,17 @@ from statistics import median_low
 from typing import Any, Final, NamedTuple
 from unicodedata import bidirectional, combining, name, normalize
 
+from auscult.readers.pdf.fields import with_fields
+from auscult.readers.pdf.glyphs import MADE_BLANK, SLANTED, SPACE, Glyph, PageContent, Rule
 from auscult.readers.pdf.marks import Marks
+from auscult.readers.pdf.strikes import struck_out
 from auscult.readers.signs import sign
 
 _FORCED_BOLD: Final = 1 << 18
 _BOLD_WEIGHT: Final = 650
 _BOLD_NAMES: Final = ("bold", "black", "heavy", "demi")
-SLANTED: Final = 4
-"""Value of `turn`, the number of quarter turns, for a slanted line."""
 _LEVEL: Final = 5
 """Degrees by which a level line may rise or fall, as on a page that was scanned askew."""
-
-
-class Glyph(NamedTuple):
-    """A character on a page; its box is in points from the upper left of the visible page.
-
-    Attributes:
-        size: Size of the font as drawn, in points.
-        turn: Direction of its line in quarter turns clockwise: 0 for level, 1 for downwards; `SLANTED` otherwise.
-        base: Distance of its base line from the top, if the line is level.
-        span: On a slanted line: x and y of the points where the character begins and ends. None otherwise.
-    """
-
-    text: str
-    left: float
-    top: float
-    right: float
-    bottom: float
-    size: float
-    bold: bool
-    turn: int
-    base: float
-    span: tuple[float, float, float, float] | None = None
-
-
-class Rule(NamedTuple):
-    """A horizontal line on a page. `thin` is False for an edge of a box."""
-
-    left: float
-    right: float
-    height: float
-    thin: bool
-
-
-@dataclass(frozen=True, slots=True)
-class PageContent:
-    """The content of a page.
-
-    Attributes:
-        glyphs: Characters in drawing order. White space is " " without a box.
-        images: Whether the page has pictures.
-        drawings: Whether the page has drawings: paths, shadings or form objects.
-        unmapped: Number of characters that the font does not map to letters.
-        rules: Horizontal lines and edges of boxes.
-        struck: Struck-out words; they are not in `glyphs`.
-    """
-
-    width: float
-    height: float
-    glyphs: tuple[Glyph, ...]
-    images: bool
-    drawings: bool
-    unmapped: int
-    rules: tuple[Rule, ...]
-    struck: str
 
 
 def page_content(raw: Any, page: Any, text: Any, marks: Marks) -> PageContent:
@@ -100,93 +47,15 @@ def page_content(raw: Any, page: Any, text: Any, marks: Marks) -> PageContent:
         images |= kind == raw.FPDF_PAGEOBJ_IMAGE
         drawings |= kind in (raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_SHADING, raw.FPDF_PAGEOBJ_FORM)
     glyphs, unmapped = _glyphs(raw, page, text)
-    glyphs = _with_fields(glyphs, marks, place_on_page)
-    struck = _struck(glyphs, [rule for rule in rules if rule.thin], [place_on_page(*box) for box in marks.struck])
-    if 2 * len(struck) > sum(glyph.text != " " for glyph in glyphs):
-        # If most of a page is struck out, its words are kept.
-        struck = set()
-    kept = tuple(_SPACE if place in struck else glyph for place, glyph in enumerate(glyphs))
+    glyphs = with_fields(glyphs, marks, place_on_page)
+    struck = struck_out(glyphs, [rule for rule in rules if rule.thin], [place_on_page(*box) for box in marks.struck])
+    kept = tuple(SPACE if place in struck else glyph for place, glyph in enumerate(glyphs))
     struck_text = (
         "".join(glyph.text if place in struck else " " for place, glyph in enumerate(glyphs)) if struck else ""
     )
-    return PageContent(width, height, kept, images, drawings, unmapped, tuple(rules), " ".join(struck_text.split()))
-
-
-def _with_fields(glyphs: list[Glyph], marks: Marks, place_on_page: Any) -> list[Glyph]:
-    """Add signs for ticked and empty boxes, and the values of fields that show no text."""
-    for box, ticked in marks.ticks:
-        left, top, right, bottom = place_on_page(*box)
-        glyphs = [glyph for glyph in glyphs if glyph.text == " " or not _within(glyph, left, top, right, bottom)]
-        size = max(min(bottom - top, _LARGEST_FIELD), 1.0)
-        sign = Glyph("☒" if ticked else "☐", left, top, right, bottom, size, False, 0, bottom)
-        glyphs += [_SPACE, sign, _SPACE]
-    for box, value in marks.values:
-        left, top, right, bottom = place_on_page(*box)
-        has_text = any(_within(glyph, left, top, right, bottom) for glyph in glyphs if glyph.text != " ")
-        lines = [] if has_text else [line for line in value.splitlines() if line.strip()]
-        high = (bottom - top) / max(len(lines), 1)
-        size = max(min(0.8 * high, _LARGEST_FIELD), 1.0)
-        for number, line in enumerate(lines):
-            wide = min((right - left) / len(line), 0.5 * size)
-            low = top + (number + 0.5) * high + 0.5 * size
-            glyphs.append(_SPACE)
-            for place, letter in enumerate(line):
-                at = left + place * wide
-                visible = letter.isprintable() and not letter.isspace()
-                drawn = Glyph(letter, at, low - size, at + wide, low, size, False, 0, low)
-                glyphs.append(drawn if visible else _SPACE)
-            glyphs.append(_SPACE)
-    return glyphs
-
-
-def _within(glyph: Glyph, left: float, top: float, right: float, bottom: float) -> bool:
-    return left <= (glyph.left + glyph.right) / 2 <= right and top <= (glyph.top + glyph.bottom) / 2 <= bottom
-
-
-def _struck(glyphs: Sequence[Glyph], rules: Sequence[Rule], boxes: Sequence[tuple[float, ...]]) -> set[int]:
-    """Return the indexes of characters of struck-out words.
-
-    A word is struck out by an annotation, or by a drawn line that begins and ends with one or more words.
-    """
-    if not rules and not boxes:
-        return set()
-    words: list[list[int]] = []
-    for place, glyph in enumerate(glyphs):
-        if glyph.text == " " or glyph.turn != 0:
-            continue
-        if words and words[-1][-1] == place - 1:
-            words[-1].append(place)
-        else:
-            words.append([place])
-    at_height: dict[int, list[int]] = {round(rule.height): [] for rule in rules}
-    for number, word in enumerate(words) if rules else ():
-        first = glyphs[word[0]]
-        for height in range(round(first.base - 0.45 * first.size), round(first.base - 0.12 * first.size) + 1):
-            if height in at_height:
-                at_height[height].append(number)
-    struck_out: set[int] = set()
-    for rule in rules:
-        crossed = [words[number] for number in at_height[round(rule.height)]]
-        crossed = [word for word in crossed if _crosses(rule, glyphs[word[0]], glyphs[word[-1]])]
-        places = [place for word in crossed for place in word]
-        if sum(glyphs[place].text.isalpha() for place in places) < _FEWEST_STRUCK:
-            continue
-        near = 0.4 * glyphs[places[0]].size
-        begins = abs(min(glyphs[place].left for place in places) - rule.left) <= near
-        if begins and abs(max(glyphs[place].right for place in places) - rule.right) <= near:
-            struck_out.update(places)
-    for word in words if boxes else ():
-        hit = [place for place in word if any(_within(glyphs[place], *box) for box in boxes)]
-        if 2 * len(hit) > len(word):
-            struck_out.update(word)
-    return struck_out
-
-
-def _crosses(rule: Rule, first: Glyph, last: Glyph) -> bool:
-    """Whether a line crosses most of the word from `first` to `last`, in its lower half."""
-    across = min(rule.right, last.right) - max(rule.left, first.left)
-    through = first.base - 0.45 * first.size <= rule.height <= first.base - 0.12 * first.size
-    return through and 2 * across > last.right - first.left
+    return PageContent(
+        width, height, kept, images, drawings, unmapped, tuple(rules), " ".join(struck_text.split()), marks.unread
+    )
 
 
 _MOST_SEGMENTS: Final = 6
@@ -237,7 +106,7 @@ def _glyphs(raw: Any, page: Any, text: Any) -> tuple[list[Glyph], int]:
         if unsure and code in _TEX_LIGATURES:
             letter = _TEX_LIGATURES[code]
         if letter == " ":
-            glyphs.append(_MADE_BLANK if raw.FPDFText_IsGenerated(handle, index) == 1 else _SPACE)
+            glyphs.append(MADE_BLANK if raw.FPDFText_IsGenerated(handle, index) == 1 else SPACE)
             continue
         if not letter:
             unmapped += 1
@@ -258,9 +127,6 @@ def _glyphs(raw: Any, page: Any, text: Any) -> tuple[list[Glyph], int]:
     return [glyph for place, glyph in enumerate(glyphs) if place not in wrong], unmapped + len(wrong)
 
 
-_SPACE: Final = Glyph(" ", 0, 0, 0, 0, 0, False, 0, 0)
-_MADE_BLANK: Final = _SPACE._replace(bold=True)
-"""A blank that PDFium inserts where letters are drawn apart or at another height."""
 _TEX_LIGATURES: Final = {11: "ff", 12: "fi", 13: "fl", 14: "ffi", 15: "ffl"}
 # The 148 most frequent pairs of letters in English, French, Spanish and German: 90 % of the pairs in such texts, 20 %
 # of random pairs.
@@ -407,9 +273,7 @@ _LETTER_GAP: Final = 0.4
 _PIECE_GAP: Final = 1.0
 _SHARED_HEIGHT: Final = 0.5
 _LEADER: Final = 5
-_FEWEST_SPACED: Final = 4
-_LARGEST_FIELD: Final = 12.0
-_FEWEST_STRUCK: Final = 3
+_FEWESTSPACED: Final = 4
 _CLOSE: Final = 1.0
 """Points between a number and its exponent, at most."""
 _SAME_PLACE: Final = 1.5
@@ -425,6 +289,7 @@ class Word:
         size: Size of its largest letter, rounded to half points.
         order: Its number in drawing order. For a line from right to left this is the reading order.
         leftwards: Whether it has letters that are read from right to left.
+        in_field: Whether it is of a field of a form, or typed onto the page.
     """
 
     text: str
@@ -438,6 +303,7 @@ class Word:
     bold: bool
     order: int
     leftwards: bool
+    in_field: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -566,7 +432,7 @@ def _runs(glyphs: Sequence[Glyph]) -> Iterator[list[Glyph]]:
     for glyph in glyphs:
         if glyph.text == " ":
             # PDFium may insert a blank between a number and its exponent; only a real blank always ends a word.
-            begins = begins or glyph is _SPACE
+            begins = begins or glyph is SPACE
             after_blank = True
             continue
         before = runs[-1][-1] if runs else None
@@ -584,7 +450,7 @@ def _runs(glyphs: Sequence[Glyph]) -> Iterator[list[Glyph]]:
         end = at + 1
         while end < len(runs) and _spaced(runs[end - 1], runs[end]):
             end += 1
-        yield from _closed_up(runs[at:end]) if end - at >= _FEWEST_SPACED else runs[at:end]
+        yield from _closed_up(runs[at:end]) if end - at >= _FEWESTSPACED else runs[at:end]
         at = end
 
 
@@ -659,7 +525,7 @@ def _word(glyphs: list[Glyph], content: PageContent, page: int, order: int) -> W
     }.get(turn, (left, top, right, bottom))
     size = round(max(glyph.size for glyph in glyphs) * 2) / 2
     bold = sum(glyph.bold for glyph in glyphs) * 2 > len(glyphs)
-    return Word(text, page, box, *level, size, bold, order, any(map(_leftwards, text)))
+    return Word(text, page, box, *level, size, bold, order, any(map(_leftwards, text)), glyphs[0].in_field)
 
 
 def _box(glyphs: Sequence[Glyph]) -> tuple[float, float, float, float]:
