@@ -557,6 +557,8 @@ CHART = (
 def test_charts_are_read_or_told() -> None:
     draft = read(with_drawing('<c:chart r:id="rD"/>', "chart", "charts/chart1.xml", CHART.encode()))
     assert draft.text == "Before.\n\nCreatinine\n\nMonday | 310\n\nAfter."
+    shares = CHART.replace("<c:val>", "<c:val><c:formatCode>0%</c:formatCode>").replace("310", "0.05")
+    assert "Monday | 5%" in read(with_drawing('<c:chart r:id="rD"/>', "chart", "charts/c.xml", shares.encode())).text
     told = read(with_drawing('<c:chart r:id="rD"/>', "chart", "charts/chart1.xml", b"<c:chartSpace"))
     assert told.remarks == ("a chart is not read: broken XML",)
     other = read(with_drawing('<c:chart r:id="rD"/>', "chartEx", "charts/chartEx1.xml", b"<x/>"))

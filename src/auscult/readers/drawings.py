@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Final
 
+from auscult.readers.number_formats import shown_number
 from auscult.readers.tree import Element, Piece, descend, written
 
 _NUMBERING: Final = ("slidenum", "datetime")
@@ -83,7 +85,7 @@ def chart_of(root: Element) -> list[Element]:
     names = dict[str, str]()
     for series in root.all("ser"):
         parts = {tag: series.child(tag) or Element("") for tag in ("tx", "cat", "xVal", "val", "yVal")}
-        values = {tag: {each.get("idx"): each.words() for each in part.all("pt")} for tag, part in parts.items()}
+        values = {tag: _values(part) for tag, part in parts.items()}
         names |= {**values["xVal"], **values["cat"]}
         columns.append({"": " ".join(values["tx"].values()), **values["yVal"], **values["val"]})
     table = Element("table")
@@ -96,6 +98,19 @@ def chart_of(root: Element) -> list[Element]:
         ]
         table.children.append(row)
     return [*titles, table] if columns else titles
+
+
+def _values(part: Element) -> dict[str, str]:
+    """Return the values of a series by their places, as their number format shows them."""
+    format_code = part.first("formatCode")
+    usual = format_code.words() if format_code else ""
+    values = dict[str, str]()
+    for point in part.all("pt"):
+        text, code = point.words(), point.get("formatCode") or usual
+        with suppress(ValueError):
+            text = shown_number(float(text), code) if code else text
+        values[point.get("idx")] = text
+    return values
 
 
 def diagram_of(root: Element) -> list[Element]:

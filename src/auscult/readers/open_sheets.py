@@ -58,7 +58,7 @@ class _Book:
         self._filled = list[tuple[int, int, str]]()
         self._paragraphs = 0
         self._comment = self._drawn = 0
-        self._aside = ""
+        self._aside, self._takes_aside = "", False
 
     def begin(self, name: str, attributes: dict[str, str]) -> None:
         """Begin an element."""
@@ -103,6 +103,7 @@ class _Book:
     def _begin_paragraph(self) -> None:
         if self._comment or self._drawn:
             self._aside += " "
+            self._takes_aside = True
         elif self._cell is not None:
             if self._paragraphs:
                 self._runs.append((" ", self._spans[0]))
@@ -113,7 +114,8 @@ class _Book:
         if self._outside or not self.reads:
             return
         if self._comment or self._drawn:
-            self._aside += text
+            # A comment also has its author and date, outside of its paragraphs.
+            self._aside += text if self._takes_aside else ""
         elif self._cell is not None and self._paragraphs:
             self._runs.append((text, self._spans[-1]))
 
@@ -136,6 +138,8 @@ class _Book:
                 paragraph.children.append(written(" ".join(self._aside.split())))
                 self.sheets[-1].drawn.append(paragraph)
                 self._aside = ""
+        elif name in _TEXTS:
+            self._takes_aside = False
         elif name == "span" and len(self._spans) > 1:
             self._spans.pop()
         elif name in _CELLS and self._cell is not None and not (self._comment or self._drawn):
@@ -150,7 +154,8 @@ class _Book:
         value = attributes.get("date-value", "").replace("T", " ").removesuffix(" 00:00:00")
         if kind == "boolean":
             value = "yes" if attributes.get("boolean-value") == "true" else "no"
-        elif kind not in ("", "string") and not value and not any(text.strip() for text, _ in self._runs):
+        elif kind not in ("", "string") and not value and not self._paragraphs:
+            # Some programs write no text for numbers.
             value = attributes.get("value", "") or attributes.get("time-value", "")
         runs = [(value, self._spans[0])] if value else self._runs
         place = f"{self.sheets[-1].name}!{name_of_cell(self._row, self._column)}"
@@ -160,6 +165,9 @@ class _Book:
                 self._notes.remarks.append(f"{times:,} equal cells are read {SPAN:,} times, first: {place}")
             self._filled += [(self._column + at, _count(attributes, "number-rows-spanned"), text)
                              for at in range(min(times, SPAN))]  # fmt: skip
+        elif attributes.get("value"):
+            self._notes.leave_out(attributes["value"], "hidden")
+            self._filled.append((self._column, 1, ""))
         elif attributes.get("formula") and not kind:
             self._notes.unsaved.append(place)
             self._filled.append((self._column, 1, ""))
@@ -189,7 +197,7 @@ class _Book:
 
 
 def _font(attributes: dict[str, str], parent: Font) -> Font:
-    line = attributes.get("text-line-through-style", "")
+    line = attributes.get("text-line-through-style") or attributes.get("text-line-through-type", "")
     position = attributes.get("text-position", "")
     return Font(
         attributes.get("font-name") or attributes.get("font-family") or parent.name,

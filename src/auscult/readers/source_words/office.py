@@ -290,7 +290,7 @@ def _unseen_in(root: Any) -> Iterator[tuple[str, str]]:
         look = child(style, "text-properties")
         if value(look, "display") == "none":
             yield value(style, "name"), HIDDEN
-        elif value(look, "text-line-through-style") not in ("", "none"):
+        elif (value(look, "text-line-through-style") or value(look, "text-line-through-type")) not in ("", "none"):
             yield value(style, "name"), STRUCK
 
 
