@@ -272,6 +272,7 @@ def test_charts_of_sheets_are_read_or_told() -> None:
 
 def test_text_boxes_of_sheets_are_read() -> None:
     # python-pptx needs this library, and openpyxl writes no text boxes.
+    # python-pptx needs this library. openpyxl writes no text boxes.
     import xlsxwriter
 
     buffer = io.BytesIO()
