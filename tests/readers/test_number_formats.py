@@ -107,7 +107,27 @@ def test_texts_may_have_a_format() -> None:
     assert shown_text("secret", ";;;") == ""
 
 
-@pytest.mark.parametrize("code", ['"', "[", "\\", "/", "?/", "E+", "0E+", ",,,", "%", "_", "*", ";" * 50, "0" * 300])
+@pytest.mark.parametrize(
+    "code",
+    [
+        '"',
+        "[",
+        "\\",
+        "/",
+        "?/",
+        "E+",
+        "0E+",
+        ",,,",
+        "%",
+        "_",
+        "*",
+        ";" * 50,
+        "0" * 300,
+        "0" + "%" * 900,
+        "#,##" * 240,
+        "0,,,,,,E+0/0",
+    ],
+)
 def test_broken_formats_do_no_harm(code: str) -> None:
     for value in (0.0, -1.5, 1e300, 1e-300, float("nan"), float("inf")):
         assert isinstance(shown_number(value, code), str)

@@ -97,7 +97,7 @@ def test_mistakes_in_tables_are_reported(name: str, content: str, columns: str, 
         read(name, content, columns)
 
 
-def test_repeated_columns_that_are_not_read_do_no_harm() -> None:
+def test_repeated_columns_that_are_unread_do_no_harm() -> None:
     (draft,) = read("t.csv", "Body,,,Seen,Seen\nRest.,,,1,2\n", "text=Body")
     assert draft.text == "Rest."
     (draft,) = read("t.csv", "text,,\nRest.,,\n", "")

@@ -36,6 +36,8 @@ _DIGITS: Final = "0#?"
 _EXACT: Final = Context(prec=15, rounding=ROUND_HALF_UP)
 _WIDE: Final = Context(prec=400, rounding=ROUND_HALF_UP)
 _MOST_DIGITS: Final = 30
+# Excel takes 255 characters.
+_LONGEST: Final = 1000
 _LARGEST_DAY: Final = 2_958_466
 # Day 60 is 29 February 1900, which Excel counts although it did not exist.
 _LEAP: Final = 60
@@ -91,7 +93,11 @@ def shown_number(value: float, code: str, *, since_1904: bool = False) -> str:
     if section.plain is not None and number >= 0 and number.adjusted() < _MOST_DIGITS:
         before, digits, after = section.plain
         return f"{before}{_rounded(number, digits):f}{after}"
-    return " ".join(_filled(section, abs(number) if is_absolute else number).split())
+    try:
+        return " ".join(_filled(section, abs(number) if is_absolute else number).split())
+    except (ArithmeticError, ValueError):
+        # A format with thousands of signs gives numbers without end.
+        return general(value)
 
 
 def shown_text(text: str, code: str) -> str:
@@ -115,7 +121,7 @@ def general(value: float) -> str:
 @lru_cache(maxsize=4096)
 def _parsed(code: str) -> tuple[_Section, ...]:
     """Return the sections of a format; none for the general one."""
-    if not code.strip() or code.strip().lower() == _GENERAL:
+    if not code.strip() or code.strip().lower() == _GENERAL or len(code) > _LONGEST:
         return ()
     sections, tokens = list[_Section](), list[tuple[str, str]]()
     condition, date = None, ""

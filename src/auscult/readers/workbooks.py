@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Final
 
 from auscult.readers.archives import Package
+from auscult.readers.contract import UnreadableError
 from auscult.readers.drawings import chart_of, paragraphs_of, words_only
 from auscult.readers.number_formats import BUILT_IN, general, shown_number, shown_text
 from auscult.readers.records.xml import parse_xml
@@ -26,6 +27,7 @@ _REFERENCE: Final = re.compile(r"([A-Z]{1,3})(\d{1,7})")
 _HEADER_CODE: Final = re.compile(r'&(?:"[^"]*"|\d+|K[0-9A-F]{6}|[A-Z])')
 _AROUND: Final = re.compile(r"(?:odd|even|first)(?:Header|Footer)")
 _TEXTS: Final = ("s", "str", "inlineStr")
+_OTHER_EPOCH: Final = 1904
 _OFF: Final = ("0", "false", "off")
 _Run = tuple[str, Font | None]
 
@@ -38,7 +40,7 @@ def read_workbook(package: Package, notes: Notes) -> Iterator[Sheet]:
     """
     root, related = _parsed(package, _MAIN), _related(package, _MAIN)
     properties = root.child("workbookPr")
-    since_1904 = properties is not None and properties.get("date1904") in ("1", "true")
+    since_1904 = properties is not None and properties.get(f"date{_OTHER_EPOCH}") in ("1", "true")
     named = dict(related.values())
     styles = _Styles(_parsed(package, named.get("styles", "xl/styles.xml")))
     strings = _Strings()
@@ -49,7 +51,11 @@ def read_workbook(package: Package, notes: Notes) -> Iterator[Sheet]:
         if kind == "worksheet" and target in package:
             sheet = Sheet(described.get("name"))
             parse_events(package.read(target), _Cells(sheet, styles, strings.texts, notes, since_1904=since_1904))
-            _read_around(package, target, sheet, notes)
+            try:
+                _read_around(package, target, sheet, notes)
+            except UnreadableError as error:
+                # The cells are useful without what lies above them.
+                notes.remarks.append(f"a part of a sheet is not read: {error.kind}")
             yield sheet
 
 
