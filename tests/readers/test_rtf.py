@@ -127,6 +127,7 @@ def test_empty_boxes_of_lists_are_kept(box: str) -> None:
         (r"{\mmath{\*\moMath{\mf{\mfPr x}{\mnum{\mr\msty2 3}}{\mden{\mr 4}}}}{\mmathPict{\pict 00}}} ml", "3/4 ml"),
         (r"Give 1{\mmath{\*\moMathPara{\*\moMath{\mf{\mnum{\mr 1}}{\mden{\mr 2}}}}}} ml", "Give 1 1/2 ml"),
         (r"{\*\moMath{\mr 2}{\mf{\mnum{\mr 1}}{\mden{\mr 2}}}} ml", "2 1/2 ml"),
+        (r"{\*\moMath{\mf{\mnum{\*\moMath{\mr 1{\*\x y}}}}{\mden{\footnote z}{\mr 2}}}} ml", "1/2 ml"),
     ],
 )  # fmt: skip
 def test_fractions_are_kept_on_one_line(written: str, text: str) -> None:

@@ -71,10 +71,12 @@ class _State:
     Attributes:
         into: Where it goes; "" for the document's own text.
         begun: The value of `into` that began with this very group.
+        in_equation: Whether the group around it is one of an equation.
     """
 
     into: str = ""
     begun: str = ""
+    in_equation: bool = False
     font: int = _DEFAULT
     skipped: int = 1
     bold: bool = False
@@ -196,8 +198,9 @@ class _Parser:
             self._decode(start)
         if token["brace"] == "{":
             self._above.append(self._state)
-            self._state = replace(self._state, begun="")
-            if self._state.into == "equation":
+            in_equation = self._state.into == "equation"
+            self._state = replace(self._state, begun="", in_equation=in_equation)
+            if in_equation:
                 self._equation.begin_group()
         elif token["brace"]:
             self._end_group()
@@ -226,10 +229,10 @@ class _Parser:
             self._end()
             self._line = self._interrupted.pop()
         self._state = self._above.pop()
-        if ended.begun == "equation":
-            self._put_beside(self._equation.text())
-        elif ended.into == "equation":
+        if ended.in_equation:
             self._equation.end_group()
+        elif ended.begun == "equation":
+            self._put_beside(self._equation.text())
         elif ended.begun == "instruction":
             form = self._fields.pop()
             text = field_text(form.instruction) or form.text()
@@ -268,10 +271,10 @@ class _Parser:
         elif state.into == "instruction" and word in ("formfield", "ffl"):
             self._fields[-1].entries += [""] * (word == "ffl")
             state.into = "entry" if word == "ffl" else state.into
-        elif word in _INTO and (state.into not in _REASONS or word == "fldinst"):
-            self._begin(_INTO[word], start)
         elif state.into == "equation" and word.startswith("m") and word in destinations:
             self._equation.name_group(word.removeprefix("m"))
+        elif word in _INTO and state.into != "equation" and (state.into not in _REASONS or word == "fldinst"):
+            self._begin(_INTO[word], start)
         elif word == "fldrslt" and self._is_filled:
             state.into = _IGNORED
         elif state.into == "info" and word in _TOLD:

@@ -53,6 +53,9 @@ def parse_events(content: bytes, handler: Handler, *, prefixed: bool = False) ->
         raise UnreadableError(
             "broken XML", "well-formed XML", f"{reason} in line {error.lineno}", "mend the file, or export it again"
         ) from error
+    except LookupError as error:
+        expected = "XML in an encoding that has a name"
+        raise UnreadableError("broken XML", expected, "an unknown one", "export the file again") from error
 
 
 class _Names(dict[str, str]):
