@@ -142,6 +142,7 @@ def test_a_column_of_ids_names_the_rows(command: Command, tmp_path: Path) -> Non
     (tmp_path / "c.csv").write_text("Nr,Body\n7,Rest.\n,Walk.\n")
     assert command("index", "c.csv", *INDEX, "--read", "map=text=Body,id=Nr").code == 0
     assert ids(tmp_path / "index") == ["7", "c.csv#3"]
+    assert command("add", "index", "c.csv").out.startswith("new: 0, changed: 0, unchanged: 2, gone: 0")
 
 
 def test_adding_reads_changes_and_reports_missing_files(command: Command, tmp_path: Path) -> None:

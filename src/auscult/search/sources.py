@@ -157,12 +157,12 @@ def _name_rows(
         if not isinstance(corpus, CsvCorpus | JsonlCorpus):
             continue
         known, name = ids_from(origin), plain(Path(origin).name)
-        if any(map(str.isdecimal, known)):
+        stems = [name, plain(place_in(origin, name)), f"{name}~{hashlib.sha256(origin.encode()).hexdigest()[:8]}"]
+        own = [stem for stem in stems if any(each.startswith(f"{stem}#") for each in known)]
+        if not own and any(map(str.isdecimal, known)):
             # In version 0.1, ids of rows were bare numbers.
             corpus.stem = ""
             continue
-        stems = [name, plain(place_in(origin, name)), f"{name}~{hashlib.sha256(origin.encode()).hexdigest()[:8]}"]
-        own = [stem for stem in stems if any(each.startswith(f"{stem}#") for each in known)]
         free = [stem for stem in stems if stem not in used and not is_taken(stem)]
         corpus.stem = (own or free or stems[-1:])[0]
         used.add(corpus.stem)
