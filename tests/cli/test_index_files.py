@@ -95,6 +95,56 @@ def test_mapping_applies_to_single_tables_and_json_lines(command: Command, tmp_p
     assert "a column Text, got 3 others" in done.err
 
 
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".jsonl"])
+def test_rows_of_tables_added_one_by_one_stay(command: Command, tmp_path: Path, ending: str) -> None:
+    def write(name: str, *texts: str) -> str:
+        path = tmp_path / f"{name}{ending}"
+        path.parent.mkdir(exist_ok=True)
+        rows = [json.dumps({"Body": each}) for each in texts] if ending == ".jsonl" else ["Body", *texts]
+        path.write_text("\n".join(rows) + "\n")
+        return str(path)
+
+    def standing(*texts: str) -> str:
+        return command("add", "index", write(*texts)).out.partition(", gone")[0]
+
+    assert command("index", write("c", "Rest.", "Drink tea."), *INDEX, "--read", "map=text=Body").code == 0
+    assert standing("d", "Sleep.", "Eat.") == "new: 2, changed: 0, unchanged: 0"
+    # Of the same name, in another folder.
+    assert standing("e/c", "Walk.", "Swim.") == "new: 2, changed: 0, unchanged: 0"
+    assert standing("e/c", "Walk.", "Run.") == "new: 0, changed: 1, unchanged: 1"
+    assert standing("c", "Rest.", "Drink.") == "new: 0, changed: 1, unchanged: 1"
+    reader = PassageIndex.open(tmp_path / "index").reader
+    texts = sorted(reader.document(row).text for row in reader.documents.tolist())
+    assert texts == ["Drink.", "Eat.", "Rest.", "Run.", "Sleep.", "Walk."]
+
+
+def test_tables_of_one_name_are_read_together(command: Command, tmp_path: Path) -> None:
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "c.csv").write_text(f"Body\nRest {folder}.\n")
+    assert command("index", "one/c.csv", "two/c.csv", *INDEX, "--read", "map=text=Body").code == 0
+    assert ids(tmp_path / "index") == ["c.csv#2", "two/c.csv#2"]
+
+
+def test_an_index_with_bare_row_numbers_keeps_them(command: Command, tmp_path: Path) -> None:
+    # Version 0.1 gave rows such ids.
+    (tmp_path / "old.csv").write_text("id,text\n2,Rest.\n3,Walk.\n")
+    assert command("index", "old.csv", *INDEX).code == 0
+    (tmp_path / "old.csv").write_text("Body\nRest.\nSwim.\n")
+    (tmp_path / "c.csv").write_text("Body\nRest.\nWalk.\n")
+    how = ("--read", "map=text=Body")
+    assert command("add", "index", "old.csv", *how).out.startswith("new: 0, changed: 1, unchanged: 1, gone: 0")
+    assert command("add", "index", "c.csv", *how).out.startswith("new: 2, changed: 0")
+    assert ids(tmp_path / "index") == ["2", "3", "c.csv#2", "c.csv#3"]
+
+
+def test_a_column_of_ids_names_the_rows(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "c.csv").write_text("Nr,Body\n7,Rest.\n,Walk.\n")
+    assert command("index", "c.csv", *INDEX, "--read", "map=text=Body,id=Nr").code == 0
+    assert ids(tmp_path / "index") == ["7", "c.csv#3"]
+    assert command("add", "index", "c.csv").out.startswith("new: 0, changed: 0, unchanged: 2, gone: 0")
+
+
 def test_adding_reads_changes_and_reports_missing_files(command: Command, tmp_path: Path) -> None:
     command("index", "ward", *INDEX)
     done = command("add", "index", "ward")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from docx import Document
 from docx.document import Document as WordDocument
@@ -10,6 +12,7 @@ from docx.enum.text import WD_BREAK
 
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.word.reader import DocxReader, word_source
+from small_office_files import compound, old_workbook, workbook
 from small_pdfs import grey_png
 from small_word_files import GOUT, add_xml, part_of, saved, with_parts, word_leaflet
 
@@ -455,3 +458,125 @@ def test_line_breaks_in_headings_separate_words() -> None:
     document.add_paragraph("One tablet.")
     draft = read(saved(document))
     assert "Chapter 2 Dosage" in (draft.title, *(section.heading for section in draft.sections))
+
+
+def complex_field(instruction: str, result: str = "") -> str:
+    parts = ("<w:fldChar w:fldCharType='begin'/>", f"<w:instrText>{instruction[:6]}</w:instrText>",
+             f"<w:instrText>{instruction[6:]}</w:instrText>", "<w:fldChar w:fldCharType='separate'/>",
+             f"<w:t>{result}</w:t>", "<w:fldChar w:fldCharType='end'/>")  # fmt: skip
+    return "".join(f"<w:r>{part}</w:r>" for part in parts)
+
+
+@pytest.mark.parametrize(
+    ("inner", "text"),
+    [
+        (
+            "<w:r><w:t>Take </w:t></w:r>" + complex_field(r" EQ \f(1;2) ") + "<w:r><w:t> tablet</w:t></w:r>",
+            "Take 1/2 tablet",
+        ),
+        ("<w:r><w:t>Give 2</w:t></w:r>" + complex_field(r"eq \f(3,4)") + "<w:r><w:t> ml</w:t></w:r>", "Give 2 3/4 ml"),
+        (r"<w:fldSimple w:instr='EQ \r(x+1)'/><w:r><w:t> mg</w:t></w:r>", "√(x+1) mg"),
+        (complex_field(r"SYMBOL 179 \f &quot;Symbol&quot; \s 12") + "<w:r><w:t> 60</w:t></w:r>", "≥ 60"),
+        ("<w:r><w:t>Page </w:t></w:r>" + complex_field(" PAGE ", "3"), "Page 3"),
+        (r"<w:fldSimple w:instr='EQ \f(1;2)'><w:r><w:t>½</w:t></w:r></w:fldSimple>", "½"),
+    ],
+)
+def test_fields_without_result_are_read_from_their_instruction(inner: str, text: str) -> None:
+    document = Document()
+    add_xml(document, inner)
+    assert read(saved(document)).text == text
+
+
+def test_mixed_fractions_of_equations_stay_apart() -> None:
+    math = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
+    half = "<m:f><m:num><m:r><m:t>1</m:t></m:r></m:num><m:den><m:r><m:t>2</m:t></m:r></m:den></m:f>"
+    document = Document()
+    add_xml(document, f"<w:r><w:t>Take 2</w:t></w:r><m:oMath {math}>{half}</m:oMath><w:r><w:t> tablets</w:t></w:r>")
+    add_xml(document, f"<m:oMath {math}><m:r><m:t>3</m:t></m:r>{half}</m:oMath><w:r><w:t> ml</w:t></w:r>")
+    assert read(saved(document)).text == "Take 2 1/2 tablets\n\n3 1/2 ml"
+
+
+DRAWINGS = (
+    'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships" '
+    'xmlns:o="urn:schemas-microsoft-com:office:office" '
+    'xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart" '
+    'xmlns:dgm="http://schemas.openxmlformats.org/drawingml/2006/diagram" '
+    'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
+)
+
+
+def with_drawing(inner: str, kind: str, name: str, part: bytes, document: WordDocument | None = None) -> bytes:
+    """A file with a drawing that refers to another part."""
+    document = document or Document()
+    document.add_paragraph("Before.")
+    add_xml(document, f"<w:r><w:drawing {DRAWINGS}>{inner}</w:drawing></w:r>")
+    document.add_paragraph("After.")
+    content = saved(document)
+    relation = f'<Relationship Id="rD" Target="{name}" Type="http://x.org/{kind}"/></Relationships>'
+    relations = part_of(content, "word/_rels/document.xml.rels").replace(b"</Relationships>", relation.encode())
+    return with_parts(content, {"word/_rels/document.xml.rels": relations, f"word/{name}": part})
+
+
+def diagram(points: str, connections: str = "") -> bytes:
+    inner = f"<dgm:dataModel {DRAWINGS}><dgm:ptLst>{points}</dgm:ptLst><dgm:cxnLst>{connections}</dgm:cxnLst>"
+    return f"{inner}</dgm:dataModel>".encode()
+
+
+def point(name: str, text: str) -> str:
+    return f"<dgm:pt modelId='{name}'><dgm:t><a:p><a:r><a:t>{text}</a:t></a:r></a:p></dgm:t></dgm:pt>"
+
+
+STEPS = "".join(point(name, text) for name, text in (("3", "Call help"), ("1", "Adrenaline 0.5 mg"), ("2", "Lie flat")))
+ORDERED = "<dgm:pt modelId='0' type='doc'/>" + STEPS
+ORDER = "".join(
+    f"<dgm:cxn srcId='{source}' destId='{target}' srcOrd='{order}'/>"
+    for source, target, order in (("0", "2", "1"), ("0", "1", "0"), ("1", "3", "0"))
+)
+
+
+@pytest.mark.parametrize(
+    ("part", "text"),
+    [
+        (diagram(point("1", "Give adrenaline 0.5 mg IM")), "- Give adrenaline 0.5 mg IM"),
+        (diagram(ORDERED, ORDER), "- Adrenaline 0.5 mg\n  - Call help\n- Lie flat"),
+        (diagram(point("", "Stop") + point("", "Wait")), "- Stop\n- Wait"),
+    ],
+)
+def test_diagrams_are_read_in_their_order(part: bytes, text: str) -> None:
+    draft = read(with_drawing('<dgm:relIds r:dm="rD"/>', "diagramData", "diagrams/data1.xml", part))
+    assert (draft.text, draft.remarks) == (f"Before.\n\n{text}\n\nAfter.", ())
+
+
+CHART = (
+    f"<c:chartSpace {DRAWINGS}><c:chart><c:title><a:p><a:r><a:t>Creatinine</a:t></a:r></a:p></c:title><c:ser>"
+    "<c:cat><c:pt idx='0'><c:v>Monday</c:v></c:pt></c:cat><c:val><c:pt idx='0'><c:v>310</c:v></c:pt></c:val></c:ser>"
+    "</c:chart></c:chartSpace>"
+)
+
+
+def test_charts_are_read_or_told() -> None:
+    draft = read(with_drawing('<c:chart r:id="rD"/>', "chart", "charts/chart1.xml", CHART.encode()))
+    assert draft.text == "Before.\n\nCreatinine\n\nMonday | 310\n\nAfter."
+    shares = CHART.replace("<c:val>", "<c:val><c:formatCode>0%</c:formatCode>").replace("310", "0.05")
+    assert "Monday | 5%" in read(with_drawing('<c:chart r:id="rD"/>', "chart", "charts/c.xml", shares.encode())).text
+    told = read(with_drawing('<c:chart r:id="rD"/>', "chart", "charts/chart1.xml", b"<c:chartSpace"))
+    assert told.remarks == ("a chart is not read: broken XML",)
+    other = read(with_drawing('<c:chart r:id="rD"/>', "chartEx", "charts/chartEx1.xml", b"<x/>"))
+    assert other.remarks == ("a chart is not read: unknown kind",)
+
+
+@pytest.mark.parametrize(("name", "make"), [("a.xlsx", workbook), ("b.xls", old_workbook)])
+def test_embedded_sheets_are_read(name: str, make: Callable[[], bytes]) -> None:
+    draft = read(with_drawing('<o:OLEObject r:id="rD"/>', "package", f"embeddings/{name}", make()))
+    assert "Medicine: Allopurinol | Dose: 100 mg" in draft.text
+
+
+def test_embedded_files_that_are_not_read_are_told() -> None:
+    icon = with_drawing('<o:OLEObject DrawAspect="Icon" r:id="rD"/>', "package", "embeddings/a.xlsx", workbook())
+    assert read(icon).remarks == ("a file inside is not read: only its icon is shown",)
+    equation = with_drawing(
+        '<o:OLEObject r:id="rD"/>', "oleObject", "embeddings/o.bin", compound({"Equation": b"x" * 5000})
+    )
+    assert "a file inside is not read" in read(equation).remarks[0]
+    missing = with_drawing('<o:OLEObject r:id="rX"/>', "oleObject", "embeddings/o.bin", b"x")
+    assert read(missing).remarks == ("a file inside is not read: missing file",)

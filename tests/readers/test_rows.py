@@ -82,11 +82,26 @@ def test_schema_records_and_mapped_records_can_be_mixed() -> None:
         ("t.jsonl", '["x"]', "", "JSON objects"),
         ("t.jsonl", "[" * 100_000, "", "malformed JSON"),
         ("t.csv", "text\n.\n", "", "rows with words"),
+        (
+            "t.csv",
+            "id,text,unit,unit\n1,a,mg,ml\n",
+            "",
+            "a name of its own for each column, got one name for columns 3 and 4",
+        ),
+        ("t.tsv", "Text\t text\na\tb\n", "", "one name for columns 1 and 2"),
+        ("t.csv", "Nr;Body;Body\n1;a;b\n", "text=body", "one name for columns 2 and 3; rename one"),
     ],
 )
 def test_mistakes_in_tables_are_reported(name: str, content: str, columns: str, told: str) -> None:
     with pytest.raises(UnreadableError, match=told):
         read(name, content, columns)
+
+
+def test_repeated_columns_that_are_unread_do_no_harm() -> None:
+    (draft,) = read("t.csv", "Body,,,Seen,Seen\nRest.,,,1,2\n", "text=Body")
+    assert draft.text == "Rest."
+    (draft,) = read("t.csv", "text,,\nRest.,,\n", "")
+    assert draft.text == "Rest."
 
 
 @pytest.mark.parametrize("given", ["text", "=Body", "title=Name", "text=a,text=b", "text="])

@@ -90,3 +90,99 @@ def test_a_font_gives_bytes_their_letters() -> None:
 def test_files_without_words_are_refused(written: str) -> None:
     with pytest.raises(UnreadableError):
         body(written)
+
+
+FONTS = r"{\fonttbl{\f0\fcharset0 Arial;}{\f1\fcharset2 Symbol;}{\f2\fcharset2{\*\panose 05}Wingdings;}}\f0 "
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        (r"125 {\f1 m}g, pulse {\f1 \'b3} 60, {\f1 \'a3} 200 {\f1\'6d}mol/L", "125 μg, pulse ≥ 60, ≤ 200 μmol/L"),
+        (r"{\f1\u-3981?\u61603?}5{\f1 \u179?\plain m}", "σ≤5≥m"),
+        (r"\f1 a\f0 -blocker {\f1\'ae} stop", "α-blocker → stop"),
+        (r"{\f2\'fe}Penicillin {\f2 o}Latex", "☑ Penicillin ☐ Latex"),
+        (r'{\field{\*\fldinst SYMBOL 179 \\f "Symbol" \\s 12}{\fldrslt\f1\fs24}} 60', "≥ 60"),
+        (r"{\field{\*\fldinst{\f0 SYMBOL 109 \\f Symbol}}{\fldrslt{\f1 m}}}g", "μg"),
+    ],
+)  # fmt: skip
+def test_fonts_of_signs_are_read_as_shown(written: str, text: str) -> None:
+    assert read(r"{\rtf1\ansi\deff0" + FONTS + written + "}").text == text
+
+
+def test_the_default_font_may_be_of_signs() -> None:
+    assert read(r"{\rtf1\ansi\deff1" + FONTS.removesuffix(r"\f0 ") + r"m{\f0 g}}").text == "μg"
+
+
+@pytest.mark.parametrize("box", [r"\f2 o", r"\f2\'a8"])
+def test_empty_boxes_of_lists_are_kept(box: str) -> None:
+    assert read(r"{\rtf1\ansi" + FONTS + r"{\listtext" + box + r"\tab}\f0 fasting\par}").text == "☐ fasting"
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        (r"Take {\field{\*\fldinst EQ \\f(1;2)}{\fldrslt }} tablet", "Take 1/2 tablet"),
+        (r"Take 2{\field{\*\fldinst {EQ \\f(1,2)}}{\fldrslt }} tablets", "Take 2 1/2 tablets"),
+        (r"{\mmath{\*\moMath{\mf{\mfPr x}{\mnum{\mr\msty2 3}}{\mden{\mr 4}}}}{\mmathPict{\pict 00}}} ml", "3/4 ml"),
+        (r"Give 1{\mmath{\*\moMathPara{\*\moMath{\mf{\mnum{\mr 1}}{\mden{\mr 2}}}}}} ml", "Give 1 1/2 ml"),
+        (r"{\*\moMath{\mr 2}{\mf{\mnum{\mr 1}}{\mden{\mr 2}}}} ml", "2 1/2 ml"),
+        (r"{\*\moMath{\mf{\mnum{\*\moMath{\mr 1{\*\x y}}}}{\mden{\footnote z}{\mr 2}}}} ml", "1/2 ml"),
+    ],
+)  # fmt: skip
+def test_fractions_are_kept_on_one_line(written: str, text: str) -> None:
+    assert body(written).text == text
+
+
+def form(fields: str) -> str:
+    return r"{\field{\*\fldinst {FORM {\*\formfield{" + fields + r"{\*\ffname Check1}}}}}{\fldrslt }}"
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        (r"\fftype1\ffres1\ffdefres0", "Latex: ☒"),
+        (r"\fftype1\ffres25\ffdefres0", "Latex: ☐"),
+        (r"\fftype2\ffres1{\*\ffl no}{\*\ffl severe}", "Latex: severe"),
+    ],
+)
+def test_form_fields_are_read(fields: str, text: str) -> None:
+    assert body("Latex: " + form(fields)).text == text
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        r"{\b Note} Digoxin daily {\footnote Halve it.}\par Next line.\par",
+        r"Digoxin daily{\footnote\pard\plain\b Halve it.}\par Next line.\par",
+        r"Digoxin daily {\shp{\*\shpinst{\shptxt\pard Halve it.\par}}}\par Next line.\par",
+    ],
+)
+def test_a_note_makes_no_heading_of_its_paragraph(written: str) -> None:
+    draft = body(written)
+    assert {each.heading for each in draft.sections} <= {"", "Footnotes"}
+    assert "Digoxin daily" in draft.text
+    assert "Halve it." in draft.text
+
+
+def test_headings_and_items_may_have_footnotes() -> None:
+    draft = body(r"{\b Plan{\footnote One.}}\par Rest.\par{\listtext 1.\tab}cool it{\footnote\pard Two.}\par")
+    assert [(each.heading, each.text) for each in draft.sections] == [
+        ("Plan", "Rest.\n\n1. cool it"), ("Footnotes", "One.\n\nTwo.")
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        (r"{\header A {\field{\*\fldinst PAGE}{\fldrslt 1}}\par}{\footerl Draft}", "3 words (headers and footers)"),
+        (r"{\headerf\pard{\shp{\*\shpinst{\sp{\sn a}}{\shptxt In a box\par}}}}", "3 words (headers and footers)"),
+        (r"{\*\atnid AB}{\*\atnauthor Dr}{\*\annotation{\*\atnref 1}\pard Wrong dose}", "2 words (comments)"),
+        (r"{\strike a b}{\striked1 c}", "2 words (struck out)"),
+        (r"{\v secret}", "1 word (hidden)"),
+        (r"{\deleted gone}", "1 word (tracked deletions)"),
+    ],
+)  # fmt: skip
+def test_words_that_are_left_out_are_counted(written: str, told: str) -> None:
+    draft = body(r"Kept. " + written + r"\par")
+    assert (draft.text, draft.remarks) == ("Kept.", (f"left out: {told}",))

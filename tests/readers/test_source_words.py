@@ -9,7 +9,10 @@ from dataclasses import replace
 import pytest
 from docx import Document as WordDocument
 from openpyxl import Workbook
+from openpyxl.cell.rich_text import CellRichText, TextBlock
+from openpyxl.cell.text import InlineFont
 from openpyxl.comments import Comment
+from openpyxl.styles import Font
 
 from auscult.documents import Document
 from auscult.documents.building import build_document
@@ -96,6 +99,8 @@ def sheet() -> bytes:
     book = Workbook()
     book.active.append(["Medicine", "Dose"])
     book.active.append(["Colchicine", "low"])
+    book.active.append([CellRichText("Rest", TextBlock(InlineFont(strike=True), " warfarin")), "digoxin"])
+    book.active["B3"].font = Font(strike=True)
     book.active["A2"].comment = Comment("aside", "ward")
     book.active.oddFooter.center.text = "confidential"
     buffer = io.BytesIO()
@@ -116,6 +121,8 @@ REASONS: list[tuple[str, Callable[[], bytes], str, str]] = [
     ("a.docx", lambda: word(run("warfarin", "<w:strike/>")), "warfarin", "struck out"),
     ("a.docx", lambda: word(f"<w:del>{run('older')}</w:del>"), "older", "deleted in a tracked change"),
     ("a.xlsx", sheet, "aside", "comment"),
+    ("a.xlsx", sheet, "warfarin", "struck out"),
+    ("a.xlsx", sheet, "digoxin", "struck out"),
     ("a.xlsx", sheet, "confidential", "header, footer"),
     ("a.rtf", lambda: rich(r"Rest {\strike warfarin} helps."), "warfarin", "struck out"),
     ("a.rtf", lambda: rich(r"Rest {\v secret} helps."), "secret", "hidden"),

@@ -55,6 +55,8 @@ def test_a_row_is_a_note(tmp_path: Path, separator: str, packed: bool) -> None:
         (b"id,text\r1,words\r2\r", r"expected 2 columns, got 1 \(.*notes\.csv, line 3\)"),
         (b"id,text\n1,one\n1,again\n", r"an id of its own for each document, got '1' again \(.*line 3\)"),
         (b"id,text\n1,\n", "a document with words"),
+        (b"id,text,text\n1,a,b\n", r"a name of its own for each column, got one name for columns 2 and 3 of .*notes"),
+        (b"id,text,Unit, unit\n1,a,mg,ml\n", "one name for columns 3 and 4"),
     ],
 )
 def test_a_bad_table_is_one_sentence(tmp_path: Path, content: bytes, message: str) -> None:

@@ -40,6 +40,7 @@ from auscult.search.sources import (
     Stream,
     held_files,
     index_sources,
+    keep_row_ids,
     lasting_name,
     open_sources,
     with_kept_columns,
@@ -429,6 +430,7 @@ def add(
         raise ConfigError("a batch size of at least 1", str(batch_size), "choose a larger one")
     choices = with_kept_columns(reading_choices(how, exclude), index)
     sources = open_sources(corpora, choices, index=index, skip_bad=skip_bad, report=report)
+    keep_row_ids(sources, index)
     if watch and (sources.files is None or sources.corpora):
         raise ConfigError("files and folders for --watch", "a corpus of its own format", "leave it out")
     if watch:

@@ -323,6 +323,11 @@ class Store:
         rows = self._read("SELECT doc_id FROM documents WHERE origin = ? ORDER BY key", (origin,))
         return [_untext(doc_id) for (doc_id,) in rows]
 
+    def has_ids_below(self, stem: str) -> bool:
+        """Whether a document's id begins with a stem and "#", as the ids of a table's rows do."""
+        between = _text(f"{stem}#"), _text(f"{stem}{chr(ord('#') + 1)}")
+        return bool(self._read("SELECT 1 FROM documents WHERE doc_id >= ? AND doc_id < ? LIMIT 1", between))
+
     def document(self, key: int) -> StoredDocument:
         """Read the row of a document.
 

@@ -1,4 +1,4 @@
-"""Equations on one line: "weight×24/10", "10^9", "√(a+b)". The same from Word's markup (OMML) and from MathML.
+"""Equations on one line: "weight×24/10", "10^9", "√(a+b)". The same from Word's markup (OMML), rich text and MathML.
 
 Parts with an operator of their own are put in brackets, so that the equation keeps its meaning.
 """
@@ -6,7 +6,8 @@ Parts with an operator of their own are put in brackets, so that the equation ke
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
@@ -46,6 +47,29 @@ def _around(parts: list[str], between: list[str], lowest: list[re.Pattern[str] |
 
 def _fraction(parts: list[str]) -> list[str]:
     return _around(parts, ["/"], [_SUM, _OPERATOR])
+
+
+def fraction(above: str, below: str) -> str:
+    """Return a fraction on one line."""
+    return _joined([above, below], _fraction)
+
+
+def root(radicand: str, degree: str = "") -> str:
+    """Return a root on one line, a square root if it has no degree."""
+    if degree:
+        return _joined([radicand, degree], lambda parts: _around(parts, ["^(1/"], [_OPERATOR, None])) + ")"
+    return _joined([radicand], lambda parts: _root(parts[0]))
+
+
+def enclosed(text: str) -> str:
+    """Return a text, in brackets if it has an operator of its own."""
+    opening, closing = _in_brackets(text, _OPERATOR)
+    return f"{opening}{text}{closing}"
+
+
+def beside(before: str, after: str) -> bool:
+    """Whether a number directly follows another one, as in "2½": without a blank it would become "21/2"."""
+    return before[-1:].isdigit() and after[:1].isdigit()
 
 
 def _scripts(parts: list[str], signs: str) -> list[str]:
@@ -122,15 +146,12 @@ def omml_text(element: Any, depth: int = 0) -> str:
         return _joined([part(tag) for tag in tags], signs_of)
     match name:
         case "rad":
-            if degree := part("deg"):
-                return _joined([part("e"), degree], lambda parts: _around(parts, ["^(1/"], [_OPERATOR, None])) + ")"
-            return _joined([part("e")], lambda parts: _root(parts[0]))
+            return root(part("e"), part("deg"))
         case "nary":
             bounds = ""
             for sign, limit in (("_", part("sub")), ("^", part("sup"))):
                 if limit:
-                    opening, closing = _in_brackets(limit, _OPERATOR)
-                    bounds += f"{sign}{opening}{limit}{closing}"
+                    bounds += f"{sign}{enclosed(limit)}"
             return f"{_character(element, 'naryPr', 'chr', _INTEGRAL)}{bounds} {part('e')}"
         case "d":
             inside = _character(element, "dPr", "sepChr", "|").join(text for inner, text in texts if inner == "e")
@@ -142,7 +163,57 @@ def omml_text(element: Any, depth: int = 0) -> str:
             return "; ".join(text for inner, text in texts if inner in ("mr", "e"))
         case "mr":
             return ", ".join(text for _, text in texts)
-    return "".join(text for _, text in texts)
+    whole, before = "", ""
+    for inner, text in texts:
+        whole += f" {text}" if "f" in (inner, before) and beside(whole, text) else text
+        before = inner
+    return whole
+
+
+@dataclass(slots=True)
+class _Group:
+    """A group of rich text, with the interface of an XML element."""
+
+    tag: str = ""
+    text: str = ""
+    attrib: dict[str, str] = field(default_factory=dict)
+    groups: list[_Group] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[_Group]:
+        return iter(self.groups)
+
+
+_RTF_NAMES: Final = {"limlow": "limLow", "limupp": "limUpp"}
+
+
+class GroupedEquation:
+    r"""Builds an equation of rich text from its groups, which are Word's structures: `{\mf{\mnum 1}{\mden 2}}`."""
+
+    def __init__(self) -> None:
+        self._open = [_Group("oMath")]
+
+    def begin_group(self) -> None:
+        """Begin a group."""
+        self._open.append(_Group())
+
+    def name_group(self, name: str) -> None:
+        """Set the name of the current group."""
+        self._open[-1].tag = _RTF_NAMES.get(name, name)
+
+    def add(self, text: str) -> None:
+        """Add text to the current group. That of a property is its value."""
+        group = self._open[-1]
+        group.groups.append(_Group("t", text))
+        group.attrib["}val"] = group.attrib.get("}val", "") + text
+
+    def end_group(self) -> None:
+        """End the current group."""
+        group = self._open.pop()
+        self._open[-1].groups.append(group)
+
+    def text(self) -> str:
+        """Return the equation on one line."""
+        return omml_text(self._open[0])
 
 
 def _character(element: Any, properties: str, tag: str, default: str) -> str:

@@ -126,7 +126,9 @@ class _Preparing:
         if style.get("parent-style-name") in self._titles and style.get("family") == "paragraph":
             self._titles.add(name)
         text = style.child("text-properties")
-        if text and (text.get("display") == "none" or text.get("text-line-through-style") not in ("", "none")):
+        # LibreOffice writes only the type of some lines.
+        line = text.get("text-line-through-style") or text.get("text-line-through-type") if text else ""
+        if line not in ("", "none") or (text and text.get("display") == "none"):
             self._unseen.add(name)
         if style.get("parent-style-name") in self._bold or (text and text.get("font-weight") == "bold"):
             self._bold.add(name)

@@ -1,28 +1,32 @@
 """Reader of spreadsheets (.xlsx, .xlsm, .xlsb, .xls, .ods): a section per sheet, and a line per row.
 
-Each line has the words of the table's header before its cells. The value of a formula is its last result. A cell that
-spans several rows is repeated in each of them.
+Each line has the words of the table's header before its cells. Numbers are read as the sheet shows them, with the units
+of their formats, and dates in ISO 8601. The value of a formula is its last result. A cell that spans several rows is
+repeated in each of them. Struck-out words and comments are left out and counted. Text boxes and charts follow the
+cells.
 """
 
 from __future__ import annotations
 
-import datetime
-import io
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from dataclasses import replace
+from typing import Final
 
-from auscult.files.limits import limits
 from auscult.readers.archives import Package, media_type_in, names_in, streams_in
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.flow import Facts, Flow, draft_of
+from auscult.readers.html.reader import role_of
+from auscult.readers.old_sheets import read_binary_workbook, read_old_workbook
+from auscult.readers.open_sheets import read_open_sheets
+from auscult.readers.sheet_cells import Notes, Sheet
 from auscult.readers.tables import readable_lines
-from auscult.readers.tree import written
+from auscult.readers.tree import Element, written
+from auscult.readers.typesetting import Typesetter
+from auscult.readers.workbooks import read_workbook
 
 MEDIA_TYPE: Final = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 _ODS: Final = "application/vnd.oasis.opendocument.spreadsheet"
 _XLS: Final = "application/vnd.ms-excel"
-_REMEDY: Final = "open it in Excel or LibreOffice and save it as .xlsx"
-_SPAN: Final = 1000
 _TITLE: Final = 2
 
 
@@ -42,22 +46,24 @@ class SheetReader:
         Raises:
             UnreadableError: The file is broken, encrypted or harmful, or has no words.
         """
-        if file.content.startswith(b"PK"):
-            package = Package(file.content, "a spreadsheet")
-            package.check()
-            if b"encryption-data" in package.read("META-INF/manifest.xml"):
-                raise UnreadableError("encrypted", "a spreadsheet without a password", "one with", _REMEDY)
-        flow = Flow()
-        for name, rows in _sheets(file.content):
-            lines = _lines(rows)
-            if lines:
+        notes, flow = Notes(), Flow()
+        for sheet in _sheets(file.content, notes):
+            lines = [*_lines(sheet)]
+            if lines or sheet.drawn:
                 flow.begin_heading(2)
-                flow.add(written(name))
+                flow.add(written(sheet.name))
                 flow.end_heading()
             for line in lines:
                 flow.line()
                 flow.add(written(line))
-        yield draft_of(flow, Facts(), media_type=_media_type(file.content), encoding="")
+            if sheet.drawn:
+                flow.block()
+                drawn = Element("")
+                drawn.children += sheet.drawn
+                Typesetter(flow, role_of, lambda element: 1).set(drawn)
+        flow.left_out.update(notes.left_out)
+        draft = draft_of(flow, Facts(), media_type=_media_type(file.content), encoding="")
+        yield replace(draft, remarks=(*draft.remarks, *notes.lines()))
 
 
 def _media_type(content: bytes) -> str:
@@ -69,55 +75,23 @@ def _media_type(content: bytes) -> str:
     return _XLS if {"Workbook", "Book"} & streams_in(content) else ""
 
 
-def _sheets(content: bytes) -> Iterator[tuple[str, list[list[str]]]]:
-    """Yield names and rows of the sheets, without sheets of charts."""
-    import python_calamine
-
-    try:
-        book = python_calamine.load_workbook(io.BytesIO(content))
-        for described in book.sheets_metadata:
-            if described.typ is not python_calamine.SheetTypeEnum.WorkSheet:
-                continue
-            sheet = book.get_sheet_by_name(described.name)
-            if sheet.total_height * sheet.total_width > limits().document:
-                got = f"a sheet of {sheet.total_height:,} rows and {sheet.total_width:,} columns"
-                raise UnreadableError("too large", "a sheet of the size of a document", got, "delete its empty cells")
-            rows = [[_text(value) for value in row] for row in sheet.to_python(skip_empty_area=False)]
-            for (top, left), (bottom, right) in sheet.merged_cell_ranges or ():
-                for row in rows[top + 1 : min(bottom, top + _SPAN) + 1] if left == right else ():
-                    if left < len(row):
-                        row[left] = row[left] or rows[top][left]
-            yield described.name, rows
-    except UnreadableError:
-        raise
-    except python_calamine.PasswordError as error:
-        raise UnreadableError("encrypted", "a spreadsheet without a password", "one with", _REMEDY) from error
-    except BaseException as error:
-        # The library is written in Rust. Its panics are not of the class Exception.
-        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
-            raise
-        got = f"what cannot be read ({type(error).__name__})"
-        raise UnreadableError("broken spreadsheet", "a whole spreadsheet", got, _REMEDY) from error
+def _sheets(content: bytes, notes: Notes) -> Iterator[Sheet]:
+    if not content.startswith(b"PK"):
+        return read_old_workbook(content, notes)
+    package = Package(content, "a spreadsheet")
+    package.check()
+    if b"encryption-data" in package.read("META-INF/manifest.xml"):
+        remedy = "open it in Excel or LibreOffice and save it as .xlsx"
+        raise UnreadableError("encrypted", "a spreadsheet without a password", "one with", remedy)
+    if "xl/workbook.xml" in package:
+        return read_workbook(package, notes)
+    return read_binary_workbook(content, notes) if "xl/workbook.bin" in package else read_open_sheets(package, notes)
 
 
-def _text(value: Any) -> str:
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
-    if isinstance(value, datetime.datetime) and value.time() == datetime.time():
-        return value.date().isoformat()
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return " ".join(str(value).split())
-
-
-def _lines(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the lines of a sheet: per table, the rows above it, then its own. An empty row ends a table."""
-    lines, table = list[str](), list[Sequence[str]]()
+def _lines(sheet: Sheet) -> Iterator[str]:
+    """Yield the lines of a sheet: per table, the rows above it, then its own."""
     header: Sequence[str] = ()
-    for row in [*rows, ()]:
-        if any(row):
-            table.append(row)
-            continue
+    for table in sheet.tables():
         above = 0
         # A title is the only cell of its row.
         while above < len(table) and sum(map(bool, table[above])) < _TITLE and len(table) > 1:
@@ -128,9 +102,8 @@ def _lines(rows: Sequence[Sequence[str]]) -> list[str]:
         elif _filled(rest) != _filled([header]):
             # The table after an empty row has other columns, so that the header above does not apply.
             header = ()
-        lines += [*readable_lines(None, table[:above]), *readable_lines(header, rest)]
-        table = []
-    return lines
+        yield from readable_lines(None, table[:above])
+        yield from readable_lines(header, rest)
 
 
 def _filled(rows: Sequence[Sequence[str]]) -> set[int]:

@@ -14,11 +14,12 @@ from typing import Final
 from auscult.readers.archives import Package, names_in
 from auscult.readers.contract import DraftDocument, SourceFile
 from auscult.readers.dates import iso_date
+from auscult.readers.drawings import chart_of, diagram_of, line_of, paragraphs_of, words_only
 from auscult.readers.flow import Facts, Flow, draft_of
 from auscult.readers.html.reader import role_of
 from auscult.readers.records.xml import parse_xml
 from auscult.readers.tables import has_header_row
-from auscult.readers.tree import Element, Piece, descend, written
+from auscult.readers.tree import Element
 from auscult.readers.typesetting import Typesetter
 
 MEDIA_TYPE: Final = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
@@ -27,8 +28,6 @@ _TITLES: Final = ("title", "ctrTitle")
 _AROUND: Final = ("dt", "ftr", "sldNum", "hdr", "sldImg")
 _BULLETS: Final = ("body", "obj", "")
 _NOTES: Final = "notesSlide"
-_NUMBERING: Final = ("slidenum", "datetime")
-_DEEPEST: Final = 9
 
 
 class SlidesReader:
@@ -58,15 +57,15 @@ class SlidesReader:
         setter = Typesetter(flow, role_of, lambda element: int(element.tag[1]))
         for number, name in enumerate(slides, 1):
             page = Element("")
-            page.children = [_line("h2", f"Slide {number}"), *_shapes(_parsed(package, name))]
+            page.children = [line_of("h2", f"Slide {number}"), *_shapes(_parsed(package, name))]
             titles += [each.words() for each in page.elements if each.tag == "h3"][:1]
             for kind, target in sorted(_related(package, name).values(), key=lambda each: each[0] == _NOTES):
                 if kind == "diagramData":
-                    page.children += [*_paragraphs(_parsed(package, target), bullets=True)]
+                    page.children += diagram_of(_parsed(package, target))
                 elif kind == "chart":
-                    page.children += _chart(_parsed(package, target))
+                    page.children += chart_of(_parsed(package, target))
                 elif kind == _NOTES and (notes := [*_shapes(_parsed(package, target))]):
-                    page.children += [_line("h3", "Notes"), *notes]
+                    page.children += [line_of("h3", "Notes"), *notes]
             if len(page.elements) > 1:
                 setter.set(page)
         yield draft_of(flow, _facts(package, titles), media_type=MEDIA_TYPE, encoding="")
@@ -79,13 +78,7 @@ def _parsed(package: Package, name: str) -> Element:
     """
     if name not in package:
         return Element("")
-    root = parse_xml(package.read(name))[0]
-    for node in [root, *(each for each in descend(root) if isinstance(each, Element))]:
-        node.children = [written(each.text) if isinstance(each, Piece) else each for each in node.children]
-        if node.tag == "br":
-            # Titles become one line, so that a break is a blank.
-            node.children = [written(" ")]
-    return root
+    return words_only(parse_xml(package.read(name))[0])
 
 
 def _related(package: Package, name: str) -> dict[str, tuple[str, str]]:
@@ -111,12 +104,6 @@ def _facts(package: Package, titles: list[str]) -> Facts:
     return Facts(title=title, metadata={name: value for name, value in metadata.items() if value})
 
 
-def _line(tag: str, text: str) -> Element:
-    made = Element(tag)
-    made.children = [written(text)]
-    return made
-
-
 def _shapes(root: Element) -> list[Element]:
     """Return the parts of a slide as elements of HTML, the title first."""
     titles, others = list[Element](), list[Element]()
@@ -131,73 +118,10 @@ def _shapes(root: Element) -> list[Element]:
             place = shape.first("ph")
             kind = place.get("type") if place else "none"
             if kind in _TITLES and (words := " ".join(node.words() for node in shape.all("p")).strip()):
-                titles.append(_line("h3", words))
+                titles.append(line_of("h3", words))
             elif kind not in (*_TITLES, *_AROUND):
-                others += _paragraphs(shape, bullets=kind in _BULLETS and root.tag != "notes")
+                others += paragraphs_of(shape, bullets=kind in _BULLETS and root.tag != "notes")
     return titles + others
-
-
-def _paragraphs(shape: Element, *, bullets: bool) -> list[Element]:
-    """Return the paragraphs of a shape. Adjacent list items are in one list.
-
-    Args:
-        shape: The shape, or the cell of a table.
-        bullets: Whether a paragraph is a list item by default, as in the main text of a slide.
-    """
-    paragraphs = list[Element]()
-    for paragraph in shape.all("p"):
-        properties = paragraph.child("pPr") or Element("")
-        kinds = {each.tag for each in properties.elements}
-        is_item = "buNone" not in kinds and (bullets or bool(kinds & {"buChar", "buAutoNum", "buBlip"}))
-        element = Element("p")
-        element.children = [*_runs(paragraph)]
-        if not element.words():
-            continue
-        if is_item:
-            element.tag = "li"
-            kind = "ol" if "buAutoNum" in kinds else "ul"
-            for _ in range(min(int(properties.get("lvl") or 0), _DEEPEST) if properties.get("lvl").isdecimal() else 0):
-                inner, element = element, Element("ul")
-                element.children = [inner]
-            if not paragraphs or paragraphs[-1].tag != kind:
-                paragraphs.append(Element(kind))
-            paragraphs[-1].children.append(element)
-        else:
-            paragraphs.append(element)
-    return paragraphs
-
-
-def _runs(paragraph: Element) -> Iterator[Element | Piece]:
-    for run in paragraph.elements:
-        properties = run.child("rPr") or Element("")
-        if run.tag == "br":
-            yield Element("br")
-        elif run.get("type").startswith(_NUMBERING):
-            continue
-        elif run.tag in ("r", "fld", "m") and properties.get("strike") in ("", "noStrike"):
-            raised = properties.get("baseline") not in ("", "0") and not properties.get("baseline").startswith("-")
-            element = Element("sup" if raised else "span")
-            element.children = [piece for text in run.all("t") for piece in text.children]
-            yield element
-
-
-def _chart(root: Element) -> list[Element]:
-    """Return the title of a chart, and its values as a table with a row per category and a column per series."""
-    titles = [_line("p", words) for each in root.all("title") if (words := each.words())]
-    columns = list[dict[str, str]]()
-    names = dict[str, str]()
-    for series in root.all("ser"):
-        parts = {tag: series.child(tag) or Element("") for tag in ("tx", "cat", "xVal", "val", "yVal")}
-        values = {tag: {each.get("idx"): each.words() for each in part.all("pt")} for tag, part in parts.items()}
-        names |= {**values["xVal"], **values["cat"]}
-        columns.append({"": " ".join(values["tx"].values()), **values["yVal"], **values["val"]})
-    table = Element("table")
-    for place in ["", *(names or dict.fromkeys(key for column in columns for key in column if key))]:
-        row = Element("tr")
-        tag = "td" if place else "th"
-        row.children = [_line(tag, names.get(place, "")), *(_line(tag, column.get(place, "")) for column in columns)]
-        table.children.append(row)
-    return [*titles, table] if columns else titles
 
 
 def _table(table: Element) -> Element:
@@ -213,6 +137,6 @@ def _table(table: Element) -> Element:
                 head = number == 0 and is_headed
                 spans = {"colspan": cell.get("gridSpan"), "rowspan": cell.get("rowSpan")}
                 line.children.append(Element("th" if head else "td", spans))
-                line.elements[-1].children = [*_paragraphs(cell, bullets=False)]
+                line.elements[-1].children = [*paragraphs_of(cell, bullets=False)]
         made.children.append(line)
     return made

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -19,13 +20,15 @@ from auscult.index import Counts
 from auscult.index.reader import GenerationReader, open_current
 from auscult.index.store import Store
 from auscult.interfaces import Corpus, DocumentEncoder
+from auscult.readers.archives import plain
 from auscult.readers.records.rows import Columns
 from auscult.readers.report import Report
 from auscult.search.build import BuildReport, build_index
-from auscult.sources.file_records import MAPPED, NO_PLACES, REMOVED, FileRecord, Index, digest_of_id
+from auscult.sources.file_records import MAPPED, NO_PLACES, REMOVED, FileRecord, Index, digest_of_id, place_in
 from auscult.sources.files import Choices, FilesCorpus
 from auscult.sources.gathering import Gathered
 from auscult.sources.opening import open_corpus, opens_as_files
+from auscult.sources.rows import CsvCorpus, JsonlCorpus
 
 NO_KNOWLEDGE = "no knowledge base on this machine (auscult data show knowledge-base): names go by words"
 Stream = Callable[[Iterable[Document]], Iterable[Document]]
@@ -125,7 +128,44 @@ def open_sources(
         first = next(name for name in named if name not in paths)
         raise ConfigError(expected, f"'{first}', a corpus of its own format", "leave it out")
     files = FilesCorpus(*paths, choices=choices, skip_bad=skip_bad, without=[index] if index else []) if paths else None
+    _name_rows(corpora, lambda origin: (), lambda stem: False)
     return Sources(corpora, files, choices.columns)
+
+
+def keep_row_ids(sources: Sources, index: Path) -> None:
+    """Name the rows of tables without ids as an index names them already, or else as it names no other rows.
+
+    Raises:
+        IndexFolderError: There is no index, or it is damaged.
+    """
+    with closing(open_current(index)) as reader:
+        _name_rows(sources.corpora, reader.store.ids_from, reader.store.has_ids_below)
+
+
+def _name_rows(
+    corpora: Mapping[str, Corpus], ids_from: Callable[[str], Collection[str]], is_taken: Callable[[str], bool]
+) -> None:
+    """Set the beginning of the ids of each table's rows: the file's name, if no other table has it.
+
+    Args:
+        corpora: Tables and other corpora, by origin.
+        ids_from: Returns the ids of an origin's documents in an index.
+        is_taken: Returns whether an index has rows whose ids have this beginning.
+    """
+    used = set[str]()
+    for origin, corpus in corpora.items():
+        if not isinstance(corpus, CsvCorpus | JsonlCorpus):
+            continue
+        known, name = ids_from(origin), plain(Path(origin).name)
+        stems = [name, plain(place_in(origin, name)), f"{name}~{hashlib.sha256(origin.encode()).hexdigest()[:8]}"]
+        own = [stem for stem in stems if any(each.startswith(f"{stem}#") for each in known)]
+        if not own and any(map(str.isdecimal, known)):
+            # In version 0.1, ids of rows were bare numbers.
+            corpus.stem = ""
+            continue
+        free = [stem for stem in stems if stem not in used and not is_taken(stem)]
+        corpus.stem = (own or free or stems[-1:])[0]
+        used.add(corpus.stem)
 
 
 def with_kept_columns(choices: Choices, index: Path) -> Choices:

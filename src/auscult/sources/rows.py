@@ -45,7 +45,8 @@ from auscult.files.reading import (
 )
 from auscult.files.records import REMEDY, BadRecords, Record, RecordError, reject, settle, too_large
 from auscult.interfaces import SentenceSplitter
-from auscult.readers.records.rows import ColumnMissingError, Columns
+from auscult.readers.archives import plain
+from auscult.readers.records.rows import ColumnMissingError, Columns, check_columns
 from auscult.sources.sectioned import Draft, SectionedCorpus
 
 
@@ -77,6 +78,7 @@ def read_rows(
     fold: Callable[[str], str],
     separators: str = ",",
     remedy: str,
+    check: Callable[[Sequence[str]], None] = lambda names: None,
 ) -> Iterator[Record]:
     """Yield the rows of a table, with one row in memory at a time.
 
@@ -88,6 +90,7 @@ def read_rows(
         fold: Applied to the names of columns.
         separators: Possible separators; the most frequent one in the first line is used.
         remedy: What to do if a column is missing.
+        check: Called with the names of the columns; raises a `DataError` if the table cannot be read.
 
     Yields:
         Records of strings; their line is the last line of the row.
@@ -109,6 +112,7 @@ def read_rows(
             if missing:
                 got = "an empty file" if not header else f"no {', '.join(missing)}"
                 raise DataError(f"columns {', '.join(columns)} in {path}", got, remedy)
+            check(names)
             for number, row in rows:
                 if len(row) == len(names):
                     yield Record(path, number, dict(zip(names, row, strict=True)))
@@ -171,6 +175,7 @@ class JsonlCorpus(SectionedCorpus):
         skip_bad: Skip bad records and count them in `bad`, instead of raising an error.
         splitter: Splits sentences; by default the default splitter.
         columns: Meaning of fields with other names than in the schema.
+        stem: Beginning of the ids of records without one; by default the name of their file.
 
     Raises:
         CorpusMissingError: No file was named.
@@ -183,15 +188,16 @@ class JsonlCorpus(SectionedCorpus):
         skip_bad: bool = False,
         splitter: SentenceSplitter | None = None,
         columns: Columns | None = None,
+        stem: str | None = None,
     ) -> None:
-        self._columns = columns or Columns()
+        self._columns, self.stem = columns or Columns(), stem
         given = name or (Path(paths[0]).name.removesuffix(".gz").removesuffix(".jsonl") if paths else "")
         super().__init__(*paths, name=given, skip_bad=skip_bad, splitter=splitter)
 
     def draft(self, record: Record) -> Draft:
         """Read one document."""
         if self._columns.fits(record.fields):
-            record = mapped(record, self._columns)
+            record = mapped(record, self._columns, self.stem)
         if "sections" in record.fields and "text" in record.fields:
             reject("ambiguous record", record.where, "either 'sections' or 'text'", "a record with both")
         text = record.text("text") if "text" in record.fields else None
@@ -229,14 +235,22 @@ class JsonlCorpus(SectionedCorpus):
         )
 
 
-def mapped(record: Record, columns: Columns) -> Record:
+def mapped(record: Record, columns: Columns, stem: str | None = None) -> Record:
     """Return a record in the public schema, by the user's mapping of its fields.
+
+    Args:
+        record: The record.
+        columns: The mapping.
+        stem: Beginning of the id if the mapping has none; by default the name of the file. The rest is the number of
+            the line. Without any, rows of two tables would have the same ids.
 
     Raises:
         RecordError: A mapped field is missing.
     """
+    begins = plain(record.path.name) if stem is None else stem
+    row_id = f"{begins}#{record.line}" if begins else str(record.line)
     try:
-        return Record(record.path, record.line, columns.record(record.fields, record.line))
+        return Record(record.path, record.line, columns.record(record.fields, row_id))
     except ColumnMissingError as error:
         reject("missing field", record.where, error.expected, error.got)
 
@@ -254,6 +268,7 @@ class CsvCorpus(SectionedCorpus):
         skip_bad: Skip bad rows and count them in `bad`, instead of raising an error.
         splitter: Splits sentences; by default the default splitter.
         columns: Meaning of columns with other names; columns that it does not name are left out.
+        stem: Beginning of the ids of rows without one; by default the file's name.
     """
 
     def __init__(
@@ -264,9 +279,10 @@ class CsvCorpus(SectionedCorpus):
         skip_bad: bool = False,
         splitter: SentenceSplitter | None = None,
         columns: Columns | None = None,
+        stem: str | None = None,
     ) -> None:
         self.path = Path(path)
-        self._columns = columns or Columns()
+        self._columns, self.stem = columns or Columns(), stem
         given = name or self.path.name.removesuffix(".gz").rpartition(".")[0]
         super().__init__(self.path, name=given, skip_bad=skip_bad, splitter=splitter)
 
@@ -280,12 +296,13 @@ class CsvCorpus(SectionedCorpus):
             fold=str if self._columns else str.lower,
             separators=",;\t",
             remedy="name the columns of a note's id and of its text so in the first line",
+            check=lambda names: check_columns(names, self._columns, f" of {self.path}"),
         )
 
     def draft(self, record: Record) -> Draft:
         """Read one note."""
         if self._columns:
-            return JsonlCorpus(self.path, name=self.name).draft(mapped(record, self._columns))
+            return JsonlCorpus(self.path, name=self.name).draft(mapped(record, self._columns, self.stem))
         text = record.text("text")
         doc_id = record.text("id").strip()
         metadata = {name: value for name, value in record.fields.items() if name not in _FIELDS and value.strip()}

@@ -16,7 +16,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from itertools import chain
@@ -42,6 +42,10 @@ _EXAMPLE = "title=Name,text=Body,date=Datum"
 
 class ColumnMissingError(DataError):
     """Error for a table or record without a column that the mapping names."""
+
+
+class RepeatedColumnError(DataError):
+    """Error for a table of which two columns that are read have one name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,17 +118,17 @@ class Columns:
         named = any(_value(fields, column) is not None for column in dict(self.columns)["text"])
         return named or not {"text", "sections"} & {name.strip().lower() for name in fields}
 
-    def record(self, fields: Mapping[str, Any], number: int) -> dict[str, Any]:
+    def record(self, fields: Mapping[str, Any], row_id: str) -> dict[str, Any]:
         """Return a row or object in the public schema.
 
         Args:
             fields: Values by name.
-            number: Number of the row or line. It is the id if the mapping has none.
+            row_id: The id if the mapping has none.
 
         Raises:
             ColumnMissingError: A column of the text or the id is missing.
         """
-        record: dict[str, Any] = {"id": str(number)}
+        record: dict[str, Any] = {"id": row_id}
         metadata: dict[str, str] = {}
         for name, columns in self.columns:
             values = {column: value for column in columns if (value := _value(fields, column)) is not None}
@@ -144,6 +148,26 @@ class Columns:
             elif text:
                 metadata[name] = text
         return {**record, "metadata": metadata}
+
+
+def check_columns(names: Sequence[str], columns: Columns, place: str = "") -> None:
+    """Check that every column that is read has a name of its own. Otherwise only the last one would be read.
+
+    Args:
+        names: Names of a table's columns.
+        columns: The mapping. Without one, all columns that have a name are read.
+        place: Where the table is, for the error.
+
+    Raises:
+        RepeatedColumnError: Two columns have one name.
+    """
+    told = [name.strip() if columns.columns else name.strip().lower() for name in names]
+    read = {column.casefold() for _, mapped in columns.columns for column in mapped} or {*filter(None, told)}
+    for number, name in enumerate(told):
+        first = told.index(name)
+        if first != number and name.casefold() in read:
+            got = f"one name for columns {first + 1} and {number + 1}{place}"
+            raise RepeatedColumnError("a name of its own for each column", got, "rename one of them")
 
 
 def _value(fields: Mapping[str, Any], column: str) -> Any:
@@ -197,7 +221,7 @@ class RowReader:
         """Yield one document per row. A remark counts rows without words."""
         text, _ = decode(file.content)
         columns = self._columns.of(file.name)
-        rows = _objects(text) if file.suffix in _LINES else _cells(text)
+        rows = _objects(text) if file.suffix in _LINES else _cells(text, columns)
         wordless: list[int] = []
         count = 0
         # The remarks of a file belong to its last document, when they are complete.
@@ -217,7 +241,7 @@ class RowReader:
 
 def _draft(fields: dict[str, Any], number: int, columns: Columns) -> DraftDocument | None:
     try:
-        record = columns.record(fields, number) if columns.fits(fields) else _as_named(fields, number)
+        record = columns.record(fields, str(number)) if columns.fits(fields) else _as_named(fields, number)
     except ColumnMissingError as error:
         got = f"{error.got} (line {number})"
         raise UnreadableError("missing column", error.expected, got, error.remedy) from error
@@ -291,17 +315,20 @@ def _sections(record: dict[str, Any]) -> tuple[str, list[Section]]:
     return _BETWEEN.join(parts), sections
 
 
-def _cells(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
+def _cells(text: str, columns: Columns) -> Iterator[tuple[int, dict[str, Any]]]:
     lines = iter(text.splitlines(keepends=True))
     first = next(lines, "")
     try:
         rows = read_cells(chain([first], lines), separator_of(first, _SEPARATORS), longest=limits().line)
         _, names = next(rows)
+        check_columns(names, columns)
         for number, cells in rows:
             if len(cells) == len(names):
                 yield number, dict(zip(names, cells, strict=True))
             elif cells:
                 raise _broken("table", f"{len(names)} columns", f"{len(cells)} (line {number})")
+    except RepeatedColumnError as error:
+        raise UnreadableError("repeated column", error.expected, error.got, error.remedy) from error
     except csv.Error as error:
         raise _broken("table", "values between separators", str(error)) from error
 

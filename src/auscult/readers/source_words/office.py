@@ -203,34 +203,50 @@ def words_of_workbook(content: bytes) -> Iterator[DraftDocument]:
     """
     package = Package(content, "a spreadsheet")
     shared = package.read("xl/sharedStrings.xml")
-    strings = [_string(each) for each in children(parsed_xml(shared), "si")] if shared else []
+    strings = [*children(parsed_xml(shared), "si")] if shared else []
+    styles = package.read("xl/styles.xml")
+    struck = _struck_styles(parsed_xml(styles)) if styles else frozenset()
     for name, root, reason in _read_parts(content, "a spreadsheet", _SHEET_PARTS):
         words = PartWords()
         if reason:
             add_tree(words, root, Rules(lambda _: "", lambda name: name == "p", frozenset({"t", "text"})), reason)
         else:
-            _add_cells(words, root, strings)
+            _add_cells(words, root, strings, struck)
         yield words.draft(name)
 
 
-def _string(item: Any) -> str:
-    """Return the characters of a string without phonetic guides."""
-    runs = [item, *children(item, "r")]
-    text = "".join(each.text or "" for run in runs for each in children(run, "t"))
-    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
+def _struck_styles(root: Any) -> frozenset[str]:
+    """Return the numbers of the styles of cells whose words are struck out."""
+    fonts = [is_on(child(font, "strike")) for part in children(root, "fonts") for font in part]
+    styles = [value(style, "fontId") for part in children(root, "cellXfs") for style in part]
+    return frozenset(
+        str(number)
+        for number, font in enumerate(styles)
+        if font.isdecimal() and int(font) < len(fonts) and fonts[int(font)]
+    )
 
 
-def _add_cells(words: PartWords, sheet: Any, strings: list[str]) -> None:
+def _add_string(words: PartWords, item: Any, reason: str) -> None:
+    """Add the characters of a string, without phonetic guides."""
+    for run in (item, *children(item, "r")):
+        why = STRUCK if is_on(child(run, "rPr", "strike")) else reason
+        for each in children(run, "t"):
+            words.add(_ESCAPED.sub(lambda found: chr(int(found[1], 16)), each.text or ""), why)
+
+
+def _add_cells(words: PartWords, sheet: Any, strings: list[Any], struck: frozenset[str]) -> None:
     for element in sheet.iter():
         name = local(element)
         if name == "c":
             kind, held = value(element, "t"), child(element, "v")
             text = (held.text or "") if held is not None and kind in ("s", "str") else ""
-            if kind == "s":
-                text = strings[int(text)] if text.isdecimal() and int(text) < len(strings) else ""
-            elif kind == "inlineStr":
-                text = _string(child(element, "is"))
-            words.add(text)
+            reason = STRUCK if value(element, "s") in struck else ""
+            if kind == "str":
+                words.add(text, reason)
+            elif kind == "s" and text.isdecimal() and int(text) < len(strings):
+                _add_string(words, strings[int(text)], reason)
+            elif kind == "inlineStr" and (inline := child(element, "is")) is not None:
+                _add_string(words, inline, reason)
             words.end_word()
         elif name and _AROUND_CELLS.fullmatch(name):
             words.add(_HEADER_CODE.sub(" ", element.text or ""), _FURNITURE)
@@ -290,7 +306,7 @@ def _unseen_in(root: Any) -> Iterator[tuple[str, str]]:
         look = child(style, "text-properties")
         if value(look, "display") == "none":
             yield value(style, "name"), HIDDEN
-        elif value(look, "text-line-through-style") not in ("", "none"):
+        elif (value(look, "text-line-through-style") or value(look, "text-line-through-type")) not in ("", "none"):
             yield value(style, "name"), STRUCK
 
 

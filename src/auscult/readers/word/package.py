@@ -1,8 +1,8 @@
 """Parts of a Word file (.docx): a zip archive of XML that is checked before anything in it is parsed.
 
-Only parts with text are unpacked, each within limits. Pictures, embedded files and external targets of relationships
-are never opened. A part with a document type (DTD) is refused: no Word file has one, and it could define entities that
-expand or refer to other files. The parser does not resolve entities either.
+Only parts with text are unpacked, each within limits. Pictures and external targets of relationships are never opened.
+A part with a document type (DTD) is refused: no Word file has one, and it could define entities that expand or refer to
+other files. The parser does not resolve entities either.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ import posixpath
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, NamedTuple
 
 from auscult.readers.contract import UnreadableError
 
@@ -25,6 +26,7 @@ _SMALL: Final = 4 << 20
 """A smaller part is no zip bomb, whatever its compression ratio is."""
 _OFFICE_DOCUMENT: Final = "/officeDocument"
 _AROUND: Final = {"header": "headers and footers", "footer": "headers and footers", "comments": "comments"}
+_INSIDE: Final = frozenset({"aFChunk", "chart", "chartEx", "diagramData", "package", "oleObject"})
 _KINDS: Final = ("styles", "numbering", "footnotes", "endnotes")
 # "Strict" Word files name the same elements by other addresses.
 _STRICT: Final = (
@@ -38,6 +40,20 @@ _DOCTYPE: Final = re.compile(rb"<!\s*(?:DOCTYPE|ENTITY)", re.IGNORECASE)
 _REMEDY: Final = "open it in Word or LibreOffice and save it as .docx"
 
 
+class InsidePart(NamedTuple):
+    """A part that the text shows at some place.
+
+    Attributes:
+        kind: End of its relationship's kind ("aFChunk", "chart", "diagramData", "package", "oleObject").
+        name: Name of the part.
+        read: Unpacks it within limits.
+    """
+
+    kind: str
+    name: str
+    read: Callable[[], bytes]
+
+
 @dataclass(frozen=True, slots=True)
 class WordParts:
     """The XML of a Word file: roots of lxml, None for parts that the file does not have.
@@ -47,7 +63,7 @@ class WordParts:
         properties: Title, author and dates.
         pictures: Number of pictures in the file.
         around: Number of words in headers and footers, and in comments.
-        chunks: Files of other formats that are part of the text (name and bytes), by id of their relationship.
+        inside: Parts that the text shows at some place: files of other formats, charts, diagrams; by id.
     """
 
     document: Any
@@ -58,7 +74,7 @@ class WordParts:
     properties: Any
     pictures: int
     around: dict[str, int]
-    chunks: dict[str, tuple[str, bytes]]
+    inside: dict[str, InsidePart]
 
 
 def is_word_package(content: bytes) -> bool:
@@ -81,7 +97,7 @@ def word_parts(content: bytes) -> WordParts:
     """
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            return _parts(archive)
+            return _parts(archive, content)
     except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError, EOFError, KeyError, zlib.error) as error:
         raise broken(f"what cannot be unpacked ({type(error).__name__})") from error
 
@@ -118,7 +134,7 @@ def value(element: Any, name: str = "val") -> str:
     return next((str(held) for key, held in element.attrib.items() if key.rpartition("}")[2] == name), "")
 
 
-def _parts(archive: zipfile.ZipFile) -> WordParts:
+def _parts(archive: zipfile.ZipFile, content: bytes) -> WordParts:
     members = {member.filename: member for member in archive.infolist()}
     if len(archive.infolist()) > _MOST_MEMBERS:
         raise UnreadableError(
@@ -136,20 +152,20 @@ def _parts(archive: zipfile.ZipFile) -> WordParts:
     # By the end of the relationship's name; the first of a kind counts.
     targets: dict[str, str] = {}
     around = dict.fromkeys(_AROUND.values(), 0)
-    chunks: dict[str, tuple[str, bytes]] = {}
+    inside: dict[str, InsidePart] = {}
     for name, kind, target in _relations(archive, members, main):
         targets.setdefault(kind.rpartition("/")[2], target)
         if (named := _AROUND.get(kind.rpartition("/")[2])) is not None:
             around[named] += _count_words(archive, members, target)
-        if kind.endswith("/aFChunk") and target in members:
-            chunks[name] = target, _bytes(archive, members[target])
+        if kind.rpartition("/")[2] in _INSIDE and target in members:
+            inside[name] = InsidePart(kind.rpartition("/")[2], target, partial(_unpacked, content, members[target]))
     others = {kind: _part(archive, members, targets.get(kind, "")) for kind in _KINDS}
     document = _part(archive, members, main)
     if document is None or local(document) != "document":
         raise broken("an archive whose main part is no Word document")
     told = _part(archive, members, properties)
     pictures = sum("/media/" in name for name in members)
-    return WordParts(document=document, properties=told, pictures=pictures, around=around, chunks=chunks, **others)
+    return WordParts(document=document, properties=told, pictures=pictures, around=around, inside=inside, **others)
 
 
 def _relations(archive: zipfile.ZipFile, members: dict[str, Any], part: str) -> Iterator[tuple[str, str, str]]:
@@ -185,6 +201,14 @@ def _count_words(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], 
     except UnreadableError:
         return 0
     return sum(len((each.text or "").split()) for each in root.iter() if local(each) == "t") if root is not None else 0
+
+
+def _unpacked(content: bytes, member: zipfile.ZipInfo) -> bytes:
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            return _bytes(archive, member)
+    except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError, EOFError, KeyError, zlib.error) as error:
+        raise broken(f"what cannot be unpacked ({type(error).__name__})") from error
 
 
 def _bytes(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:

@@ -15,13 +15,17 @@ from typing import Any, Final
 
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.dates import iso_date
+from auscult.readers.drawings import chart_of, diagram_of, words_only
 from auscult.readers.flow import BLOCK, LINE, Facts, Flow, draft_of, has_words
+from auscult.readers.html.reader import role_of
+from auscult.readers.records.xml import parse_xml
 from auscult.readers.registry import Registry
 from auscult.readers.tables import Cells, merged_header, parting, readable_rows, repeated
-from auscult.readers.tree import Piece, written
-from auscult.readers.word.package import WordParts, child, is_word_package, local, value, word_parts
+from auscult.readers.tree import Element, Piece, written
+from auscult.readers.typesetting import Typesetter
+from auscult.readers.word.package import InsidePart, WordParts, child, is_word_package, local, value, word_parts
 from auscult.readers.word.styles import Lists, Styles
-from auscult.readers.word.text import Cell, ParagraphText, cells_of, header_rows, is_data, paragraph_text
+from auscult.readers.word.text import INSIDE, Cell, ParagraphText, cells_of, header_rows, is_data, paragraph_text
 
 MEDIA_TYPE: Final = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 _DULL_TITLE: Final = re.compile(
@@ -29,6 +33,7 @@ _DULL_TITLE: Final = re.compile(
 )
 _LONGEST_BOLD: Final = 100
 _AROUND: Final = ("sdt", "sdtContent", "ins", "moveTo", "customXml", "smartTag", "AlternateContent", "Choice")
+_DRAWN: Final = {"chart": chart_of, "diagramData": diagram_of}
 _DEEPEST: Final = 20
 _MOST_INSIDE: Final = 3
 # Web pages packed as mail. Without this, their bytes would be read as text.
@@ -142,7 +147,7 @@ class _Walk:
             elif name == "tbl":
                 self._table(element, depth)
             elif name == "altChunk":
-                self._chunk(value(element, "id"))
+                self._file(self._parts.inside.get(value(element, "id")))
             elif name == "sdt" and _is_contents(element):
                 words = " ".join(paragraph_text(each).text for each in _paragraphs(element))
                 self.flow.left_out["table of contents"] += len(words.split())
@@ -187,7 +192,7 @@ class _Walk:
             self._lines(initial, pieces)
             self.flow.block()
         for box in content.boxes:
-            self._blocks(box, 0)
+            self._box(box, 0)
 
     def _level(self, title: bool, level: int, content: ParagraphText, marked: bool) -> int:
         """Return the heading level of a paragraph: 1 for the title, 0 for a paragraph that is no heading."""
@@ -235,7 +240,7 @@ class _Walk:
                 self.flow.add(piece)
         self.flow.block()
         for box in boxes:
-            self._blocks(box, depth + 1)
+            self._box(box, depth + 1)
 
     def _cell(self, cell: Cell, boxes: list[Any]) -> list[tuple[Piece, str]]:
         """Return the lines of a cell, each with the separator before it. Its text boxes are appended to `boxes`."""
@@ -253,19 +258,55 @@ class _Walk:
                     gap = LINE
         return lines
 
-    def _chunk(self, name: str) -> None:
-        """Read a file of another format that is part of the text."""
-        part, content = self._parts.chunks.get(name, ("", b""))
-        file = SourceFile(part, content)
+    def _box(self, box: Any, depth: int) -> None:
+        """Read a text box, a chart, a diagram or an embedded file."""
+        name = local(box)
+        if name not in INSIDE:
+            self._blocks(box, depth)
+            return
+        part = self._parts.inside.get(value(box, INSIDE[name]))
+        if name == "OLEObject":
+            if value(box, "DrawAspect") == "Icon":
+                self.remarks.append("a file inside is not read: only its icon is shown")
+            else:
+                self._file(part)
+            return
         try:
+            if part is None or part.kind not in _DRAWN:
+                raise UnreadableError("unknown kind", "a chart or diagram", "another", "")
+            self._drawing(_DRAWN[part.kind](words_only(parse_xml(part.read())[0])))
+        except UnreadableError as error:
+            self.remarks.append(f"a {'chart' if name == 'chart' else 'diagram'} is not read: {error.kind}")
+
+    def _drawing(self, elements: list[Element]) -> None:
+        """Add the lines of a chart or diagram as blocks."""
+        root, flow = Element(""), Flow()
+        root.children += elements
+        Typesetter(flow, role_of, lambda element: 1).set(root)
+        self.flow.left_out.update(flow.left_out)
+        self.source += [flow.text, "\n"]
+        self.flow.block()
+        self.flow.verbatim(Piece(flow.text, self._at, self._at + len(flow.text)))
+        self.flow.block()
+        self._at += len(flow.text) + 1
+
+    def _file(self, part: InsidePart | None) -> None:
+        """Read a file of another format that is part of the text."""
+        try:
+            if part is None:
+                raise UnreadableError("missing file", "a file inside", "none", "")
+            content = part.read()
+            file = SourceFile(part.name, content)
             if file.suffix in _PACKED or self._inside >= _MOST_INSIDE:
                 raise UnreadableError(
-                    "a kind that is not read there", "a page or a text", part, "paste it into the file"
+                    "a kind that is not read there", "a page or a text", part.name, "paste it into the file"
                 )
             if DocxReader().recognises(file):
                 drafts = [_draft(content, self._inside + 1)]
             else:
                 drafts = [*Registry().reader_of(file).read(file)]
+            if any(draft.to_rewrite for draft in drafts):
+                raise UnreadableError("old Office file", "a file in a newer form", part.name, "save it in a newer form")
         except UnreadableError as error:
             self.remarks.append(f"a file inside is not read: {error.kind}")
             return

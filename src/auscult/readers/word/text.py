@@ -13,16 +13,19 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Final
 
-from auscult.readers.equations import omml_text
+from auscult.readers.equations import beside, omml_text
+from auscult.readers.fields import field_text
 from auscult.readers.signs import BOXES, EMPTY, TICKED, is_file_name, shown, sign
 from auscult.readers.typesetting import raises
 from auscult.readers.word.package import child, children, local, value
 from auscult.readers.word.styles import Look, Styles, is_on, look_of
 
 _LEFT_OUT: Final = frozenset(
-    {"instrText", "rPr", "pPr", "sdtPr", "sdtEndPr", "Fallback", "rt", "tbl", "commentReference", "footnoteReference",
+    {"rPr", "pPr", "sdtPr", "sdtEndPr", "Fallback", "rt", "tbl", "commentReference", "footnoteReference",
      "endnoteReference", "annotationRef", "footnoteRef", "endnoteRef"}
 )  # fmt: skip
+INSIDE: Final = {"chart": "id", "relIds": "dm", "OLEObject": "id"}
+"""Elements that show another part of the file, with the attribute that refers to it."""
 _DELETED: Final = ("del", "moveFrom", "delText", "delInstrText")
 _WRITTEN: Final = {"tab": " ", "cr": "\n", "noBreakHyphen": "-", "ptab": " "}
 _NO_BREAKS: Final = {
@@ -49,7 +52,8 @@ class ParagraphText:
     Attributes:
         text: Its words, with the author's line breaks.
         bold: Whether all of its words are bold.
-        boxes: Text boxes attached to it: the elements that contain their paragraphs.
+        boxes: What is attached to it: elements with the paragraphs of text boxes, and elements that refer to a chart, a
+            diagram or an embedded file.
         left_out: Number of words that were left out, by reason.
     """
 
@@ -57,6 +61,21 @@ class ParagraphText:
     bold: bool = False
     boxes: list[Any] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(slots=True)
+class _Field:
+    """A field whose end has not been read.
+
+    Attributes:
+        value: Value of a form field; "" for others.
+        before: Number of texts before it.
+        instruction: Its instruction so far.
+    """
+
+    value: str
+    before: int
+    instruction: str = ""
 
 
 @dataclass(slots=True)
@@ -68,8 +87,8 @@ class _Parts:
     raised: list[bool] = field(default_factory=list)
     plain: int = 0
     bold: int = 0
-    # Values of the open form fields, each with the number of texts before it.
-    fields: list[tuple[str, int]] = field(default_factory=list)
+    # Open fields, outermost first.
+    fields: list[_Field] = field(default_factory=list)
 
     def add(self, text: str, look: Look) -> None:
         if look.hidden or look.struck:
@@ -94,7 +113,7 @@ class _Parts:
         elif name in _WRITTEN:
             self.add(_WRITTEN[name], look)
         elif name == "oMath":
-            self.add(omml_text(element).translate(_NO_BREAKS), look)
+            self.add_beside(omml_text(element).translate(_NO_BREAKS), look)
         elif name == "docPr":
             described = _BY_WORD.sub("", value(element, "descr")).translate(_NO_BREAKS).strip()
             if described and not is_file_name(described):
@@ -102,19 +121,29 @@ class _Parts:
         elif name == "fldChar":
             kind = value(element, "fldCharType")
             if kind == "begin":
-                self.fields.append((_filled_in(child(element, "ffData")), len(self.texts)))
+                self.fields.append(_Field(_filled_in(child(element, "ffData")), len(self.texts)))
             elif kind == "end":
                 self.end_field(look)
+        elif name == "instrText":
+            if self.fields:
+                self.fields[-1].instruction += element.text or ""
         else:
             return False
         return True
 
+    def add_beside(self, text: str, look: Look) -> None:
+        """Add a text of its own, such as a fraction, with a blank between it and a number before it."""
+        if self.texts and beside(self.texts[-1], text):
+            self.add(" ", look)
+        self.add(text, look)
+
     def end_field(self, look: Look) -> None:
         """Close the innermost field. Its value is added if no text came after its beginning."""
         if self.fields:
-            content, before = self.fields.pop()
-            if content and not "".join(self.texts[before:]).strip():
-                self.add(content, look)
+            ended = self.fields.pop()
+            text = ended.value or field_text(ended.instruction)
+            if text and not "".join(self.texts[ended.before :]).strip():
+                self.add_beside(text, look)
 
     def joined(self) -> str:
         text = ""
@@ -139,8 +168,10 @@ def paragraph_text(paragraph: Any, styles: Styles | None = None) -> ParagraphTex
     while waiting:
         element, look = waiting.pop()
         name = local(element)
-        if name == "txbxContent":
+        if name == "txbxContent" or name in INSIDE:
             content.boxes.append(element)
+        elif name == "fldSimple" and not any(local(node) in ("t", "sym") for node in element.iter()):
+            parts.add_beside(field_text(value(element, "instr")), look)
         elif name in _DELETED:
             content.left_out["tracked deletions"] += sum(
                 len((node.text or "").split()) for node in element.iter() if local(node) in ("t", "delText")
