@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from auscult.readers.contract import DraftDocument, SourceFile
 from auscult.readers.dates import iso_date
-from auscult.readers.decoding import decoded
+from auscult.readers.decoding import decode_text
 from auscult.readers.equations import write_mathml
 from auscult.readers.flow import Facts, Flow, draft_of, has_words
 from auscult.readers.html import standard as known
@@ -154,7 +155,7 @@ def read_page(content: bytes, care: Care = Care.LINKS) -> DraftDocument:
     Raises:
         UnreadableError: The page has no words.
     """
-    source, encoding = decoded(content, declared_encoding(content[:4096]))
+    source, encoding, remarks = decode_text(content, declared_encoding(content[:4096]))
     page = parse_html(source)
     facts = facts_of(page)
     if "<m" in source:
@@ -166,7 +167,8 @@ def read_page(content: bytes, care: Care = Care.LINKS) -> DraftDocument:
     Typesetter(flow, role_of, level_of).set(page)
     # With its list of links left out, a heading such as "Related conditions" has no text.
     without = heads_links if care >= Care.LINKS else None
-    return draft_of(flow, facts, media_type="text/html", encoding=encoding, without=without, divided=care < Care.LINKS)
+    draft = draft_of(flow, facts, media_type="text/html", encoding=encoding, without=without, divided=care < Care.LINKS)
+    return replace(draft, remarks=(*remarks, *draft.remarks))
 
 
 def declared_encoding(head: bytes) -> str:

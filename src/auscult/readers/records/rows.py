@@ -16,7 +16,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from itertools import chain
@@ -195,7 +195,7 @@ class RowReader:
 
     def read(self, file: SourceFile) -> Iterator[DraftDocument]:
         """Yield one document per row. A remark counts rows without words."""
-        text, _ = decode(file.content)
+        text, _, remarks = decode(file.content)
         columns = self._columns.of(file.name)
         rows = _objects(text) if file.suffix in _LINES else _cells(text)
         wordless: list[int] = []
@@ -212,7 +212,7 @@ class RowReader:
             last, count = draft, count + 1
         if last is None:
             raise UnreadableError("no words", "rows with words", "a file without any", "leave it out")
-        yield _remarking(last, wordless)
+        yield _remarking(last, wordless, remarks)
 
 
 def _draft(fields: dict[str, Any], number: int, columns: Columns) -> DraftDocument | None:
@@ -341,10 +341,9 @@ def _whole(text: str) -> Iterator[tuple[int, Any]] | None:
     return iter(enumerate(value if isinstance(value, list) else [value], 1))
 
 
-def _remarking(draft: DraftDocument, wordless: list[int]) -> DraftDocument:
-    if not wordless:
-        return draft
-    return replace(draft, remarks=[f"{len(wordless)} rows without words, first: line {wordless[0]}"])
+def _remarking(draft: DraftDocument, wordless: list[int], remarks: Sequence[str]) -> DraftDocument:
+    without = [f"{len(wordless)} rows without words, first: line {wordless[0]}"] if wordless else []
+    return replace(draft, remarks=[*remarks, *without])
 
 
 def _broken(kind: str, expected: str, got: str) -> UnreadableError:
