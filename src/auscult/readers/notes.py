@@ -18,6 +18,7 @@ from auscult.documents.note_headings import examine, note_sections
 from auscult.documents.original import RUN
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.decoding import Decoded, decode_text, utf16_of
+from auscult.readers.soft_hyphens import without_soft_hyphens
 
 _PROBE = 4096
 # Control characters that no text has. White space, form feed and the escape character of old printers are allowed.
@@ -33,7 +34,7 @@ _UNDERLINE = re.compile(r"([=\-~*_#])\1{2,}")
 class NoteReader:
     """Reads text in UTF-8, UTF-16, or another encoding, which is guessed (`guessing`).
 
-    The text is the source without changes: one run.
+    The text is the source without changes but for soft hyphens.
     """
 
     name = "text"
@@ -61,14 +62,17 @@ def untitled_draft(content: bytes) -> DraftDocument:
     text, encoding, remarks = decode(content)
     if not _WORD.search(text):
         raise UnreadableError("no words", "a file with words", "one without any", "leave it out")
-    return DraftDocument(
+    draft = DraftDocument(
         text=text,
-        sections=note_sections(text),
+        sections=(),
         media_type="text/plain",
         encoding=encoding,
         runs=np.array([(0, len(text), 0, len(text))], RUN),
         remarks=remarks,
     )
+    # A heading may have soft hyphens, too.
+    draft = without_soft_hyphens(draft)
+    return replace(draft, sections=note_sections(draft.text))
 
 
 def with_title(draft: DraftDocument) -> DraftDocument:
