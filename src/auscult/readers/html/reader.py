@@ -19,6 +19,7 @@ from auscult.readers.equations import write_mathml
 from auscult.readers.flow import Facts, Flow, draft_of, has_words
 from auscult.readers.html import standard as known
 from auscult.readers.html.cleaning import Care, clean
+from auscult.readers.html.hidden import PANEL
 from auscult.readers.html.links import heads_links
 from auscult.readers.html.parsing import parse_html
 from auscult.readers.signs import is_sign_font, shown
@@ -114,6 +115,7 @@ _ROLES: Final = {
 }
 
 
+_ENCLOSING: Final = frozenset({"aside", "details", "dl", "fieldset", "figure", "menu", "ol", "ul"})
 _STRUCK: Final = frozenset({"del", "s", "strike"})
 _STRUCK_CLASSES: Final = frozenset({"line-through", "strikethrough", "text-decoration-line-through"})
 _FIELDS: Final = frozenset({"label", "output", "select", "textarea"})
@@ -164,7 +166,7 @@ def read_page(content: bytes, care: Care = Care.LINKS) -> DraftDocument:
     clean(page, care)
     mark_bold_headings(page)
     flow = Flow()
-    Typesetter(flow, role_of, level_of).set(page)
+    Typesetter(flow, role_of, level_of, encloses_headings).set(page)
     # With its list of links left out, a heading such as "Related conditions" has no text.
     without = heads_links if care >= Care.LINKS else None
     draft = draft_of(flow, facts, media_type="text/html", encoding=encoding, without=without, divided=care < Care.LINKS)
@@ -189,6 +191,11 @@ def role_of(element: Element) -> Role:
         return Role.STRUCK
     role = _ROLES.get(element.tag, Role.INLINE)
     return Role.HEADING if role is not Role.HEADING and element.get("role") == "heading" else role
+
+
+def encloses_headings(element: Element) -> bool:
+    """Whether the headings in an element are not those of the text after it, as in a panel that a reader opens."""
+    return element.tag in _ENCLOSING or element.get("role") == "tabpanel" or PANEL in element.attributes
 
 
 def _is_struck(element: Element) -> bool:

@@ -40,7 +40,7 @@ KEPT_ATTRIBUTES: Final = frozenset({
     "alt", "aria-controls", "aria-expanded", "aria-haspopup", "aria-hidden", "aria-labelledby", "aria-level", "charset",
     "checked", "class", "colspan", "content", "data-bs-target", "data-bs-toggle", "data-target",
     "data-toggle", "datetime", "face", "hidden", "href", "http-equiv", "id", "lang", "name", "open", "property", "rel",
-    "role", "rowspan", "selected", "start", "style", "type", "value", "xml:lang", "xmlns",
+    "reversed", "role", "rowspan", "selected", "start", "style", "type", "value", "xml:lang", "xmlns",
 })
 # fmt: on
 
