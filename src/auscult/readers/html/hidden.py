@@ -13,9 +13,9 @@ from auscult.readers.tree import Element, descend
 
 # fmt: off
 _INVISIBLE: Final = frozenset({
-    "applet", "area", "audio", "canvas", "datalist", "embed", "head", "iframe", "map", "math-annotation", "noembed",
-    "noframes", "noscript", "object", "param", "picture", "rp", "rt", "script", "source", "style", "svg", "template",
-    "title", "track", "video",
+    "applet", "area", "audio", "canvas", "clippath", "datalist", "defs", "desc", "embed", "head", "map", "marker",
+    "mask", "math-annotation", "metadata", "noembed", "noframes", "noscript", "param", "pattern", "rp", "rt", "script",
+    "source", "style", "symbol", "template", "title", "track", "video",
 })
 # fmt: on
 _HIDDEN_STYLE: Final = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)

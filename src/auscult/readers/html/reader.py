@@ -22,6 +22,7 @@ from auscult.readers.html.cleaning import Care, clean
 from auscult.readers.html.hidden import PANEL
 from auscult.readers.html.links import heads_links
 from auscult.readers.html.parsing import parse_html
+from auscult.readers.html.stylesheet import apply_style_sheets
 from auscult.readers.signs import is_sign_font, shown
 from auscult.readers.tables import is_data
 from auscult.readers.tree import Element, Piece, Role, descend, written
@@ -112,6 +113,7 @@ _ROLES: Final = {
     "br": Role.BREAK,
     "pre": Role.VERBATIM,
     "table": Role.TABLE,
+    **dict.fromkeys(("iframe", "svg", "text", "foreignobject"), Role.BLOCK),
 }
 
 
@@ -119,7 +121,7 @@ _ENCLOSING: Final = frozenset({"aside", "details", "dl", "fieldset", "figure", "
 _STRUCK: Final = frozenset({"del", "s", "strike"})
 _STRUCK_CLASSES: Final = frozenset({"line-through", "strikethrough", "text-decoration-line-through"})
 _FIELDS: Final = frozenset({"label", "output", "select", "textarea"})
-_SUPER: Final = re.compile(r"vertical-align\s*:\s*super", re.IGNORECASE)
+_SCRIPT: Final = re.compile(r"vertical-align\s*:\s*(super|sub)\b", re.IGNORECASE)
 _FONT: Final = re.compile(r"font-family\s*:\s*([^;,]+)", re.IGNORECASE)
 _WEIGHT: Final = re.compile(r"font-weight\s*:\s*(\w+)", re.IGNORECASE)
 _LONGEST_BOLD: Final = 100
@@ -162,6 +164,8 @@ def read_page(content: bytes, care: Care = Care.LINKS) -> DraftDocument:
     facts = facts_of(page)
     if "<m" in source:
         write_mathml(page)
+    if not apply_style_sheets(page):
+        remarks = (*remarks, "a part of the style sheet was not applied: hidden or struck out words may be in the text")
     write_looks(page)
     clean(page, care)
     mark_bold_headings(page)
@@ -211,11 +215,11 @@ def write_looks(page: Element) -> None:
     while waiting:
         node, parent, place, font = waiting.pop()
         if isinstance(node, Element):
-            if node.tag in _FIELDS:
+            if node.tag in _FIELDS or (node.tag == "tspan" and {"x", "y"} & node.attributes.keys()):
                 node.children = [written(" "), *node.children, written(" ")]
             if node.attributes:
-                if _SUPER.search(node.get("style")):
-                    node.tag = "sup"
+                if script := _SCRIPT.search(node.get("style")):
+                    node.tag = script[1].lower()[:3]
                 named = _FONT.search(node.get("style"))
                 font = node.get("face") or (named[1].strip("\"' ") if named else font)
             waiting += [(child, node, at, font) for at, child in reversed([*enumerate(node.children)])]

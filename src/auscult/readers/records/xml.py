@@ -17,7 +17,7 @@ from html.entities import html5
 from typing import Final, NoReturn
 from xml.parsers import expat
 
-from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
+from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError, declares_entities
 from auscult.readers.decoding import Decoded, decode_text
 from auscult.readers.flow import Facts, Flow, draft_of
 from auscult.readers.medquad import is_medquad, read_medquad
@@ -133,12 +133,7 @@ class _Builder:
         self._in_cdata = False
 
     def _declared(self, *_: object) -> NoReturn:
-        raise UnreadableError(
-            "declared entities",
-            "XML without entities of its own",
-            "an entity declaration, which can blow up memory or point at other files",
-            "export the file with entities resolved",
-        )
+        raise declares_entities()
 
     def _place(self) -> int:
         """Return the offset of the current event in characters."""
