@@ -71,9 +71,23 @@ def write_fractions(root: Element, role: Callable[[Element], Role]) -> None:
             last = ""
         elif token.kind != "fraction":
             last = (last + token.text)[-4:]
-    changes.sort(key=lambda change: change[0].place, reverse=True)
+    _apply(changes)
+
+
+def _apply(changes: list[tuple[_Token, Piece, bool]]) -> None:
+    """Put pieces into a tree, before the tokens or in place of them."""
+    by_parent: dict[int, dict[int, tuple[list[Piece], bool]]] = {}
+    parents: dict[int, Element] = {}
     for token, piece, replaces in changes:
-        token.parent.children[token.place : token.place + replaces] = [piece]
+        parents[id(token.parent)] = token.parent
+        before, _ = by_parent.setdefault(id(token.parent), {}).get(token.place, ([], False))
+        by_parent[id(token.parent)][token.place] = [*before, piece], replaces
+    for number, places in by_parent.items():
+        children: list[Element | Piece] = []
+        for place, child in enumerate(parents[number].children):
+            before, replaces = places.get(place, ([], False))
+            children += before if replaces else [*before, child]
+        parents[number].children = children
 
 
 def _slash_of(raised: _Token, after: list[_Token], last: str) -> list[tuple[_Token, Piece, bool]] | None:

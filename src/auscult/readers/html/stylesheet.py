@@ -8,7 +8,7 @@ in the page. Of the rules for media, those of a wide screen apply.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 from xml.etree import ElementTree
 
@@ -34,11 +34,19 @@ _RELEVANT: Final = re.compile(
     r"|font-family\s*:[^;}]*(?:symbol|dings)",
     re.IGNORECASE,
 )
-# Matching costs the product of rules and elements, and of the depth for each space in a selector.
-_MOST_MATCHES: Final = 5_000_000
-_MOST_COSTS: Final = 100_000
+_PROPERTY: Final = re.compile(
+    r"(?:display|visibility|text-decoration|list-style|vertical-align|font-family)[\w-]*\s*:", re.I
+)
+_COMMENT: Final = re.compile(r"/\*.*?\*/", re.DOTALL)
+_STRING: Final = re.compile(r"""content\s*:\s*(?:"[^"\n]*"|'[^'\n]*')""", re.IGNORECASE)
+_RULE: Final = re.compile(r"(?<![^{}])([^{}]*+)\{([^{}]*+)\}")
+_NAME: Final = re.compile(r"[.#]([\w-]+)")
 _LONGEST_SHEET: Final = 2_000_000
 _LONGEST_SELECTOR: Final = 300
+_MOST_SELECTORS: Final = 5_000
+_MOST_MATCHES: Final = 1_000_000
+# Of a selector with spaces, the outer elements are searched for each: the depth to the power of their number.
+_MOST_COSTS: Final = 100_000
 _SIMPLE: Final = re.compile(r"(?:[\w\s.#>*+\-\[\]=\"'^$|()]|\\.|:not(?=\()|:(?:root|link|first-child|last-child)\b)+")
 
 
@@ -56,7 +64,7 @@ def apply_style_sheets(page: Element) -> bool:
         page: Tree of the page, which is modified.
 
     Returns:
-        Whether all rules that may hide or strike out words were applied. False if there are too many of them.
+        Whether all rules that may hide or strike out words were applied. False if that costs too much.
     """
     styles = [style for style in page.all("style") if _is_of_screen(style.get("media").lower())]
     sheet = "\n".join(style.get(CSS) for style in styles)
@@ -66,20 +74,55 @@ def apply_style_sheets(page: Element) -> bool:
         return False
     elements, tree, depth = _mirrored(page)
     matcher = cssselect2.Matcher()
+    try:
+        complete = _add_rules(matcher, _used_rules(sheet, elements.values()), depth)
+    except RecursionError:
+        return False
+    if sum(_matches(matcher, element) for element in elements.values()) > _MOST_MATCHES:
+        return False
+    for wrapper in cssselect2.ElementWrapper.from_html_root(tree).iter_subtree():
+        element = elements[id(wrapper.etree_element)]
+        if found := matcher.match(wrapper):
+            _write_style(element, found)
+    return complete
+
+
+def _matches(matcher: Any, element: Element) -> int:
+    """Return how many selectors are matched with an element."""
+    classes = sum(len(matcher.class_selectors.get(name, ())) for name in element.get("class").split())
+    named = len(matcher.id_selectors.get(element.get("id"), ())) if element.get("id") else 0
+    tagged = len(matcher.lower_local_name_selectors.get(element.tag, ()))
+    return classes + named + tagged + len(matcher.other_selectors)
+
+
+def _used_rules(sheet: str, elements: Iterable[Element]) -> str:
+    """Return a style sheet without most of the rules that change nothing: parsing those takes the most time."""
+    names = {name for element in elements for name in (*element.get("class").split(), element.get("id"))}
+
+    def kept(rule: re.Match[str]) -> str:
+        if not _PROPERTY.search(rule[2]):
+            return ""
+        is_used = any(
+            ":not" in selector or "\\" in selector or names.issuperset(_NAME.findall(selector))
+            for selector in rule[1].split(",")
+        )
+        return rule[0] if is_used else ""
+
+    return _RULE.sub(kept, _STRING.sub("", _COMMENT.sub("", sheet)))
+
+
+def _add_rules(matcher: Any, sheet: str, depth: int) -> bool:
+    """Add the rules of a style sheet to a matcher. Return whether all of them were added."""
     complete, count = True, 0
     for prelude, declarations in _rules(tinycss2.parse_stylesheet(sheet, skip_comments=True, skip_whitespace=True)):
         for selector in _selectors(prelude, depth):
+            count += 1
+            if count > _MOST_SELECTORS:
+                return False
             if selector is None:
                 complete = False
-                continue
-            count += 1
-            matcher.add_selector(selector, declarations)
-    if count * len(elements) > _MOST_MATCHES:
-        return False
-    for wrapper in cssselect2.ElementWrapper.from_html_root(tree).iter_subtree():
-        element = elements.get(id(wrapper.etree_element))
-        if element is not None and (found := matcher.match(wrapper)):
-            _write_style(element, found)
+            else:
+                matcher.add_selector(selector, declarations)
     return complete
 
 
@@ -129,11 +172,15 @@ def _selectors(prelude: list[Any], depth: int) -> Iterator[Any]:
 
     Selectors of states (`:hover`) and of parts that are no elements (`::before`) match nothing and are left out.
     """
-    for text in tinycss2.serialize(prelude).split(","):
+    for written in tinycss2.serialize(prelude).split(","):
+        text = " ".join(written.split())
+        if len(text) > _LONGEST_SELECTOR:
+            yield None
+            continue
         if not _SIMPLE.fullmatch(text):
             continue
-        spaces = len(re.findall(r"\s+", re.sub(r"\s*([>+])\s*", r"\1", text.strip())))
-        if len(text) > _LONGEST_SELECTOR or depth ** min(spaces, 10) > _MOST_COSTS:
+        spaces = text.count(" ") - 2 * len(re.findall(r" [>+] ", text))
+        if depth ** min(spaces, 10) > _MOST_COSTS:
             yield None
             continue
         try:
@@ -154,6 +201,8 @@ def _write_style(element: Element, found: list[Any]) -> None:
     for specificity, order, _, declarations in found:
         for name, (important, value) in declarations.items():
             declare(name, _Declared((important, specificity, order), value))
+    if not any(_READ[name].match(each.value) for name, each in values.items()):
+        return
     inline = element.get("style")
     for each in tinycss2.parse_blocks_contents(inline, skip_comments=True, skip_whitespace=True):
         if each.type == "declaration" and each.lower_name in _READ:
