@@ -27,7 +27,7 @@ _TEXT: Final = re.compile(
 # Browsers read the first encodings as the second ones, which are supersets with curved quotes and dashes.
 _MEANT: Final = {"latin-1": "cp1252", "iso8859-1": "cp1252", "ascii": "cp1252", "gb2312": "gb18030", "gbk": "gb18030"}
 # In these, a short text may be UTF-8 by chance, or ASCII.
-_SEVERAL_BYTES: Final = re.compile(r"utf-7|gb|big5|euc|shift_jis|cp932|cp949|iso2022")
+_SEVERAL_BYTES: Final = re.compile(r"utf-7|gb|big5|euc|shift_jis|cp932|cp949|iso20")
 _PROBE: Final = 4096
 _LEAST_ZEROS: Final = 0.4
 _REMEDY: Final = "save the file as UTF-8 if words look wrong"
