@@ -76,7 +76,7 @@ def test_list_labels_are_as_shown(html: str, text: str) -> None:
         "<fieldset><legend><h3>Overdose</h3></legend><p>Call.</fieldset>",
     ],
 )
-def test_text_after_a_panel_is_below_the_heading_before(panel: str) -> None:
+def test_panel_ends_its_headings(panel: str) -> None:
     draft = page(f"<h1>Leaflet</h1><h2>Gout</h2><p>A disease.{panel}<p>Colchicine.<h3>Dose</h3><p>1 mg.")
     found = [(heading, text.removeprefix("- ")) for heading, text in sections_of(draft)]
     assert found == [
@@ -84,7 +84,7 @@ def test_text_after_a_panel_is_below_the_heading_before(panel: str) -> None:
     ]  # fmt: skip
 
 
-def test_text_after_a_panel_may_have_no_heading() -> None:
+def test_text_after_a_panel_may_lack_headings() -> None:
     draft = page("<p>Before.<details><summary>Overdose</summary><p>Call.</details><p>After.")
     assert sections_of(draft) == [("", "Before."), ("Overdose", "Call."), ("", "After.")]
     assert draft.title == ""
@@ -132,7 +132,7 @@ def test_inline_style_wins_over_a_style_sheet() -> None:
     assert page(f'{sheet}<p class=a style="display: block; color: red">Warfarin.<p>Digoxin.').text.startswith("Warf")
 
 
-def test_signs_of_a_font_in_a_style_sheet_are_read() -> None:
+def test_signs_of_a_styled_font_are_read() -> None:
     draft = page(
         "<style>.s {font-family: Symbol}</style><p>Digoxin 125 <span class=s>m</span>g, <b class=s>\xb3</b> 60"
     )

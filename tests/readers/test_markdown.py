@@ -220,7 +220,7 @@ def test_mixed_fractions_keep_their_value() -> None:
     assert draft.text == "2 1/2, 3 1/4, 2 1/2 ml, 1/2 tablet, 10^9/l, 146C, x21"
 
 
-def test_text_after_details_is_below_the_heading_before() -> None:
+def test_details_end_their_heading() -> None:
     source = "## Gout\n\nPain.\n\n<details>\n<summary>Overdose</summary>\n\nCall *now*.\n\n</details>\n\nColchicine.\n"
     (draft,) = MarkdownReader().read(SourceFile("a.md", source.encode()))
     assert [(section.heading, section.text) for section in draft.sections] == [
