@@ -213,9 +213,9 @@ class XmlReader:
         Raises:
             UnreadableError: The file is not well-formed, declares entities, or has no words.
         """
-        first, *others = self._drafts(file)
-        yield replace(first, remarks=(*_decode(file.content).remarks, *first.remarks))
-        yield from others
+        remarks = _decode(file.content).remarks if file.content.strip() else ()
+        for number, draft in enumerate(self._drafts(file)):
+            yield draft if number or not remarks else replace(draft, remarks=(*remarks, *draft.remarks))
 
     def _drafts(self, file: SourceFile) -> Iterator[DraftDocument]:
         root, _, encoding = parse_xml(file.content)
