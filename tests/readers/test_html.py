@@ -103,7 +103,10 @@ def test_a_highlight_goes_back_to_the_source(words: str, marked: list[str]) -> N
         ("<p>a<p>&nbsp;<p>\u00a0&nbsp;b&nbsp;c", "a\n\nb\u00a0c"),
         ("<details><summary>a</summary>b</details>", "a\n\nb"),
         ("x<script>a</scripty>b</SCRIPT >y", "xy"),
-        ("<noscript>a</noscript><svg><text>b</text></svg><p aria-hidden=true>c<p style=';display:none'>d<p>e", "e"),
+        (
+            "<noscript>a</noscript><svg><text>b</text></svg><p aria-hidden=true>c<p style=';display:none'>d<p>e",
+            "b\n\ne",
+        ),
         ("<![CDATA[a]]>b", "ab"),
     ],
 )

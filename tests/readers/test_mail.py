@@ -179,3 +179,63 @@ def test_notes_that_begin_like_mail_are_notes(note: str) -> None:
 
 def test_mail_is_recognised_by_headers_despite_its_name() -> None:
     assert Registry().reader_of(SourceFile("saved.txt", mail())).name == "mail"
+
+
+ENVELOPE = "From a@x.org Sat Jan  3 10:00:00 2026"
+
+
+@pytest.mark.parametrize(
+    "envelope",
+    [
+        ENVELOPE, "From - Sat Jan 03 10:00:00 2026", "From 16@xxx Mon Jan 03 10:00:00 +0000 2026",
+        "From MAILER-DAEMON Fri Jul  8 12:08:34 2011 remote from host",
+    ],
+)  # fmt: skip
+def test_envelope_line_is_no_text(envelope: str) -> None:
+    sent = "SG9sZCB3YXJmYXJpbjogdGhlIElOUiBpcyA0LjguCg=="
+    headers = "From: a@x.org\nSubject: Dose\nContent-Transfer-Encoding: base64"
+    (draft,) = read(f"{envelope}\n{headers}\n\n{sent}\n".encode(), "note")
+    assert (draft.title, draft.text, draft.key) == ("Dose", "Hold warfarin: the INR is 4.8.\n", "")
+
+
+def test_each_mail_of_a_mailbox_is_read() -> None:
+    first = text_mail("Hold warfarin.\r\n\r\nFrom Monday on: 5 mg.\r\n>From here.\r\n", "Subject: One").decode()
+    second = mail(page=False).decode()
+    third = "Subject: Three\n\nGive 0.5 mg.\n"
+    content = f"\n\n{ENVELOPE}\n".join(["", first, second, third]).lstrip()
+    drafts = read(content.encode(), "Inbox.mbox")
+    assert [(draft.key, draft.title) for draft in drafts] == [("1", "One"), ("2", "Discharge letter"), ("3", "Three")]
+    assert drafts[0].text.splitlines()[:4] == ["Hold warfarin.", "", "From Monday on: 5 mg.", "From here."]
+    assert drafts[2].text.strip() == "Give 0.5 mg."
+
+
+def test_wordless_mail_of_a_mailbox_is_told() -> None:
+    content = f"{ENVELOPE}\nDate: x\n\n\n{ENVELOPE}\nSubject: Two\n\nGive 0.5 mg.\n"
+    (draft,) = read(content.encode(), "a.mbox")
+    assert (draft.key, draft.remarks) == ("2", ["message 1: no words (one without any)"])
+
+
+def test_note_about_a_sender_is_no_mail() -> None:
+    note = b"From Dr. Weber, Sat Jan  3 10:00:00 2026\nHold warfarin: the INR is 4.8.\n"
+    assert Registry().reader_of(SourceFile("a.txt", note)).name == "text"
+
+
+@pytest.mark.parametrize(
+    ("delsp", "text", "read_as"),
+    [
+        ("yes", "Give metopro \nlol 25 mg twice a day and \n stop.\n", "Give metoprolol 25 mg twice a day and stop.\n"),
+        ("yes", "No aller  \ngies\n\nDo not  \ngive it.", "No aller gies\n\nDo not give it."),
+        ("no", "No known \nallergies.\nStop.\n", "No known allergies.\nStop.\n"),
+        ("no", "> Give 5 \n> mg.\n> Now. \nAgreed \n-- \nDr Lee", "> Give 5 mg.\n> Now. \nAgreed \n-- \nDr Lee"),
+        ("no", " From here: 5 mg\n  indented", "From here: 5 mg\n indented"),
+    ],
+)
+def test_broken_lines_are_joined(delsp: str, text: str, read_as: str) -> None:
+    (draft,) = read(text_mail(text, "Subject: x", f"Content-Type: text/plain; format=flowed; delsp={delsp}"))
+    assert draft.text == read_as
+
+
+def test_russian_mail_without_charset_is_decoded() -> None:
+    (draft,) = read(text_mail("").strip() + "\n\nАллергии нет. Варфарин отменить.".encode("koi8-r"))
+    assert draft.text == "Аллергии нет. Варфарин отменить."
+    assert "read as koi8-r" in draft.remarks[0]

@@ -209,3 +209,20 @@ def test_markdown_is_recognised_by_its_name() -> None:
 def test_groups_that_a_file_names_are_never_lost(field: str, groups: str | None, end: str) -> None:
     (draft,) = read(MarkdownReader(), f"---\ntitle: T\n{field}\n---\nText.\n".replace("\n", end), "a.md")
     assert draft.metadata.get("access") == groups
+
+
+def test_mixed_fractions_keep_their_value() -> None:
+    source = (
+        "2<sup>1</sup>/<sub>2</sub>, 3<sup>1</sup><sub>4</sub>, 2<sup>1/2</sup> ml, <sup>1</sup>/<sub>2</sub> tablet, "
+        "10<sup>9</sup>/l, <sup>14</sup><sub>6</sub>C, x<sup>2</sup><sub>1</sub>"
+    )
+    (draft,) = MarkdownReader().read(SourceFile("a.md", source.encode()))
+    assert draft.text == "2 1/2, 3 1/4, 2 1/2 ml, 1/2 tablet, 10^9/l, 146C, x21"
+
+
+def test_details_end_their_heading() -> None:
+    source = "## Gout\n\nPain.\n\n<details>\n<summary>Overdose</summary>\n\nCall *now*.\n\n</details>\n\nColchicine.\n"
+    (draft,) = MarkdownReader().read(SourceFile("a.md", source.encode()))
+    assert [(section.heading, section.text) for section in draft.sections] == [
+        ("Gout", "Pain."), ("Overdose", "Call now."), ("Gout", "Colchicine."),
+    ]  # fmt: skip

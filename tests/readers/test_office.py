@@ -165,8 +165,13 @@ ENTITY = '<!DOCTYPE x [<!ENTITY e "gone">]>'
 
 @pytest.mark.parametrize(
     ("content", "part"),
-    [(slides(), "ppt/slides/slide1.xml"), (open_text(), "content.xml"), (book(), "OEBPS/content.opf")],
-    ids=["pptx", "odt", "epub"],
+    [
+        (slides(), "ppt/slides/slide1.xml"),
+        (open_text(), "content.xml"),
+        (book(), "OEBPS/content.opf"),
+        (book(), "OEBPS/text/part 1.xhtml"),
+    ],
+    ids=["pptx", "odt", "epub", "chapter"],
 )
 def test_declared_entities_are_refused(content: bytes, part: str) -> None:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:

@@ -58,7 +58,7 @@ def test_column_names_default_to_the_public_schema() -> None:
     ]
     first, second = read("t.jsonl", "\n".join(map(json.dumps, lines)))
     assert [(section.heading, section.text) for section in first.sections] == [("H", "One."), ("", "Two.")]
-    assert (second.source, second.url, dict(second.metadata)) == ("S", "u", {"ward": "B2"})
+    assert (second.source, second.url, dict(second.metadata)) == ("S", "u", {"ward": "B2", "n": "1"})
     assert second.remarks == ["1 rows without words, first: line 3"]
     (row,) = read("t.tsv", "ID\tText\tWard\n1\tCough.\tB2\n")
     assert (row.key, row.text, dict(row.metadata)) == ("1", "Cough.", {"ward": "B2"})
@@ -175,3 +175,57 @@ def test_errors_reveal_no_content_of_a_file() -> None:
                 list(RowReader(Columns.parse(columns)).read(SourceFile(name, content.encode())))
             assert "Canary" not in str(raised.value)
             assert len(str(raised.value)) < 300
+
+
+@pytest.mark.parametrize(
+    ("fields", "sections"),
+    [
+        ({"sections": [{"heading": "Allergies", "body": "Penicillin"}]}, [("Allergies", "Penicillin")]),
+        ({"sections": [{"title": "Dose", "value": 62.5}]}, [("Dose", "62.5")]),
+        (
+            {"sections": [{"heading": "Allergies", "items": ["Penicillin", "Latex"]}]},
+            [("Allergies", "Penicillin\nLatex")],
+        ),
+        ({"sections": ["No allergy.", "Stop warfarin."]}, [("", "No allergy."), ("", "Stop warfarin.")]),
+        ({"sections": {"Allergies": "None", "Plan": ["Rest"]}}, [("Allergies", "None"), ("Plan", "Rest")]),
+        (
+            {"text": "PLAN: Rest.", "allergies": ["Penicillin"], "drugs": [{"name": "Digoxin", "dose": "62.5 µg"}]},
+            [("PLAN", "Rest."), ("allergies", "Penicillin"), ("drugs", "name: Digoxin | dose: 62.5 µg")],
+        ),
+        ({"text": "PLAN: Rest.", "sections": [{"text": "Two."}]}, [("PLAN", "Rest."), ("", "Two.")]),
+        ({"text": ["No allergy.", "Stop."]}, [("", "No allergy."), ("", "Stop.")]),
+        ({"text": {"Plan": "Rest."}}, [("Plan", "Rest.")]),
+        (
+            {"sections": [{"heading": "A", "text": "One.", "sections": [{"heading": "B", "text": "Two."}]}]},
+            [("A", "One."), ("A > B", "Two.")],
+        ),
+        ({"sections": [{"heading": "A", "text": "One.", "note": "Not today."}]}, [("A", "One.\nnote: Not today.")]),
+    ],
+)
+def test_lists_and_objects_of_records_are_read(fields: dict[str, object], sections: list[tuple[str, str]]) -> None:
+    (draft,) = read("t.json", json.dumps([{"id": "1", **fields}]))
+    paths = draft.heading_paths or [()] * len(draft.sections)
+    found = [
+        (" > ".join([*path, section.heading]), section.text)
+        for section, path in zip(draft.sections, paths, strict=True)
+    ]
+    assert found == sections
+
+
+def test_fields_beside_a_sections_text_are_told() -> None:
+    sections = [{"heading": "A", "text": "One.", "code": "10154-3", "order": 2}]
+    (draft,) = read("t.json", json.dumps([{"id": "1", "sections": sections}]))
+    assert draft.remarks == ["2 fields of sections are not read: they are beside a text"]
+
+
+def test_numbers_of_json_are_as_written() -> None:
+    content = '{"text": "Rest.", "weight": 1.50, "labs": {"PTH": 0.000010, "fasting": true}}'
+    (draft,) = read("t.jsonl", content)
+    assert draft.metadata == {"weight": "1.50"}
+    assert draft.sections[-1].text == "PTH: 0.000010\nfasting: yes"
+
+
+def test_deep_json_is_refused() -> None:
+    content = '{"text": "x", "a": ' + "[" * 100 + "]" * 100 + "}"
+    with pytest.raises(UnreadableError, match="at most 20 deep"):
+        read("t.json", content)

@@ -92,3 +92,11 @@ def test_tables_of_windows_are_read(tmp_path: Path, encoding: str, packed: bool)
     path.write_bytes(gzip.compress(content) if packed else content)
     texts = [document.text for document in open_corpus(str(path)).documents()]
     assert texts == ["\u201eHusten\u201c f\u00fcr 3 \u20ac", "\u00dcbelkeit"]
+
+
+@pytest.mark.parametrize("encoding", ["cp1251", "koi8-r"])
+def test_tables_in_other_encodings_are_read(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "notes.csv"
+    path.write_bytes("id;text\r\n1;Аллергии нет.\r\n2;Варфарин отменить.\r\n".encode(encoding))
+    texts = [document.text for document in open_corpus(str(path)).documents()]
+    assert texts == ["Аллергии нет.", "Варфарин отменить."]

@@ -22,9 +22,10 @@ from auscult.documents.word_forms import ROMAN_LETTERS, SERIES, TOKEN, normal_wo
 
 _TERM = re.compile(r"[^\W_]+")
 
-# Letters that Lucene's ASCIIFoldingFilter maps but Unicode does not decompose.
+# Letters that Lucene's ASCIIFoldingFilter maps but Unicode does not decompose. A soft hyphen is part of no word.
 _UNDECOMPOSED = str.maketrans(
     {"æ": "ae", "œ": "oe", "ß": "ss", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "ł": "l", "ı": "i", "ħ": "h"}
+    | {"\u00ad": "", "\u2060": ""}
 )
 
 # fmt: off

@@ -66,9 +66,11 @@ class BookReader:
             content = package.read(name)
             try:
                 draft = read_page(content, Care.INVISIBLE)
-            except UnreadableError:
+            except UnreadableError as error:
                 # A cover has no words.
-                continue
+                if error.kind == "empty file":
+                    continue
+                raise
             read += 1
             yield replace(
                 draft,

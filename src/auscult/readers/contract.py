@@ -109,6 +109,16 @@ class UnreadableError(DataError):
         return UnreadableError, (self.kind, self.expected, self.got, self.remedy)
 
 
+def declares_entities() -> UnreadableError:
+    """Return the error for XML that declares entities."""
+    return UnreadableError(
+        "declared entities",
+        "XML without entities of its own",
+        "an entity declaration, which can blow up memory or point at other files",
+        "export the file with entities resolved",
+    )
+
+
 @runtime_checkable
 class Reader(Protocol):
     """Reads one format.

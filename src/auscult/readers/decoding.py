@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import codecs
 import re
-from typing import Final
+from typing import Final, NamedTuple
+
+from auscult.readers.guessing import USUAL, guess_encoding
 
 # The longest first: the mark of UTF-32 begins with that of UTF-16. These codecs remove the mark.
 _MARKS: Final = (
@@ -19,36 +21,110 @@ _MARKS: Final = (
 )
 # Codecs that are no encodings of text ("rot13", "unicode_escape"). A file may not name these.
 _TEXT: Final = re.compile(
-    r"utf-?8|iso-?8859-?\d{1,2}|latin-?1|(us-)?ascii|windows-?\d{3,4}|cp\d{3,4}|koi8-[ru]|mac-?(intosh|roman)|"
+    r"utf-?[78]|iso-?8859-?\d{1,2}|latin-?1|(us-)?ascii|windows-?\d{3,4}|cp\d{3,4}|koi8-[ru]|mac-?(intosh|roman)|"
     r"gbk|gb2312|gb18030|big5(-hkscs)?|euc-(jp|kr)|shift[-_]jis|iso-2022-(jp|kr)|tis-620"
 )
 # Browsers read the first encodings as the second ones, which are supersets with curved quotes and dashes.
 _MEANT: Final = {"latin-1": "cp1252", "iso8859-1": "cp1252", "ascii": "cp1252", "gb2312": "gb18030", "gbk": "gb18030"}
-FALLBACK: Final = "cp1252"
+# In these, a short text may be UTF-8 by chance, or ASCII.
+_SEVERAL_BYTES: Final = re.compile(r"utf-7|gb|big5|euc|shift_jis|cp932|cp949|iso20")
+_PROBE: Final = 4096
+_LEAST_ZEROS: Final = 0.4
+_REMEDY: Final = "save the file as UTF-8 if words look wrong"
+
+
+class Decoded(NamedTuple):
+    """The characters of a file.
+
+    Attributes:
+        text: Characters, without a byte order mark. Invalid bytes are U+FFFD.
+        encoding: Name of the codec.
+        remarks: What the user should know: a guessed encoding, and invalid bytes.
+    """
+
+    text: str
+    encoding: str
+    remarks: tuple[str, ...] = ()
 
 
 def decoded(content: bytes, declared: str = "") -> tuple[str, str]:
+    """Return the characters of a file and its encoding, as `decode_text` does."""
+    text, encoding, _ = decode_text(content, declared)
+    return text, encoding
+
+
+def decode_text(content: bytes, declared: str = "") -> Decoded:
     """Decode the bytes of a file.
+
+    The encoding is, in this order: that of the byte order mark; UTF-8 if the bytes are valid UTF-8; the declared one if
+    they fit it; UTF-8 if only a few bytes are invalid; the likeliest one (`guessing`). A declared encoding of several
+    bytes per character comes before UTF-8.
 
     Args:
         content: Bytes of the file.
-        declared: Encoding that the file declares, or "". It is ignored if it is unknown or does not fit the bytes.
-
-    Returns:
-        The characters, without a byte order mark, and the encoding: that of the mark, or else the declared one, UTF-8
-        or Windows-1252, in this order. Invalid bytes become U+FFFD.
+        declared: Encoding that the file declares, or "". It is ignored if it is unknown.
     """
     for mark, encoding in _MARKS:
         if content.startswith(mark):
-            return content.decode(encoding, "replace"), encoding
+            return _replacing(content, encoding)
+    if encoding := utf16_of(content[:_PROBE]):
+        return _replacing(content, encoding)
     named = _named(declared)
-    for encoding in dict.fromkeys(filter(None, (named, "utf-8"))):
+    first = (named, "utf-8") if _SEVERAL_BYTES.match(named) else ("utf-8", named)
+    for encoding in filter(None, first):
         try:
-            return content.decode(encoding), encoding
+            text = content.decode(encoding)
         except UnicodeDecodeError:
             continue
-    encoding = FALLBACK if named in ("", "utf-8") else named
-    return content.decode(encoding, "replace"), encoding
+        # Bytes of ASCII only are as declared, too.
+        if named in ("", encoding) or content.isascii():
+            return Decoded(text, named or encoding)
+        return Decoded(text, encoding, (f"declared as {declared.strip()}, but valid {encoding}: read as {encoding}",))
+    if _is_damaged_utf8(content):
+        return _replacing(content, "utf-8")
+    if named not in ("", "utf-8"):
+        return _replacing(content, named)
+    guess = guess_encoding(content)
+    decoded_text = _replacing(content, guess.encoding)
+    if guess.encoding == USUAL and not guess.doubtful:
+        return decoded_text
+    certainty = "a guess that is not certain" if guess.doubtful else "a guess"
+    remark = f"the encoding is not declared and not UTF-8: read as {guess.encoding}, {certainty}; {_REMEDY}"
+    return decoded_text._replace(remarks=(remark, *decoded_text.remarks))
+
+
+def utf16_of(content: bytes) -> str:
+    """Return the encoding of text in UTF-16; "" for any other content."""
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    # Without a byte order mark: in Latin text every second byte is zero.
+    zeros = [content[start::2].count(b"\0") for start in (0, 1)]
+    if min(zeros) > 0 or max(zeros) <= _LEAST_ZEROS * len(content) / 2:
+        return ""
+    return "utf-16-be" if zeros[0] else "utf-16-le"
+
+
+def _replacing(content: bytes, encoding: str) -> Decoded:
+    """Decode with U+FFFD for invalid bytes, and say how many there are."""
+    try:
+        return Decoded(content.decode(encoding), encoding)
+    except UnicodeDecodeError as error:
+        text = content.decode(encoding, "replace")
+        # U+FFFD may also be a character of the file.
+        count = text.count("\ufffd")
+        place = content.count(b"\n", 0, error.start) + 1
+        signs = "1 character is" if count == 1 else f"{count:,} characters are"
+        return Decoded(text, encoding, (f"{signs} not valid {encoding}, first in line {place}: shown as \ufffd",))
+
+
+def _is_damaged_utf8(content: bytes) -> bool:
+    """Whether at least as many characters beyond ASCII are valid UTF-8 as are not.
+
+    In a text of another encoding fewer are, by chance: at most 0.6 times as many in short Chinese and Korean notes.
+    """
+    text = content.decode("utf-8", "replace")
+    invalid = text.count("\ufffd")
+    return sum(not character.isascii() for character in text) >= 2 * invalid
 
 
 def _named(declared: str) -> str:

@@ -39,12 +39,17 @@ _DEEPEST: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading and its range in the text. Level 1 is the highest."""
+    """A heading and its range in the text. Level 1 is the highest.
+
+    Attributes:
+        resumes: Heading whose section goes on here, without a heading in the text.
+    """
 
     level: int
     text: str
     start: int
     end: int
+    resumes: Heading | None = None
 
 
 class Flow:
@@ -67,6 +72,8 @@ class Flow:
         self._last = ""
         self._blank: tuple[int, int] | None = None
         self._heading: tuple[int, int] | None = None
+        self._open: list[Heading] = []
+        self._resumed: list[Heading] = []
 
     def add(self, piece: Piece) -> None:
         """Add words, with white space collapsed."""
@@ -156,7 +163,41 @@ class Flow:
         if text and len(text) <= _LONGEST_HEADING:
             end = self._length - (len(put) - len(put.rstrip()))
             self.headings.append(Heading(level, text, end - len(text), end))
+            self._reopen([self.headings[-1]])
         self.block()
+
+    @property
+    def open_headings(self) -> tuple[Heading, ...]:
+        """Headings above the next words, outermost first."""
+        return tuple(self._open)
+
+    @property
+    def after_heading(self) -> bool:
+        """Whether the last words are a heading."""
+        return bool(self._open) and self._length <= self._open[-1].end
+
+    def resume(self, headings: tuple[Heading, ...]) -> None:
+        """Put the next words below headings that were open before, unless nothing followed the last heading.
+
+        Args:
+            headings: Value of `open_headings` at an earlier place.
+        """
+        now = self.open_headings
+        if now == headings or not now or self.after_heading:
+            return
+        shared = sum(1 for one, other in zip(now, headings, strict=False) if one is other)
+        again = headings[min(shared, len(headings) - 1) :] if headings else (Heading(1, "", 0, 0),)
+        here = [replace(each, start=self._length, end=self._length, resumes=each.resumes or each) for each in again]
+        self._resumed += here
+        self._reopen(here)
+        self.block()
+
+    def _reopen(self, headings: Sequence[Heading]) -> None:
+        for heading in headings:
+            while self._open and self._open[-1].level >= heading.level:
+                self._open.pop()
+            if heading.text:
+                self._open.append(heading)
 
     @property
     def length(self) -> int:
@@ -202,9 +243,12 @@ class Flow:
         # Open headings, outermost first, each with the number of sections before it.
         above: list[tuple[Heading, int]] = []
 
+        def is_title(heading: Heading) -> bool:
+            return (heading.resumes or heading) is title
+
         def add(heading: Heading, start: int, end: int) -> None:
-            sections.append(Section("" if heading is title else heading.text, text[start:end], start=start))
-            paths.append(tuple(each.text for each, _ in above if each is not title))
+            sections.append(Section("" if is_title(heading) else heading.text, text[start:end], start=start))
+            paths.append(tuple(each.text for each, _ in above if not is_title(each)))
 
         def close(level: int) -> None:
             while above and above[-1][0].level >= level:
@@ -213,8 +257,9 @@ class Flow:
                 if len(sections) == before and has_words(words) and not (without and without(words)):
                     add(heading, heading.start, heading.end)
 
-        ends = [heading.start for heading in self.headings] + [len(text)]
-        for heading, end in zip([Heading(0, "", 0, 0), *self.headings], ends, strict=True):
+        headings = sorted([*self.headings, *self._resumed], key=lambda heading: heading.start)
+        ends = [heading.start for heading in headings] + [len(text)]
+        for heading, end in zip([Heading(0, "", 0, 0), *headings], ends, strict=True):
             close(heading.level)
             body = text[heading.end : end].rstrip()
             before = len(sections)

@@ -1,8 +1,9 @@
-"""Reader of mail (.eml, .mhtml and Outlook's .msg): headers as fields, the best part as text, attachments as documents.
+"""Reader of mail (.eml, .mbox, .mhtml, Outlook's .msg): headers as fields, the best part as text, attachments apart.
 
 Of alternatives the HTML is read, which has lists and tables; the plain text if there is no HTML. Pictures in a page and
 signatures are left out. Attachments are read as files of a folder are, also in archives. Messages in messages are read
-up to three deep. Remarks name the attachments that cannot be read. Specifications: RFC 5322, 2045 and 2557, MS-OXMSG.
+up to three deep. A mailbox file has several messages. Remarks name the messages and attachments that cannot be read.
+Specifications: RFC 5322, 2045 and 2557, MS-OXMSG.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import codecs
 import io
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from email import message_from_bytes
@@ -23,9 +24,11 @@ from typing import Any, Final
 from auscult.errors import DataError
 from auscult.readers.archives import OLE, members_of, streams_in
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
+from auscult.readers.decoding import Decoded, decode_text
 from auscult.readers.flow import Facts, has_words
 from auscult.readers.html.cleaning import Care
 from auscult.readers.html.reader import read_page
+from auscult.readers.mail_lines import begins_with_envelope, join_flowed, split_mailbox
 from auscult.readers.notes import untitled_draft
 from auscult.readers.registry import Registry
 
@@ -56,7 +59,7 @@ class MailReader:
     """
 
     name = "mail"
-    suffixes: tuple[str, ...] = (".eml", ".mht", ".mhtml", ".msg")
+    suffixes: tuple[str, ...] = (".eml", ".mbox", ".mht", ".mhtml", ".msg")
 
     def __init__(self, depth: int = 0) -> None:
         self._depth = depth
@@ -65,15 +68,18 @@ class MailReader:
         """Whether the file begins with headers of mail; any header is enough if its name ends as that of mail."""
         if file.content.startswith(OLE):
             return _OUTLOOK in streams_in(file.content)
+        if begins_with_envelope(file.head):
+            return True
         head = _END.split(file.head.lstrip(), maxsplit=1)[0]
         if file.suffix in self.suffixes:
             return _HEADER.match(head) is not None
         return _FIRST.match(head) is not None and _SURE.search(head) is not None
 
     def read(self, file: SourceFile) -> Iterator[DraftDocument]:
-        """Yield the documents of the attachments, then the one of the message.
+        """Yield the documents of each message: those of its attachments, then its own.
 
-        A message without a text has its subject as its text.
+        A message without a text has its subject as its text. The keys in a file of several messages begin with the
+        number of the message.
 
         Raises:
             UnreadableError: The message is broken, too deep in others, or has neither words nor attachments.
@@ -81,8 +87,33 @@ class MailReader:
         if self._depth > _DEEPEST:
             expected = f"messages in messages at most {_DEEPEST} deep"
             raise UnreadableError("nested too deeply", expected, "more", "save the inner message by itself")
-        is_outlook = file.content.startswith(OLE)
-        message = _of_outlook(file.content) if is_outlook else message_from_bytes(file.content)
+        if file.content.startswith(OLE):
+            yield from self._of_message(_of_outlook(file.content))
+            return
+        messages = split_mailbox(file.content)
+        if len(messages) == 1:
+            yield from self._of_message(message_from_bytes(messages[0]))
+        else:
+            yield from self._of_mailbox(messages)
+
+    def _of_mailbox(self, messages: Sequence[bytes]) -> Iterator[DraftDocument]:
+        problems: list[UnreadableError] = []
+        remarks: list[str] = []
+        last: DraftDocument | None = None
+        for number, message in enumerate(messages, 1):
+            try:
+                for draft in self._of_message(message_from_bytes(message)):
+                    if last is not None:
+                        yield last
+                    last = replace(draft, key=f"{number}/{draft.key}" if draft.key else str(number))
+            except UnreadableError as error:
+                problems.append(error)
+                remarks.append(f"message {number}: {error.kind} ({error.got})")
+        if last is None:
+            raise problems[0]
+        yield replace(last, remarks=[*last.remarks, *remarks])
+
+    def _of_message(self, message: Message) -> Iterator[DraftDocument]:
         facts = _facts(message)
         bodies, attached = list[Message](), list[Message]()
         for part in _parts(message):
@@ -109,7 +140,7 @@ class MailReader:
                 draft,
                 title=facts.title or draft.title,
                 metadata={**draft.metadata, **facts.fields()},
-                remarks=remarks,
+                remarks=[*draft.remarks, *remarks],
             )
         if not own and not attached:
             raise UnreadableError("no words", "a message with words", "one without any", "leave it out")
@@ -154,7 +185,7 @@ def _inner(part: Message) -> list[Message]:
 def _kinds(part: Message) -> int:
     """Return how well a part can be read: 2 for a page with words, 1 for plain text, 0 for all others."""
     pages = [each for each in part.walk() if each.get_content_type() == "text/html"]
-    if any(has_words(_TAG.sub("", _text(each))) for each in pages):
+    if any(has_words(_TAG.sub("", _text(each).text)) for each in pages):
         return 2
     return int(any(each.get_content_type() == "text/plain" for each in part.walk()))
 
@@ -166,22 +197,20 @@ def _payload(part: Message) -> bytes:
     return payload if isinstance(payload, bytes) else b""
 
 
-def _text(part: Message) -> str:
-    payload = _payload(part)
-    for encoding in (part.get_content_charset(), "utf-8"):
-        try:
-            return payload.decode(encoding or "utf-8")
-        except (LookupError, ValueError):
-            continue
-    return payload.decode("cp1252", "replace")
+def _text(part: Message) -> Decoded:
+    text = decode_text(_payload(part), part.get_content_charset() or "")
+    if str(part.get_param("format", "")).lower() == "flowed" and part.get_content_subtype() == "plain":
+        joined = join_flowed(text.text, delete_space=str(part.get_param("delsp", "")).lower() == "yes")
+        return text._replace(text=joined)
+    return text
 
 
 def _body(part: Message) -> DraftDocument:
+    text, _, remarks = _text(part)
     # The byte order mark has precedence over the encoding that a page declares, since the mail's header has, too.
-    content = codecs.BOM_UTF8 + _text(part).encode("utf-8", "replace")
-    if part.get_content_type() == "text/html":
-        return replace(read_page(content, Care.INVISIBLE), content=content)
-    return replace(untitled_draft(content), content=content)
+    content = codecs.BOM_UTF8 + text.encode("utf-8", "replace")
+    draft = read_page(content, Care.INVISIBLE) if part.get_content_type() == "text/html" else untitled_draft(content)
+    return replace(draft, content=content, remarks=[*remarks, *draft.remarks])
 
 
 def _decoded(header: str) -> str:

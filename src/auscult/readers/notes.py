@@ -17,8 +17,9 @@ import numpy as np
 from auscult.documents.note_headings import examine, note_sections
 from auscult.documents.original import RUN
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
+from auscult.readers.decoding import Decoded, decode_text, utf16_of
+from auscult.readers.soft_hyphens import without_soft_hyphens
 
-_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _PROBE = 4096
 # Control characters that no text has. White space, form feed and the escape character of old printers are allowed.
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
@@ -31,9 +32,9 @@ _UNDERLINE = re.compile(r"([=\-~*_#])\1{2,}")
 
 
 class NoteReader:
-    """Reads text in UTF-8, UTF-16, or the Latin letters of Windows (cp1252).
+    """Reads text in UTF-8, UTF-16, or another encoding, which is guessed (`guessing`).
 
-    The text is the source without changes: one run.
+    The text is the source without changes but for soft hyphens.
     """
 
     name = "text"
@@ -41,7 +42,7 @@ class NoteReader:
 
     def recognises(self, file: SourceFile) -> bool:
         """Whether the first 4,096 bytes of a file are text."""
-        return bool(encoding_of(file.content[:_PROBE]))
+        return is_text(file.content)
 
     def read(self, file: SourceFile) -> Iterator[DraftDocument]:
         """Yield the one document of the file.
@@ -58,16 +59,20 @@ def untitled_draft(content: bytes) -> DraftDocument:
     Raises:
         UnreadableError: The content is not text, or has no words.
     """
-    text, encoding = decode(content)
+    text, encoding, remarks = decode(content)
     if not _WORD.search(text):
         raise UnreadableError("no words", "a file with words", "one without any", "leave it out")
-    return DraftDocument(
+    draft = DraftDocument(
         text=text,
-        sections=note_sections(text),
+        sections=(),
         media_type="text/plain",
         encoding=encoding,
         runs=np.array([(0, len(text), 0, len(text))], RUN),
+        remarks=remarks,
     )
+    # A heading may have soft hyphens, too.
+    draft = without_soft_hyphens(draft)
+    return replace(draft, sections=note_sections(draft.text))
 
 
 def with_title(draft: DraftDocument) -> DraftDocument:
@@ -114,41 +119,24 @@ def _title_line(text: str) -> _TitleLine | None:
     return _TitleLine(title, at + len(line) + (len(below) if underlined else 0))
 
 
-def decode(content: bytes) -> tuple[str, str]:
-    """Return the text of a file and the name of its encoding. Line ends do not change.
+def decode(content: bytes) -> Decoded:
+    """Decode a text. Line ends do not change.
 
     Raises:
         UnreadableError: The file is not text.
     """
-    encoding = encoding_of(content, whole=True)
-    if not encoding:
+    if not is_text(content):
         raise UnreadableError("binary file", "text", "bytes that are none", "save its text as UTF-8")
-    return content.decode(encoding), encoding
+    return decode_text(content)
 
 
-def encoding_of(content: bytes, *, whole: bool = False) -> str:
-    """Return the encoding of a text; "" for bytes that are not text.
-
-    Args:
-        content: The bytes.
-        whole: Whether these are all bytes of the text. Otherwise they may end inside a character.
-    """
-    for mark, encoding in _MARKS:
-        if content.startswith(mark):
-            return encoding if _is_text(content, encoding, whole) else ""
-    # UTF-16 without a byte order mark: in Latin text every second byte is zero.
-    if b"\0" in content[:_PROBE]:
-        zeros = [content[start:_PROBE:2].count(b"\0") for start in (0, 1)]
-        encoding = "utf-16-be" if zeros[0] > zeros[1] else "utf-16-le"
-        lopsided = max(zeros) > 0.4 * len(content[:_PROBE]) / 2 and min(zeros) == 0
-        return encoding if lopsided and _is_text(content, encoding, whole) else ""
-    # Five bytes have no letter in cp1252. In latin-1 every byte has one.
-    return next((each for each in ("utf-8", "cp1252", "latin-1") if _is_text(content, each, whole)), "")
-
-
-def _is_text(content: bytes, encoding: str, whole: bool) -> bool:
+def is_text(content: bytes) -> bool:
+    """Whether the first 4,096 bytes are text. They may end inside a character."""
+    probe = content[:_PROBE]
+    encoding = utf16_of(probe)
+    if not encoding:
+        return not _CONTROL.search(probe.decode("latin-1"))
     try:
-        text = codecs.getincrementaldecoder(encoding)().decode(content, whole)
+        return not _CONTROL.search(codecs.getincrementaldecoder(encoding)().decode(probe))
     except UnicodeDecodeError:
         return False
-    return not _CONTROL.search(text[:_PROBE])

@@ -9,7 +9,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from auscult.readers.flow import Flow
+from auscult.readers.flow import Flow, Heading
+from auscult.readers.fractions import write_fractions
+from auscult.readers.numbering import ListNumbers
 from auscult.readers.tables import is_data, parting, readable_table
 from auscult.readers.tree import NEVER_SHOWN, Element, Piece, Role, descend, written
 
@@ -28,37 +30,52 @@ class Typesetter:
         flow: Takes the words.
         role: Returns the role of an element.
         level: Returns the level of a heading; 1 is the highest.
+        encloses: Returns whether the headings in an element end with it. Default: no element's do.
     """
 
-    def __init__(self, flow: Flow, role: Callable[[Element], Role], level: Callable[[Element], int]) -> None:
+    def __init__(
+        self,
+        flow: Flow,
+        role: Callable[[Element], Role],
+        level: Callable[[Element], int],
+        encloses: Callable[[Element], bool] = lambda _: False,
+    ) -> None:
         self._flow = flow
         self._given_role = role
         self._level = level
-        self._lists: list[int | None] = []
+        self._encloses = encloses
+        self._lists: list[ListNumbers] = []
         self._verbatim = 0
         # Whether a term with words has just ended.
         self._term = False
         self._before_term = 0
 
     def set(self, root: Element) -> None:
-        """Write the content of an element, in order."""
+        """Write the content of an element, in order. Signs of fractions are added to it."""
+        write_fractions(root, self._role)
         for node in descend(root, lambda each: not self._left_out(each)):
             if isinstance(node, Element) and (why := self._left_out(node)) and why != NEVER_SHOWN:
                 self._flow.left_out[why] += len(node.words().split())
-        stack: list[tuple[Role, Iterator[Element | Piece]]] = [(Role.INLINE, iter(root.children))]
+        # Of an element that encloses headings: those that are open before it.
+        stack: list[tuple[Role, Iterator[Element | Piece], tuple[Heading, ...] | None]] = [
+            (Role.INLINE, iter(root.children), None)
+        ]
         while stack:
-            role, rest = stack[-1]
+            role, rest, before = stack[-1]
             for node in rest:
                 if isinstance(node, Piece):
                     self._words(node)
                     continue
                 entered = self._role(node)
+                headings = self._flow.open_headings if self._encloses(node) else None
                 if self._enter(node, entered):
-                    stack.append((entered, iter(node.children)))
+                    stack.append((entered, iter(node.children), headings))
                     break
             else:
                 stack.pop()
                 self._leave(role)
+                if before is not None:
+                    self._flow.resume(before)
 
     def _role(self, element: Element) -> Role:
         return Role.DROPPED if element.dropped else self._given_role(element)
@@ -92,7 +109,7 @@ class Typesetter:
         elif role is Role.HEADING:
             flow.begin_heading(self._level(element))
         elif role is Role.ITEM:
-            flow.marker(self._marker())
+            flow.marker(self._marker(element))
         elif role is Role.INLINE:
             if element.tag == _RAISED and raises(flow.tail, _first(element)):
                 flow.add(_POWER)
@@ -101,7 +118,8 @@ class Typesetter:
         else:
             self._part()
             if role in (Role.LIST, Role.NUMBERED):
-                self._lists.append(_start(element) - 1 if role is Role.NUMBERED else None)
+                items = sum(self._role(child) is Role.ITEM for child in element.elements)
+                self._lists.append(ListNumbers.of(element, items, numbered=role is Role.NUMBERED))
             elif role is Role.VERBATIM:
                 self._verbatim += 1
             elif role is Role.TERM:
@@ -124,7 +142,7 @@ class Typesetter:
         elif role is Role.DEFINITION:
             self._flow.unjoin()
         self._part()
-        self._term = role is Role.TERM and self._flow.length > self._before_term
+        self._term = role is Role.TERM and self._flow.length > self._before_term and not self._flow.after_heading
 
     def _part(self) -> None:
         """Separate blocks: by an empty line, in lists by a line break."""
@@ -133,15 +151,11 @@ class Typesetter:
         else:
             self._flow.block()
 
-    def _marker(self) -> str:
+    def _marker(self, item: Element) -> str:
         if not self._lists:
             return "- "
         indent = "  " * min(len(self._lists) - 1, _DEEPEST_INDENT)
-        count = self._lists[-1]
-        if count is None:
-            return f"{indent}- "
-        self._lists[-1] = count + 1
-        return f"{indent}{count + 1}. "
+        return indent + self._lists[-1].marker(item)
 
     def heading(self, element: Element, level: int) -> None:
         """Write the words of an element as a heading."""
@@ -184,11 +198,6 @@ class Typesetter:
             elif pieces:
                 pieces.append(node)
         return pieces
-
-
-def _start(numbered: Element) -> int:
-    told = numbered.get("start")
-    return int(told) if told.isascii() and told.isdigit() and len(told) < 6 else 1
 
 
 def _wider(gap: str, role: Role) -> str:

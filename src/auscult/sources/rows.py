@@ -46,8 +46,12 @@ from auscult.files.reading import (
 from auscult.files.records import REMEDY, BadRecords, Record, RecordError, reject, settle, too_large
 from auscult.interfaces import SentenceSplitter
 from auscult.readers.archives import plain
+from auscult.readers.guessing import guess_encoding
 from auscult.readers.records.rows import ColumnMissingError, Columns, check_columns
 from auscult.sources.sectioned import Draft, SectionedCorpus
+
+#: Bytes of lines by which the encoding of a table is guessed.
+_EXAMINED = 50_000
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -130,26 +134,28 @@ def read_rows(
 
 
 def _decoded(stream: Unpacked, path: Path) -> Iterator[str]:
-    """Yield the lines of a table in UTF-8, or in an encoding of Windows and Excel (UTF-16 with a mark, cp1252).
+    """Yield the lines of a table in UTF-8, in UTF-16 with a mark, or in the likeliest other encoding.
 
-    The encoding is cp1252 if no non-ASCII line is valid UTF-8. If one is, an invalid byte elsewhere is damage.
+    The encoding is guessed if no non-ASCII line is valid UTF-8. If one is, an invalid byte elsewhere is damage.
     """
     with _open_table(path) as probe:
         if probe.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
             yield from _in(stream, "utf-16", path)
             return
         is_utf8 = None
+        examined = bytearray()
         for line in lines_within(probe, path):
             if not line.isascii():
                 try:
                     line.decode("utf-8")
                 except UnicodeDecodeError:
                     is_utf8 = False
+                    examined += line[: _EXAMINED - len(examined)]
                 else:
                     is_utf8 = True
                     break
     if is_utf8 is False:
-        yield from _in(stream, "cp1252", path)
+        yield from _in(stream, guess_encoding(bytes(examined)).encoding, path)
     else:
         yield from (line for _, line in decoded(stream, path))
 

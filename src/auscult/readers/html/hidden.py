@@ -13,13 +13,15 @@ from auscult.readers.tree import Element, descend
 
 # fmt: off
 _INVISIBLE: Final = frozenset({
-    "applet", "area", "audio", "canvas", "datalist", "embed", "head", "iframe", "map", "math-annotation", "noembed",
-    "noframes", "noscript", "object", "param", "picture", "rp", "rt", "script", "source", "style", "svg", "template",
-    "title", "track", "video",
+    "applet", "area", "audio", "canvas", "clippath", "datalist", "defs", "desc", "embed", "head", "map", "marker",
+    "mask", "math-annotation", "metadata", "noembed", "noframes", "noscript", "param", "pattern", "rp", "rt", "script",
+    "source", "style", "symbol", "template", "title", "track", "video",
 })
 # fmt: on
 _HIDDEN_STYLE: Final = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
 _LONGEST_UNSEEN: Final = 100
+PANEL: Final = "panel"
+"""Attribute of elements that begin with the words of their control as a heading. No page has it."""
 # Words that name the action of a button. Such words are no heading.
 _DOES: Final = re.compile(
     r"(?:show|read|see|view|hide|toggle|expand|collapse|open|close|load|learn|go to)\b.*|(?:more|less|menu|next"
@@ -176,6 +178,7 @@ def _head_panel(panel: Element, control: Element, level: int) -> None:
         heading = Element("div", {"role": "heading", "aria-level": str(level)})
         heading.children, control.children = control.children, []
         panel.children.insert(0, heading)
+        panel.attributes[PANEL] = ""
 
 
 def _is_heading(control: Element) -> bool:

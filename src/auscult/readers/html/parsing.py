@@ -9,13 +9,16 @@ moves no text.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
+from itertools import accumulate
 from typing import Final
 
+from auscult.readers.contract import declares_entities
 from auscult.readers.html import standard as known
 from auscult.readers.html.standard import pieces, unescaped
 from auscult.readers.signs import EMPTY, TICKED, is_file_name
-from auscult.readers.tree import Element, Piece, written
+from auscult.readers.tree import NOWHERE, Element, Piece, descend, written
 
 _NAME: Final = re.compile(r"[^\s/>]++")
 _ATTRIBUTE: Final = re.compile(r"[\s/]*+(?:([^\s/>=][^\s/>=]*+|=)(\s*+=\s*+)?)?")
@@ -25,27 +28,36 @@ _TABLE: Final = frozenset({"table"})
 _PARTS_OF_TABLES: Final = known.CELLS | known.ROW_GROUPS | {"tr"}
 _CELLS_AND_TABLES: Final = known.CELLS | {"table"}
 _FILLED_IN: Final = frozenset({"", "text", "number", "date", "datetime-local", "month", "time", "week", "range"})
+# The declarations that a page has in its document type, which no browser reads as text.
+_SUBSET: Final = re.compile(r"!doctype\b[^>\[]*+\[", re.IGNORECASE)
+_ENTITY: Final = re.compile(r"<!entity\b", re.IGNORECASE)
 _LETTER: Final = re.compile(r"[a-zA-Z]")
 #: As in browsers, deeper elements become siblings. Otherwise the time of a reader might grow with the depth squared.
 _DEEPEST: Final = 512
+_MOST_FRAMES: Final = 3
 
 
 def parse_html(source: str) -> Element:
     """Parse a page or a part of one.
 
     Args:
-        source: Its decoded characters. Any text is accepted.
+        source: Its decoded characters.
 
     Returns:
         The root: an element with the tag "" that contains all others. Tags and names of attributes are in lower case.
         Only attributes in `standard.KEPT_ATTRIBUTES` are kept.
+
+    Raises:
+        UnreadableError: The document type declares entities.
     """
     return _Parser(source).parse()
 
 
 class _Parser:
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, frames: int = 0) -> None:
         self._source = source
+        # Number of pages in attributes around this one.
+        self._frames = frames
         self._end = len(source)
         self._root = Element("")
         self._open = [self._root]
@@ -104,6 +116,11 @@ class _Parser:
             if end > place + 8:
                 self._open[-1].children.append(Piece(source[place + 8 : end], place + 8, end))
             return end + 3
+        if subset := _SUBSET.match(source, place):
+            end = self._find("]", subset.end())
+            if _ENTITY.search(source, subset.end(), end):
+                raise declares_entities()
+            place = end
         return self._find(">", place) + 1
 
     def _end_tag(self, place: int) -> int:
@@ -128,6 +145,8 @@ class _Parser:
         element = Element(tag, attributes)
         if tag in ("img", "input"):
             element.children.extend(self._shown(element, begin, place, ranges))
+        elif tag == "iframe" and "srcdoc" in ranges:
+            element.children.extend(self._framed(*ranges["srcdoc"]))
         if tag not in known.IN_HEAD and self._open[-1].tag == "head":
             self._close("head")
         if tag in known.CLOSES:
@@ -153,7 +172,7 @@ class _Parser:
             element: The `<img>` or `<input>`.
             begin: Start of its tag in the source.
             end: End of its tag.
-            ranges: Positions of its `alt` and `value` in the source.
+            ranges: Positions of its `alt`, `srcdoc` and `value` in the source.
         """
         kind = element.get("type").strip().lower()
         if element.tag == "input" and kind in ("checkbox", "radio"):
@@ -165,6 +184,20 @@ class _Parser:
         words = [*pieces(self._source, *ranges[name])]
         return [] if is_file_name("".join(piece.text for piece in words)) else words
 
+    def _framed(self, start: int, end: int) -> list[Element | Piece]:
+        """Return the content of a page in the attribute `srcdoc`, whose value is in a range of the source."""
+        if self._frames >= _MOST_FRAMES:
+            return []
+        parts = [*pieces(self._source, start, end)]
+        page = _Parser("".join(part.text for part in parts), self._frames + 1).parse()
+        places = _Places(parts)
+        for element in [page, *(node for node in descend(page) if isinstance(node, Element))]:
+            children = element.children
+            element.children = []
+            for child in children:
+                element.children += places.in_source(child) if isinstance(child, Piece) else [child]
+        return page.children
+
     def _raw(self, element: Element, place: int) -> int:
         """Add the text of an element that contains no others, from `place`. Return the position after its end tag."""
         closing = f"</{element.tag}"
@@ -175,7 +208,9 @@ class _Parser:
                 end, after = match.start(), self._find(">", match.end()) + 1
             else:
                 self._missing.add(closing)
-        if element.tag in known.WITH_REFERENCES:
+        if element.tag == "style":
+            element.attributes[known.CSS] = self._source[place:end]
+        elif element.tag in known.WITH_REFERENCES:
             if closing in self._missing:
                 # Never closed: a browser shows an empty page. The author meant the words up to the next tag.
                 end = after = self._find("<", place)
@@ -236,7 +271,7 @@ class _Parser:
 
         Returns:
             The position after the tag, the kept attributes, whether it ends with "/>", and the ranges of the values of
-            `alt` and `value` in the source.
+            `alt`, `srcdoc` and `value` in the source.
         """
         source = self._source
         attributes: dict[str, str] = {}
@@ -260,6 +295,41 @@ class _Parser:
             name = match.group(1).lower()
             if name in known.KEPT_ATTRIBUTES and name not in attributes:
                 attributes[name] = unescaped(source[start:end])
-                if name in ("alt", "value"):
+                if name in ("alt", "srcdoc", "value"):
                     ranges[name] = start, end
         return self._end, attributes, False, ranges
+
+
+class _Places:
+    """Places in a source of the characters of an attribute, in which references are resolved.
+
+    Args:
+        parts: Pieces of the attribute's value: a reference ("&lt;") is a piece of its own.
+    """
+
+    def __init__(self, parts: list[Piece]) -> None:
+        self._parts = parts
+        self._offsets = [0, *accumulate(len(part.text) for part in parts)]
+
+    def in_source(self, piece: Piece) -> list[Piece]:
+        """Return a piece of the value as pieces of the source, divided at references."""
+        if piece.start == NOWHERE:
+            return [piece]
+        first = bisect_right(self._offsets, piece.start) - 1
+        last = max(first, bisect_left(self._offsets, piece.end) - 1)
+        if len(piece.text) != piece.end - piece.start:
+            return [Piece(piece.text, self._place(first, piece.start)[0], self._place(last, piece.end)[1])]
+        found = []
+        for number in range(first, last + 1):
+            begin, end = max(piece.start, self._offsets[number]), min(piece.end, self._offsets[number + 1])
+            text = piece.text[begin - piece.start : end - piece.start]
+            found.append(Piece(text, self._place(number, begin)[0], self._place(number, end)[1]))
+        return found
+
+    def _place(self, number: int, offset: int) -> tuple[int, int]:
+        """Return where a character of a part may begin or end in the source: at its borders in a reference."""
+        part = self._parts[number]
+        if len(part.text) != part.end - part.start:
+            return part.start, part.end
+        at = part.start + offset - self._offsets[number]
+        return at, at

@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from auscult.readers.contract import DraftDocument, SourceFile
 from auscult.readers.dates import iso_date
-from auscult.readers.decoding import decoded
+from auscult.readers.decoding import decode_text
 from auscult.readers.equations import write_mathml
 from auscult.readers.flow import Facts, Flow, draft_of, has_words
 from auscult.readers.html import standard as known
 from auscult.readers.html.cleaning import Care, clean
+from auscult.readers.html.hidden import PANEL
 from auscult.readers.html.links import heads_links
 from auscult.readers.html.parsing import parse_html
+from auscult.readers.html.stylesheet import apply_style_sheets
 from auscult.readers.signs import is_sign_font, shown
 from auscult.readers.tables import is_data
 from auscult.readers.tree import Element, Piece, Role, descend, written
@@ -110,13 +113,15 @@ _ROLES: Final = {
     "br": Role.BREAK,
     "pre": Role.VERBATIM,
     "table": Role.TABLE,
+    **dict.fromkeys(("iframe", "svg", "text", "foreignobject"), Role.BLOCK),
 }
 
 
+_ENCLOSING: Final = frozenset({"aside", "details", "dl", "fieldset", "figure", "menu", "ol", "ul"})
 _STRUCK: Final = frozenset({"del", "s", "strike"})
 _STRUCK_CLASSES: Final = frozenset({"line-through", "strikethrough", "text-decoration-line-through"})
 _FIELDS: Final = frozenset({"label", "output", "select", "textarea"})
-_SUPER: Final = re.compile(r"vertical-align\s*:\s*super", re.IGNORECASE)
+_SCRIPT: Final = re.compile(r"vertical-align\s*:\s*(super|sub)\b", re.IGNORECASE)
 _FONT: Final = re.compile(r"font-family\s*:\s*([^;,]+)", re.IGNORECASE)
 _WEIGHT: Final = re.compile(r"font-weight\s*:\s*(\w+)", re.IGNORECASE)
 _LONGEST_BOLD: Final = 100
@@ -154,19 +159,22 @@ def read_page(content: bytes, care: Care = Care.LINKS) -> DraftDocument:
     Raises:
         UnreadableError: The page has no words.
     """
-    source, encoding = decoded(content, declared_encoding(content[:4096]))
+    source, encoding, remarks = decode_text(content, declared_encoding(content[:4096]))
     page = parse_html(source)
     facts = facts_of(page)
     if "<m" in source:
         write_mathml(page)
+    if not apply_style_sheets(page):
+        remarks = (*remarks, "a part of the style sheet was not applied: hidden or struck out words may be in the text")
     write_looks(page)
     clean(page, care)
     mark_bold_headings(page)
     flow = Flow()
-    Typesetter(flow, role_of, level_of).set(page)
+    Typesetter(flow, role_of, level_of, encloses_headings).set(page)
     # With its list of links left out, a heading such as "Related conditions" has no text.
     without = heads_links if care >= Care.LINKS else None
-    return draft_of(flow, facts, media_type="text/html", encoding=encoding, without=without, divided=care < Care.LINKS)
+    draft = draft_of(flow, facts, media_type="text/html", encoding=encoding, without=without, divided=care < Care.LINKS)
+    return replace(draft, remarks=(*remarks, *draft.remarks))
 
 
 def declared_encoding(head: bytes) -> str:
@@ -189,6 +197,11 @@ def role_of(element: Element) -> Role:
     return Role.HEADING if role is not Role.HEADING and element.get("role") == "heading" else role
 
 
+def encloses_headings(element: Element) -> bool:
+    """Whether the headings in an element are not those of the text after it, as in a panel that a reader opens."""
+    return element.tag in _ENCLOSING or element.get("role") == "tabpanel" or PANEL in element.attributes
+
+
 def _is_struck(element: Element) -> bool:
     return "line-through" in element.get("style").lower() or not _STRUCK_CLASSES.isdisjoint(
         element.get("class").split()
@@ -202,11 +215,11 @@ def write_looks(page: Element) -> None:
     while waiting:
         node, parent, place, font = waiting.pop()
         if isinstance(node, Element):
-            if node.tag in _FIELDS:
+            if node.tag in _FIELDS or (node.tag == "tspan" and {"x", "y"} & node.attributes.keys()):
                 node.children = [written(" "), *node.children, written(" ")]
             if node.attributes:
-                if _SUPER.search(node.get("style")):
-                    node.tag = "sup"
+                if script := _SCRIPT.search(node.get("style")):
+                    node.tag = script[1].lower()[:3]
                 named = _FONT.search(node.get("style"))
                 font = node.get("face") or (named[1].strip("\"' ") if named else font)
             waiting += [(child, node, at, font) for at, child in reversed([*enumerate(node.children)])]

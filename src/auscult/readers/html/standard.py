@@ -39,10 +39,13 @@ IN_HEAD: Final = frozenset({
 KEPT_ATTRIBUTES: Final = frozenset({
     "alt", "aria-controls", "aria-expanded", "aria-haspopup", "aria-hidden", "aria-labelledby", "aria-level", "charset",
     "checked", "class", "colspan", "content", "data-bs-target", "data-bs-toggle", "data-target",
-    "data-toggle", "datetime", "face", "hidden", "href", "http-equiv", "id", "lang", "name", "open", "property", "rel",
-    "role", "rowspan", "selected", "start", "style", "type", "value", "xml:lang", "xmlns",
+    "data-toggle", "datetime", "face", "hidden", "href", "http-equiv", "id", "lang", "media", "name", "open",
+    "property", "rel", "reversed", "role", "rowspan", "selected", "srcdoc", "start", "style", "type", "value", "x",
+    "xml:lang", "xmlns", "y",
 })
 # fmt: on
+CSS: Final = "css"
+"""Attribute of a `<style>` element with its style sheet, which is no text of the page."""
 
 _NOT_FROM_CELLS: Final = CELLS | {"table", "button"}
 CLOSES: Final[dict[str, tuple[frozenset[str], frozenset[str]]]] = {

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from auscult.readers.contract import DraftDocument, SourceFile
-from auscult.readers.decoding import decoded
+from auscult.readers.decoding import decode_text
 from auscult.readers.flow import Facts, Flow, draft_of
 from auscult.readers.markdown.blocks import Blocks
 from auscult.readers.markdown.front_matter import front_matter
@@ -33,7 +34,7 @@ class MarkdownReader:
         Raises:
             UnreadableError: It has no words, or is nested too deeply.
         """
-        source, encoding = decoded(file.content)
+        source, encoding, remarks = decode_text(file.content)
         # Front matter, fences and HTML would not end their lines at a lone carriage return.
         source = _LONE_RETURN.sub("\n", source)
         fields, start = front_matter(source)
@@ -41,7 +42,8 @@ class MarkdownReader:
         Blocks(source, start, flow).set()
         title, url = fields.pop("title", ""), fields.pop("url", "")
         facts = Facts(title=title, url=url if url.startswith(("http://", "https://")) else "", metadata=fields)
-        yield draft_of(flow, facts, media_type=MEDIA_TYPE, encoding=encoding, told_first=True)
+        draft = draft_of(flow, facts, media_type=MEDIA_TYPE, encoding=encoding, told_first=True)
+        yield replace(draft, remarks=(*remarks, *draft.remarks))
 
 
 __all__ = ["MEDIA_TYPE", "MarkdownReader"]

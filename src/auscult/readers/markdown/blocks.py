@@ -13,10 +13,10 @@ import numpy as np
 from pyromark import Options, events_with_range
 
 from auscult.readers.contract import UnreadableError
-from auscult.readers.flow import Flow
+from auscult.readers.flow import Flow, Heading
 from auscult.readers.html.cleaning import Care, clean
 from auscult.readers.html.parsing import parse_html
-from auscult.readers.html.reader import level_of, role_of
+from auscult.readers.html.reader import encloses_headings, level_of, role_of
 from auscult.readers.html.standard import unescaped
 from auscult.readers.tables import readable_rows
 from auscult.readers.tree import Element, Piece, Role, descend, written
@@ -25,6 +25,13 @@ from auscult.readers.typesetting import Typesetter
 # Marks of tasks stay in the text as they are written: "[x]".
 _OPTIONS: Final = Options.ENABLE_TABLES | Options.ENABLE_FOOTNOTES | Options.ENABLE_STRIKETHROUGH
 _BLANK_LINE: Final = re.compile(r"^[ \t\u00a0]++(?=\r?$)", re.MULTILINE)
+# What follows the first tag of 2<sup>1</sup>/<sub>2</sub>, 2<sup>1</sup><sub>2</sub> and 2<sup>1/2</sup>. Behind an
+# isotope's numbers is a letter.
+_FRACTION: Final = re.compile(
+    r"\d{1,2}(?:</sup>\s*(?:[/\u2044]|&frasl;)\s*<sub>\d{1,2}</sub>|</sup><sub>\d{1,2}</sub>(?![^\W\d_])|[/\u2044]\d{1,2}</sup>)",
+    re.IGNORECASE,
+)
+_DETAILS: Final = re.compile(r"<(/?)details\b", re.IGNORECASE)
 _BREAK: Final = re.compile(r"<br\s*/?>", re.IGNORECASE)
 # Per line the parser looks at all that is open: deep nesting costs its square. No author nests so deep.
 _TOO_DEEP: Final = re.compile(r"^(?:[ ]{0,3}+(?:>|[-*+][ \t]|\d{1,9}+[.)][ \t])){1000}", re.MULTILINE)
@@ -55,6 +62,9 @@ class Blocks:
         self._in_code = False
         self._struck = False
         self._html: list[Range] = []
+        self._fraction_end = 0
+        # Headings above each open <details>.
+        self._before_details: list[tuple[Heading, ...]] = []
         # Where a line of a paragraph ended, until the next one begins.
         self._line_end: int | None = None
         self._cell: list[Piece] | None = None
@@ -262,9 +272,15 @@ class Blocks:
             self._hard_break(start, end)
         elif tag.lower() == "<sup>":
             before, after = self._source[start - 1 : start], self._source[end : end + 1]
-            if before.isdigit() and (after.isdigit() or after in ("-", "\u2212")):
+            fraction = None if before.isalpha() else _FRACTION.match(self._source, end)
+            if fraction:
+                self._fraction_end = fraction.end()
+                self._add(Piece(" " if before.isdigit() else "", start, end))
+            elif before.isdigit() and (after.isdigit() or after in ("-", "\u2212")):
                 # 10<sup>9</sup> is no 109.
                 self._add(Piece("^", start, end))
+        elif tag.lower() == "<sub>" and start < self._fraction_end and self._source[start - 1] == ">":
+            self._add(Piece("/", start, end))
 
     def _single_tilde(self, start: int, end: int) -> None:
         """Keep a tilde that strikes nothing out: "~5 to 10~ mg"."""
@@ -294,8 +310,14 @@ class Blocks:
                 for child in element.children
             ]
         clean(page, Care.INVISIBLE)
+        # <details> and </details> are blocks of their own where Markdown is between them.
+        ends = [closing for start, end in self._html for closing in _DETAILS.findall(self._source, start, end)]
+        self._before_details += [self._flow.open_headings] * ends.count("")
         # White space that is kept would have to be that of the source.
-        Typesetter(self._flow, _collapsing if quoted else role_of, level_of).set(page)
+        setter = Typesetter(self._flow, _collapsing if quoted else role_of, level_of, encloses_headings)
+        setter.set(page)
+        for _ in range(min(ends.count("/"), len(self._before_details))):
+            self._flow.resume(self._before_details.pop())
 
 
 def _collapsing(element: Element) -> Role:

@@ -22,6 +22,7 @@ from auscult.readers.contract import SourceFile, UnreadableError
 from auscult.readers.process.wire import draft_to_bytes, packed
 from auscult.readers.records.rows import Columns
 from auscult.readers.registry import Registry
+from auscult.readers.soft_hyphens import without_soft_hyphens
 
 DRAFT, END, REFUSED = b"D", b"E", b"R"
 """Kinds of answers: a draft, the end of a file's drafts, or the error because of which there are no more."""
@@ -56,7 +57,7 @@ def _drafts(registry: Registry, file: SourceFile) -> Iterator[tuple[bytes, bytes
     """Yield the answers for a file."""
     try:
         reader = registry.reader_of(file)
-        for draft in reader.read(file):
+        for draft in map(without_soft_hyphens, reader.read(file)):
             yield DRAFT, packed(reader.name.encode(), draft_to_bytes(draft))
     except UnreadableError as error:
         yield REFUSED, _refusal(error.kind, error.expected, error.got, error.remedy)

@@ -18,7 +18,7 @@ from typing import Any, Final, NoReturn
 
 from auscult.files.json_text import nested_more_than
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
-from auscult.readers.decoding import decoded
+from auscult.readers.decoding import decode_text, decoded
 from auscult.readers.flow import Facts
 from auscult.readers.html.cleaning import Care
 from auscult.readers.html.reader import read_page
@@ -187,9 +187,11 @@ class FhirReader:
         Raises:
             UnreadableError: The file is not JSON, or no text in it could be read.
         """
-        text, _ = decoded(file.content)
+        text, _, remarks = decode_text(file.content)
         problems: Problems = []
-        return read_resources(_objects(text, file.suffix in _LINES, problems), file.name, problems)
+        first, *others = read_resources(_objects(text, file.suffix in _LINES, problems), file.name, problems)
+        yield replace(first, remarks=(*remarks, *first.remarks))
+        yield from others
 
 
 def read_resources(

@@ -20,7 +20,7 @@ from auscult.documents import Section
 from auscult.documents.note_headings import note_sections
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.dates import iso_date
-from auscult.readers.decoding import decoded
+from auscult.readers.decoding import decode_text
 from auscult.readers.flow import Facts, draft_of, has_words
 from auscult.readers.records.attachments import read_attachment
 from auscult.readers.records.hl7_message import HEADER, Message, messages_of
@@ -52,11 +52,11 @@ class Hl7Reader:
             UnreadableError: No message has a report.
         """
         drafts: list[tuple[str, DraftDocument]] = []
-        remarks: list[str] = []
         problem: UnreadableError | None = None
         unread: Counter[str] = Counter()
         messages = silent = 0
-        text, encoding = decoded(file.content, _charset(file.head))
+        text, encoding, of_decoding = decode_text(file.content, _charset(file.head))
+        remarks = [*of_decoding]
         for messages, message in enumerate(messages_of(text), start=1):
             key = message.plain(message.field("MSH", 9)) or str(messages)
             documents, problems, others = _read(message, encoding, file.name)

@@ -34,6 +34,7 @@ from auscult.files.limits import limits
 from auscult.files.reading import read_cells, separator_of
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.notes import decode
+from auscult.readers.records.json_words import WrittenNumber, sections_of, words_of
 
 SCHEMA = ("id", "title", "text", "url", "source", "split", "entity_ids")
 """Names of the public schema (docs/reference/jsonl-format.md). Other names become fields of the metadata."""
@@ -140,7 +141,7 @@ class Columns:
             if name == "entity_ids":
                 record[name] = text.replace(",", " ").split()
             elif name == "text" and len(columns) > 1:
-                record["sections"] = [{"heading": column, "text": _text(value)} for column, value in values.items()]
+                record["sections"] = [{column: _text(value) for column, value in values.items()}]
             elif name == "text":
                 record[name] = _text(next(iter(values.values())))
             elif name in SCHEMA and text:
@@ -186,7 +187,7 @@ def _value(fields: Mapping[str, Any], column: str) -> Any:
 def _text(value: Any) -> str:
     if isinstance(value, list) and all(isinstance(each, str) for each in value):
         return ", ".join(value)
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return value if isinstance(value, str) else words_of(value)
 
 
 _TABLES = (".csv", ".tsv")
@@ -219,7 +220,7 @@ class RowReader:
 
     def read(self, file: SourceFile) -> Iterator[DraftDocument]:
         """Yield one document per row. A remark counts rows without words."""
-        text, _ = decode(file.content)
+        text, _, remarks = decode(file.content)
         columns = self._columns.of(file.name)
         rows = _objects(text) if file.suffix in _LINES else _cells(text, columns)
         wordless: list[int] = []
@@ -236,7 +237,7 @@ class RowReader:
             last, count = draft, count + 1
         if last is None:
             raise UnreadableError("no words", "rows with words", "a file without any", "leave it out")
-        yield _remarking(last, wordless)
+        yield _remarking(last, wordless, remarks)
 
 
 def _draft(fields: dict[str, Any], number: int, columns: Columns) -> DraftDocument | None:
@@ -245,7 +246,7 @@ def _draft(fields: dict[str, Any], number: int, columns: Columns) -> DraftDocume
     except ColumnMissingError as error:
         got = f"{error.got} (line {number})"
         raise UnreadableError("missing column", error.expected, got, error.remedy) from error
-    text, sections = _sections(record)
+    text, sections, unread = _sections(record)
     if not _WORD.search(text):
         return None
     return DraftDocument(
@@ -261,6 +262,8 @@ def _draft(fields: dict[str, Any], number: int, columns: Columns) -> DraftDocume
         url=record.get("url", ""),
         entity_ids=record.get("entity_ids", ()),
         metadata=record["metadata"],
+        heading_paths=[section.above for section in sections] if any(section.above for section in sections) else (),
+        remarks=[f"{unread:,} fields of sections are not read: they are beside a text"] if unread else (),
     )
 
 
@@ -273,16 +276,32 @@ def _as_named(fields: dict[str, Any], number: int) -> dict[str, Any]:
         else:
             raise ColumnMissingError("a column or field 'text'", f"{len(fields):,} others", _HOW)
     metadata = folded.pop("metadata", {})
-    extra = metadata if isinstance(metadata, dict) else {}
+    extra = {**metadata} if isinstance(metadata, dict) else {"metadata": metadata}
     extra |= {name: value for name, value in folded.items() if name not in (*SCHEMA, "sections")}
+    groups = _access(extra)
+    extra = {name: value for name, value in extra.items() if isinstance(value, str) or not _is_access(name)}
+    listed = {name: value for name, value in extra.items() if isinstance(value, (dict, list))}
     entities = folded.get("entity_ids", [])
+    text = folded.get("text", "")
     return {
-        **{name: str(folded[name]) for name in SCHEMA if name in folded and name != "entity_ids"},
+        **{name: words_of(folded[name]) for name in SCHEMA if name in folded and name != "entity_ids"},
         "id": str(folded.get("id", number)).strip(),
         "entity_ids": entities.split() if isinstance(entities, str) else [str(each) for each in entities],
-        "metadata": {name: value for name, value in extra.items() if isinstance(value, str) and value.strip()}
-        | _access(extra),
-    } | ({"sections": folded["sections"]} if "sections" in folded else {})
+        "metadata": {
+            name: words for name, value in extra.items() if name not in listed and (words := words_of(value)).strip()
+        }
+        | groups,
+        "text": text if isinstance(text, str) else "",
+        "sections": [
+            text if isinstance(text, (dict, list)) else None,
+            folded.get("sections"),
+            [{"heading": name, "text": value} for name, value in listed.items()],
+        ],
+    }
+
+
+def _is_access(name: str) -> bool:
+    return name.strip().casefold() == "access"
 
 
 def _access(extra: dict[str, Any]) -> dict[str, str]:
@@ -290,29 +309,32 @@ def _access(extra: dict[str, Any]) -> dict[str, str]:
 
     A list is joined with commas. Any other value becomes ",", which means no group.
     """
-    value = next((value for name, value in extra.items() if name.strip().casefold() == "access"), None)
+    value = next((value for name, value in extra.items() if _is_access(name)), None)
     if value is None or isinstance(value, str):
         return {}
     named = value if isinstance(value, list) and all(isinstance(each, str) for each in value) else [""]
     return {"access": ", ".join(named) or ","} if named else {}
 
 
-def _sections(record: dict[str, Any]) -> tuple[str, list[Section]]:
-    """Return the text and its sections: those of the record, or those that headings in the text begin."""
-    if "sections" not in record:
-        text = record["text"]
-        return text, note_sections(text)
-    sections, parts, at = [], [], 0
-    for each in record["sections"] if isinstance(record["sections"], list) else []:
-        told = each if isinstance(each, dict) else {}
-        heading, part = str(told.get("heading") or ""), str(told.get("text") or "")
+def _sections(record: dict[str, Any]) -> tuple[str, list[Section], int]:
+    """Return the text of a record, its sections, and the number of fields of sections that are not read.
+
+    The sections are those that headings in its text begin, and those of its lists and objects.
+    """
+    text = record.get("text", "")
+    sections = note_sections(text) if _WORD.search(text) else []
+    parts = [text] if sections else []
+    at = len(text) + len(_BETWEEN) if sections else 0
+    unread = 0
+    for above, heading, words, left in chain.from_iterable(map(sections_of, filter(None, record.get("sections", ())))):
+        unread += left
         # The heading of a section without text becomes its text.
-        part = part if _WORD.search(part) else heading
+        part = words if _WORD.search(words) else heading
         if _WORD.search(part):
-            sections.append(Section(heading, part, start=at))
+            sections.append(Section(heading, part, start=at, above=above))
             parts.append(part)
             at += len(part) + len(_BETWEEN)
-    return _BETWEEN.join(parts), sections
+    return _BETWEEN.join(parts), sections, unread
 
 
 def _cells(text: str, columns: Columns) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -338,7 +360,7 @@ def _objects(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
     try:
         found = _whole(text)
         if found is None:
-            found = ((number, json.loads(line)) for number, line in enumerate(text.split("\n"), 1) if line.strip())
+            found = ((number, _loads(line)) for number, line in enumerate(text.split("\n"), 1) if line.strip())
         for number, each in found:
             if not isinstance(each, dict):
                 raise _broken("JSON", "JSON objects", f"something else (line {number})")
@@ -350,17 +372,21 @@ def _objects(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
         raise _broken("JSON", "one JSON object a line, or a list of them", where or "malformed JSON") from error
 
 
+def _loads(text: str) -> Any:
+    return json.loads(text, parse_float=WrittenNumber)
+
+
 def _without_halves(value: dict[str, Any]) -> dict[str, Any]:
     """Return an object without unpaired surrogates in its strings. JSON can escape them; UTF-8 cannot encode them."""
     written = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass")
-    mended: dict[str, Any] = json.loads(written.decode("utf-16", "replace"))
+    mended: dict[str, Any] = _loads(written.decode("utf-16", "replace"))
     return mended
 
 
 def _whole(text: str) -> Iterator[tuple[int, Any]] | None:
     """Return the objects of a file that is one JSON value, a list or an object; None for JSON lines."""
     try:
-        value = json.loads(text)
+        value = _loads(text)
     except json.JSONDecodeError:
         if text.lstrip().startswith("["):
             raise
@@ -368,10 +394,9 @@ def _whole(text: str) -> Iterator[tuple[int, Any]] | None:
     return iter(enumerate(value if isinstance(value, list) else [value], 1))
 
 
-def _remarking(draft: DraftDocument, wordless: list[int]) -> DraftDocument:
-    if not wordless:
-        return draft
-    return replace(draft, remarks=[f"{len(wordless)} rows without words, first: line {wordless[0]}"])
+def _remarking(draft: DraftDocument, wordless: list[int], remarks: Sequence[str]) -> DraftDocument:
+    without = [f"{len(wordless)} rows without words, first: line {wordless[0]}"] if wordless else []
+    return replace(draft, remarks=[*remarks, *draft.remarks, *without])
 
 
 def _broken(kind: str, expected: str, got: str) -> UnreadableError:

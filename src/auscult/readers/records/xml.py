@@ -17,8 +17,8 @@ from html.entities import html5
 from typing import Final, NoReturn
 from xml.parsers import expat
 
-from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
-from auscult.readers.decoding import decoded
+from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError, declares_entities
+from auscult.readers.decoding import Decoded, decode_text
 from auscult.readers.flow import Facts, Flow, draft_of
 from auscult.readers.medquad import is_medquad, read_medquad
 from auscult.readers.records.cda import is_cda, read_cda
@@ -43,9 +43,13 @@ def parse_xml(content: bytes) -> tuple[Element, str, str]:
     """
     if not content.strip():
         raise UnreadableError("empty file", "an XML file", "no bytes but white space", "check how it was saved")
-    declared = _DECLARED.match(content[:1000])
-    source, encoding = decoded(content, declared[1].decode("ascii", "replace") if declared else "")
+    source, encoding, _ = _decode(content)
     return _Builder(source).built(), source, encoding
+
+
+def _decode(content: bytes) -> Decoded:
+    declared = _DECLARED.match(content[:1000])
+    return decode_text(content, declared[1].decode("ascii", "replace") if declared else "")
 
 
 class _Builder:
@@ -129,12 +133,7 @@ class _Builder:
         self._in_cdata = False
 
     def _declared(self, *_: object) -> NoReturn:
-        raise UnreadableError(
-            "declared entities",
-            "XML without entities of its own",
-            "an entity declaration, which can blow up memory or point at other files",
-            "export the file with entities resolved",
-        )
+        raise declares_entities()
 
     def _place(self) -> int:
         """Return the offset of the current event in characters."""
@@ -214,6 +213,11 @@ class XmlReader:
         Raises:
             UnreadableError: The file is not well-formed, declares entities, or has no words.
         """
+        remarks = _decode(file.content).remarks if file.content.strip() else ()
+        for number, draft in enumerate(self._drafts(file)):
+            yield draft if number or not remarks else replace(draft, remarks=(*remarks, *draft.remarks))
+
+    def _drafts(self, file: SourceFile) -> Iterator[DraftDocument]:
         root, _, encoding = parse_xml(file.content)
         if is_fhir_xml(root):
             yield from read_resources([("the file", object_of(root))], file.name, [])
