@@ -16,7 +16,7 @@ export HF_HUB_OFFLINE ?= 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow mutants reliability security lint types format docs results benchmarks release site clean
+.PHONY: help setup demo test test-slow mutants reliability security lint types format docs results benchmarks release lock site clean
 
 help:  ## Say what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -37,9 +37,20 @@ $(VENV)/.installed-benchmarks: $(VENV)/.installed
 	$(INSTALL) --editable '.[benchmarks]'
 	touch $@
 
-$(VENV)/.installed-release: $(VENV)/.installed
-	$(INSTALL) --editable '.[release]'
+$(VENV)/.installed-release: $(VENV)/.installed locks/release.txt
+	$(BIN)/python -m pip install --quiet --no-compile --require-hashes --requirement locks/release.txt
 	touch $@
+
+# Versions and hashes for all platforms, so that what is installed is what was tested, whatever a registry serves.
+LOCK = UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/uv pip compile --upgrade --universal --python-version 3.11 \
+	--constraint constraints.txt --generate-hashes --no-annotate --no-config --no-emit-index-url --quiet
+TOOLS = import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["release"], sep="\n")
+
+lock: $(VENV)/.installed-release  ## Write locks/ again: the newest versions that pyproject.toml allows, with hashes
+	$(LOCK) pyproject.toml --extra serve --extra postgres --output-file locks/container.txt >/dev/null
+	$(LOCK) pyproject.toml --extra all --extra postgres --extra milvus --extra onnx --extra ray \
+		--output-file locks/everything.txt >/dev/null
+	$(BIN)/python -c '$(TOOLS)' | $(LOCK) - --output-file locks/release.txt >/dev/null
 
 demo: setup  ## Index real health pages, answer five questions, measure: some minutes
 	$(BIN)/auscult demo

@@ -141,3 +141,34 @@ def test_filtering_does_not_change_the_remaining_hits(searcher: Searcher) -> Non
 def test_the_filter_needs_an_entity(searcher: Searcher) -> None:
     with pytest.raises(QueryError, match="a question about a thing"):
         searcher.find(Query("", "", text="red toes"), 3, SearchOptions(assertions=["affirmed"]))
+
+
+REPORTS = {
+    "denied": "No evidence of pulmonary embolism.",
+    "denied at length": "CT of the chest. No evidence of pulmonary embolism. The lungs are clear.",
+    "affirmed": "There is a large pulmonary embolism in the right main artery. The right heart is strained.",
+    "affirmed, too": "Bilateral pulmonary embolism with infarction of the left lower lobe.",
+    "other": "The lungs are clear. The heart is of normal size.",
+}
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
+    folder = tmp_path_factory.mktemp("reports") / "index"
+    made = [build_document(doc_id=name, title="CT", sections=[Section("", text)]) for name, text in REPORTS.items()]
+    build_index(made, ENCODER, folder)
+    return Searcher.open(folder, ENCODER)
+
+
+@pytest.mark.parametrize("query", [Query("", "pulmonary embolism"), Query("", "", text="pulmonary embolism")])
+def test_a_name_finds_what_affirms_it_first(reports: Searcher, query: Query) -> None:
+    hits = reports.search(query, 5)
+    assert {hit.doc_id for hit in hits[:2]} == {"affirmed", "affirmed, too"}
+    assert {hit.doc_id for hit in hits[2:4]} == {"denied", "denied at length"}
+    assert all(sum(hit.evidence.values()) == pytest.approx(hit.score, abs=1e-4) for hit in hits)
+    assert reports.search(query, 1)[0].doc_id == hits[0].doc_id
+
+
+@pytest.mark.parametrize("question", ["no pulmonary embolism", "without pulmonary embolism"])
+def test_a_denied_name_finds_denials_first(reports: Searcher, question: str) -> None:
+    assert reports.search(Query("", "pulmonary embolism", text=question), 1)[0].doc_id == "denied"

@@ -15,8 +15,10 @@ from auscult.encoders import RERANKER
 from auscult.index.reader import GenerationReader
 from auscult.interfaces import Assertion, FloatArray, Hit, SentenceScore
 from auscult.search.assertions import AssertionReader
+from auscult.search.certainty import UNLIKELY
 from auscult.search.evidence import EVIDENCE
 from auscult.search.marks import Marker
+from auscult.search.subjects import AskedSubject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +31,7 @@ class Weighed:
         probabilities: Probability that each passage answers.
         words: Share of each of the question's words, by idf.
         reread: What the re-ranker added to each score, NaN for passages that it did not read; empty without it.
+        denied: What was taken from each score because the passage only denies the entity, at most 0.
         holding: Returns which of these words a text holds.
     """
 
@@ -37,6 +40,7 @@ class Weighed:
     probabilities: Sequence[float]
     words: Mapping[str, float]
     reread: Sequence[float]
+    denied: Sequence[float]
     holding: Callable[[str], frozenset[str]]
 
 
@@ -51,6 +55,7 @@ class Findings:
         vector: Vector of the query.
         parts: Columns of each part of the vector, as (first, one past the last); empty for a vector without parts.
         marker: Marks sentences for the query.
+        subject: Says which sentences are about something else than the query.
         assertions: Reads what sentences say of the query's entity.
         weighed: None where the model's vectors alone scored.
     """
@@ -61,6 +66,7 @@ class Findings:
     vector: FloatArray
     parts: Mapping[str, tuple[int, int]]
     marker: Marker
+    subject: AskedSubject
     assertions: AssertionReader
     weighed: Weighed | None = None
     _directions: npt.NDArray[np.float64] = field(init=False, repr=False)
@@ -79,21 +85,25 @@ class Findings:
         return int(self.reader.passage_documents[self.rows[number]])
 
     def probability(self, number: int) -> float | None:
-        """Return the probability that a passage answers; None where the model's vectors alone scored."""
-        return None if self.weighed is None else self.weighed.probabilities[number]
+        """Return the probability that a passage answers; None where the model's vectors alone scored.
+
+        Of a passage about another patient than the query names it is below `UNLIKELY`.
+        """
+        if self.weighed is None:
+            return None
+        probability = self.weighed.probabilities[number]
+        return probability * UNLIKELY if self.subject.is_of_another(self.rows[number]) else probability
+
+    def marked(self, number: int) -> frozenset[int]:
+        """Return the numbers of a passage's sentences that are marked."""
+        row = self.rows[number]
+        stored = self.reader.stored(row)
+        return self.marker.marked(stored.passage, stored.text, stored.vectors, self.subject.others(row))
 
     def asserted(self, number: int) -> list[tuple[Assertion, ...]]:
         """Return what each sentence of a passage says of the query's entity; empty for one that does not mention it."""
         row = self.rows[number]
-        passage, text = self.reader.passage(row), self.reader.passage_text(row)
-        headings = (*passage.above, passage.heading)
-        assertions, lead = [], ""
-        for sentence in passage.sentences:
-            words = text[sentence.start - passage.start : sentence.end - passage.start]
-            assertions.append(self.assertions.read(words, headings, lead if sentence.list_item else ""))
-            if not sentence.list_item:
-                lead = words if words.endswith(":") else ""
-        return assertions
+        return self.assertions.of_passage(self.reader.passage(row), self.reader.passage_text(row))
 
     def only(self, assertions: Collection[Assertion], most: int) -> Findings:
         """Return the first passages with one of some assertions about the query's entity, or without a mention of it.
@@ -114,6 +124,7 @@ class Findings:
             evidence=self.weighed.evidence[numbers],
             probabilities=[self.weighed.probabilities[number] for number in numbers],
             reread=[self.weighed.reread[number] for number in numbers] if self.weighed.reread else [],
+            denied=[self.weighed.denied[number] for number in numbers],
         )
         rows, scores = [self.rows[number] for number in numbers], [self.scores[number] for number in numbers]
         return replace(self, rows=rows, scores=scores, weighed=weighed)
@@ -127,7 +138,7 @@ class Findings:
         stored = reader.stored(row)
         passage, text = stored.passage, stored.text
         ((entity, aspect, _),) = (reader.passage_vectors[row : row + 1].astype(np.float64) @ self._directions).tolist()
-        marked = self.marker.marked(passage, text, stored.vectors)
+        marked = self.marked(number)
         return Hit(
             rank=number + 1,
             passage_id=passage.passage_id,
@@ -241,4 +252,6 @@ def _contributions(weighed: Weighed, number: int) -> dict[str, float]:
     contributions = {name: share for name, share in zip(EVIDENCE, shares, strict=True) if share}
     if weighed.reread and not math.isnan(weighed.reread[number]):
         contributions[RERANKER] = weighed.reread[number]
+    if weighed.denied[number]:
+        contributions["denied"] = weighed.denied[number]
     return contributions

@@ -69,13 +69,20 @@ class Marker:
             if length := float(np.linalg.norm(vector[columns])):
                 self._direction[columns] = vector[columns] * (COSINES * len(parts) ** 0.5 / length)
 
-    def marked(self, passage: Passage, text: str, vectors: npt.NDArray[np.floating]) -> frozenset[int]:
+    def marked(
+        self,
+        passage: Passage,
+        text: str,
+        vectors: npt.NDArray[np.floating],
+        others: frozenset[int] = frozenset(),
+    ) -> frozenset[int]:
         """Return the numbers of the sentences of a passage that are marked.
 
         Args:
             passage: The passage, with its sentences.
             text: Text of the passage.
             vectors: Vectors of its sentences, (sentences, dim).
+            others: Numbers of sentences about another subject (`search.subjects`), which are never marked.
         """
         sentences = passage.sentences
         sentence_terms = [
@@ -84,13 +91,18 @@ class Marker:
         scores = (vectors.astype(np.float32) @ self._direction).tolist()
         for number, terms in enumerate(sentence_terms):
             scores[number] += self._share(terms)
-        return frozenset(_with_lists(self._best(sentences, sentence_terms, scores), sentences, text, passage.start))
+        best = self._best(sentences, sentence_terms, scores, others)
+        return frozenset(_with_lists(best, sentences, text, passage.start) - others if best else ())
 
     def _best(
-        self, sentences: Sequence[Sentence], sentence_terms: Sequence[frozenset[str]], scores: Sequence[float]
+        self,
+        sentences: Sequence[Sentence],
+        sentence_terms: Sequence[frozenset[str]],
+        scores: Sequence[float],
+        others: frozenset[int],
     ) -> list[int]:
         """Return the numbers of the marked sentences, best first, before lists are completed."""
-        order = sorted(range(len(scores)), key=lambda number: -scores[number])
+        order = sorted(frozenset(range(len(scores))) - others, key=lambda number: (-scores[number], number))
         if len(order) < 2 or scores[order[0]] <= 0:
             return order if len(order) == 1 else []
         best = order[0]

@@ -26,13 +26,14 @@ from auscult.index.reader import GenerationReader, vocabulary_of
 from auscult.index.titles import with_subjects
 from auscult.index.words import analyse
 from auscult.interfaces import Assertion, DocumentEncoder, ExpandsTexts, FloatArray, Hit, Ranking, Terms
-from auscult.search.assertions import AssertionReader
+from auscult.search.assertions import DENIED, AssertionReader, is_name_alone, names_asked
 from auscult.search.certainty import FIRST, SAMPLED, Background, asked_and_held, shares_of_first
 from auscult.search.evidence import READ_BY_SENTENCE, SENTENCE, Reasons, best_sentences, question_terms
 from auscult.search.findings import Findings, Weighed, directions
 from auscult.search.fusion import Fusion
 from auscult.search.marks import Marker
 from auscult.search.reranking import read_again
+from auscult.search.subjects import AskedSubject
 from auscult.understanding import Query, QuestionParser
 from auscult.understanding.aspects import ReadsAspects
 from auscult.understanding.conversation import understand_next
@@ -304,7 +305,9 @@ class Searcher:
         vector = self.vectors([query])[0] if encoded is None else encoded
         words = reader.words.shares(question_terms(query))
         reasons, background = self._reasons(query, vector)
-        rows, scores, evidence, first = self._best(query, vector, reasons, max(k, rerank), options)
+        assertions, is_name = AssertionReader(names_asked(query)), is_name_alone(query)
+        most = max(k, rerank, READ_BY_SENTENCE if is_name else 0)
+        rows, scores, evidence, first = self._best(query, vector, reasons, most, options)
         first_ten = shares_of_first(scores, first)
         reread: list[float] = []
         if rerank:
@@ -313,6 +316,14 @@ class Searcher:
             order = np.argsort(-scores, kind="stable")[:k]
             reread = np.append(shares, np.full(len(rows) - len(shares), np.nan))[order].tolist()
             rows, scores, evidence, first_ten = rows[order], scores[order], evidence[order], first_ten[order]
+        denied = np.zeros(len(rows), scores.dtype)
+        if is_name:
+            denies = [assertions.denies(reader.passage(row), reader.passage_text(row)) for row in rows.tolist()]
+            denied[denies] = (DENIED - 1) * np.maximum(scores[denies], 0)
+            order = np.argsort(-(scores + denied), kind="stable")[:k]
+            reread = [reread[place] for place in order] if reread else reread
+            denied, evidence, first_ten = denied[order], evidence[order], first_ten[order]
+            rows, scores = rows[order], scores[order] + denied
         shares_held = asked_and_held(self.index, query, rows)
         weighed = Weighed(
             evidence=evidence,
@@ -322,6 +333,7 @@ class Searcher:
             ),
             words=words,
             reread=reread,
+            denied=denied.tolist(),
             holding=analyse.holding(words),
         )
         return Findings(
@@ -331,7 +343,8 @@ class Searcher:
             vector=vector,
             parts=parts,
             marker=Marker(query, vector, parts, words),
-            assertions=AssertionReader(query.all_names),
+            subject=AskedSubject(query, reader, rows.tolist()),
+            assertions=assertions,
             weighed=weighed,
         )
 
@@ -364,7 +377,8 @@ class Searcher:
             vector=vector,
             parts=parts,
             marker=Marker(query, vector, parts, {}),
-            assertions=AssertionReader(query.all_names),
+            subject=AskedSubject(query, self.index.reader, rows.tolist()),
+            assertions=AssertionReader(names_asked(query)),
         )
 
     @cached_property
@@ -381,8 +395,13 @@ class Searcher:
         vectors: FloatArray = self.index.reader.passage_vectors[self.sample]
         return vectors
 
-    def marked(self, query: Query, row: int) -> frozenset[int]:
+    def marked(self, query: Query, row: int, subject: AskedSubject | None = None) -> frozenset[int]:
         """Return the numbers of the sentences of a passage that its hit marks for a query.
+
+        Args:
+            query: The query, understood.
+            row: Row of the passage.
+            subject: That of the search that found it, whose other hits may tell patients apart.
 
         Raises:
             QueryError: The query is empty.
@@ -390,7 +409,8 @@ class Searcher:
         reader = self.index.reader
         words = reader.words.shares(question_terms(query))
         marker = Marker(query, self.vectors([query])[0], self.index.manifest.model.parts, words)
-        return marker.marked(reader.passage(row), reader.passage_text(row), reader.sentence_vectors(row))
+        others = (subject or AskedSubject(query, reader)).others(row)
+        return marker.marked(reader.passage(row), reader.passage_text(row), reader.sentence_vectors(row), others)
 
     def gather(self, query: Query) -> tuple[FloatArray, FloatArray, Background]:
         """Return a query's vector, (dim,), the evidence of all passages, and how that is distributed over a sample.

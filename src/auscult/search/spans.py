@@ -11,14 +11,17 @@ paragraph, or a list and its lead-in, costs INSIDE, in standard deviations of on
 so that all spans of a document are weighed in O(sentences · most), after O(sentences · dim) for the scores. A span
 never crosses a heading (`Frame`).
 
-A sentence is scored by its aspect share where an aspect is asked for, since all of a document is about its entity; else
-by the model's whole. The asked words, which find documents, mark sentences that name the entity rather than those that
-answer: `benchmarks/spans.py` measures both.
+What a span may take in is what the hit of its passage may mark (`search.subjects`): of a document about many subjects
+only the entries about the one that was asked for, and always the marked sentences (`find_answer`).
+
+A sentence is scored by its aspect share where an aspect is asked for, since what a span may take in is all about the
+entity; else by the model's whole. The asked words, which find documents, mark sentences that name the entity rather
+than those that answer: `benchmarks/spans.py` measures both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -31,7 +34,7 @@ from auscult.errors import ConfigError, QueryError
 from auscult.index.words import analyse
 from auscult.search.evidence import question_terms
 from auscult.search.marks import begins_block
-from auscult.search.searcher import Searcher
+from auscult.search.searcher import Searcher, SearchOptions
 from auscult.understanding import Query
 
 IntArray = npt.NDArray[np.int64]
@@ -65,14 +68,23 @@ class Frame:
         return np.append(self.begins_block[1:], True)[: len(self.blocks)]
 
 
-def frame_of(document: Document) -> Frame:
+def frame_of(document: Document, others: Collection[int] = ()) -> Frame:
     """Return the blocks (a paragraph, or a list with its lead-in) and sections of a document's sentences.
 
     A section ends where a passage with another heading begins. A passage with the same heading, or without one,
     continues the section: long sections are often split into several passages.
+
+    Args:
+        document: The document.
+        others: Numbers of sentences about other subjects: a section ends before and after them.
     """
     sentences = document.sentences
     sections = _sections(document)
+    if others:
+        is_other = np.zeros(len(sections), bool)
+        is_other[[*others]] = True
+        turns = (np.diff(sections, prepend=0) != 0) | (np.diff(is_other, prepend=is_other[0]) != 0)
+        sections = np.cumsum(turns).tolist()
     blocks, block = [], -1
     for number in range(len(sentences)):
         same_section = number > 0 and sections[number] == sections[number - 1]
@@ -145,6 +157,8 @@ class SpanLimits:
 
 
 DEFAULT: Final = SpanLimits()
+SHOWN: Final = 10
+"""Hits of the search from which a document is opened, whose patients a question may tell apart."""
 
 
 class SpanFinder:
@@ -154,13 +168,21 @@ class SpanFinder:
         document: The document.
         scores: Scores of its sentences, in order, (sentences,).
         limits: Limits of the spans to find.
+        others: Numbers of sentences about other subjects. A span ends before them, unless it grows.
     """
 
-    def __init__(self, document: Document, scores: Sequence[float] | Scores, limits: SpanLimits = DEFAULT) -> None:
+    def __init__(
+        self,
+        document: Document,
+        scores: Sequence[float] | Scores,
+        limits: SpanLimits = DEFAULT,
+        others: Collection[int] = (),
+    ) -> None:
         self.document = document
         self.scores: Scores = np.asarray(scores, np.float64)
         self.limits = limits
-        self.frame: Frame = frame_of(document)
+        self.frame: Frame = frame_of(document, others)
+        self._is_other: BoolArray = np.isin(np.arange(len(self.frame.starts)), [*others])
         if len(self.scores) != len(self.frame.starts):
             raise ConfigError(f"scores of {len(self.frame.starts)} sentences", str(len(self.scores)), "score them all")
         self._sums = np.concatenate([np.zeros(1), np.cumsum(self.scores)])
@@ -180,19 +202,42 @@ class SpanFinder:
         start, end = int(self.frame.starts[first]), int(self.frame.ends[last - 1])
         return Span(self.document.doc_id, start, end, first, last, self.mean(first, last))
 
-    def best(self, first: int = 0, last: int | None = None) -> Span | None:
-        """Return the best span inside sentences first to last, exclusive; None where there are no sentences."""
+    def best(self, first: int = 0, last: int | None = None, marked: Collection[int] = ()) -> Span | None:
+        """Return the best span inside sentences first to last, exclusive; None where none is about what was asked.
+
+        Args:
+            first: First sentence.
+            last: One past the last sentence; None for all.
+            marked: Numbers of sentences in that range that the span has to have, or those of one section.
+        """
         last = len(self.scores) if last is None else last
         if first >= last:
             return None
+        marked = self._of_one_section(marked)
         weighed = self._weighed()[first:last]
-        inside = np.arange(first, last)[:, None] + np.arange(1, weighed.shape[1] + 1) <= last
+        begins = np.arange(first, last)[:, None]
+        ends = begins + np.arange(1, weighed.shape[1] + 1)
+        inside = (ends <= last) & ~self._is_other[begins]
+        if marked:
+            inside &= (begins <= marked[0]) & (ends > marked[-1])
         weighed = np.where(inside, weighed, -np.inf)
         row, further = divmod(int(np.argmax(weighed)), weighed.shape[1])
         if np.isfinite(weighed[row, further]):
             return self.span(first + row, first + row + further + 1)
+        if marked:
+            return self.span(marked[0], marked[-1] + 1)
+        if self._is_other[first:last].any():
+            return None
         # The range is shorter than the shortest span.
         return self.span(first, min(last, first + self.limits.most))
+
+    def _of_one_section(self, marked: Collection[int]) -> list[int]:
+        """Return those of some sentences that are in one section, in order: that of the best one."""
+        if not marked:
+            return []
+        sections = self.frame.sections
+        section = sections[max(marked, key=lambda number: (self.scores[number], -number))]
+        return sorted(number for number in marked if sections[number] == section)
 
     def grow(self, span: Span) -> Span:
         """Return the next larger span: whole blocks, then one more block, then whole sections; else the same span."""
@@ -287,6 +332,63 @@ def finder(
         contained = map(analyse.holding(shares), map(document.slice, document.sentences))
         scores = scores + np.array([sum(shares[term] for term in terms) for terms in contained])
     return SpanFinder(document, scores, limits)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundAnswer:
+    """The answer in an opened document.
+
+    Attributes:
+        finder: Finder of its spans.
+        passage: Number of the passage that answers, in the document.
+        span: The best span; None in a document without sentences.
+        marked: Numbers of the sentences that the hit of the passage marks, in the document.
+    """
+
+    finder: SpanFinder
+    passage: int
+    span: Span | None
+    marked: frozenset[int]
+
+
+def find_answer(searcher: Searcher, query: Query, doc_id: str, passage_id: str = "") -> FoundAnswer:
+    """Find where a document answers, as the hit of its passage does.
+
+    The span has the sentences that the hit marks, and others only where they are about what was asked: where title or
+    headings say so, all that are not about another subject; of an entry, that entry; else those between the marks.
+
+    Args:
+        searcher: An opened index.
+        query: As for `Searcher.search`.
+        doc_id: Id of the document.
+        passage_id: The passage that was found; empty or unknown for the document's best one.
+
+    Raises:
+        QueryError: The query is empty, or the id unknown.
+        ModelError: The model has no vector for the query.
+    """
+    scored = finder(searcher, query, doc_id)
+    passages = scored.document.passages
+    numbers = [number for number, passage in enumerate(passages) if passage.sentences]
+    if not numbers:
+        return FoundAnswer(scored, 0, None, frozenset())
+    found = searcher.find(query, SHOWN)
+    rows = searcher.index.reader.passages_of(searcher.index.reader.document_rows[doc_id])
+    number = next((each for each in numbers if passages[each].passage_id == passage_id), -1)
+    if number < 0:
+        of_document = [row for row in found.rows if row in rows]
+        best = of_document or searcher.find(query, 1, SearchOptions(documents=(doc_id,))).rows
+        number = best[0] - rows.start
+    first = sum(len(passage.sentences) for passage in passages[:number])
+    last = first + len(passages[number].sentences)
+    marked = frozenset(first + place for place in searcher.marked(query, rows[number], found.subject))
+    about = found.subject.about(rows[number])
+    if about is None:
+        others = set(range(first, last)).difference(range(min(marked, default=first), max(marked, default=last) + 1))
+    else:
+        others = set(range(first, last)).difference(marked, (first + place for place in about))
+    restricted = SpanFinder(scored.document, scored.scores, others=others)
+    return FoundAnswer(restricted, number, restricted.best(first, last, marked), marked)
 
 
 def _sentence_scores(searcher: Searcher, query: Query, row: int) -> Scores:

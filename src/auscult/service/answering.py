@@ -83,6 +83,7 @@ _IN_WORDS: Final = {
     "entity_vector": "the passage means what was asked about",
     "aspect_vector": "the passage means what was asked of it",
     "question_vector": "the passage means what the question means",
+    "denied": "the passage only denies what was searched for",
 }
 _READ_AGAIN: Final = "read together with the question, the passage answers"
 

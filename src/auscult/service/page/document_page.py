@@ -17,13 +17,13 @@ from auscult.errors import ModelError, QueryError
 from auscult.interfaces import display_name
 from auscult.search import Searcher
 from auscult.search.explain import ScoreCurves, describe, explain
-from auscult.search.spans import finder
+from auscult.search.spans import find_answer
 from auscult.service.caller import Asking, allowed
 from auscult.service.errors import Refusal
 from auscult.service.page.asking import PageQuestion, document_path
 from auscult.service.page.context import context_of, rendered, searcher_for
 from auscult.service.page.hits import date_of
-from auscult.service.page.reading import Answer, Part, answer_in, parted, parts_of
+from auscult.service.page.reading import Answer, answer_in, parted, parts_of
 from auscult.service.page.search_page import understand
 from auscult.service.routes import Stated, audited, documents, row_of
 from auscult.understanding import Query
@@ -166,7 +166,7 @@ def document(request: Request, index: str, doc_id: str, caller: Asking, state: S
             understood = understand(searcher, question)
             query, question = understood.query, question.settled(understood)
     if query is not None:
-        curves, answer = _scored(searcher, query, doc_id, parts, parameters)
+        curves, answer = _scored(searcher, query, doc_id, parameters)
     audited(request, "view", index=index, query=question.words, doc_ids=[doc_id], result=1)
     page = replace(context_of(request, state, caller, "document", index), counts=searcher.index.manifest.counts)
     path = document_path(index, doc_id)
@@ -203,7 +203,7 @@ def document(request: Request, index: str, doc_id: str, caller: Asking, state: S
 
 
 def _scored(
-    searcher: Searcher, query: Query, doc_id: str, parts: list[Part], parameters: Mapping[str, str]
+    searcher: Searcher, query: Query, doc_id: str, parameters: Mapping[str, str]
 ) -> tuple[CurvesView | None, Answer | None]:
     """Return the curves of a document for a query, and its answer; None where the model has no vector for the query.
 
@@ -211,19 +211,12 @@ def _scored(
         searcher: Searcher of the index.
         query: The query, understood.
         doc_id: Id of the document.
-        parts: Passages of the document.
         parameters: "p" is the id of the passage that was found, and "s" the sentences that were chosen.
     """
     curves, answer = None, None
     with suppress(QueryError, ModelError):
-        curves, weighed = curves_view(explain(searcher, query, doc_id)), finder(searcher, query, doc_id)
-        reader = searcher.index.reader
-        passages = reader.passages_of(row_of(reader, doc_id))
-
-        def marked(number: int) -> frozenset[int]:
-            return searcher.marked(query, passages[number])
-
-        answer = answer_in(weighed, parts, parameters.get("p", ""), parameters.get("s", ""), marked)
+        curves = curves_view(explain(searcher, query, doc_id))
+        answer = answer_in(find_answer(searcher, query, doc_id, parameters.get("p", "")), parameters.get("s", ""))
     return curves, answer
 
 

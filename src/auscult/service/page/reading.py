@@ -7,12 +7,12 @@ sentences, such as bullets, are kept.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from auscult.documents import Document, Passage, Sentence
-from auscult.search.spans import Span, SpanFinder
+from auscult.search.spans import FoundAnswer
 
 _MARKER: Final = re.compile(r"(?:[-*+•‣◦▪●○·–—]|\(?\d{1,2}[.)]|\(?[a-z][)])\s+")
 
@@ -167,27 +167,17 @@ class Answer:
         return "-".join(map(str, self.chain[self.at + 1])) if self.at + 1 < len(self.chain) else ""
 
 
-def answer_in(
-    finder: SpanFinder, parts: list[Part], passage_id: str, given: str, marked: Callable[[int], frozenset[int]]
-) -> Answer | None:
-    """Return the answer to mark in a document; None where it has no sentence.
+def answer_in(found: FoundAnswer, given: str) -> Answer | None:
+    """Return the answer to mark in a document; None where no sentence is about what was asked.
 
     Args:
-        finder: The span finder of the document, with the scores of its sentences.
-        parts: Its passages.
-        passage_id: Id of the passage that was found; an empty or unknown one gives the best span of all.
+        found: What `find_answer` found in the document.
         given: "first-last" from the URL; ignored where the document has no such sentences.
-        marked: Returns the sentences that the hit of a passage highlights, by the number of the passage.
     """
-    part = next(
-        (candidate for candidate in parts if candidate.passage_id == passage_id and candidate.last > candidate.first),
-        None,
-    )
+    finder, span = found.finder, found.span
     first, last = map(int, match.groups()) if (match := _SPAN.fullmatch(given)) else (0, 0)
     if first < last <= len(finder.scores):
-        span: Span | None = finder.span(first, last)
-    else:
-        span = finder.best(part.first, part.last) if part else finder.best()
+        span = finder.span(first, last)
     if span is None:
         return None
     chain = [span]
@@ -196,13 +186,10 @@ def answer_in(
     at = len(chain) - 1
     while len(chain) < at + _STEPS and (larger := finder.grow(chain[-1])) != chain[-1]:
         chain.append(larger)
-    if part is None:
-        best = max(range(span.first, span.last), key=lambda number: finder.scores[number])
-        part = next(candidate for candidate in parts if candidate.first <= best < candidate.last)
     return Answer(
         first=span.first,
         last=span.last,
         chain=tuple((stretch.first, stretch.last) for stretch in chain),
         at=at,
-        top=frozenset(part.first + number for number in marked(part.number)),
+        top=found.marked,
     )

@@ -11,7 +11,7 @@ from auscult import schema
 from auscult.interfaces import Assertion
 from auscult.provenance import now
 from auscult.search.coverage import Cell, cover
-from auscult.search.spans import Span, finder
+from auscult.search.spans import find_answer
 from auscult.service import answering, models
 from auscult.service.caller import Asking, allowed
 from auscult.service.errors import Refusal, disk_refusal
@@ -151,10 +151,10 @@ def spans(request: Request, body: models.SpanRequest, caller: Asking, state: Sta
     searcher = searcher_of(request, caller, state, "view", body.index, query=query, doc_ids=[body.doc_id])
     understanding = answering.understand(searcher, body)
     row = row_of(searcher.index.reader, body.doc_id)
-    span_finder = finder(searcher, understanding.query, body.doc_id)
-    span: Span | None
+    found = find_answer(searcher, understanding.query, body.doc_id)
+    span_finder, span = found.finder, found.span
     if body.step == "best":
-        span = span_finder.best()
+        pass
     elif body.first >= body.last or body.last > len(span_finder.scores):
         message = "expected sentences of the document in 'first' and 'last', got others"
         raise Refusal(422, "bad_span", message, "take both from a span, or ask for the best one")
@@ -162,7 +162,9 @@ def spans(request: Request, body: models.SpanRequest, caller: Asking, state: Sta
         given = span_finder.span(body.first, body.last)
         span = span_finder.grow(given) if body.step == "grow" else span_finder.shrink(given)
     if span is None:
-        raise Refusal(404, "no_sentence", "expected a document with sentences, got one without", "choose another")
+        raise Refusal(
+            404, "no_sentence", "expected a sentence about what was asked, got none", "choose another document"
+        )
     audited(request, "view", index=body.index, query=query, doc_ids=[body.doc_id], result=1)
     places = answering.places_of(searcher.index.reader.original_layout(row), span.start, span.end)
     return to_response(

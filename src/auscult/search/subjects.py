@@ -1,0 +1,262 @@
+"""Which sentences of a passage are about something else than a question: another row, entry or patient.
+
+All that marks sentences asks this module: hits (`search.marks`) and opened documents (`search.spans`).
+
+Most documents are about one thing, and all of their sentences are about it. A formulary, a sheet or a list of patients
+has an entry for each of many (`search.entries`). Of these the question names some: by its entity, or by those of its
+words that title and headings do not have and that say more than how questions are worded. An entry is about another
+subject where
+
+    others hold such a word in their label and it does not, or only some of those that another label holds; else
+    others begin with such a word, and it does not; else
+    others hold such a word, and it does not.
+
+A word that all entries hold tells none of them apart. Where the entries have names and none holds what the question
+names, all of them are about other subjects.
+
+Records of patients are told apart by `search.persons`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import cached_property, lru_cache
+from typing import Final
+
+from auscult.concepts.names import normalise_name
+from auscult.index.reader import GenerationReader
+from auscult.index.words import analyse
+from auscult.search.entries import CELLS, Entry, entries_of
+from auscult.search.persons import (
+    NOBODY,
+    AskedPerson,
+    Identity,
+    folded_words,
+    identity_in,
+    identity_of,
+    name_in_heading,
+    persons_in,
+)
+from auscult.understanding import Query
+from auscult.understanding.reading import ASKING_WORDS
+from auscult.understanding.saying import SAYING_NOTHING
+
+NOTHING: Final[frozenset[int]] = frozenset()
+_HEAD: Final = 60
+"""Letters of an entry in which a further name of its subject stands, such as a brand's."""
+_LONG_NUMBER: Final = 4
+_MOST_ASKED: Final = 16
+_LOOKED_BACK, _OPENING = 3, 2_000
+"""Passages before one in which its patient may be named, and letters of the document's first passage."""
+_TOLD_APART: Final = 50
+"""Hits whose patients a question may tell apart, the best ones."""
+_NAMED: Final = 0.75
+_NAMES_AT_LEAST: Final = 3
+_WORD: Final = re.compile(r"[^\W_]+")
+#: Words that questions are worded with, and that name rows of tables, too.
+_OF_ROWS: Final = frozenset(["alcohol", "baby", "breast", "child", "kidney", "older", "pregnancy", "pregnant"])
+_SAYING: Final = (SAYING_NOTHING | frozenset(ASKING_WORDS) | frozenset({"patient", "patients"})) - _OF_ROWS
+Keys = frozenset[int]
+"""Numbers of names that a text holds."""
+
+
+class AskedSubject:
+    """What a question names, and which sentences are about something else.
+
+    Args:
+        query: The query, understood.
+        reader: Of the index.
+        rows: Rows of the passages that were found, whose patients the question may tell apart.
+    """
+
+    def __init__(self, query: Query, reader: GenerationReader, rows: Sequence[int] = ()) -> None:
+        self._reader = reader
+        self._rows = rows
+        self._text = query.text or query.terms
+        entity = [frozenset(analyse(name)) for name in query.all_names if analyse(name)]
+        of_entity = frozenset[str]().union(*entity)
+        #: Each name as its alternatives: sets of terms.
+        self._names: list[list[frozenset[str]]] = [entity] if entity else []
+        self._has_entity = bool(entity)
+        for word in dict.fromkeys(_words_naming(query)):
+            terms = frozenset(analyse(word))
+            if terms and not terms <= of_entity:
+                self._names.append([terms])
+        del self._names[_MOST_ASKED:]
+        self._holding = analyse.holding({term for name in self._names for terms in name for term in terms})
+        self._others = lru_cache(maxsize=256)(self._others_in)
+        self._identities = lru_cache(maxsize=256)(self._identities_in)
+
+    def others(self, row: int) -> frozenset[int]:
+        """Return the numbers of a passage's sentences that are about another subject or patient.
+
+        Args:
+            row: Row of the passage.
+        """
+        return self._others(row)
+
+    def is_of_another(self, row: int) -> bool:
+        """Return whether all of a passage is about another patient than the question names."""
+        identities = self._identities(row)
+        return bool(identities) and all(self._is_another(row, each) for each in dict.fromkeys(identities))
+
+    def about(self, row: int) -> frozenset[int] | None:
+        """Return the numbers of a passage's sentences that are surely about what the question names.
+
+        Those are the entries about it; else all that are not about another patient, where title and headings have the
+        entity, or more of the question's names than they lack. None where nothing says so.
+
+        Args:
+            row: Row of the passage.
+        """
+        others, entries = self.others(row), self._entries(row)
+        if self._of_other_entries(row):
+            return frozenset().union(*(entry.sentences for entry in entries)) - others
+        stated = self._held(self._path(row))
+        is_stated = (self._has_entity and 0 in stated) or len(stated) > len(self._names) / 2
+        if others or is_stated or not self._names:
+            return frozenset(range(len(self._reader.passage(row).sentences))) - others
+        return NOTHING if _are_named(entries) else None
+
+    def _others_in(self, row: int) -> frozenset[int]:
+        identities = self._identities(row)
+        of_others = {identity for identity in frozenset(identities) if self._is_another(row, identity)}
+        others = {number for number, identity in enumerate(identities) if identity in of_others}
+        return self._of_other_entries(row).union(others)
+
+    def _of_other_entries(self, row: int) -> frozenset[int]:
+        """Return the numbers of a passage's sentences that are of entries about other subjects."""
+        entries = self._entries(row) if self._names else []
+        others = self._other_entries(entries, self._held(self._path(row))) if entries else []
+        return frozenset(number for entry in others for number in entry.sentences)
+
+    def _entries(self, row: int) -> list[Entry]:
+        passage, text = self._reader.passage(row), self._reader.passage_text(row)
+        return entries_of(passage.sentences, text, passage.start)
+
+    def _other_entries(self, entries: Sequence[Entry], stated: Keys) -> list[Entry]:
+        """Return the entries about other subjects.
+
+        Args:
+            entries: All entries of a passage.
+            stated: The names that title and headings have.
+        """
+        in_text = [self._held(entry.text) - stated for entry in entries]
+        usual = {key for key in frozenset().union(*in_text) if sum(key in keys for keys in in_text) > len(entries) / 2}
+        candidates, is_found = list(entries), False
+        for part, exactly in ((_label, True), (_head, True), (_whole, False)):
+            held = [
+                self._held(part(entry)) - stated - (frozenset() if part is _label else usual) for entry in candidates
+            ]
+            held = [keys - frozenset.intersection(*held) for keys in held]
+            if not any(held):
+                continue
+            is_found = True
+            candidates = [
+                entry
+                for entry, keys in zip(candidates, held, strict=True)
+                if (keys and not (exactly and any(keys < other for other in held)))
+                or (not exactly and _asks_for(self._text, entry.label))
+            ]
+        if not is_found and not stated and _are_named(entries):
+            missing = frozenset(range(len(self._names))).difference(*in_text)
+            return list(entries) if missing else []
+        return [entry for entry in entries if entry not in candidates]
+
+    def _held(self, text: str) -> Keys:
+        """Return which names a text has."""
+        terms = self._holding(text)
+        return frozenset(
+            number for number, name in enumerate(self._names) if terms and any(each <= terms for each in name)
+        )
+
+    def _path(self, row: int) -> str:
+        """Return title and headings of a passage."""
+        passage = self._reader.passage(row)
+        record = self._reader.document_record(int(self._reader.passage_documents[row]))
+        return "\n".join((record.title, *passage.above, passage.heading))
+
+    @cached_property
+    def _person(self) -> AskedPerson:
+        found = (
+            identity
+            for row in self._rows[:_TOLD_APART]
+            for identity in dict.fromkeys(self._identities(row))
+            if identity
+        )
+        return AskedPerson(self._text, tuple(dict.fromkeys(found)))
+
+    def _is_another(self, row: int, identity: Identity) -> bool:
+        return bool(identity) and self._person.is_another(identity, folded_words(self._reader.passage_text(row)))
+
+    def _identities_in(self, row: int) -> tuple[Identity, ...]:
+        """Return whom each sentence of a passage is about."""
+        reader, passage = self._reader, self._reader.passage(row)
+        document = int(reader.passage_documents[row])
+        record, first = reader.document_record(document), reader.passages_of(document).start
+        stated = identity_of(record.metadata)
+        back = max(first, row - _LOOKED_BACK)
+        before = [reader.passage_text(first)[:_OPENING]] if first < back else []
+        before += [reader.passage_text(each) for each in range(back, row)]
+        text = reader.passage_text(row)
+        offset = sum(len(each) + 1 for each in before)
+        persons = persons_in("\n".join((*before, text)))
+        is_told = any(identity for _, identity in persons)
+        named = frozenset(filter(None, map(name_in_heading, (record.title, *passage.above, passage.heading))))
+        headings = named
+        if named and not (stated.numbers or is_told):
+            # Words that the text has in lower case, such as those of "Kidney Disease Diet", are no names.
+            lower = frozenset(word for word in _WORD.findall("\n".join((*before, text))) if word.islower())
+            headings = frozenset(name for name in named if lower.isdisjoint(name))
+        identities, of_row = [], NOBODY
+        for sentence in passage.sentences:
+            begin, end = sentence.start - passage.start, sentence.end - passage.start
+            identity = next((each for start, each in reversed(persons) if start < offset + end), NOBODY)
+            if not identity.names and not stated.names and headings:
+                identity |= Identity(headings)
+            # A row of a table goes on in the sentences of its last cell.
+            if CELLS in text[begin:end]:
+                of_row = identity_in(text[begin:end])
+            elif sentence.begins_paragraph:
+                of_row = NOBODY
+            identities.append(of_row or (identity | stated if identity.names <= stated.names else identity) or stated)
+        return tuple(identities)
+
+
+def _words_naming(query: Query) -> Iterable[str]:
+    """Yield the words of a question that may name what it is about."""
+    aspects = {term for aspect in query.aspects for term in analyse(aspect)}
+    for match in _WORD.finditer(query.text or query.entity):
+        word, key = match[0].lower(), normalise_name(match[0])
+        if not _SAYING.isdisjoint((word, key)) or (word.isdigit() and len(word) < _LONG_NUMBER):
+            continue
+        if not aspects.issuperset(analyse(word)):
+            yield word
+
+
+def _label(entry: Entry) -> str:
+    return entry.label
+
+
+def _head(entry: Entry) -> str:
+    return entry.text[: len(entry.label) + _HEAD]
+
+
+def _whole(entry: Entry) -> str:
+    return entry.text
+
+
+def _asks_for(question: str, label: str) -> bool:
+    """Return whether a question has a word of a label, such as "dose"."""
+    return not frozenset(analyse(question)).isdisjoint(analyse(label))
+
+
+def _are_named(entries: Sequence[Entry]) -> bool:
+    """Return whether most labels are names: they begin with a letter, and questions are not worded with them."""
+    named = [
+        entry
+        for entry in entries
+        if entry.label[:1].isalpha() and _SAYING.isdisjoint(normalise_name(entry.label).split())
+    ]
+    return len(named) >= max(_NAMES_AT_LEAST, _NAMED * len(entries))
