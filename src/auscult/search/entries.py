@@ -20,15 +20,17 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from auscult.documents import Sentence
-from auscult.search.persons import says_who
+from auscult.search.persons import CELLS, says_who
 
-CELLS: Final = " | "
 _MOST_LABEL, _MOST_TITLE, _LONGEST_LABEL = 8, 8, 100
 _DOSED: Final = 0.6
 """Share of lines that begin with a name and a number, from which on these are entries. Prose has a few such lines."""
 _BULLET: Final = re.compile(r"\s*(?:[-*+•‣◦▪●○·–—]|\(?\d{1,3}[.)]|\(?[a-z][)])\s+")
-_NAMED: Final = re.compile(r"([^:;.|\n]*[^\W\d_][^:;|\n]*?)(?::\s|:$|\s[-–—=→]+\s|\t|[.…]{3,}|—)")
-_DOSE: Final = re.compile(r"([^\W\d_][^\d:;|\n]*?)\s*\(?(?=\d)")
+# A name is what stands before the first of these. One expression for both would take quadratic time.
+_AFTER_NAME: Final = re.compile(r":\s|:$|\s[-–—=→]+\s|\t|[.…]{3,}|—")
+_NO_NAME: Final = re.compile(r"[:;|\n]")
+_BEGINS_NAME: Final = re.compile(r"[^.]*?[^\W\d_]")
+_DOSE: Final = re.compile(r"[^\W\d_][^\d:;|\n]*(?=\d)")
 _STOP: Final = (".", "!", "?", ";", ",")
 _CLAUSE: Final = re.compile(r"[.!?;]\s")
 
@@ -131,11 +133,22 @@ def _lines(sentences: Sequence[Sentence], text: str, start: int) -> list[_Line]:
             line.cell = _first_cell(line.text)
             continue
         opening = line.text[:_LONGEST_LABEL]
-        named, dosed = _NAMED.match(opening), _DOSE.match(opening)
+        name, dosed = _name_before_details(opening), _DOSE.match(opening)
         # "Patient: Mary Smith" and "MRN: 0816" are of one patient (`search.persons`).
-        line.name = _short(named[1]) if named and not says_who(opening) else ""
-        line.dosed = _short(dosed[1]) if dosed else ""
+        line.name = _short(name) if name and not says_who(opening) else ""
+        line.dosed = _short(dosed[0].rstrip(" \t(")) if dosed else ""
     return lines
+
+
+def _name_before_details(opening: str) -> str:
+    """Return what stands before the first colon, dash or tab that has a name before it; empty if there is none."""
+    for after in _AFTER_NAME.finditer(opening):
+        name = opening[: after.start()]
+        if _NO_NAME.search(name):
+            break
+        if _BEGINS_NAME.match(name):
+            return name
+    return ""
 
 
 def _short(label: str) -> str:

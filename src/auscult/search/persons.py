@@ -88,7 +88,9 @@ _DATE: Final = re.compile(
     r"|(?P<day>\d{1,2})(?:st|nd|rd|th|\.)?[\s-]+(?:of\s+)?(?P<month>[^\W\d_]{3,9})\.?,?[\s-]+(?P<year>\d{4})"
     r"|(?P<month2>[^\W\d_]{3,9})\.?\s+(?P<day2>\d{1,2})(?:st|nd|rd|th)?,?\s+(?P<year2>\d{4}))(?!\d)"
 )
-_ROW: Final = re.compile(r"^.* \| .*$", re.MULTILINE)
+CELLS: Final = " | "
+"""Stands between the cells of a table's row."""
+_ROW: Final = re.compile(rf"^.*{re.escape(CELLS)}.*$", re.MULTILINE)
 _OTHER_PEOPLE: Final = re.compile(
     r"\b(?:next of kin|kin|carer|caregiver|contact|gp|consultant|doctor|physician|surgeon|nurse|relation|spouse|wife|"
     r"husband|mother|father|sister|brother|daughter|son|guardian|referrer|referred by|author|signed)\b",
@@ -141,7 +143,7 @@ def persons_in(text: str) -> list[tuple[int, Identity]]:
     """
     matches = [
         match
-        for match in _LABELLED.finditer(_ROW.sub(lambda row: "\0" * len(row[0]), text))
+        for match in _LABELLED.finditer(_ROW.sub(lambda row: "\0" * len(row[0]), text) if CELLS in text else text)
         if not _OTHER_PEOPLE.search(text[max(0, match.start() - _AROUND) : match.start("value")])
     ]
     begun: list[list[re.Match[str]]] = []
@@ -178,6 +180,32 @@ def identity_of(metadata: Mapping[str, str]) -> Identity:
 def says_who(line: str) -> bool:
     """Return whether a line begins with a label of a patient's name, birth date or number."""
     return _LABELLED.match(line) is not None
+
+
+def words_of_names(question: str) -> frozenset[str]:
+    """Return the folded words of a question that may be parts of a name."""
+    words = (fold(_OF_OWNER.sub("", match[0])) for match in _WORD.finditer(question))
+    return frozenset(word for word in words if len(word) > 1 and not _says_no_name(word))
+
+
+def has_number_or_date(question: str) -> bool:
+    """Return whether a question has what may be the number of a record, or a date."""
+    return _ID.search(question) is not None or bool(dates_in(question))
+
+
+def may_name_one_of(words: Collection[str], text: str) -> bool:
+    """Return whether a text may call its patient one of some folded words.
+
+    Only the lines that have such a word are read, which most texts have few of.
+    """
+    folded = fold(text)
+    present = [word for word in words if word in folded]
+    if not present:
+        return False
+    lines = [line for line in text.splitlines() if any(word in fold(line) for word in present)]
+    identities = [identity_in(line) for line in lines if CELLS in line]
+    identities += [identity for _, identity in persons_in("\n".join(lines))]
+    return any(not name_words.isdisjoint(present) for each in identities for name_words in map(frozenset, each.names))
 
 
 def folded_words(text: str) -> frozenset[str]:

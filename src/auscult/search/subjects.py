@@ -26,17 +26,23 @@ from typing import Final
 
 from auscult.concepts.names import normalise_name
 from auscult.index.reader import GenerationReader
+from auscult.index.store import DocumentRecord
 from auscult.index.words import analyse
-from auscult.search.entries import CELLS, Entry, entries_of
+from auscult.search.entries import Entry, entries_of
 from auscult.search.persons import (
+    CELLS,
     NOBODY,
     AskedPerson,
     Identity,
+    Name,
     folded_words,
+    has_number_or_date,
     identity_in,
     identity_of,
+    may_name_one_of,
     name_in_heading,
     persons_in,
+    words_of_names,
 )
 from auscult.understanding import Query
 from auscult.understanding.reading import ASKING_WORDS
@@ -74,6 +80,7 @@ class AskedSubject:
         self._reader = reader
         self._rows = rows
         self._text = query.text or query.terms
+        self._entity_names = query.all_names
         entity = [frozenset(analyse(name)) for name in query.all_names if analyse(name)]
         of_entity = frozenset[str]().union(*entity)
         #: Each name as its alternatives: sets of terms.
@@ -98,6 +105,8 @@ class AskedSubject:
 
     def is_of_another(self, row: int) -> bool:
         """Return whether all of a passage is about another patient than the question names."""
+        if not self._may_name_patient:
+            return False
         identities = self._identities(row)
         return bool(identities) and all(self._is_another(row, each) for each in dict.fromkeys(identities))
 
@@ -120,6 +129,8 @@ class AskedSubject:
         return NOTHING if _are_named(entries) else None
 
     def _others_in(self, row: int) -> frozenset[int]:
+        if not self._may_name_patient:
+            return self._of_other_entries(row)
         identities = self._identities(row)
         of_others = {identity for identity in frozenset(identities) if self._is_another(row, identity)}
         others = {number for number, identity in enumerate(identities) if identity in of_others}
@@ -127,8 +138,12 @@ class AskedSubject:
 
     def _of_other_entries(self, row: int) -> frozenset[int]:
         """Return the numbers of a passage's sentences that are of entries about other subjects."""
-        entries = self._entries(row) if self._names else []
-        others = self._other_entries(entries, self._held(self._path(row))) if entries else []
+        stated = self._held(self._path(row)) if self._names else NOTHING
+        # Of a passage whose title and headings say all that the question names, no entry is about something else.
+        if not self._names or (stated and self._held(self._reader.passage_text(row)) <= stated):
+            return NOTHING
+        entries = self._entries(row)
+        others = self._other_entries(entries, stated) if entries else []
         return frozenset(number for entry in others for number in entry.sentences)
 
     def _entries(self, row: int) -> list[Entry]:
@@ -174,8 +189,7 @@ class AskedSubject:
     def _path(self, row: int) -> str:
         """Return title and headings of a passage."""
         passage = self._reader.passage(row)
-        record = self._reader.document_record(int(self._reader.passage_documents[row]))
-        return "\n".join((record.title, *passage.above, passage.heading))
+        return "\n".join((self._record(row).title, *passage.above, passage.heading))
 
     @cached_property
     def _person(self) -> AskedPerson:
@@ -187,28 +201,60 @@ class AskedSubject:
         )
         return AskedPerson(self._text, tuple(dict.fromkeys(found)))
 
+    @cached_property
+    def _may_name_patient(self) -> bool:
+        """Whether the question may name a patient of the passages that were found; few do.
+
+        To read whom each sentence is about takes longer than all else that marks it.
+        """
+        if not self._rows or has_number_or_date(self._text):
+            return True
+        words = words_of_names(self._text)
+        # The name of a disease may be a patient's, too, but texts have it too often for their lines to be read.
+        beside = words.difference(*(folded_words(name) for name in self._entity_names))
+        for row in self._rows[:_TOLD_APART]:
+            stated = (*identity_of(self._record(row).metadata).names, *self._named_in_headings(row))
+            if any(not words.isdisjoint(name) for name in stated):
+                return True
+            if beside and any(may_name_one_of(beside, text) for text in self._texts(row)):
+                return True
+        return False
+
+    def _record(self, row: int) -> DocumentRecord:
+        return self._reader.document_record(int(self._reader.passage_documents[row]))
+
+    def _named_in_headings(self, row: int) -> frozenset[Name]:
+        """Return the names that title and headings of a passage are."""
+        passage = self._reader.passage(row)
+        titles = (self._record(row).title, *passage.above, passage.heading)
+        return frozenset(filter(None, map(name_in_heading, titles)))
+
+    def _texts(self, row: int) -> list[str]:
+        """Return the texts that may name a passage's patient, in order; its own is the last."""
+        reader = self._reader
+        first = reader.passages_of(int(reader.passage_documents[row])).start
+        back = max(first, row - _LOOKED_BACK)
+        opening = [reader.passage_text(first)[:_OPENING]] if first < back else []
+        return [*opening, *(reader.passage_text(each) for each in range(back, row + 1))]
+
     def _is_another(self, row: int, identity: Identity) -> bool:
         return bool(identity) and self._person.is_another(identity, folded_words(self._reader.passage_text(row)))
 
     def _identities_in(self, row: int) -> tuple[Identity, ...]:
         """Return whom each sentence of a passage is about."""
-        reader, passage = self._reader, self._reader.passage(row)
-        document = int(reader.passage_documents[row])
-        record, first = reader.document_record(document), reader.passages_of(document).start
-        stated = identity_of(record.metadata)
-        back = max(first, row - _LOOKED_BACK)
-        before = [reader.passage_text(first)[:_OPENING]] if first < back else []
-        before += [reader.passage_text(each) for each in range(back, row)]
-        text = reader.passage_text(row)
+        passage, stated = self._reader.passage(row), identity_of(self._record(row).metadata)
+        *before, text = self._texts(row)
         offset = sum(len(each) + 1 for each in before)
         persons = persons_in("\n".join((*before, text)))
         is_told = any(identity for _, identity in persons)
-        named = frozenset(filter(None, map(name_in_heading, (record.title, *passage.above, passage.heading))))
+        named = self._named_in_headings(row)
         headings = named
         if named and not (stated.numbers or is_told):
             # Words that the text has in lower case, such as those of "Kidney Disease Diet", are no names.
-            lower = frozenset(word for word in _WORD.findall("\n".join((*before, text))) if word.islower())
-            headings = frozenset(name for name in named if lower.isdisjoint(name))
+            whole = "\n".join((*before, text))
+            headings = frozenset(name for name in named if not any(_has_word(whole, word) for word in name))
+        if not (stated or is_told or headings or CELLS in text):
+            return (NOBODY,) * len(passage.sentences)
         identities, of_row = [], NOBODY
         for sentence in passage.sentences:
             begin, end = sentence.start - passage.start, sentence.end - passage.start
@@ -222,6 +268,11 @@ class AskedSubject:
                 of_row = NOBODY
             identities.append(of_row or (identity | stated if identity.names <= stated.names else identity) or stated)
         return tuple(identities)
+
+
+def _has_word(text: str, word: str) -> bool:
+    """Return whether a text has a word, written as it is given."""
+    return word in text and re.search(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", text) is not None
 
 
 def _words_naming(query: Query) -> Iterable[str]:
