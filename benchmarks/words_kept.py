@@ -47,6 +47,7 @@ from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.process.worker import ReadingProcess
 from auscult.readers.source_words.checking import CHECKERS, compare
 from auscult.readers.source_words.comparison import UNKNOWN
+from auscult.readers.source_words.part import STRUCTURE
 from auscult.sources.file_records import sections_of
 
 RESULT: Final = Path(__file__).resolve().parent / "results" / "words_kept.json"
@@ -193,7 +194,7 @@ def by_third_parser(drafts: Sequence[DraftDocument], content: bytes) -> tuple[Co
         original = Original(name="", media_type=media_type, content=b"", words=group[0].words)
         for lost in compare(original, [document_of(draft) for draft in group], parts)[1]:
             known.update(dict.fromkeys(words(lost.word), lost.reason))
-        source.update(word for part in parts for word in words(part.text))
+        source.update(word for part in parts if part.key not in STRUCTURE for word in words(part.text))
     return source, known
 
 

@@ -50,6 +50,12 @@ class Needs:
         names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
         return next(filter(None, map(shutil.which, names)), "") or _skip("there is no Chromium on this machine")
 
+    def office(self) -> None:
+        """LibreOffice, which runs without a network."""
+        from auscult.readers.old_office import office_program
+
+        office_program() or _skip("this machine has no LibreOffice, or cannot keep it from the network")
+
     def gpu(self) -> None:
         """A GPU that torch can use."""
         import torch

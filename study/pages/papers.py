@@ -241,7 +241,8 @@ FILES = Page(
     name="files",
     title="Files that are read",
     opening="""How much of a file's text is read, and how much that is not its text: scans (`benchmarks/scans.py`), web
-pages (`benchmarks/boilerplate.py`), and PDF and office files against another library (`benchmarks/words_kept.py`).
+pages (`benchmarks/boilerplate.py`), PDF and office files against another library (`benchmarks/words_kept.py`), and
+random files of every kind against what they show (`benchmarks/shown_words.py`).
 Shares are of 1.""",
 )
 FURTHER = Page(name="further", title="Further evaluations", opening="Records of no paper's own.")
@@ -295,6 +296,7 @@ KINDS: Mapping[str, Page] = {
     "scans": FILES,
     "boilerplate": FILES,
     "words_kept": FILES,
+    "shown_words": FILES,
 }
 """Pages of other kinds of records; products has the rest."""
 OF_REPLACED: Final = frozenset({"nothing_here", "spans", "general_ablation"})

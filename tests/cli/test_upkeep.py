@@ -54,9 +54,9 @@ def pdf_without_the_last_passage(
 
 
 def without_the_last_passages(
-    documents: Sequence[Document], parts: Sequence[DraftDocument]
+    documents: Sequence[Document], parts: Sequence[DraftDocument], told: Sequence[str]
 ) -> tuple[int, list[LostWord]]:
-    return lost_words([replace(each, passages=each.passages[:-1]) for each in documents], parts)
+    return lost_words([replace(each, passages=each.passages[:-1]) for each in documents], parts, told)
 
 
 def found_ids(command: Command, *arguments: str) -> list[str]:
@@ -179,13 +179,35 @@ def test_missing_source_words_are_reported_with_a_reason(
     assert done.code == 0, done.out + done.err
     assert "  page 2, header, footer or number: " in done.out
     assert "  page, navigation, forms and other parts around the text: " in done.out
-    assert "files compared: 2; words: " in done.out
+    assert "files compared: 2, as shown: " in done.out
     with monkeypatch.context() as broken:
         broken.setattr("auscult.readers.pdf.text_layer.lost_words", pdf_without_the_last_passage)
         done = command("verify", "index", "--sources")
     assert done.code == 1
-    assert "  page 3, no reason known: " in done.out
+    assert "  FAULT: page 3, no reason known: " in done.out
     monkeypatch.setattr("auscult.readers.source_words.checking.lost_words", without_the_last_passages)
     done = command("verify", "index", "--sources")
     assert done.code == 1
-    assert "  page, no reason known: " in done.out
+    assert "  FAULT: page, no reason known: " in done.out
+
+
+def test_files_whose_rows_are_kept_are_compared_whole(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "rows").mkdir()
+    table = tmp_path / "rows" / "doses.csv"
+    table.write_text("id,title,text,unit\n1,Gout,Take colchicine in the evening.,mg\n")
+    assert command("add", "index", "rows").code == 0
+    assert "FAULT" not in command("verify", "index", "--sources").out
+    table.write_text("id,title,text,unit\n1,Gout,Take colchicine in the evening.,ml\n")
+    done = command("verify", "index", "--sources")
+    assert done.code == 1
+    assert "  FAULT: cells, no reason known: ml\n" in done.out
+    # Of a file that is gone, the index keeps the row alone.
+    table.unlink()
+    assert "FAULT" not in command("verify", "index", "--sources").out
+
+
+def test_columns_left_out_by_mappings_are_no_faults(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "own.csv").write_text("number,words,ward\n1,Take colchicine in the evening.,seven\n")
+    assert command("add", "index", "own.csv", "--read", "map=id=number,text=words").code == 0
+    done = command("verify", "index", "--sources")
+    assert (done.code, "FAULT" in done.out) == (0, False), done.out

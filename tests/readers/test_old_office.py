@@ -32,7 +32,7 @@ assert "MacroSecurityLevel" in (folder / "profile/user/registrymodifications.xcu
 @pytest.fixture
 def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, needs: Needs) -> Iterator[Install]:
     """Put a program in LibreOffice's place, of which the last lines are given."""
-    needs.command(*old_office._APART, "true")
+    needs.command(*old_office.APART, "true")
 
     def install(does: str) -> None:
         program = tmp_path / "bin" / "soffice"

@@ -43,7 +43,8 @@ def lost_of(drafts: Sequence[DraftDocument], source: bytes) -> list[LostWord]:
     file = SourceFile(drafts[0].media_type, source if drafts[0].content is None else drafts[0].content)
     reader = SourceWordsReader()
     assert reader.recognises(file)
-    total, lost = lost_words(map(document_of, drafts), list(reader.read(file)))
+    remarks = [remark for draft in drafts for remark in draft.remarks]
+    total, lost = lost_words(map(document_of, drafts), list(reader.read(file)), remarks)
     assert total > 0
     return lost
 
@@ -115,7 +116,7 @@ def rich(inner: str) -> bytes:
 REASONS: list[tuple[str, Callable[[], bytes], str, str]] = [
     ("a.html", lambda: page("<p>Rest <del>warfarin</del> helps.</p>"), "warfarin", "struck out"),
     ("a.html", lambda: page("<p hidden>secret</p>"), "secret", "hidden"),
-    ("a.html", lambda: page("<noscript>browser</noscript>"), "browser", "never shown as text"),
+    ("a.html", lambda: page("<noscript>browser</noscript>"), "browser", "another form of what is shown"),
     ("a.html", lambda: page("<nav><a href='/a'>Elsewhere</a></nav>"), "elsewhere", "navigation, forms"),
     ("a.docx", lambda: word(run("secret", "<w:vanish/>")), "secret", "hidden"),
     ("a.docx", lambda: word(run("warfarin", "<w:strike/>")), "warfarin", "struck out"),
@@ -127,7 +128,7 @@ REASONS: list[tuple[str, Callable[[], bytes], str, str]] = [
     ("a.rtf", lambda: rich(r"Rest {\strike warfarin} helps."), "warfarin", "struck out"),
     ("a.rtf", lambda: rich(r"Rest {\v secret} helps."), "secret", "hidden"),
     ("a.md", lambda: b"# Gout\n\nRest ~~warfarin~~ [here](https://health.test/page).\n", "warfarin", "struck out"),
-    ("a.md", lambda: b"# Gout\n\nRest [here](https://health.test/page).\n", "page", "address or title of a link"),
+    ("a.md", lambda: b"# Gout\n\nRest [here](https://health.test/page).\n", "page", "reference, or label of one"),
 ]
 
 
@@ -143,7 +144,8 @@ def test_footer_words_are_lost_even_if_repeated_elsewhere() -> None:
     footer = b'<w:ftr xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:p><w:r><w:t>Gout</w:t></w:r></w:p></w:ftr>'
     content = with_parts(word(run("Rest.")), {"word/footer1.xml": footer})
     (lost,) = lost_of(drafts_of("a.docx", content), content)
-    assert lost == LostWord("gout", "word/footer1.xml", "header, footer, date or number")
+    assert lost == LostWord("gout", "word/footer1.xml", "header, footer, date or number, not in the report")
+    assert lost.is_fault
 
 
 def test_words_split_differently_are_explained() -> None:

@@ -1,30 +1,35 @@
-"""Compare the documents of an index with the files that they were read from (`auscult verify --sources`)."""
+"""Compare the documents of an index with what their files show a person (`auscult verify --sources`)."""
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
 
 import typer
 
-from auscult.documents import Document
-from auscult.documents.original import Original
+from auscult.cli.source_files import IndexedFile, files_of
 from auscult.errors import printable
 from auscult.index import PassageIndex
-from auscult.readers.contract import SourceFile, UnreadableError
+from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.process.worker import ReadingProcess
-from auscult.readers.source_words.checking import CHECKERS, compare
-from auscult.readers.source_words.comparison import UNKNOWN, LostWord
+from auscult.readers.rendering import AS_CELLS, can_render, rendered
+from auscult.readers.source_words.checking import CHECKERS, PDF, compare
+from auscult.readers.source_words.comparison import LostWord
+from auscult.readers.source_words.misread import Misread, misread_in
+from auscult.readers.source_words.part import PRINTED, PRINTED_PAGE
+from auscult.readers.source_words.reader import SHOWN_SHEETS
 
 
-def words_without_reason(opened: PassageIndex) -> int:
-    """Print which words of source files are in no passage. Return how many of them have no known reason."""
-    files, words, counts, problems = 0, 0, Counter[str](), Counter[str]()
+def faults_of_sources(opened: PassageIndex) -> int:
+    """Print what source files show and no passage has, and what is read otherwise. Return the number of faults."""
+    files, words, faults, shown = 0, 0, 0, 0
+    counts, problems = Counter[str](), Counter[str]()
     with ReadingProcess(readers=CHECKERS) as process:
-        for original, documents in _files(opened):
+        for file in files_of(opened):
+            original, documents, remarks = file
             name = documents[0].doc_id
             if original.media_type.startswith("image/"):
                 problems["pictures"] += 1
@@ -35,30 +40,51 @@ def words_without_reason(opened: PassageIndex) -> int:
                 problems[error.kind] += 1
                 typer.echo(printable(f"{name}: source not read: {error}"))
                 continue
-            total, lost = compare(original, documents, parts)
+            printed = _printed(process, file)
+            shown += bool(printed)
+            total, lost = compare(original, documents, [*parts, *printed], remarks)
+            misread = misread_in(documents, parts, remarks)
             files, words = files + 1, words + total
             counts.update(each.reason for each in lost)
-            _print_lost(name, total, lost)
+            counts.update(each.what for each in misread)
+            faults += len(misread) + sum(each.is_fault for each in lost)
+            _print_differences(name, total, lost, misread)
     reasons = "".join(f"; {reason}: {number:,}" for reason, number in counts.most_common())
     without = "".join(f"; not compared, {kind}: {number:,}" for kind, number in problems.most_common())
-    typer.echo(f"files compared: {files:,}; words: {words:,}, kept: {words - counts.total():,}{reasons}{without}")
-    return counts[UNKNOWN]
+    typer.echo(
+        f"files compared: {files:,}, as shown: {shown:,}; words: {words:,}; faults: {faults:,}{reasons}{without}"
+    )
+    return faults
 
 
-def _files(opened: PassageIndex) -> Iterator[tuple[Original, list[Document]]]:
-    """Yield each file that the index has stored, with all documents that were read from it."""
-    rows: dict[tuple[str, str, bytes], list[int]] = {}
-    for row in opened.documents_where().tolist():
-        if (original := opened.reader.original(row)) is not None:
-            digest = hashlib.sha256(original.content).digest()
-            rows.setdefault((original.name, original.media_type, digest), []).append(row)
-    for of_file in rows.values():
-        if (original := opened.reader.original(of_file[0])) is not None:
-            yield original, [opened.reader.document(row) for row in of_file]
+def _printed(process: ReadingProcess, file: IndexedFile) -> list[DraftDocument]:
+    """Return the words of a file as LibreOffice or a browser shows it; none if this machine has neither."""
+    media_type = file.original.media_type
+    # A browser believes the encoding that a page declares, and the report says that it is wrong.
+    if not can_render(media_type) or any(each.startswith("declared as") for each in file.remarks):
+        return []
+    (content,) = rendered([(media_type, file.original.content)])
+    if content is None:
+        return []
+    form = SHOWN_SHEETS if media_type in AS_CELLS else PDF
+    try:
+        parts = [draft for _, draft in process.read(SourceFile(form, content))]
+    except UnreadableError:
+        return []
+    # Of a printed page, only the words count: the file itself says what is struck out or hidden.
+    return [
+        part if part.key.startswith(PRINTED) else replace(part, key=f"{PRINTED_PAGE} {int(part.key) + 1}", metadata={})
+        for part in parts
+        if part.key.isdecimal() or part.key.startswith(PRINTED)
+    ]
 
 
-def _print_lost(name: str, total: int, lost: Sequence[LostWord]) -> None:
+def _print_differences(name: str, total: int, lost: Sequence[LostWord], misread: Sequence[Misread]) -> None:
     typer.echo(printable(f"{name}: {total:,} words, {total - len(lost):,} kept"))
-    for (part, reason), group in groupby(sorted(lost, key=itemgetter(1, 2)), key=itemgetter(1, 2)):
-        missing = " ".join(each.word for each in group)
-        typer.echo(printable(f"  {part}, {reason}: {missing}"))
+    for each in misread:
+        typer.echo(printable(f"  FAULT: {each.what}: {each.where}"))
+    for is_fault in (True, False):
+        chosen = sorted((each for each in lost if each.is_fault is is_fault), key=itemgetter(1, 2))
+        for (part, reason), group in groupby(chosen, key=itemgetter(1, 2)):
+            missing = " ".join(each.word for each in group)
+            typer.echo(printable(f"  {'FAULT: ' if is_fault else ''}{part}, {reason}: {missing}"))

@@ -10,7 +10,7 @@ import typer
 
 from auscult.cli.index import naming, showing_progress
 from auscult.cli.options import IndexArgument
-from auscult.cli.source_check import words_without_reason
+from auscult.cli.source_check import faults_of_sources
 from auscult.engines import publish as publish_index
 from auscult.engines import withdraw as withdraw_index
 from auscult.errors import printable
@@ -67,8 +67,8 @@ def verify(
         bool,
         typer.Option(
             "--sources",
-            help="Also read the kept files with other parsers, and list words that are in no passage, with the "
-            "reason. Exit code 1 if a word has none.",
+            help="Also compare the files, as other programs show them, with the passages: list what is missing or read "
+            "otherwise. Exit code 1 if the report does not name it.",
         ),
     ] = False,
 ) -> None:
@@ -82,7 +82,7 @@ def verify(
     opened = PassageIndex.open(index)
     opened.verify()
     typer.echo(f"whole: {opened.manifest.counts.in_words()}, in {time.perf_counter() - begun:.1f} s: {index}")
-    if sources and words_without_reason(opened):
+    if sources and faults_of_sources(opened):
         raise typer.Exit(1)
 
 

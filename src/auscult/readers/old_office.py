@@ -13,7 +13,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -29,7 +29,8 @@ _REWRITTEN: Final = {
 }
 _PROGRAMS: Final = ("soffice", "libreoffice")
 # A separate user without rights, and a separate network without connections.
-_APART: Final = ("unshare", "--user", "--map-root-user", "--net")
+APART: Final = ("unshare", "--user", "--map-root-user", "--net")
+"""Command that runs another one without a network."""
 
 # Run no macros and follow no links: they may name other files of this machine.
 _SETTINGS: Final = """<?xml version="1.0" encoding="UTF-8"?>
@@ -50,10 +51,7 @@ _SAFE: Final = (
 def office_program() -> tuple[str, ...]:
     """Return the command that runs LibreOffice without a network; empty if that is not possible."""
     program = next(filter(None, map(shutil.which, _PROGRAMS)), None)
-    if program is None or not all(map(shutil.which, (_APART[0], "prlimit"))):
-        return ()
-    apart = subprocess.run([*_APART, "true"], check=False, capture_output=True)  # noqa: S603 - a fixed command
-    return (*_APART, program) if apart.returncode == 0 else ()
+    return (*APART, program) if program and shutil.which("prlimit") and is_apart_possible() else ()
 
 
 class OldOfficeReader:
@@ -91,11 +89,9 @@ def rewritten(file: SourceFile) -> SourceFile | None:
     old, new, _ = kind
     with tempfile.TemporaryDirectory(prefix="auscult-") as place:
         folder = Path(place)
-        settings = folder / "profile" / "user" / "registrymodifications.xcu"
-        settings.parent.mkdir(parents=True)
-        settings.write_text(_SETTINGS.format("".join(_SETTING.format(*each) for each in _SAFE)), encoding="utf-8")
+        prepare_profile(folder)
         (folder / f"file{old}").write_bytes(file.content)
-        _run(folder, f"file{old}", new.removeprefix("."))
+        run_office(folder, [f"file{old}"], new.removeprefix("."))
         made = folder / f"file{new}"
         if not made.is_file() or made.is_symlink():
             got = "one that LibreOffice does not read"
@@ -105,15 +101,35 @@ def rewritten(file: SourceFile) -> SourceFile | None:
     return SourceFile(f"{file.name.removesuffix(old)}{new}", content)
 
 
-def _run(folder: Path, name: str, form: str) -> None:
-    """Write the newer form of a file to its folder."""
-    most = limits()
+def prepare_profile(folder: Path) -> None:
+    """Write the settings of LibreOffice into a folder: no macros, no links."""
+    settings = folder / "profile" / "user" / "registrymodifications.xcu"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(_SETTINGS.format("".join(_SETTING.format(*each) for each in _SAFE)), encoding="utf-8")
 
-    limited = ["prlimit", f"--cpu={most.seconds}", f"--fsize={most.source}", "--core=0", *office_program()]
+
+def run_office(folder: Path, names: Sequence[str], form: str) -> None:
+    """Write files in another form into their folder, which has a profile.
+
+    Raises:
+        UnreadableError: LibreOffice takes longer than the limit of one file allows for all of them.
+    """
+    most = limits()
+    seconds = most.seconds * len(names)
+    limited = ["prlimit", f"--cpu={seconds}", f"--fsize={most.source}", "--core=0", *office_program()]
     given = ["--headless", "--norestore", "--nolockcheck", "--nodefault", "--convert-to", form, "--outdir", str(folder)]
-    command = [*limited, f"-env:UserInstallation={(folder / 'profile').as_uri()}", *given, str(folder / name)]
+    profile = f"-env:UserInstallation={(folder / 'profile').as_uri()}"
+    command = [*limited, profile, *given, *(str(folder / name) for name in names)]
     environment = {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(folder), "TMPDIR": str(folder)}
-    process = subprocess.Popen(  # noqa: S603 - a fixed command, and a name of ours
+    if not run_apart(command, folder, environment, seconds):
+        remedy = "leave it out, or save it in the newer form"
+        expected = f"a file that LibreOffice reads in {most.seconds} s"
+        raise UnreadableError("timed out", expected, "one that takes longer", remedy)
+
+
+def run_apart(command: Sequence[str], folder: Path, environment: Mapping[str, str], seconds: float) -> bool:
+    """Run a command in its own session, and end all that it started. Return False if it takes too long."""
+    process = subprocess.Popen(  # noqa: S603 - a fixed command, and names of ours
         command,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
@@ -123,13 +139,20 @@ def _run(folder: Path, name: str, form: str) -> None:
         start_new_session=True,
     )
     try:
-        process.wait(most.seconds)
+        process.wait(seconds)
     except subprocess.TimeoutExpired:
-        remedy = "leave it out, or save it in the newer form"
-        expected = f"a file that LibreOffice reads in {most.seconds} s"
-        raise UnreadableError("timed out", expected, "one that takes longer", remedy) from None
+        return False
     finally:
-        # This also ends the processes that LibreOffice started: they are in its session.
+        # This also ends the processes that the command started: they are in its session.
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+    return True
+
+
+@cache
+def is_apart_possible() -> bool:
+    """Return whether this machine can run a process without a network."""
+    if shutil.which(APART[0]) is None:
+        return False
+    return subprocess.run([*APART, "true"], check=False, capture_output=True).returncode == 0  # noqa: S603

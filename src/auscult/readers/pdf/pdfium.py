@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from auscult.readers.contract import UnreadableError
     from auscult.readers.pdf.glyphs import PageContent
     from auscult.readers.pdf.marks import Marks
+    from auscult.readers.pdf.shown import Shown
 
 _LOCK: Final = threading.RLock()
 _PASSWORD, _SECURITY = 4, 5
@@ -105,6 +106,23 @@ class Pdf:
             finally:
                 text.close()
 
+    def shown(self, number: int) -> Shown:
+        """Return what page `number`, from 0, shows beside its text layer.
+
+        Raises:
+            UnreadableError: The page is damaged.
+        """
+        from pypdfium2 import raw
+
+        from auscult.readers.pdf.shown import shown_on
+
+        with self._page(number, flatten=False) as page:
+            text = page.get_textpage()
+            try:
+                return shown_on(raw, page, text, self._document.formenv)
+            finally:
+                text.close()
+
     def draw(self, number: int, scale: float, most_pixels: int) -> tuple[int, int, list[bytes]]:
         """Draw a page. Return its width, height and rows of pixels: red, green and blue, one byte each.
 
@@ -127,7 +145,7 @@ class Pdf:
             return width, bitmap.height, rows
 
     @contextmanager
-    def _page(self, number: int, marks: Marks | None = None) -> Iterator[Any]:
+    def _page(self, number: int, marks: Marks | None = None, *, flatten: bool = True) -> Iterator[Any]:
         from pypdfium2 import PdfiumError, raw
 
         try:
@@ -135,7 +153,7 @@ class Pdf:
             _show_something(page)
             if marks is not None:
                 marks.collect(raw, page, self._document.formenv)
-            if self._has_form or (marks is not None and marks.drawn):
+            if flatten and (self._has_form or (marks is not None and marks.drawn)):
                 # Make filled-in values and drawn annotations part of the page content; only in memory.
                 raw.FPDFPage_Flatten(page, raw.FLAT_NORMALDISPLAY)
                 page.close()

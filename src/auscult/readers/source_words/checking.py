@@ -10,13 +10,13 @@ from auscult.documents import Document
 from auscult.documents.original import Original
 from auscult.readers.contract import DraftDocument
 from auscult.readers.pdf import text_layer
-from auscult.readers.source_words.comparison import LostWord, lost_words
+from auscult.readers.source_words.comparison import LostWord, judged, lost_words
 
-_PDF: Final = "application/pdf"
+PDF: Final = "application/pdf"
 CHECKERS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "words": "auscult.readers.source_words.reader:SourceWordsReader",
-        "pdf": "auscult.readers.pdf.text_layer:TextLayerReader",
+        "pdf": "auscult.readers.source_words.pages:PageWordsReader",
     }
 )
 """Readers of the words of sources, for a reading process; the first that recognises a file reads it. The name of a file
@@ -24,7 +24,7 @@ is its media type."""
 
 
 def compare(
-    original: Original, documents: Sequence[Document], parts: Sequence[DraftDocument]
+    original: Original, documents: Sequence[Document], parts: Sequence[DraftDocument], told: Sequence[str] = ()
 ) -> tuple[int, list[LostWord]]:
     """Compare all documents of a file with the words of its source.
 
@@ -32,14 +32,18 @@ def compare(
         original: The file.
         documents: All documents of the file; one for a PDF.
         parts: The drafts of one of `CHECKERS`.
+        told: Remarks of the report on the file.
 
     Returns:
         The number of words of the source, and those that are in no passage, heading or title.
     """
-    if original.media_type != _PDF:
-        return lost_words(documents, parts)
+    if original.media_type != PDF or len(documents) != 1:
+        return lost_words(documents, parts, told)
     (document,) = documents
     headings = [document.title, *(name for each in document.passages for name in (each.heading, *each.above))]
     spans = [(each.start, each.end) for each in document.passages]
-    total, lost = text_layer.lost_words(document.text, spans, headings, original.words, parts)
-    return total, [LostWord(each.word, f"page {each.page}", each.reason) for each in lost]
+    pages = [part for part in parts if part.key.isdecimal()]
+    total, lost = text_layer.lost_words(document.text, spans, headings, original.words, pages)
+    found = [LostWord(each.word, f"page {each.page}", judged(each.reason, told)) for each in lost]
+    others, beside = lost_words(documents, [part for part in parts if not part.key.isdecimal()], told)
+    return total + others, [*beside, *found]

@@ -13,7 +13,16 @@ from typing import Any, Final
 
 from auscult.readers.archives import Package, names_in
 from auscult.readers.contract import DraftDocument
-from auscult.readers.source_words.part import FORMULA, HIDDEN, STRUCK, PartWords, Rules, add_tree, parsed_xml
+from auscult.readers.source_words.part import (
+    HIDDEN,
+    SHOWN_OTHERWISE,
+    STRUCK,
+    UNSAVED,
+    PartWords,
+    Rules,
+    add_tree,
+    parsed_xml,
+)
 from auscult.readers.word.package import child, children, local, value
 from auscult.readers.word.styles import is_on
 
@@ -23,9 +32,6 @@ _COMMENT: Final = "comment"
 _CONTENTS: Final = "table of contents"
 _CHART: Final = "chart"
 _DIAGRAM: Final = "diagram"
-_NOT_SHOWN: Final = "another form of what is shown"
-_MERGED: Final = "cell that is merged with another"
-_OTHER_VALUE: Final = "number or date, written in another way"
 
 
 def _read_parts(content: bytes, kind: str, named: dict[str, str]) -> Iterator[tuple[str, Any, str]]:
@@ -51,8 +57,13 @@ _WORD_PARTS: Final = {
     r"word/charts/chart\d*\.xml": _CHART,
     r"word/diagrams/data\d*\.xml": _DIAGRAM,
 }
-_WORD_TEXTS: Final = frozenset({"t", "delText"})
-_WORD_PARTING: Final = frozenset({"p", "tc", "tab", "br", "cr", "ptab", "txbxContent", "pt", "rt", "rubyBase"})
+_WORD_TEXTS: Final = frozenset({"t", "delText", "v", "equation"})
+_WORD_PARTING: Final = frozenset({
+    "p", "tc", "tab", "br", "cr", "ptab", "txbxContent", "pt", "rt", "rubyBase", "num", "den", "sub", "sup", "e",
+    "equation",
+})  # fmt: skip
+_EQUATION: Final = re.compile(r"\s*EQ\b(.*)", re.IGNORECASE | re.DOTALL)
+_EQUATION_SIGNS: Final = re.compile(r"\\[a-z]+", re.IGNORECASE)
 _NOTES_OF_TEXT: Final = ("", "normal")
 
 
@@ -67,9 +78,31 @@ def words_of_word(content: bytes) -> Iterator[DraftDocument]:
     unseen = _unseen_styles(parsed_xml(styles)) if styles else {}
     rules = Rules(partial(_reason_in_word, unseen), _WORD_PARTING.__contains__, _WORD_TEXTS, frozenset({"txbxContent"}))
     for name, root, reason in _read_parts(content, "a Word file", _WORD_PARTS):
+        _show_equations(root)
         words = PartWords()
         add_tree(words, root, rules, reason)
         yield words.draft(name)
+    yield from _embedded_sheets(package)
+
+
+def _embedded_sheets(package: Package) -> Iterator[DraftDocument]:
+    """Yield the words of workbooks inside a Word file. Those of its charts are not shown."""
+    relations = package.read("word/_rels/document.xml.rels")
+    for relation in parsed_xml(relations) if relations else ():
+        target = value(relation, "Target")
+        if re.fullmatch(r"embeddings/[^/]+\.xlsx", target):
+            words = PartWords()
+            for sheet in words_of_workbook(package.read(f"word/{target}")):
+                words.add(sheet.text, "embedded sheet")
+                words.end_word()
+            yield words.draft(f"word/{target}")
+
+
+def _show_equations(root: Any) -> None:
+    """Turn the instructions of equation fields into texts: Word draws "EQ f(1;2)" as a fraction."""
+    for element in root.iter("{*}instrText"):
+        if found := _EQUATION.match(element.text or ""):
+            element.tag, element.text = "equation", _EQUATION_SIGNS.sub(" ", found[1]).replace(";", " ; ")
 
 
 def _unseen_styles(root: Any) -> dict[str, str]:
@@ -104,10 +137,8 @@ def _reason_in_word(unseen: dict[str, str], element: Any) -> str | None:
         return None
     if name in ("del", "moveFrom", "delText"):
         return _DELETED
-    if name == "oMath":
-        return FORMULA
     if name in ("Fallback", "rt"):
-        return _NOT_SHOWN
+        return SHOWN_OTHERWISE
     if name == "r":
         properties = child(element, "rPr")
         return _look_reason(properties) or unseen.get(value(child(properties, "rStyle")), "")
@@ -116,7 +147,7 @@ def _reason_in_word(unseen: dict[str, str], element: Any) -> str | None:
     if name == "sdt" and "Table of Contents" in value(child(element, "sdtPr", "docPartObj", "docPartGallery")):
         return _CONTENTS
     merged = child(element, "tcPr", "vMerge") if name == "tc" else None
-    return _MERGED if merged is not None and value(merged) != "restart" else ""
+    return SHOWN_OTHERWISE if merged is not None and value(merged) != "restart" else ""
 
 
 _SLIDE_PARTS: Final = {
@@ -166,16 +197,16 @@ def _parts_of_slides(content: bytes) -> set[str]:
 def _reason_in_slide(element: Any) -> str | None:
     name = local(element)
     if name in ("numCache", "numLit"):
-        return _OTHER_VALUE
+        return SHOWN_OTHERWISE
     if name == "Fallback" or (name in ("cat", "xVal") and _follows_series(element)):
-        return _NOT_SHOWN
+        return SHOWN_OTHERWISE
     if name == "sp":
         placeholder = child(element, "nvSpPr", "nvPr", "ph")
         return _FURNITURE if value(placeholder, "type") in _SLIDE_FURNITURE else ""
     if name in ("r", "fld"):
         struck = value(child(element, "rPr"), "strike") not in ("", "noStrike")
         return STRUCK if struck else _FURNITURE if value(element, "type").startswith(_SLIDE_FIELDS) else ""
-    return _MERGED if name == "tc" and (value(element, "hMerge") or value(element, "vMerge")) else ""
+    return SHOWN_OTHERWISE if name == "tc" and (value(element, "hMerge") or value(element, "vMerge")) else ""
 
 
 def _follows_series(element: Any) -> bool:
@@ -196,7 +227,10 @@ _AROUND_CELLS: Final = re.compile(r"(?:odd|even|first)(?:Header|Footer)")
 
 
 def words_of_workbook(content: bytes) -> Iterator[DraftDocument]:
-    """Yield the words of the cells of each sheet. Numbers and dates are left out, as they can be written in many ways.
+    """Yield the words of the cells of each sheet: texts, and the units that number formats add.
+
+    The digits of numbers and dates are left out, as their formats write them in many ways. How LibreOffice shows them
+    is another part (`markup.words_of_sheets_as_shown`).
 
     Raises:
         UnreadableError: The file is broken or encrypted.
@@ -205,25 +239,36 @@ def words_of_workbook(content: bytes) -> Iterator[DraftDocument]:
     shared = package.read("xl/sharedStrings.xml")
     strings = [*children(parsed_xml(shared), "si")] if shared else []
     styles = package.read("xl/styles.xml")
-    struck = _struck_styles(parsed_xml(styles)) if styles else frozenset()
+    looks = _cell_looks(parsed_xml(styles)) if styles else []
     for name, root, reason in _read_parts(content, "a spreadsheet", _SHEET_PARTS):
         words = PartWords()
         if reason:
-            add_tree(words, root, Rules(lambda _: "", lambda name: name == "p", frozenset({"t", "text"})), reason)
+            texts = Rules(_reason_in_note, lambda name: name == "p", frozenset({"t", "text"}))
+            add_tree(words, root, texts, reason)
         else:
-            _add_cells(words, root, strings, struck)
+            _add_cells(words, root, strings, looks)
         yield words.draft(name)
 
 
-def _struck_styles(root: Any) -> frozenset[str]:
-    """Return the numbers of the styles of cells whose words are struck out."""
-    fonts = [is_on(child(font, "strike")) for part in children(root, "fonts") for font in part]
-    styles = [value(style, "fontId") for part in children(root, "cellXfs") for style in part]
-    return frozenset(
-        str(number)
-        for number, font in enumerate(styles)
-        if font.isdecimal() and int(font) < len(fonts) and fonts[int(font)]
-    )
+def _reason_in_note(element: Any) -> str | None:
+    return None if local(element) == "authors" else ""
+
+
+_LITERAL: Final = re.compile(r'"([^"]*)"|\\(.)|(%)')
+_PERCENT_FORMATS: Final = ("9", "10")
+
+
+def _cell_looks(root: Any) -> list[tuple[str, bool]]:
+    """Return for each cell format what it writes beside a number, and whether it strikes the cell out."""
+    formats = {value(each, "numFmtId"): value(each, "formatCode") for each in root.iter("{*}numFmt")}
+    struck = [bool(is_on(child(each, "strike"))) for fonts in root.iter("{*}fonts") for each in fonts]
+    looks: list[tuple[str, bool]] = []
+    for each in (xf for table in root.iter("{*}cellXfs") for xf in table):
+        code = formats.get(value(each, "numFmtId"), "%" if value(each, "numFmtId") in _PERCENT_FORMATS else "")
+        literals = "".join("".join(found) for found in _LITERAL.findall(code.partition(";")[0]))
+        font = value(each, "fontId")
+        looks.append((literals, font.isdecimal() and int(font) < len(struck) and struck[int(font)]))
+    return looks
 
 
 def _add_string(words: PartWords, item: Any, reason: str) -> None:
@@ -234,20 +279,27 @@ def _add_string(words: PartWords, item: Any, reason: str) -> None:
             words.add(_ESCAPED.sub(lambda found: chr(int(found[1], 16)), each.text or ""), why)
 
 
-def _add_cells(words: PartWords, sheet: Any, strings: list[Any], struck: frozenset[str]) -> None:
+def _add_cells(words: PartWords, sheet: Any, strings: list[Any], looks: list[tuple[str, bool]]) -> None:
     for element in sheet.iter():
         name = local(element)
         if name == "c":
             kind, held = value(element, "t"), child(element, "v")
             text = (held.text or "") if held is not None and kind in ("s", "str") else ""
-            reason = STRUCK if value(element, "s") in struck else ""
+            number = value(element, "s")
+            unit, struck = looks[int(number)] if number.isdecimal() and int(number) < len(looks) else ("", False)
+            reason = STRUCK if struck else ""
             if kind == "str":
                 words.add(text, reason)
             elif kind == "s" and text.isdecimal() and int(text) < len(strings):
                 _add_string(words, strings[int(text)], reason)
             elif kind == "inlineStr" and (inline := child(element, "is")) is not None:
                 _add_string(words, inline, reason)
+            elif kind in ("", "n") and held is not None and held.text:
+                words.add(unit, reason)
             words.end_word()
+            if child(element, "f") is not None and (held is None or not held.text):
+                words.add("formula", UNSAVED)
+                words.end_word()
         elif name and _AROUND_CELLS.fullmatch(name):
             words.add(_HEADER_CODE.sub(" ", element.text or ""), _FURNITURE)
             words.end_word()
@@ -265,16 +317,15 @@ _ODF_PARTING: Final = frozenset({
 })  # fmt: skip
 _ODF_WORDLESS: Final = frozenset({
     "automatic-styles", "styles", "font-face-decls", "scripts", "binary-data", "event-listeners", "meta", "settings",
-    "page-thumbnail", "note-citation", "forms",
+    "page-thumbnail", "note-citation", "forms", "page-number", "page-count", "date", "time", "sheet-name", "file-name",
 })  # fmt: skip
 _ODF_REASONS: Final = {
     "tracked-changes": _DELETED,
     "annotation": _COMMENT,
-    "ruby-text": _NOT_SHOWN,
-    "covered-table-cell": _MERGED,
+    "ruby-text": SHOWN_OTHERWISE,
+    "covered-table-cell": SHOWN_OTHERWISE,
     "object": _OBJECT,
     "master-styles": _FURNITURE,
-    "page-number": _FURNITURE,
     **dict.fromkeys(("table-of-content", "alphabetical-index", "table-index", "illustration-index"), _CONTENTS),
 }
 
@@ -289,6 +340,7 @@ def words_of_open_document(content: bytes) -> Iterator[DraftDocument]:
     packed = content.startswith(b"PK")
     parts = [*_read_parts(content, kind, _ODF_PARTS)] if packed else [("file", parsed_xml(content), "")]
     unseen = {name: why for _, root, _ in parts for name, why in _unseen_in(root)}
+    is_text = any(local(each) == "text" for _, root, _ in parts for body in root.iter("{*}body") for each in body)
     rules = Rules(
         partial(_reason_in_open_document, unseen),
         _ODF_PARTING.__contains__,
@@ -296,7 +348,8 @@ def words_of_open_document(content: bytes) -> Iterator[DraftDocument]:
     )
     for name, root, reason in parts:
         words = PartWords()
-        add_tree(words, root, rules, reason)
+        # A sheet or slide has a header that is not on the screen.
+        add_tree(words, root, rules, reason if is_text or name != "styles.xml" else SHOWN_OTHERWISE)
         yield words.draft(name)
 
 
@@ -314,6 +367,6 @@ def _reason_in_open_document(unseen: dict[str, str], element: Any) -> str | None
     name = local(element)
     if name in _ODF_WORDLESS:
         return None
-    if name == "table-cell" and value(element, "value-type") not in ("", "string"):
-        return _OTHER_VALUE
+    if name == "table-cell" and value(element, "value-type") == "date":
+        return SHOWN_OTHERWISE
     return _ODF_REASONS.get(name) or unseen.get(value(element, "style-name"), "")

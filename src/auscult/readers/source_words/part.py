@@ -5,17 +5,42 @@ A part becomes a draft. Its text is all words, and its metadata the words that a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final, NamedTuple
 
 from lxml import etree
 
+from auscult.documents import Section
 from auscult.readers.contract import DraftDocument, UnreadableError
 from auscult.readers.word.package import local
 
 HIDDEN: Final = "hidden"
 STRUCK: Final = "struck out"
-FORMULA: Final = "formula, written in another way"
+UNSAVED: Final = "formula without a saved result"
+SHOWN_OTHERWISE: Final = "another form of what is shown"
+TECHNICAL: Final = "code, identifier or address for programs"
+BESIDE: Final = "reference, or label of one"
+NOT_SHOWN: Final = frozenset({HIDDEN, SHOWN_OTHERWISE, TECHNICAL, BESIDE, "drawn twice", "outside of what is shown"})
+"""Reasons of words that nobody sees, or that need not be found. Words with another reason are left out only if the
+report says so."""
+STRUCK_RUNS: Final = "struck-out runs"
+"""Key of a part's metadata: each struck-out run of words, one a line. Words may be struck out in one place only."""
+PRINTED: Final = "printed"
+PRINTED_PAGE: Final = f"{PRINTED} page"
+"""Beginning of the name of a part that a program has rendered: a page, or a sheet as it is shown."""
+
+HEADED: Final = "headed"
+"""Key of a part whose sections have the headings that are really above their text, outermost first, and as their own
+heading "". The headings of all sections together are all headings of the source."""
+FOLLOWED: Final = "followed"
+"""Key of a part whose sections are remarks: each belongs to what its heading names, and to nothing between."""
+PLAIN: Final = "plain"
+"""Key of a part whose sections are paragraphs that look like text, and are no headings."""
+BOXES: Final = "boxes"
+"""Key of a part whose sections are boxes: the text is the label, the heading a sign."""
+RUNNING: Final = "running"
+"""Key of a part whose sections are lines that all pages repeat."""
+STRUCTURE: Final = frozenset({HEADED, FOLLOWED, PLAIN, BOXES, RUNNING})
 
 
 class PartWords:
@@ -24,6 +49,7 @@ class PartWords:
     def __init__(self) -> None:
         self._all: list[str] = []
         self._left_out: dict[str, list[str]] = {}
+        self._struck: list[str] = []
         self._last = ""
 
     def add(self, text: str, reason: str = "") -> None:
@@ -33,6 +59,8 @@ class PartWords:
         self._all.append(text)
         if reason:
             self._left_out.setdefault(reason, []).append(text)
+        if reason == STRUCK:
+            self._struck.append(text if self._last == STRUCK else f"\n{text}")
         self._last = reason
 
     def excuse(self, text: str, reason: str) -> None:
@@ -44,11 +72,34 @@ class PartWords:
         self._all.append(" ")
         for texts in self._left_out.values():
             texts.append(" ")
+        self._last = ""
 
     def draft(self, name: str) -> DraftDocument:
         """Return the part as a draft with `name` as its key."""
         left_out = {reason: "".join(texts) for reason, texts in self._left_out.items()}
+        if self._struck:
+            left_out[STRUCK_RUNS] = "".join(self._struck)
         return DraftDocument(text="".join(self._all), sections=(), key=name, media_type="text/plain", metadata=left_out)
+
+
+class Piece(NamedTuple):
+    """A text of a source with what belongs to it (`misread`): its name or sign, or the headings above it."""
+
+    text: str
+    heading: str = ""
+    above: tuple[str, ...] = ()
+
+
+def structure_part(name: str, pieces: Iterable[Piece]) -> DraftDocument:
+    """Return a part whose sections are some texts of a source."""
+    texts: list[str] = []
+    sections: list[Section] = []
+    start = 0
+    for piece in pieces:
+        sections.append(Section(piece.heading, piece.text, start=start, above=piece.above))
+        texts.append(piece.text)
+        start += len(piece.text)
+    return DraftDocument(text="".join(texts), sections=sections, key=name, media_type="text/plain")
 
 
 class Rules(NamedTuple):
