@@ -194,7 +194,7 @@ def test_words_are_omitted_if_most_are_struck() -> None:
     assert told.remarks == ["page 1: 7 struck-out words are left out"]
 
 
-def test_a_file_of_struck_words_is_refused_as_such() -> None:
+def test_file_of_struck_words_is_refused() -> None:
     with pytest.raises(UnreadableError, match="nothing but struck-out words"):
         read(struck(("Warfarin 5 mg daily", True), ("Digoxin 125 microgram", True)))
 
