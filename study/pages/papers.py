@@ -193,8 +193,8 @@ ASKING = Page(
     name="asking",
     title="Questions in people's words",
     opening="""Written questions about sections of documents (`benchmarks/asking.py`), as patients, relatives, nurses
-and clinicians ask: "how long has my dad got". The rows called *0.1.0* are of the encoders before they learned from
-[12,088 written questions](../../data/questions/README.md) about other documents.""",
+and clinicians ask: "how long has my dad got". `fast` and `best` learned from [12,088 written
+questions](../../data/questions/README.md) about other documents; their figures before that are in the tables.""",
 )
 GENERAL = Page(
     name="general-encoders",
@@ -241,8 +241,7 @@ FILES = Page(
     name="files",
     title="Files that are read",
     opening="""How much of a file's text is read, and how much that is not its text: scans (`benchmarks/scans.py`), web
-pages (`benchmarks/boilerplate.py`), PDF and office files against another library (`benchmarks/words_kept.py`), and
-random files of every kind against what they show (`benchmarks/shown_words.py`).
+pages (`benchmarks/boilerplate.py`), and PDF and office files against another library (`benchmarks/words_kept.py`).
 Shares are of 1.""",
 )
 FURTHER = Page(name="further", title="Further evaluations", opening="Records of no paper's own.")
@@ -296,7 +295,6 @@ KINDS: Mapping[str, Page] = {
     "scans": FILES,
     "boilerplate": FILES,
     "words_kept": FILES,
-    "shown_words": FILES,
 }
 """Pages of other kinds of records; products has the rest."""
 OF_REPLACED: Final = frozenset({"nothing_here", "spans", "general_ablation"})

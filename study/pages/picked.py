@@ -79,19 +79,6 @@ PICKED: Mapping[str, tuple[Picked, ...]] = {
             "Which words are lost, and why, is in the tables.",
         ),
     ),
-    "shown_words": (
-        Picked(
-            "What files show and is not read",
-            "kinds",
-            {
-                "kind": "kind",
-                "documents": "documents",
-                "differing": "differing",
-                "with a named exception": "excepted",
-            },
-            "Random documents of every construct, rendered and read. The faults are in the tables.",
-        ),
-    ),
     "writing_together": (
         Picked(
             "Writing to PostgreSQL from files",

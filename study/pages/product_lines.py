@@ -27,6 +27,10 @@ class Line:
     figures: str
 
 
+_SHOWN = (
+    "Word", "OpenDocument text", "RTF", "Excel", "OpenDocument sheet", "PowerPoint", "OpenDocument slides", "HTML",
+    "EPUB", "PDF", "text", "Markdown", "table", "JSON", "mail",
+)  # fmt: skip
 LINES: Mapping[str, Line] = {
     "indexing": Line("{title}", "{sentences_per_second} sentences a second, {peak_memory_mb} MB of memory"),
     "search": Line(
@@ -39,6 +43,10 @@ LINES: Mapping[str, Line] = {
         "[Sentence splitting](../explanation/sentence-splitting.md)",
         "F1 of boundaries {splitters / splitter=sentencex+repair / framed / all / f1}, "
         "{splitters / splitter=sentencex+repair / sentences_per_second} sentences a second",
+    ),
+    "shown_words": Line(
+        "Random files of {kinds / kind=Word / documents} a kind that differ from what they show",
+        ", ".join(f"{kind} {{kinds / kind={kind} / differing}}" for kind in _SHOWN),
     ),
     "reranking": Line(
         "Ranking {candidates} candidates, ms",
