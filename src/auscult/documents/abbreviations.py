@@ -111,10 +111,13 @@ def _after_abbreviation(before: str, following: str, *, small: bool) -> bool:
         return False
     head, _, word = before[:-1].lower().rpartition(" ")
     word = word.lstrip('(["“‘')
-    preceding = head.rstrip().rpartition(" ")[2]
     listed = _abbreviations()
-    if word not in listed.any:
-        return following.islower() and preceding in listed.negation and _looks_shortened(word)
+    is_listed = word in listed.any
+    if not is_listed and not (following.islower() and _looks_shortened(word)):
+        return False
+    preceding = head.rstrip().rpartition(" ")[2]
+    if not is_listed:
+        return preceding in listed.negation
     if word in listed.before_noun:
         return True
     if small and (word in listed.amount or (word in listed.word and not following.isdigit())):

@@ -80,11 +80,14 @@ def paragraphs(text: str) -> Iterator[Paragraph]:
 _HOW_OFTEN = r"(?:q|b\.i|t\.i|q\.i|q\.o|q\.h|q\.a|q\.p)\.[dhms]|q\.? ?\d[\d-]*\.? ?h|(?:h\.s|a\.c|p\.c|n\.p\.o)"
 _BY_WHICH_WAY = r"p\.o|p\.r|i\.v|i\.m|s\.c|s\.l|p\.r\.n"
 _LETTERED = "alpha|beta|gamma|delta|kappa|lambda|hepatitis|vitamin|type|group|class|factor|stage|grade|influenza"
-_ENDS = re.compile(
+_BEFORE_END = re.compile(
     rf"(?:\s(?:{_HOW_OFTEN})"
     rf"|(?:\d|\b(?:m?c?g|ml|mL|units?|tablets?|capsules?|drops?|puffs?)|(?<=[a-z]\.)) (?:{_BY_WHICH_WAY})"
     r"|\d ?(?:[ap]\.m|wks?|hrs?|yrs?|mos?|mins?|secs?|h|d|m?c?g|m[lL]|kg|cm|lbs?|oz|tabs?|caps?|tsp|tbsp|gtts?)"
-    rf"|\b(?i:{_LETTERED}) [A-Z])"
+    rf"|\b(?i:{_LETTERED}) [A-Z])\Z"
+)
+_LONGEST_BEFORE_END = 32
+_STOP = re.compile(
     r"\.[\"”)]?\s+(?=(?:[\"“‘(\[]?(?!Hg\b|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)[A-Z][a-z]+|[AI](?= [a-z]))\b)"
 )
 _CLOSING = re.compile(r"[\"”’)\]]+(?=\s|$)")
@@ -126,7 +129,10 @@ def repair(text: str, starts: Iterable[int]) -> list[int]:
             continue
         if not (may_be_abbreviation(word) and goes_on(text, obvious.start() + len(word) + 1, obvious.end())):
             corrected.add(obvious.end())
-    corrected.update(end.end() for end in _ENDS.finditer(text))
+    for stop in _STOP.finditer(text):
+        # Full stops are few, so looking back from them takes less time than looking for what may be before them.
+        if _BEFORE_END.search(text, max(0, stop.start() - _LONGEST_BEFORE_END), stop.start()):
+            corrected.add(stop.end())
     return sorted(corrected)
 
 

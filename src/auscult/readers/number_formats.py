@@ -34,8 +34,11 @@ _ELAPSED: Final = re.compile(r"h+|m+|s+", re.IGNORECASE)
 _DIGITS: Final = "0#?"
 # Excel keeps 15 digits of a number.
 _EXACT: Final = Context(prec=15, rounding=ROUND_HALF_UP)
+_SHORT: Final = 16
+"""Characters of at most 15 digits and a point."""
 _WIDE: Final = Context(prec=400, rounding=ROUND_HALF_UP)
 _MOST_DIGITS: Final = 30
+_LAST_DIGITS: Final = tuple(Decimal(1).scaleb(-digits) for digits in range(_MOST_DIGITS + 1))
 # Excel takes 255 characters.
 _LONGEST: Final = 1000
 _LARGEST_DAY: Final = 2_958_466
@@ -82,6 +85,8 @@ def shown_number(value: float, code: str, *, since_1904: bool = False) -> str:
         since_1904: Whether days are counted from 1904, as on old Macintosh computers.
     """
     sections = _parsed(code)
+    if not sections:
+        return general(value)
     number = _EXACT.create_decimal(repr(float(value)))
     if not number.is_finite():
         return ""
@@ -111,7 +116,10 @@ def shown_text(text: str, code: str) -> str:
 
 def general(value: float) -> str:
     """Return a number without a format, with 15 digits and no exponent where it is not very large or small."""
-    number = _EXACT.create_decimal(repr(float(value)))
+    shown = repr(float(value))
+    if len(shown) <= _SHORT and "." in shown and "e" not in shown:
+        return shown.removesuffix(".0")
+    number = _EXACT.create_decimal(shown)
     if not number.is_finite():
         return ""
     number = number.normalize()
@@ -242,7 +250,7 @@ def _as_decimal(tokens: tuple[tuple[str, str], ...], number: Decimal) -> str:
 
 def _rounded(number: Decimal, digits: int) -> Decimal:
     try:
-        return number.quantize(Decimal(1).scaleb(-min(digits, _MOST_DIGITS)), context=_WIDE)
+        return number.quantize(_LAST_DIGITS[min(digits, _MOST_DIGITS)], context=_WIDE)
     except InvalidOperation:
         return number
 

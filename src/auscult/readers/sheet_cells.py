@@ -82,7 +82,9 @@ class Sheet:
 
     def put(self, row: int, column: int, text: str) -> None:
         """Set the text of a cell that is not empty, with white space collapsed; "" if all of it is left out."""
-        cells = self.cells.setdefault(row, {})
+        cells = self.cells.get(row)
+        if cells is None:
+            cells = self.cells[row] = {}
         if text := " ".join(text.split()):
             cells[column] = text
 

@@ -19,6 +19,7 @@ from auscult.readers.contract import DraftDocument
 
 # A soft hyphen, with the line break at which it divides a word, and the word joiner, which forbids a break.
 _REMOVED: Final = re.compile("\u00ad(?:[ \t]*\r?\n[ \t]*(?=[^\\W\\d_]))?|\u2060")
+_SIGNS: Final = "\u00ad\u2060"
 
 
 def without_soft_hyphens(draft: DraftDocument) -> DraftDocument:
@@ -27,9 +28,9 @@ def without_soft_hyphens(draft: DraftDocument) -> DraftDocument:
     Args:
         draft: The draft of a reader. It is returned itself if its text has none.
     """
-    found = [*_REMOVED.finditer(draft.text)]
-    if not found:
+    if not any(sign in draft.text for sign in _SIGNS):
         return draft
+    found = [*_REMOVED.finditer(draft.text)]
     removed = np.concatenate([np.arange(each.start(), each.end()) for each in found])
     text = _REMOVED.sub("", draft.text)
 
@@ -65,11 +66,11 @@ def _shown(text: str) -> str:
 
 def _divided(runs: npt.NDArray[Any], removed: npt.NDArray[np.int64]) -> Iterator[tuple[int, int, int, int]]:
     """Yield runs that begin and end where characters are removed. A run that cannot be divided stays whole."""
-    for start, end, source_start, source_end in runs.tolist():
+    firsts, lasts = (np.searchsorted(removed, runs[name]).tolist() for name in ("start", "end"))
+    for (start, end, source_start, source_end), first, last in zip(runs.tolist(), firsts, lasts, strict=True):
         at = start
-        if end - start == source_end - source_start:
-            inside = removed[np.searchsorted(removed, start) : np.searchsorted(removed, end)]
-            for place in inside.tolist():
+        if first < last and end - start == source_end - source_start:
+            for place in removed[first:last].tolist():
                 yield at, place, source_start + at - start, source_start + place - start
                 at = place + 1
         yield at, end, source_start + at - start, source_end

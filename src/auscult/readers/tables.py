@@ -93,7 +93,7 @@ def _line(labels: Sequence[str], row: Sequence[Sequence[Part] | None], written: 
         while end < len(row) and row[end] is None:
             end += 1
         whole = end - column == len(row) > 1
-        label = "" if whole else _shared(labels[column:end])
+        label = "" if whole else _label(labels, column, end)
         before = (BETWEEN if line else "") + (label.rstrip(":") + _BEHIND_LABEL if label else "")
         if before:
             line.append(written(before))
@@ -105,6 +105,12 @@ def _all_filled(labels: Sequence[str], rows: Sequence[Sequence[Sequence[Part] | 
     """Whether each column with a label has a cell with words, or one that extends into it from the left."""
     filled = {column for row in rows for column, cell in enumerate(row) if cell or cell is None}
     return all(column in filled for column, label in enumerate(labels) if label)
+
+
+def _label(labels: Sequence[str], column: int, end: int) -> str:
+    if end > column + 1:
+        return _shared(labels[column:end])
+    return labels[column] if column < len(labels) else ""
 
 
 def _shared(labels: Sequence[str]) -> str:

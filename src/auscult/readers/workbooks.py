@@ -28,6 +28,8 @@ _HEADER_CODE: Final = re.compile(r'&(?:"[^"]*"|\d+|K[0-9A-F]{6}|[A-Z])')
 _AROUND: Final = re.compile(r"(?:odd|even|first)(?:Header|Footer)")
 _TEXTS: Final = ("s", "str", "inlineStr")
 _OTHER_EPOCH: Final = 1904
+_SHORT: Final = 16
+"""Whole numbers with fewer digits are shown as they are."""
 _OFF: Final = ("0", "false", "off")
 _Run = tuple[str, Font | None]
 
@@ -156,7 +158,7 @@ class _Runs:
 
     def end(self, name: str) -> None:
         if name == "t" and self._text is not None:
-            self.runs.append((_ESCAPED.sub(lambda found: chr(int(found[1], 16)), self._text), self._font))
+            self.runs.append((_unescaped(self._text), self._font))
             self._text = None
         elif name == "rPh":
             self._phonetic = False
@@ -168,8 +170,14 @@ class _Runs:
             self._text += text
 
 
+def _unescaped(text: str) -> str:
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) if "_x" in text else text
+
+
 def _content_of(runs: list[_Run]) -> str | list[_Run]:
     """Return the runs of a string, or only its text if no run has a font of its own."""
+    if len(runs) == 1 and runs[0][1] is None:
+        return runs[0][0].strip()
     text = "".join(text for text, _ in runs).strip()
     return text if not text or all(font is None for _, font in runs) else runs
 
@@ -184,7 +192,7 @@ class _Strings:
     def begin(self, name: str, attributes: dict[str, str]) -> None:
         """Begin an element."""
         if name == "si":
-            self._runs = _Runs()
+            self._runs.runs = []
         else:
             self._runs.begin(name, attributes)
 
@@ -280,6 +288,8 @@ class _Cells:
             content, self._inline = _content_of(self._inline.runs), None
             return content or None
         value = self._value.strip()
+        if self._kind == "n" and not code and len(value) < _SHORT and value.isdecimal():
+            return str(int(value))
         if self._kind == "s":
             at = int(value) if value.isdecimal() else -1
             return (self._strings[at] if 0 <= at < len(self._strings) else "") or None
@@ -295,7 +305,7 @@ class _Cells:
         if self._kind == "b":
             return "yes" if value == "1" else "no"
         if self._kind == "str":
-            return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), value)
+            return _unescaped(value)
         if self._kind == "d":
             return value.replace("T", " ").removesuffix(" 00:00:00")
         if self._kind == "e":
@@ -310,13 +320,15 @@ class _Cells:
         return shown
 
 
-@lru_cache(maxsize=65_536)
 def _place(reference: str) -> tuple[int, int] | None:
     """Return row and column of a cell's name, from 0; None if it is none."""
-    found = _REFERENCE.fullmatch(reference.replace("$", ""))
-    if found is None:
-        return None
+    found = _REFERENCE.fullmatch(reference) or _REFERENCE.fullmatch(reference.replace("$", ""))
+    return (int(found[2]) - 1, _column(found[1])) if found else None
+
+
+@lru_cache(maxsize=1024)
+def _column(letters: str) -> int:
     column = 0
-    for letter in found[1]:
+    for letter in letters:
         column = column * 26 + ord(letter) - ord("A") + 1
-    return int(found[2]) - 1, column - 1
+    return column - 1

@@ -36,16 +36,15 @@ _SYSTEMS: Final = {
 _LONGEST: Final = 500
 # In order of preference: the time that a resource is about comes before the time it was recorded.
 _DATES: Final = (
-    "date", "effectiveDateTime", "performedDateTime", "occurrenceDateTime", "onsetDateTime", "authored", "authoredOn",
-    "issued", "recordedDate", "assertedDate", "created", "sent",
+    ("date",), ("effectiveDateTime",), ("performedDateTime",), ("occurrenceDateTime",), ("onsetDateTime",),
+    ("authored",), ("authoredOn",), ("issued",), ("recordedDate",), ("assertedDate",), ("created",), ("sent",),
+    ("effectivePeriod", "start"), ("context", "period", "start"), ("performedPeriod", "start"),
+    ("occurrencePeriod", "start"), ("period", "start"),
 )  # fmt: skip
-_PERIODS: Final = (
-    ("effectivePeriod",),
-    ("context", "period"),
-    ("performedPeriod",),
-    ("occurrencePeriod",),
-    ("period",),
-)
+_STATES: Final = (
+    ("status",), ("docStatus",), ("lifecycleStatus",), ("verificationStatus",),
+    ("verificationStatus", "coding", "code"),
+)  # fmt: skip
 Find = Callable[[str, "Resource"], "Resource | None"]
 """Returns the resource that a reference in another resource names; None if it is not in the file."""
 # Kinds whose pages include other resources, or whose attachments are the text.
@@ -79,6 +78,10 @@ class Fields:
 
     def text(self, *path: str) -> str:
         """Return the first string at a path; lists on the way are searched. "" if there is none."""
+        if len(path) == 1:
+            value = self.values.get(path[0])
+            if value is None or isinstance(value, str):
+                return value.strip() if value else ""
         return next(self.texts(*path), "")
 
     def texts(self, *path: str) -> Iterator[str]:
@@ -126,11 +129,7 @@ class Resource(Fields):
     @property
     def in_error(self) -> bool:
         """Whether it was entered in error."""
-        states = (
-            ("status",), ("docStatus",), ("lifecycleStatus",), ("verificationStatus",),
-            ("verificationStatus", "coding", "code"),
-        )  # fmt: skip
-        return any("entered-in-error" in self.texts(*path) for path in states)
+        return any("entered-in-error" in self.texts(*path) for path in _STATES if path[0] in self.values)
 
     @property
     def patient(self) -> str:
@@ -141,8 +140,8 @@ class Resource(Fields):
     @property
     def date(self) -> str:
         """Time that it is about, or else the time it was recorded; "" if it has neither."""
-        paths = (*((field,) for field in _DATES), *((*field, "start") for field in _PERIODS))
-        return next(filter(None, (iso_date(self.text(*path)) for path in paths)), "")
+        written = (self.text(*path) for path in _DATES if path[0] in self.values)
+        return next(filter(None, map(iso_date, filter(None, written))), "")
 
     @property
     def is_text(self) -> bool:
@@ -249,7 +248,8 @@ def attachments_in(value: Any, name: str = "") -> Iterator[Fields]:
                 yield Fields(inner_value)
             else:
                 for key, inner in inner_value.items():
-                    if key not in ("contained", "extension", "modifierExtension", "text"):
+                    has_fields = isinstance(inner, dict | list)
+                    if has_fields and key not in ("contained", "extension", "modifierExtension", "text"):
                         yield from attachments_in(inner, key)
 
 
@@ -280,4 +280,4 @@ def plain_text(page: str) -> str:
 def narrative_of(holder: Fields) -> str:
     """Return the narrative of a resource or section as XHTML; "" if it has no words."""
     div = holder.text("text", "div")
-    return div if has_words(plain_text(div)) else ""
+    return div if div and has_words(plain_text(div)) else ""

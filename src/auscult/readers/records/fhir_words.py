@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final
 
 from auscult.readers.dates import iso_date
@@ -33,6 +34,7 @@ _NOT_WORDS: Final = frozenset(
         "insurance", "request", "issued", "supportingInformation",
     }
 )  # fmt: skip
+_NOT_WRITTEN: Final = (_NOT_WORDS | {"display"}) - {"text"}
 NOT_READ: Final = frozenset(
     {
         "Patient", "Practitioner", "PractitionerRole", "RelatedPerson", "Person", "Organization",
@@ -50,6 +52,7 @@ _OF_TYPE: Final = re.compile(
     r"(?<=[a-z])(?<!reference)(?<!Per)(DateTime|Date|Period|Quantity|CodeableConcept|Coding|String|Boolean|Integer|Decimal|Range|Ratio|Age"
     r"|Time|Timing|Reference|Duration|Markdown)$"
 )
+_DATE: Final = re.compile(r"\d{4}-\d\d(-|$)")
 _DEEPEST: Final = 12
 
 
@@ -149,12 +152,14 @@ def _labelled(
             continue
         words = words_of(value, look, depth)
         if words:
-            label = (
-                ""
-                if depth and (key in _NAMES or key.startswith(("value", "content")))
-                else plain_of(_OF_TYPE.sub("", key))
-            )
+            label = "" if depth and (key in _NAMES or key.startswith(("value", "content"))) else _label_of(key)
             yield label, words, _is_written(value)
+
+
+@lru_cache(maxsize=1024)
+def _label_of(key: str) -> str:
+    """Return the words of the name of a field, without its type."""
+    return plain_of(_OF_TYPE.sub("", key))
 
 
 def _is_written(value: Any) -> bool:
@@ -165,9 +170,7 @@ def _is_written(value: Any) -> bool:
         return any(map(_is_written, value))
     if not isinstance(value, dict) or "coding" in value:
         return False
-    return any(
-        _is_written(inner) for key, inner in value.items() if key == "text" or key not in (*_NOT_WORDS, "display")
-    )
+    return any(_is_written(inner) for key, inner in value.items() if key not in _NOT_WRITTEN)
 
 
 def words_of(value: Any, look: Look, depth: int = 0) -> str:
@@ -183,7 +186,7 @@ def words_of(value: Any, look: Look, depth: int = 0) -> str:
     if isinstance(value, int | float):
         return str(value)
     if isinstance(value, str):
-        return iso_date(value) if re.match(r"\d{4}-\d\d(-|$)", value) and iso_date(value) else " ".join(value.split())
+        return (_DATE.match(value) and iso_date(value)) or " ".join(value.split())
     if depth > _DEEPEST:
         return ""
     if isinstance(value, list):

@@ -40,6 +40,7 @@ _NESTED: Final = ("ack", "app", "glossary", "notes", "sec")
 _PARTS: Final = (*_NESTED, "abstract", "app-group", "back", "body", "floats-group", "trans-abstract")
 _INNER: Final = ("sub-article", "response")
 _FORMULAS: Final = ("disp-formula", "inline-formula")
+_WITH_EQUATIONS: Final = (*_FORMULAS, "math", "tex-math")
 _PICTURES: Final = ("graphic", "inline-graphic")
 
 
@@ -124,6 +125,8 @@ def _write_formulas(article: Element) -> int:
     Of an equation in several forms, MathML is read before TeX.
     """
     write_mathml(article)
+    if not any(isinstance(node, Element) and node.tag in _WITH_EQUATIONS for node in descend(article)):
+        return 0
     pictures = 0
     for element in descend(article, lambda each: not _is_equation(each)):
         if isinstance(element, Element) and _is_equation(element):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NoReturn, Protocol
+import re
+from typing import Final, NoReturn, Protocol
 from xml.parsers import expat
 
 from auscult.readers.contract import UnreadableError
+
+_PREFIXED_NAME: Final = re.compile(rb"<[^\s<>:]+:")
 
 
 class Handler(Protocol):
@@ -37,13 +40,16 @@ def parse_events(content: bytes, handler: Handler, *, prefixed: bool = False) ->
     """
     parser = expat.ParserCreate()
     parser.buffer_text = True
-    names = _Names()
+    parser.StartElementHandler, parser.EndElementHandler = handler.begin, handler.end
+    # Most parts have no prefixes, and many elements.
+    if prefixed or _PREFIXED_NAME.search(content):
+        names = _Names()
 
-    def begin(name: str, attributes: dict[str, str]) -> None:
-        handler.begin(names[name], {names[key]: value for key, value in attributes.items()} if prefixed else attributes)
+        def begin(name: str, attributes: dict[str, str]) -> None:
+            local = {names[key]: value for key, value in attributes.items()} if prefixed else attributes
+            handler.begin(names[name], local)
 
-    parser.StartElementHandler = begin
-    parser.EndElementHandler = lambda name: handler.end(names[name])
+        parser.StartElementHandler, parser.EndElementHandler = begin, lambda name: handler.end(names[name])
     parser.CharacterDataHandler = handler.text
     parser.StartDoctypeDeclHandler = _refuse
     try:
