@@ -58,12 +58,19 @@ class Kind:
 
 _BY_SHEET: Final = {"content of a style sheet: lost": "made by a style sheet, and in no element of the page"}
 _ONE_LIST: Final = {f"other ({number}): lost": "lists side by side are one, whose numbers go on" for number in "123"}
+_YES: Final = {"other (1): lost": "TRUE is read as yes; LibreOffice's page of the sheet has 1"}
 _REFUSED: Final = {"not read: repeated column": "refused, and named in the report"}
 KINDS: Final = {
     "Word": Kind(office.write_word, office.WORD_CONSTRUCTS, ".docx", f"{_OFFICE}wordprocessingml.document"),
     "OpenDocument text": Kind(office.write_word, office.WORD_CONSTRUCTS, ".odt", f"{_ODF}text", ".docx"),
     "RTF": Kind(office.write_word, office.WORD_CONSTRUCTS, ".rtf", "application/rtf", ".docx"),
-    "Excel": Kind(office.write_workbook, office.SHEET_CONSTRUCTS, ".xlsx", f"{_OFFICE}spreadsheetml.sheet"),
+    "Excel": Kind(
+        office.write_workbook,
+        office.SHEET_CONSTRUCTS,
+        ".xlsx",
+        f"{_OFFICE}spreadsheetml.sheet",
+        exceptions=_YES,
+    ),
     "OpenDocument sheet": Kind(office.write_workbook, office.SHEET_CONSTRUCTS, ".ods", f"{_ODF}spreadsheet", ".xlsx"),
     "PowerPoint": Kind(office.write_slides, office.SLIDE_CONSTRUCTS, ".pptx", f"{_OFFICE}presentationml.presentation"),
     "OpenDocument slides": Kind(office.write_slides, office.SLIDE_CONSTRUCTS, ".odp", f"{_ODF}presentation", ".pptx"),

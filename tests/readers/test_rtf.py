@@ -186,3 +186,20 @@ def test_headings_and_items_may_have_footnotes() -> None:
 def test_words_that_are_left_out_are_counted(written: str, told: str) -> None:
     draft = body(r"Kept. " + written + r"\par")
     assert (draft.text, draft.remarks) == ("Kept.", (f"left out: {told}",))
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "{\\super\\chftn{\\*\\footnote\\chftn\\pard\\plain{Start low.}}}",
+        "{\\super\\chftn{\\*\\footnote\\ftnalt\\chftn\\pard\\plain{Start low.}}}",
+        "{\\super\\chftn{\\footnote\\pard\\plain Start low.}}",
+    ],
+    ids=["by LibreOffice", "endnote", "by Word"],
+)
+def test_notes_in_starred_groups_are_read(note: str) -> None:
+    draft = body(f"Take it{note} daily.\\par")
+    assert [(each.heading, each.text) for each in draft.sections] == [
+        ("", "Take it daily."),
+        ("Footnotes", "Start low."),
+    ]

@@ -40,6 +40,8 @@ def paragraphs_of(shape: Element, *, bullets: bool) -> list[Element]:
     Args:
         shape: The shape, or the cell of a table.
         bullets: Whether a paragraph is a list item by default, as in the main text of a slide.
+
+    Struck-out runs are in elements "s", so that they are counted and not read.
     """
     paragraphs = list[Element]()
     for paragraph in shape.all("p"):
@@ -47,7 +49,7 @@ def paragraphs_of(shape: Element, *, bullets: bool) -> list[Element]:
         kinds = {each.tag for each in properties.elements}
         is_item = "buNone" not in kinds and (bullets or bool(kinds & {"buChar", "buAutoNum", "buBlip"}))
         element = Element("p")
-        element.children = [*_runs(paragraph)]
+        element.children = [*runs_of(paragraph)]
         if not element.words():
             continue
         if is_item:
@@ -64,16 +66,18 @@ def paragraphs_of(shape: Element, *, bullets: bool) -> list[Element]:
     return paragraphs
 
 
-def _runs(paragraph: Element) -> Iterator[Element | Piece]:
+def runs_of(paragraph: Element) -> Iterator[Element | Piece]:
+    """Yield the runs of a paragraph and its line breaks, without the number of the slide and the date."""
     for run in paragraph.elements:
         properties = run.child("rPr") or Element("")
         if run.tag == "br":
             yield Element("br")
         elif run.get("type").startswith(_NUMBERING):
             continue
-        elif run.tag in ("r", "fld", "m") and properties.get("strike") in ("", "noStrike"):
+        elif run.tag in ("r", "fld", "m"):
             raised = properties.get("baseline") not in ("", "0") and not properties.get("baseline").startswith("-")
-            element = Element("sup" if raised else "span")
+            struck = properties.get("strike") not in ("", "noStrike")
+            element = Element("s" if struck else "sup" if raised else "span")
             element.children = [piece for text in run.all("t") for piece in text.children]
             yield element
 

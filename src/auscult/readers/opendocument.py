@@ -1,7 +1,7 @@
 """Reader of OpenDocument texts and slides (.odt, .odp, flat .fodt, .fodp): headings, lists, tables, notes, slides.
 
-Offsets are in `content.xml`. Struck-out, hidden and deleted text is left out, and so are comments, tables of contents,
-headers and footers. `sheets` reads spreadsheets. Specification: OpenDocument 1.3.
+Offsets are in `content.xml`. Struck-out, hidden and deleted text is left out and counted, and so are comments, headers,
+footers and tables of contents. `sheets` reads spreadsheets. Specification: OpenDocument 1.3.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from auscult.readers.archives import Package, media_type_in
 from auscult.readers.contract import DraftDocument, SourceFile
 from auscult.readers.dates import iso_date
 from auscult.readers.flow import Facts, Flow, draft_of
+from auscult.readers.open_objects import insert_objects
 from auscult.readers.records.xml import parse_xml
 from auscult.readers.tables import CELLS, has_header_row
 from auscult.readers.tree import NEVER_SHOWN, Element, Role, descend, written
@@ -23,10 +24,20 @@ from auscult.readers.typesetting import Typesetter
 _TYPES: Final = ("application/vnd.oasis.opendocument.text", "application/vnd.oasis.opendocument.presentation")
 _FLAT: Final = re.compile(rb"office:mimetype=[\"']([\w./-]+)")
 _DROPPED: Final = frozenset({
-    "tracked-changes", "annotation", "table-of-content", "alphabetical-index", "table-index", "illustration-index",
-    "binary-data", "meta", "settings", "styles", "automatic-styles", "master-styles", "font-face-decls", "scripts",
-    "note-citation", "ruby-text", "covered-table-cell", "page-thumbnail", "object", "object-ole", "event-listeners",
+    "change-info", "table-of-content-source", "alphabetical-index-source", "table-index-source",
+    "illustration-index-source", "binary-data", "meta", "settings", "styles", "automatic-styles", "master-styles",
+    "font-face-decls", "scripts", "note-citation", "ruby-text", "covered-table-cell", "page-thumbnail",
+    "event-listeners",
 })  # fmt: skip
+# What is left out, by element, and the reason by which its words are counted.
+_COUNTED: Final = {
+    "tracked-changes": "tracked deletions", "annotation": "comments", "table-of-content": "table of contents",
+    "alphabetical-index": "index", "table-index": "index", "illustration-index": "index",
+    **dict.fromkeys(("header-decl", "footer-decl", "date-time-decl"), "headers and footers"),
+}  # fmt: skip
+_AROUND: Final = [f"{name}{pages}" for name in ("header", "footer") for pages in ("", "-left", "-first")]
+# Who wrote a comment, and when.
+_ABOUT_COMMENT: Final = ("creator", "date", "date-string", "sender-initials", "creator-initials")
 _NAMES: Final = {"table-row": "tr", "table-cell": "td", "table-header-rows": "thead"}
 _BLANKS: Final = frozenset({"s", "tab"})
 _ROLES: Final = {
@@ -58,6 +69,7 @@ class OpenDocumentReader:
             UnreadableError: The file is broken, encrypted or harmful, or has no words.
         """
         styles = meta = None
+        package: Package | None = None
         if file.content.startswith(b"PK"):
             package = Package(file.content, "an OpenDocument file")
             if b"encryption-data" in package.read("META-INF/manifest.xml"):
@@ -72,6 +84,7 @@ class OpenDocumentReader:
         else:
             root, _, encoding = parse_xml(file.content)
             meta = root.child("meta")
+        remarks = insert_objects(root, package.read if package else lambda _: b"")
         _Preparing(*filter(None, (styles, root))).prepare(root)
         flow = Flow()
         Typesetter(
@@ -82,7 +95,8 @@ class OpenDocumentReader:
         if slides and (slide := next((each.text for each in flow.headings if each.level == _SLIDE_TITLE), "")):
             # The first slide has precedence: the title in the properties is often that of a template.
             facts = replace(facts, title=slide)
-        yield draft_of(flow, facts, media_type=_media_type(file), encoding=encoding)
+        draft = draft_of(flow, facts, media_type=_media_type(file), encoding=encoding)
+        yield replace(draft, remarks=(*draft.remarks, *dict.fromkeys(remarks)))
 
 
 def _media_type(file: SourceFile) -> str:
@@ -116,8 +130,17 @@ class _Preparing:
     """
 
     def __init__(self, *roots: Element) -> None:
-        self._unseen, self._raised, self._titles, self._numbered = set[str](), set[str](), {"Title"}, set[str]()
+        self._raised, self._titles, self._numbered = set[str](), {"Title"}, set[str]()
         self._bold = {"Table_20_Heading"}
+        # Whether a style strikes its text out or hides it.
+        self._struck, self._hidden = dict[str, bool](), dict[str, bool]()
+        self._around = [
+            part
+            for root in roots
+            for page in root.all("master-page")
+            for part in page.all_children(*_AROUND)
+            if part.get("display") != "false"
+        ]
         for root in roots:
             for style in root.all("style", "list-style"):
                 self._learn(style.get("name"), style)
@@ -128,8 +151,10 @@ class _Preparing:
         text = style.child("text-properties")
         # LibreOffice writes only the type of some lines.
         line = text.get("text-line-through-style") or text.get("text-line-through-type") if text else ""
-        if line not in ("", "none") or (text and text.get("display") == "none"):
-            self._unseen.add(name)
+        display = text.get("display") if text else ""
+        above = style.get("parent-style-name")
+        self._struck[name] = line != "none" if line else self._struck.get(above, False)
+        self._hidden[name] = display == "none" if display else self._hidden.get(above, False)
         if style.get("parent-style-name") in self._bold or (text and text.get("font-weight") == "bold"):
             self._bold.add(name)
         if text and text.get("text-position").startswith(("super", "1", "2", "3", "4", "5")):
@@ -139,12 +164,9 @@ class _Preparing:
 
     def prepare(self, root: Element) -> None:
         """Rename, drop and move the elements of a tree. Notes are moved to its end."""
-        slides, notes = 0, list[Element]()
+        slides = 0
+        self._leave_out(root)
         for node in [node for node in descend(root) if isinstance(node, Element)]:
-            if node.tag in _DROPPED:
-                node.dropped = NEVER_SHOWN
-            elif node.get("style-name") in self._unseen:
-                node.dropped = "hidden"
             node.tag = _NAMES.get(node.tag, node.tag)
             if node.tag == "h":
                 _head(node, int(node.get("outline-level")[:2] or 1) + _HIGHEST - 1)
@@ -156,9 +178,6 @@ class _Preparing:
                 node.tag = "sup"
             elif node.tag in _BLANKS:
                 node.children = [written(" ")]
-            elif node.tag == "note":
-                node.dropped = NEVER_SHOWN
-                notes += [element for element in node.elements if element.tag == "note-body"]
             elif node.tag == "tr":
                 node.children = [cell for element in node.elements for cell in [element] * _times(element)]
                 for cell in node.elements if node.get("head") else ():
@@ -171,15 +190,39 @@ class _Preparing:
             elif node.tag == "page" and node.get("master-page-name"):
                 slides += 1
                 self._slide(node, slides)
-        levels = [int(element.get("level")) for element in root.all("heading")]
+        shown = [node for node in descend(root, lambda each: not each.dropped) if isinstance(node, Element)]
+        headings = [node for node in shown if node.tag == "heading" and not node.dropped]
+        levels = [int(element.get("level")) for element in headings]
         if not slides and 1 not in levels and levels.count(_HIGHEST) == 1 < len(levels):
             # The only heading of the highest level is the title if there are lower ones.
-            highest = next(element for element in root.all("heading") if element.get("level") == str(_HIGHEST))
+            highest = next(element for element in headings if element.get("level") == str(_HIGHEST))
             highest.attributes["level"] = "1"
+        notes = list[Element]()
+        for note in (node for node in shown if node.tag == "note" and not node.dropped):
+            note.dropped = NEVER_SHOWN
+            notes += note.all_children("note-body")
         if notes:
             title = Element("heading", {"level": "2"})
             title.children = [written("Footnotes")]
             root.children += [title, *notes]
+
+    def _leave_out(self, root: Element) -> None:
+        """Say for each element that is not read why. Headers and footers are added, to be counted."""
+        for part in self._around:
+            part.dropped = "headers and footers"
+        root.children += self._around
+        for node in [node for node in descend(root) if isinstance(node, Element)]:
+            style = node.get("style-name")
+            if node.tag in _DROPPED:
+                node.dropped = NEVER_SHOWN
+            elif node.tag in _COUNTED:
+                node.dropped = _COUNTED[node.tag]
+            elif self._hidden.get(style):
+                node.dropped = "hidden"
+            elif self._struck.get(style):
+                node.dropped = "struck out"
+            for about in node.all_children(*_ABOUT_COMMENT) if node.tag == "annotation" else ():
+                about.dropped = NEVER_SHOWN
 
     def _is_bold(self, row: Element) -> bool:
         lines = [each for each in row.all("p", "span") if each.words()]

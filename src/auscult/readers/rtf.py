@@ -52,7 +52,7 @@ _COUNTED: Final = {
     "annotation": "comments",
 }
 # Destinations that are read although a "*" says that older programs leave them out.
-_STARRED: Final = _AROUND | {"fldinst", "formfield", "ffl", "moMath"} | _COUNTED.keys()
+_STARRED: Final = _AROUND | {"footnote", "fldinst", "formfield", "ffl", "moMath"} | _COUNTED.keys()
 _REASONS: Final = frozenset(_COUNTED.values())
 _TOLD: Final = {"title": "title", "author": "author", "creatim": "created", "revtim": "date"}
 _DATES: Final = ("created", "date")

@@ -1,8 +1,8 @@
 """Reader of PowerPoint files (.pptx): title, text, tables, charts, diagrams and notes of each slide.
 
 The number of a slide is the heading above its title. The title is read first, then all other parts from the bottom of
-the stack to its top. Struck-out text is left out, and so are date, number and footer of a slide. Specification:
-ECMA-376, DrawingML and PresentationML.
+the stack to its top. Struck-out text is left out and counted, and so are header and footer of a slide; its date and its
+number are left out. Specification: ECMA-376, DrawingML and PresentationML.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Final
 from auscult.readers.archives import Package, names_in
 from auscult.readers.contract import DraftDocument, SourceFile
 from auscult.readers.dates import iso_date
-from auscult.readers.drawings import chart_of, diagram_of, line_of, paragraphs_of, words_only
+from auscult.readers.drawings import chart_of, diagram_of, line_of, paragraphs_of, runs_of, words_only
 from auscult.readers.flow import Facts, Flow, draft_of
 from auscult.readers.html.reader import role_of
 from auscult.readers.records.xml import parse_xml
 from auscult.readers.tables import has_header_row
-from auscult.readers.tree import Element
+from auscult.readers.tree import Element, written
 from auscult.readers.typesetting import Typesetter
 
 MEDIA_TYPE: Final = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
@@ -56,18 +56,22 @@ class SlidesReader:
         flow, titles = Flow(), list[str]()
         setter = Typesetter(flow, role_of, lambda element: int(element.tag[1]))
         for number, name in enumerate(slides, 1):
-            page = Element("")
-            page.children = [line_of("h2", f"Slide {number}"), *_shapes(_parsed(package, name))]
-            titles += [each.words() for each in page.elements if each.tag == "h3"][:1]
+            page, head = Element(""), line_of("h2", f"Slide {number}")
+            page.children = [*_shapes(_parsed(package, name))]
+            titles += [text for each in page.elements if each.tag == "h3" and (text := _text(each, setter))][:1]
             for kind, target in sorted(_related(package, name).values(), key=lambda each: each[0] == _NOTES):
                 if kind == "diagramData":
                     page.children += diagram_of(_parsed(package, target))
                 elif kind == "chart":
                     page.children += chart_of(_parsed(package, target))
-                elif kind == _NOTES and (notes := [*_shapes(_parsed(package, target))]):
-                    page.children += [line_of("h3", "Notes"), *notes]
-            if len(page.elements) > 1:
-                setter.set(page)
+                elif kind == _NOTES:
+                    notes = Element("")
+                    notes.children = [*_shapes(_parsed(package, target))]
+                    above = [line_of("h3", "Notes")] if _text(notes, setter) else []
+                    page.children += [*above, notes]
+            if _text(page, setter):
+                page.children.insert(0, head)
+            setter.set(page)
         yield draft_of(flow, _facts(package, titles), media_type=MEDIA_TYPE, encoding="")
 
 
@@ -117,11 +121,29 @@ def _shapes(root: Element) -> list[Element]:
         elif shape.tag == "sp":
             place = shape.first("ph")
             kind = place.get("type") if place else "none"
-            if kind in _TITLES and (words := " ".join(node.words() for node in shape.all("p")).strip()):
-                titles.append(line_of("h3", words))
-            elif kind not in (*_TITLES, *_AROUND):
+            if kind in _TITLES:
+                titles.append(_title(shape))
+            elif kind in _AROUND:
+                around = Element("div")
+                around.children, around.dropped = [*paragraphs_of(shape, bullets=False)], "headers and footers"
+                others.append(around)
+            else:
                 others += paragraphs_of(shape, bullets=kind in _BULLETS and root.tag != "notes")
     return titles + others
+
+
+def _title(shape: Element) -> Element:
+    """Return a title on one line."""
+    title = Element("h3")
+    for paragraph in shape.all("p"):
+        runs = (written(" ") if isinstance(run, Element) and run.tag == "br" else run for run in runs_of(paragraph))
+        title.children += [*runs, written(" ")]
+    return title
+
+
+def _text(element: Element, setter: Typesetter) -> str:
+    """Return the words of an element that are read, on one line."""
+    return " ".join("".join(piece.text for piece in setter.pieces(element, label=True)).split())
 
 
 def _table(table: Element) -> Element:

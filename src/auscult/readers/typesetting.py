@@ -53,9 +53,11 @@ class Typesetter:
     def set(self, root: Element) -> None:
         """Write the content of an element, in order. Signs of fractions are added to it."""
         write_fractions(root, self._role)
-        for node in descend(root, lambda each: not self._left_out(each)):
-            if isinstance(node, Element) and (why := self._left_out(node)) and why != NEVER_SHOWN:
-                self._flow.left_out[why] += len(node.words().split())
+        for node in descend(root, lambda each: self._left_out(each) != NEVER_SHOWN):
+            if isinstance(node, Element) and (why := self._left_out(node)) not in ("", NEVER_SHOWN):
+                # Without inner parts that are left out: they count for themselves.
+                words = "".join(piece.text for piece in self.pieces(node, label=True))
+                self._flow.left_out[why] += len(words.split())
         # Of an element that encloses headings: those that are open before it.
         stack: list[tuple[Role, Iterator[Element | Piece], tuple[Heading, ...] | None]] = [
             (Role.INLINE, iter(root.children), None)
