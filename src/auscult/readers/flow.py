@@ -82,7 +82,8 @@ class Flow:
             if text == " ":
                 self._blank = self._blank or (NOWHERE, NOWHERE)
                 return
-            self._blank = self._blank if self._blank == (NOWHERE, NOWHERE) else None
+            # A sign ("^") stands right behind the word before it; a word does not.
+            self._blank = self._blank if self._blank == (NOWHERE, NOWHERE) or text[:1].isalnum() else None
             self._begin()
             self._put(text, NOWHERE, NOWHERE)
             return
