@@ -118,12 +118,18 @@ _BOOK_LEFT_OUT: Final = ("frame", "object", "text field", "text area", "choice",
 
 
 def write_book(blocks: list[Block], words: Words) -> bytes:
-    """Return an EPUB of one chapter."""
+    """Return an EPUB of one chapter. Its elements may have a prefix, and its styles may be in a file of their own."""
     from lxml import etree, html
 
     page = html.document_fromstring(_page([each for each in blocks if each[0] not in _BOOK_LEFT_OUT], words, "<html>"))
+    style = page.find(".//style")
+    if len(blocks) % 2:
+        style.tag, style.text = "link", None
+        style.attrib.update({"rel": "stylesheet", "href": "a.css"})
     html.html_to_xhtml(page)
     chapter = etree.tostring(page, encoding="utf-8", xml_declaration=True)
+    if len(blocks) % 3:
+        chapter = chapter.replace(b"html:", b"").replace(b"xmlns:html", b"xmlns")
     buffer = io.BytesIO()
     root = "urn:oasis:names:tc:opendocument:xmlns:container"
     kind = "application/oebps-package+xml"
@@ -132,6 +138,7 @@ def write_book(blocks: list[Block], words: Words) -> bytes:
         f'media-type="{kind}"/></rootfiles></container>',
         "a.opf": '<package xmlns="http://www.idpf.org/2007/opf" version="3.0"><metadata/><manifest><item id="c" '
         'href="c.xhtml" media-type="application/xhtml+xml"/></manifest><spine><itemref idref="c"/></spine></package>',
+        "a.css": f'@charset "utf-8";\n@namespace "http://www.w3.org/1999/xhtml";\n{_STYLE}',
         "c.xhtml": chapter,
     }
     with zipfile.ZipFile(buffer, "w") as book:
@@ -143,8 +150,14 @@ def write_book(blocks: list[Block], words: Words) -> bytes:
 
 def chapter_of(book: bytes) -> bytes:
     """Return the chapter of a book that `write_book` wrote, as a page for a browser."""
+    from lxml import etree, html
+
     with zipfile.ZipFile(io.BytesIO(book)) as opened:
-        return opened.read("c.xhtml").partition(b"?>")[2]
+        page = etree.fromstring(opened.read("c.xhtml"))
+    for link in page.iter("{*}link"):
+        link.tag, link.text = f"{{{html.XHTML_NAMESPACE}}}style", _STYLE
+    html.xhtml_to_html(page)
+    return etree.tostring(page, encoding="utf-8", method="html")
 
 
 class _Sheet:

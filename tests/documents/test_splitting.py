@@ -104,6 +104,16 @@ def test_query_before_a_word_is_not_a_sentence() -> None:
     assert split("Imp: ?UTI.") == ["Imp: ?UTI."]
 
 
+@pytest.mark.parametrize("line", ["II. Stop it", "viii. Stop aspirin", "XLIV. Dose", "(iv) Take one", "xii) Dose"])
+def test_a_roman_number_is_not_a_sentence(line: str) -> None:
+    assert split(line) == [line]
+
+
+@pytest.mark.parametrize("first", ["Mix.", "Di.", "VIIII."])
+def test_other_words_of_the_same_letters_end_sentences(first: str) -> None:
+    assert split(f"{first} It stays.") == [first, "It stays."]
+
+
 @pytest.mark.parametrize(
     ("text", "starts", "repaired"),
     [

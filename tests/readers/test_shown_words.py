@@ -15,8 +15,6 @@ _DOCUMENTS = 10
 OPEN = {
     "OpenDocument sheet": r"other \(.*\): lost",
     "PowerPoint": r"other \(.*\): lost",
-    "HTML": "ruby: lost|a sentence is cut",
-    "EPUB": "struck out: .*",
 }
 
 

@@ -99,6 +99,8 @@ _SHORTENED = re.compile(r"(?:subsp|approx|dept|univ|prof|assoc|para|inst|vols|fi
 def repair(text: str, starts: Iterable[int]) -> list[int]:
     """Correct the sentence starts that a library found.
 
+    The number of a list item in Roman numerals is no sentence of its own.
+
     Args:
         text: One paragraph.
         starts: Offsets at which the library begins a sentence; 0 may be left out.
@@ -133,9 +135,14 @@ def repair(text: str, starts: Iterable[int]) -> list[int]:
         # Full stops are few, so looking back from them takes less time than looking for what may be before them.
         if _BEFORE_END.search(text, max(0, stop.start() - _LONGEST_BEFORE_END), stop.start()):
             corrected.add(stop.end())
+    if label := _LABEL.match(text):
+        corrected.discard(label.end())
     return sorted(corrected)
 
 
+_NUMERAL = r"(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})"
+# The number of a list item or section: "XII. Doses".
+_LABEL = re.compile(rf"\(?(?=[a-zA-Z])(?:{_NUMERAL}|{_NUMERAL.upper()})[.)]\s+")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 

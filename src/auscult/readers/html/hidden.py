@@ -14,11 +14,11 @@ from auscult.readers.tree import Element, descend
 # fmt: off
 _INVISIBLE: Final = frozenset({
     "applet", "area", "audio", "canvas", "clippath", "datalist", "defs", "desc", "embed", "head", "map", "marker",
-    "mask", "math-annotation", "metadata", "noembed", "noframes", "noscript", "param", "pattern", "rp", "rt", "script",
+    "mask", "math-annotation", "metadata", "noembed", "noframes", "noscript", "param", "pattern", "rp", "script",
     "source", "style", "symbol", "template", "title", "track", "video",
 })
 # fmt: on
-_HIDDEN_STYLE: Final = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
+HIDDEN_STYLE: Final = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
 _LONGEST_UNSEEN: Final = 100
 PANEL: Final = "panel"
 """Attribute of elements that begin with the words of their control as a heading. No page has it."""
@@ -49,7 +49,7 @@ def is_hidden(element: Element, measure: Measure) -> bool:
         return True
     # Short elements hidden from screen readers only are ornaments. Long ones are text.
     ornament = attributes.get("aria-hidden", "").lower() == "true" and measure.length < _LONGEST_UNSEEN
-    return ornament or bool(_HIDDEN_STYLE.search(attributes.get("style", "")))
+    return ornament or bool(HIDDEN_STYLE.search(attributes.get("style", "")))
 
 
 def hidden_elements(page: Element, measures: dict[int, Measure], panels: set[int], *, whole: bool) -> set[int]:
@@ -205,7 +205,7 @@ def _is_panel(element: Element) -> bool:
     is_closed = (
         "hidden" in attributes
         or attributes.get("aria-hidden", "").lower() == "true"
-        or _HIDDEN_STYLE.search(attributes.get("style", ""))
+        or HIDDEN_STYLE.search(attributes.get("style", ""))
     )
     return (
         bool(is_closed)

@@ -24,6 +24,10 @@ _NAME: Final = re.compile(r"[^\s/>]++")
 _ATTRIBUTE: Final = re.compile(r"[\s/]*+(?:([^\s/>=][^\s/>=]*+|=)(\s*+=\s*+)?)?")
 _UNQUOTED: Final = re.compile(r"[^\s>]*+")
 _XHTML: Final = "http://www.w3.org/1999/xhtml"
+# Prefixes that XHTML may give to its elements ("h:p"), and to those of equations and drawings in it.
+_PREFIX: Final = re.compile(
+    r"""\sxmlns:([\w.-]+)\s*=\s*["']http://www\.w3\.org/(?:1999/xhtml|1998/Math/MathML|2000/svg)["']"""
+)
 _TABLE: Final = frozenset({"table"})
 _PARTS_OF_TABLES: Final = known.CELLS | known.ROW_GROUPS | {"tr"}
 _CELLS_AND_TABLES: Final = known.CELLS | {"table"}
@@ -66,6 +70,7 @@ class _Parser:
         self._containers: list[int] = []
         self._missing: set[str] = set()
         self._is_xml = _XHTML in source[:2000]
+        self._prefixes = {each.lower() for each in _PREFIX.findall(source)} if self._is_xml else set[str]()
 
     def parse(self) -> Element:
         source, place = self._source, 0
@@ -123,11 +128,15 @@ class _Parser:
             place = end
         return self._find(">", place) + 1
 
+    def _tag_of(self, name: str) -> str:
+        prefix, _, local = name.lower().rpartition(":")
+        return local if prefix in self._prefixes else name.lower()
+
     def _end_tag(self, place: int) -> int:
         named = _NAME.match(self._source, place)
         if named is None or not _LETTER.match(self._source, place):
             return self._find(">", place) + 1
-        tag = named.group().lower()
+        tag = self._tag_of(named.group())
         end, _, _, _ = self._attributes(named.end())
         if tag == "br":
             # HTML reads "</br>" as "<br>"; in XML it is an end tag.
@@ -139,7 +148,8 @@ class _Parser:
 
     def _start_tag(self, place: int) -> int:
         named = _NAME.match(self._source, place)
-        tag = named.group().lower() if named else ""
+        name = named.group() if named else ""
+        tag = self._tag_of(name)
         begin = place - 1
         place, attributes, closed, ranges = self._attributes(named.end() if named else place)
         element = Element(tag, attributes)
@@ -157,7 +167,7 @@ class _Parser:
         if closed and (self._is_xml or tag not in known.CONTAINERS | known.RAW):
             return place
         if tag in known.RAW:
-            return self._raw(element, place)
+            return self._raw(element, name, place)
         if tag not in known.VOID:
             self._depths[tag].append(len(self._open))
             if tag in known.CONTAINERS:
@@ -198,9 +208,9 @@ class _Parser:
                 element.children += places.in_source(child) if isinstance(child, Piece) else [child]
         return page.children
 
-    def _raw(self, element: Element, place: int) -> int:
+    def _raw(self, element: Element, name: str, place: int) -> int:
         """Add the text of an element that contains no others, from `place`. Return the position after its end tag."""
-        closing = f"</{element.tag}"
+        closing = f"</{name.lower()}"
         end, after = self._end, self._end
         if closing not in self._missing:
             match = re.compile(re.escape(closing) + r"(?=[\s/>])", re.IGNORECASE).search(self._source, place)

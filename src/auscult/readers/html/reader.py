@@ -8,7 +8,7 @@ publisher, address, language, date and authors are read from the head of a page.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -22,6 +22,7 @@ from auscult.readers.html.cleaning import Care, clean
 from auscult.readers.html.hidden import PANEL
 from auscult.readers.html.links import heads_links
 from auscult.readers.html.parsing import parse_html
+from auscult.readers.html.ruby import write_readings
 from auscult.readers.html.stylesheet import apply_style_sheets
 from auscult.readers.signs import is_sign_font, shown
 from auscult.readers.tables import is_data
@@ -149,12 +150,13 @@ class HtmlReader:
         yield read_page(file.content)
 
 
-def read_page(content: bytes, care: Care = Care.LINKS) -> DraftDocument:
+def read_page(content: bytes, care: Care = Care.LINKS, linked: Callable[[str], str] = lambda _: "") -> DraftDocument:
     """Read a page, or a part of one.
 
     Args:
         content: Bytes of the page.
         care: Rules for what is left out. Narratives of health records use a lower value than web pages.
+        linked: Returns the style sheet at an address that the page links to; "" if it is not at hand.
 
     Raises:
         UnreadableError: The page has no words.
@@ -162,11 +164,11 @@ def read_page(content: bytes, care: Care = Care.LINKS) -> DraftDocument:
     source, encoding, remarks = decode_text(content, declared_encoding(content[:4096]))
     page = parse_html(source)
     facts = facts_of(page)
-    if "<m" in source:
-        write_mathml(page)
-    if not apply_style_sheets(page):
+    write_mathml(page)
+    if not apply_style_sheets(page, linked):
         remarks = (*remarks, "a part of the style sheet was not applied: hidden or struck out words may be in the text")
     write_looks(page)
+    write_readings(page)
     clean(page, care)
     mark_bold_headings(page)
     flow = Flow()

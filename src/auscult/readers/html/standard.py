@@ -59,6 +59,7 @@ CLOSES: Final[dict[str, tuple[frozenset[str], frozenset[str]]]] = {
     "option": (frozenset({"option"}), frozenset({"select"})),
     "optgroup": (frozenset({"option", "optgroup"}), frozenset({"select"})),
     "a": (frozenset({"a"}), CONTAINERS),
+    **dict.fromkeys(("rb", "rp", "rt", "rtc"), (frozenset({"rb", "rp", "rt"}), frozenset({"ruby"}))),
 }
 """By start tag: the open elements that it closes, and the elements that protect those outside of them."""
 

@@ -1,20 +1,21 @@
-"""Styles of a page's own `<style>` elements: which words they hide, strike out, raise, or number in letters.
+"""Style sheets of a page: which words they hide, strike out, raise, or number in letters.
 
 Only this file imports the libraries for CSS: tinycss2 parses it, cssselect2 matches selectors. The result is written
-into the `style` attributes of the tree, where the rules for inline styles find it. Style sheets in other files are not
-in the page. Of the rules for media, those of a wide screen apply.
+into the `style` attributes of the tree, where the rules for inline styles find it. Style sheets in other files are read
+where they are at hand, as in a book. Of the rules for media, those of a wide screen apply.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, NamedTuple
 from xml.etree import ElementTree
 
 import cssselect2
 import tinycss2
 
+from auscult.readers.contract import UnreadableError
 from auscult.readers.html.standard import CSS
 from auscult.readers.tree import Element
 
@@ -37,7 +38,13 @@ _RELEVANT: Final = re.compile(
 _PROPERTY: Final = re.compile(
     r"(?:display|visibility|text-decoration|list-style|vertical-align|font-family)[\w-]*\s*:", re.I
 )
-_COMMENT: Final = re.compile(r"/\*.*?\*/", re.DOTALL)
+# Comments, and what hides a style sheet from programs that do not know it.
+_COMMENT: Final = re.compile(r"/\*.*?\*/|<!\[CDATA\[|\]\]>|<!--|-->", re.DOTALL)
+# Statements without a block, which are no part of the selector after them.
+_STATEMENT: Final = re.compile(r"@(?:charset|import|layer|namespace)\b[^;{}]*+;", re.IGNORECASE)
+_IMPORT: Final = re.compile(
+    r"""@import\s+(?:url\(\s*)?(?:"([^"\n]*)"|'([^'\n]*)'|([^"')\s;{}]++))\s*\)?([^;{}]*+);""", re.IGNORECASE
+)
 _STRING: Final = re.compile(r"""content\s*:\s*(?:"[^"\n]*"|'[^'\n]*')""", re.IGNORECASE)
 _RULE: Final = re.compile(r"(?<![^{}])([^{}]*+)\{([^{}]*+)\}")
 _NAME: Final = re.compile(r"[.#]([\w-]+)")
@@ -57,19 +64,29 @@ class _Declared(NamedTuple):
     value: str
 
 
-def apply_style_sheets(page: Element) -> bool:
+def apply_style_sheets(page: Element, linked: Callable[[str], str] = lambda _: "") -> bool:
     """Write what a page's style sheets say of its elements into their `style` attributes.
 
     Args:
         page: Tree of the page, which is modified.
+        linked: Returns the style sheet at an address that the page links to; "" if it is not at hand. It may raise
+            `UnreadableError`.
 
     Returns:
-        Whether all rules that may hide or strike out words were applied. False if that costs too much.
+        Whether all rules that may hide or strike out words were applied. False if that costs too much, or if a style
+        sheet cannot be read.
     """
-    styles = [style for style in page.all("style") if _is_of_screen(style.get("media").lower())]
-    sheet = "\n".join(style.get(CSS) for style in styles)
+    sheets, is_read = list[str](), True
+    for each in page.all("style", "link"):
+        if not _is_of_screen(each.get("media").lower()):
+            continue
+        try:
+            sheets.append(insert_imports(each.get(CSS), linked) + (linked(each.get("href")) if _is_sheet(each) else ""))
+        except UnreadableError:
+            is_read = False
+    sheet = "\n".join(sheets)
     if not _RELEVANT.search(sheet):
-        return True
+        return is_read
     if len(sheet) > _LONGEST_SHEET:
         return False
     elements, tree, depth = _mirrored(page)
@@ -84,7 +101,35 @@ def apply_style_sheets(page: Element) -> bool:
         element = elements[id(wrapper.etree_element)]
         if found := matcher.match(wrapper):
             _write_style(element, found)
-    return complete
+    return complete and is_read
+
+
+def insert_imports(sheet: str, read_sheet: Callable[[str], str]) -> str:
+    """Return a style sheet with those that it imports before its own rules.
+
+    Args:
+        sheet: The style sheet.
+        read_sheet: Returns the style sheet at an address; "" if it is not at hand.
+
+    Raises:
+        UnreadableError: They are too long together.
+    """
+    if "@import" not in sheet.lower():
+        return sheet
+    sheets, length = list[str](), 0
+    for *addresses, media in _IMPORT.findall(_COMMENT.sub("", sheet)):
+        if _is_of_screen(media.lower()):
+            sheets.append(read_sheet("".join(addresses)))
+            length += len(sheets[-1])
+        if length > _LONGEST_SHEET:
+            expected = f"style sheets of at most {_LONGEST_SHEET:,} characters"
+            raise UnreadableError("too large", expected, "longer ones", "save it again with one style sheet")
+    return "\n".join([*sheets, sheet])
+
+
+def _is_sheet(element: Element) -> bool:
+    kinds = element.get("rel").lower().split()
+    return element.tag == "link" and "stylesheet" in kinds and "alternate" not in kinds
 
 
 def _matches(matcher: Any, element: Element) -> int:
@@ -108,7 +153,7 @@ def _used_rules(sheet: str, elements: Iterable[Element]) -> str:
         )
         return rule[0] if is_used else ""
 
-    return _RULE.sub(kept, _STRING.sub("", _COMMENT.sub("", sheet)))
+    return _RULE.sub(kept, _STATEMENT.sub("", _STRING.sub("", _COMMENT.sub("", sheet))))
 
 
 def _add_rules(matcher: Any, sheet: str, depth: int) -> bool:
