@@ -67,7 +67,7 @@ def test_struck_words_of_books_are_counted(head: str, body: str, sheets: dict[st
     assert draft.remarks == ("left out: 2 words (struck out)",)
 
 
-def test_words_hidden_by_a_books_style_sheet_are_counted() -> None:
+def test_words_hidden_by_style_sheets_are_counted() -> None:
     body = '<p>Take 100 mg.</p><p class="draft">Take 900 mg.</p>'
     draft = read_book(chapter(_LINK, body), main_one=".draft{display:none}")
     assert draft.text == "Take 100 mg."

@@ -75,7 +75,7 @@ def test_a_style_undoes_the_line_of_another() -> None:
     assert (draft.text, draft.remarks) == ("Apixaban 5 mg", ())
 
 
-def test_hidden_words_of_opendocument_texts_are_counted_as_hidden() -> None:
+def test_hidden_words_of_opendocument_are_counted() -> None:
     styles = style("T1", "<style:text-properties text:display='none'/>")
     draft = flat("<text:p>Apixaban <text:span text:style-name='T1'>draft</text:span></text:p>", styles)
     assert (draft.text, draft.remarks) == ("Apixaban", ("left out: 1 word (hidden)",))
@@ -128,7 +128,7 @@ def test_headers_and_footers_of_opendocument_texts_are_counted(part: str) -> Non
         assert (draft.text, draft.remarks) == ("Rest it.", told)
 
 
-def test_a_header_that_is_not_shown_is_not_counted() -> None:
+def test_header_that_is_not_shown_counts_nothing() -> None:
     header = "<style:header-left style:display='false'><text:p>Ward</text:p></style:header-left>"
     master = f"<style:master-page>{header}</style:master-page>"
     assert flat("<text:p>Rest it.</text:p>", masters=master).remarks == ()
@@ -146,7 +146,7 @@ def test_comments_and_contents_of_opendocument_texts_are_counted() -> None:
     assert (draft.text, draft.remarks) == ("Rest it.", told)
 
 
-def test_struck_words_and_footers_of_opendocument_slides_are_counted() -> None:
+def test_struck_words_and_footers_of_slides_are_counted() -> None:
     body = (
         "<presentation:footer-decl presentation:name='f'>Ward 7</presentation:footer-decl>"
         "<draw:page draw:master-page-name='m'><draw:frame presentation:class='title'><draw:text-box><text:p>Gout "

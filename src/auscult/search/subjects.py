@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Final
 
 from auscult.concepts.names import normalise_name
@@ -92,8 +92,9 @@ class AskedSubject:
                 self._names.append([terms])
         del self._names[_MOST_ASKED:]
         self._holding = analyse.holding({term for name in self._names for terms in name for term in terms})
-        self._others = lru_cache(maxsize=256)(self._others_in)
-        self._identities = lru_cache(maxsize=256)(self._identities_in)
+        # Not `lru_cache` of a method: that is a cycle, which would keep the index open until garbage is collected.
+        self._others_of: dict[int, frozenset[int]] = {}
+        self._identities_of: dict[int, tuple[Identity, ...]] = {}
 
     def others(self, row: int) -> frozenset[int]:
         """Return the numbers of a passage's sentences that are about another subject or patient.
@@ -101,7 +102,9 @@ class AskedSubject:
         Args:
             row: Row of the passage.
         """
-        return self._others(row)
+        if row not in self._others_of:
+            self._others_of[row] = self._others_in(row)
+        return self._others_of[row]
 
     def is_of_another(self, row: int) -> bool:
         """Return whether all of a passage is about another patient than the question names."""
@@ -239,6 +242,12 @@ class AskedSubject:
 
     def _is_another(self, row: int, identity: Identity) -> bool:
         return bool(identity) and self._person.is_another(identity, folded_words(self._reader.passage_text(row)))
+
+    def _identities(self, row: int) -> tuple[Identity, ...]:
+        """Return whom each sentence of a passage is about."""
+        if row not in self._identities_of:
+            self._identities_of[row] = self._identities_in(row)
+        return self._identities_of[row]
 
     def _identities_in(self, row: int) -> tuple[Identity, ...]:
         """Return whom each sentence of a passage is about."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import email
 import email.policy
-import json
 import re
 from collections.abc import Iterator
 from email.message import MIMEPart
 from typing import Any, Final
 
+from auscult.files.json_text import parse_json
 from auscult.readers.contract import DraftDocument, UnreadableError
 from auscult.readers.decoding import decoded
 from auscult.readers.source_words.comparison import NEGATED
@@ -146,7 +146,7 @@ def _is_lines(text: str) -> bool:
     """Return whether each line is an object of its own."""
     first = text.strip().partition("\n")[0]
     try:
-        json.loads(first)
+        parse_json(first)
     except ValueError:
         return False
     return True
@@ -154,8 +154,8 @@ def _is_lines(text: str) -> bool:
 
 def _parsed(text: str) -> Any:
     try:
-        return json.loads(text, parse_float=str, parse_int=str)
-    except (ValueError, RecursionError) as error:
+        return parse_json(text, parse_float=str, parse_int=str)
+    except ValueError as error:
         raise UnreadableError("broken JSON", "JSON", "something else", "export the file again") from error
 
 
