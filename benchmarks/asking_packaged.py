@@ -26,13 +26,10 @@ from auscult.files.writing import write_json
 from auscult.interfaces import FloatArray
 from auscult.provenance import stamp
 from auscult.understanding import Query
-from auscult_lab.encoders.scorer import CaprScorer
 from auscult_lab.evaluation.records import read_records, records_of_others
-from auscult_lab.modules.encoder_identity import digest_of_weights
-from auscult_lab.opening import load_scorer
 from kept_vectors import KeptVectors
 from open_models import OpenModel, Passages, as_it_is, bm25, three_readers
-from unseen_documents import CACHE, find_encoder, kept_vectors
+from unseen_documents import CACHE, kept_vectors, open_encoder
 
 
 def models_over(collection: Passages, vectors: KeptVectors, name: str) -> tuple[OpenModel, ...]:
@@ -77,18 +74,13 @@ def main() -> None:
     options.add_argument("--cache", type=Path, default=CACHE, help="where vectors are kept")
     options.add_argument("--out", type=Path, default=RESULT)
     chosen = options.parse_args()
-    folder = find_encoder(chosen.encoder)
-    encoder = load_scorer(str(folder))
-    if not isinstance(encoder, CaprScorer):
-        sys.exit(f"no sentence encoder: {folder}")
-    encoder.ranker.eval()
-    vectors = kept_vectors(encoder, digest_of_weights(folder), chosen.cache)
+    encoder, digest = open_encoder(chosen.encoder)
+    vectors = kept_vectors(encoder, digest, chosen.cache)
     for name in chosen.collection:
         shown, questions = Passages(documents_of(name)), questions_of(name)
+        queries = [Query("", "", text=each["question"]) for each in questions]
         for model in models_over(shown, vectors, encoder.name):
-            row = row_of(
-                name, shown, model.rank([Query("", "", text=each["question"]) for each in questions]), questions
-            )
+            row = row_of(name, shown, model.rank(queries), questions)
             print(model.name, row, file=sys.stderr, flush=True)
             add_row(chosen.out, model.name, row)
 

@@ -30,7 +30,7 @@ import argparse
 import json
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -131,14 +131,20 @@ class Rows:
         return number if last >= 0 else -1
 
 
+def searchers_of(places: Iterable[Path], encoder: DocumentEncoder, folder: Path) -> Iterator[Searcher]:
+    """Yield a searcher of an index of each place, which is built in a folder."""
+    for place in places:
+        index = folder / place.name
+        build_index(FilesCorpus(place).documents(), encoder, index)
+        yield Searcher.open(index, encoder)
+
+
 def count_formularies(encoder: DocumentEncoder, *, restricted: bool) -> dict[str, int]:
     """Return the counts of `COUNTS`."""
     counts = dict.fromkeys(COUNTS, 0)
     with tempfile.TemporaryDirectory() as folder:
-        for form, place in enumerate(write_formularies(Path(folder) / "files")):
-            index = Path(folder) / place.name
-            build_index(FilesCorpus(place).documents(), encoder, index)
-            searcher = Searcher.open(index, encoder)
+        places = write_formularies(Path(folder) / "files")
+        for form, searcher in enumerate(searchers_of(places, encoder, Path(folder))):
             for turn in range(5):
                 asked = (2 * turn + form) % len(MEDICINES)
                 name = MEDICINES[asked][0].partition(" (")
@@ -275,10 +281,8 @@ def count_patients(encoder: DocumentEncoder, *, restricted: bool) -> dict[str, i
     """Return the counts of `OF_PATIENTS`."""
     counts = dict.fromkeys(OF_PATIENTS, 0)
     with tempfile.TemporaryDirectory() as folder:
-        for form, place in enumerate(write_patients(Path(folder) / "files")):
-            index = Path(folder) / place.name
-            build_index(FilesCorpus(place).documents(), encoder, index)
-            searcher = Searcher.open(index, encoder)
+        places = write_patients(Path(folder) / "files")
+        for form, searcher in enumerate(searchers_of(places, encoder, Path(folder))):
             for turn, pair in enumerate((*patients(), *(pair[::-1] for pair in patients()))):
                 counts["questions"] += 1
                 test = (turn + form) % len(TESTS)

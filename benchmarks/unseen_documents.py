@@ -139,6 +139,16 @@ def find_encoder(given: Path | None) -> Path:
     return Path(package.origin).parent / "model"
 
 
+def open_encoder(given: Path | None) -> tuple[CaprScorer, str]:
+    """Return the encoder that `find_encoder` finds, and the digest of its weights."""
+    folder = find_encoder(given)
+    encoder = load_scorer(str(folder))
+    if not isinstance(encoder, CaprScorer):
+        sys.exit(f"no sentence encoder: {folder}")
+    encoder.ranker.eval()
+    return encoder, digest_of_weights(folder)
+
+
 def kept_vectors(scorer: CaprScorer, digest: str, cache: Path) -> KeptVectors:
     """Return vectors of texts by an encoder, passages and questions alike."""
 
@@ -186,12 +196,7 @@ def main() -> None:
     options.add_argument("--cache", type=Path, default=CACHE, help=f"folder of kept vectors; by default {CACHE}")
     options.add_argument("--out", type=Path, default=RESULT)
     chosen = options.parse_args()
-    folder = find_encoder(chosen.encoder)
-    encoder = load_scorer(str(folder))
-    if not isinstance(encoder, CaprScorer):
-        sys.exit(f"no sentence encoder: {folder}")
-    encoder.ranker.eval()
-    digest = digest_of_weights(folder)
+    encoder, digest = open_encoder(chosen.encoder)
     searching = {model: load_model(model) for model in chosen.model}
     reranker = load_reranker(chosen.reranker) if chosen.reranker else None
     vectors = kept_vectors(encoder, digest, chosen.cache)

@@ -20,7 +20,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from auscult.documents import Sentence
-from auscult.search.persons import CELLS, says_who
+from auscult.readers.tables import BETWEEN
+from auscult.search.persons import says_who
 
 _MOST_LABEL, _MOST_TITLE, _LONGEST_LABEL = 8, 8, 100
 _DOSED: Final = 0.6
@@ -129,7 +130,7 @@ def _lines(sentences: Sequence[Sentence], text: str, start: int) -> list[_Line]:
     for line in lines:
         bullet = _BULLET.match(line.text)
         line.text = line.text[bullet.end() :] if bullet else line.text
-        if CELLS in line.text:
+        if BETWEEN in line.text:
             line.cell = _first_cell(line.text)
             continue
         opening = line.text[:_LONGEST_LABEL]
@@ -159,7 +160,7 @@ def _short(label: str) -> str:
 
 def _first_cell(row: str) -> str:
     """Return the row's first cell with letters in its value, without the heading of its column."""
-    cells = [cell.strip() for cell in row.split(CELLS)]
+    cells = [cell.strip() for cell in row.split(BETWEEN)]
     values = [cell.partition(": ")[2] or cell for cell in cells]
     return next((value for value in values if re.search(r"[^\W\d_]{2}", value)), values[0])
 
@@ -174,7 +175,7 @@ def _looks_like_title(line: _Line) -> bool:
     words = line.text.rstrip(":").split()
     return (
         not line.is_item
-        and CELLS not in line.text
+        and BETWEEN not in line.text
         and line.last - line.first == 1
         and 0 < len(words) <= _MOST_TITLE
         and not line.text.endswith(_STOP)

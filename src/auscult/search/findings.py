@@ -87,7 +87,7 @@ class Findings:
     def probability(self, number: int) -> float | None:
         """Return the probability that a passage answers; None where the model's vectors alone scored.
 
-        Of a passage about another patient than the query names it is below `UNLIKELY`.
+        It is below `UNLIKELY` for a passage about another patient than the query names.
         """
         if self.weighed is None:
             return None

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from auscult.documents.analysis import fold
+from auscult.readers.tables import BETWEEN
 from auscult.understanding.saying import PEOPLE, SAYING_NOTHING
 
 # fmt: off
@@ -88,9 +89,7 @@ _DATE: Final = re.compile(
     r"|(?P<day>\d{1,2})(?:st|nd|rd|th|\.)?[\s-]+(?:of\s+)?(?P<month>[^\W\d_]{3,9})\.?,?[\s-]+(?P<year>\d{4})"
     r"|(?P<month2>[^\W\d_]{3,9})\.?\s+(?P<day2>\d{1,2})(?:st|nd|rd|th)?,?\s+(?P<year2>\d{4}))(?!\d)"
 )
-CELLS: Final = " | "
-"""Stands between the cells of a table's row."""
-_ROW: Final = re.compile(rf"^.*{re.escape(CELLS)}.*$", re.MULTILINE)
+_ROW: Final = re.compile(rf"^.*{re.escape(BETWEEN)}.*$", re.MULTILINE)
 _OTHER_PEOPLE: Final = re.compile(
     r"\b(?:next of kin|kin|carer|caregiver|contact|gp|consultant|doctor|physician|surgeon|nurse|relation|spouse|wife|"
     r"husband|mother|father|sister|brother|daughter|son|guardian|referrer|referred by|author|signed)\b",
@@ -106,7 +105,7 @@ Date = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What a text says of who its patient is.
+    """Names, birth dates and record numbers of a patient in a text.
 
     Attributes:
         names: Names, each as its folded words.
@@ -143,7 +142,7 @@ def persons_in(text: str) -> list[tuple[int, Identity]]:
     """
     matches = [
         match
-        for match in _LABELLED.finditer(_ROW.sub(lambda row: "\0" * len(row[0]), text) if CELLS in text else text)
+        for match in _LABELLED.finditer(_ROW.sub(lambda row: "\0" * len(row[0]), text) if BETWEEN in text else text)
         if not _OTHER_PEOPLE.search(text[max(0, match.start() - _AROUND) : match.start("value")])
     ]
     begun: list[list[re.Match[str]]] = []
@@ -203,7 +202,7 @@ def may_name_one_of(words: Collection[str], text: str) -> bool:
     if not present:
         return False
     lines = [line for line in text.splitlines() if any(word in fold(line) for word in present)]
-    identities = [identity_in(line) for line in lines if CELLS in line]
+    identities = [identity_in(line) for line in lines if BETWEEN in line]
     identities += [identity for _, identity in persons_in("\n".join(lines))]
     return any(not name_words.isdisjoint(present) for each in identities for name_words in map(frozenset, each.names))
 

@@ -497,7 +497,10 @@ class Searcher:
     def rank(
         self, queries: Sequence[Query], k: int = 100, *, group_by: GroupBy = "passage", scoring: Scoring = "fused"
     ) -> list[Ranking]:
-        """Return passage ids and scores for many queries, without their evidence."""
+        """Return passage ids and scores for many queries, without their evidence.
+
+        Scores are those of all evidence: passages that only deny the entity keep theirs (`search` lowers them).
+        """
         rankings = []
         vectors = self.encode(queries) if scoring == "model" else [None] * len(queries)
         for query, vector in zip(queries, vectors, strict=True):

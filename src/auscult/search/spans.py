@@ -341,7 +341,7 @@ class FoundAnswer:
     Attributes:
         finder: Finder of its spans.
         passage: Number of the passage that answers, in the document.
-        span: The best span; None in a document without sentences.
+        span: The best span; None where no sentence is about what was asked.
         marked: Numbers of the sentences that the hit of the passage marks, in the document.
     """
 

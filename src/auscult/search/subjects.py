@@ -14,7 +14,7 @@ subject where
 A word that all entries hold tells none of them apart. Where the entries have names and none holds what the question
 names, all of them are about other subjects.
 
-Records of patients are told apart by `search.persons`.
+`search.persons` distinguishes the records of patients.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from auscult.concepts.names import normalise_name
 from auscult.index.reader import GenerationReader
 from auscult.index.store import DocumentRecord
 from auscult.index.words import analyse
+from auscult.readers.tables import BETWEEN
 from auscult.search.entries import Entry, entries_of
 from auscult.search.persons import (
-    CELLS,
     NOBODY,
     AskedPerson,
     Identity,
@@ -68,7 +68,7 @@ Keys = frozenset[int]
 
 
 class AskedSubject:
-    """What a question names, and which sentences are about something else.
+    """Subject of a question: its names, and which sentences are about something else.
 
     Args:
         query: The query, understood.
@@ -142,7 +142,7 @@ class AskedSubject:
     def _of_other_entries(self, row: int) -> frozenset[int]:
         """Return the numbers of a passage's sentences that are of entries about other subjects."""
         stated = self._held(self._path(row)) if self._names else NOTHING
-        # Of a passage whose title and headings say all that the question names, no entry is about something else.
+        # If title and headings have all names of the question, no entry is about something else.
         if not self._names or (stated and self._held(self._reader.passage_text(row)) <= stated):
             return NOTHING
         entries = self._entries(row)
@@ -254,15 +254,15 @@ class AskedSubject:
         passage, stated = self._reader.passage(row), identity_of(self._record(row).metadata)
         *before, text = self._texts(row)
         offset = sum(len(each) + 1 for each in before)
-        persons = persons_in("\n".join((*before, text)))
+        whole = "\n".join((*before, text))
+        persons = persons_in(whole)
         is_told = any(identity for _, identity in persons)
         named = self._named_in_headings(row)
         headings = named
         if named and not (stated.numbers or is_told):
             # Words that the text has in lower case, such as those of "Kidney Disease Diet", are no names.
-            whole = "\n".join((*before, text))
             headings = frozenset(name for name in named if not any(_has_word(whole, word) for word in name))
-        if not (stated or is_told or headings or CELLS in text):
+        if not (stated or is_told or headings or BETWEEN in text):
             return (NOBODY,) * len(passage.sentences)
         identities, of_row = [], NOBODY
         for sentence in passage.sentences:
@@ -271,7 +271,7 @@ class AskedSubject:
             if not identity.names and not stated.names and headings:
                 identity |= Identity(headings)
             # A row of a table goes on in the sentences of its last cell.
-            if CELLS in text[begin:end]:
+            if BETWEEN in text[begin:end]:
                 of_row = identity_in(text[begin:end])
             elif sentence.begins_paragraph:
                 of_row = NOBODY

@@ -11,7 +11,6 @@ from unicodedata import normalize
 from auscult.readers.signs import BOXES, EMPTY, TICKED, sign
 
 TICK: Final = TICKED
-BOX: Final = EMPTY
 _SIGNS: Final = "<>≤≥±%‰"
 _TOKEN: Final = re.compile(rf"\d+(?:[.,]\d+)*|[^\W\d_]+|[{_SIGNS}{BOXES}]")
 _ACCENTS: Final = re.compile("[\u00ad\u0300-\u036f]")
