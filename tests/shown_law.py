@@ -112,7 +112,7 @@ RENDERED_BY: Final[dict[str, Callable[[], bool]]] = {
 
 @dataclass
 class Outcome:
-    """What came of the documents of a kind.
+    """Counts for the documents of a kind.
 
     Attributes:
         documents: Number of documents.
@@ -196,7 +196,7 @@ def _faults(
     read = [draft for _, draft in checking.read(SourceFile(named, view))]
     # A PDF shows a deletion as LibreOffice prints it: struck out.
     reasons = {**_REASONS, "deleted": STRUCK} if kind.media_type == PDF else _REASONS
-    # Of a print, only the words count: lines of a table or a box may cross them.
+    # Only the words of a print count: lines of a table or a box may cross them.
     is_print = kind.needs_program and kind.media_type != PDF
     parts = [
         _as_written(part, words, reasons)

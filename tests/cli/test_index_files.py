@@ -109,7 +109,7 @@ def test_rows_of_tables_added_one_by_one_stay(command: Command, tmp_path: Path, 
 
     assert command("index", write("c", "Rest.", "Drink tea."), *INDEX, "--read", "map=text=Body").code == 0
     assert standing("d", "Sleep.", "Eat.") == "new: 2, changed: 0, unchanged: 0"
-    # Of the same name, in another folder.
+    # A table of the same name in another folder keeps its own rows.
     assert standing("e/c", "Walk.", "Swim.") == "new: 2, changed: 0, unchanged: 0"
     assert standing("e/c", "Walk.", "Run.") == "new: 0, changed: 1, unchanged: 1"
     assert standing("c", "Rest.", "Drink.") == "new: 0, changed: 1, unchanged: 1"

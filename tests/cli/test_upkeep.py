@@ -201,7 +201,7 @@ def test_files_whose_rows_are_kept_are_compared_whole(command: Command, tmp_path
     done = command("verify", "index", "--sources")
     assert done.code == 1
     assert "  FAULT: cells, no reason known: ml\n" in done.out
-    # Of a file that is gone, the index keeps the row alone.
+    # The index keeps only the row of a file that is gone.
     table.unlink()
     assert "FAULT" not in command("verify", "index", "--sources").out
 

@@ -1,4 +1,4 @@
-"""What style sheets, prefixes and readings above words say in books and pages."""
+"""Style sheets, prefixed elements and readings above words (ruby) in books and pages."""
 
 from __future__ import annotations
 

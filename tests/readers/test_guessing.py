@@ -1,4 +1,4 @@
-"""Notes that declare no encoding: which one they are read in, and what is told of it."""
+"""Notes that declare no encoding: the one they are read in, and the remark about it."""
 
 from __future__ import annotations
 

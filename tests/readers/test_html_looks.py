@@ -1,4 +1,4 @@
-"""What a browser shows of a page: fractions, labels of lists, styles, drawings, frames, and where a panel ends."""
+"""Text of pages as a browser shows it: fractions, labels of lists, styles, drawings, frames, and where a panel ends."""
 
 from __future__ import annotations
 

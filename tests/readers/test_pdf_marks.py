@@ -1,4 +1,4 @@
-"""What is added to the pages of a PDF: form fields, typed text, comments, strike-outs, running heads."""
+"""Additions to the pages of a PDF: form fields, typed text, comments, strike-outs, running heads."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ _FHIR_XML = (
 )
 _HTML, _RTF, _HL7 = "text/html", "application/rtf", "application/hl7-v2"
 _DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
-# A file, what it was read as, and words of it that have to be told.
+# Name, media type and content of a file, the text it was read as, and words that must be reported.
 LOST: list[tuple[str, str, bytes, str, set[str]]] = [
     ("a.rtf", _RTF, rich(r"Digoxin 125 {\f1 m}g"), "Digoxin 125 mg", {"μg"}),
     ("a.rtf", _RTF, rich(r"pulse {\f1 \'b3} 60, {\f1 \'a3} 90"), "pulse ³ 60, £ 90", {"≥", "≤"}),
@@ -133,7 +133,7 @@ def test_mail_is_compared_as_programs_show_it() -> None:
 _DETAILS = "<details><summary>Overdose</summary><p>Call.</p></details>"
 _POTASSIUM = "OBX|1|NM|K^Potassium^L||4.1|||||||F\r"
 _SODIUM = "OBX|2|NM|N^Sodium^L||1|||||||X\rNTE|1||Do not use"
-# A file, how it was read, and the kind of what is told.
+# Name, media type and content of a file, the document it was read as, and the fault that must be reported.
 MISREAD: list[tuple[str, str, bytes, Document, str]] = [
     ("a.txt", "", b"Allergien:\nPenicillin\n", read("Allergien:\nPenicillin\n", format="text"), "a heading is read"),
     ("a.txt", "", "Àëëåðãèè íåò, áîëü".encode(), read("Àëëåðãèè íåò, áîëü"), "letters of another encoding"),

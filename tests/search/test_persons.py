@@ -1,4 +1,4 @@
-"""Of two patients of one surname, the other is never marked where the question tells them apart."""
+"""If a question names one of two patients of a surname, the other one is never marked."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def handover() -> list[Document]:
 
 
 def answering(folder: Path, documents: list[Document], question: str) -> str:
-    """What is marked in hits that may answer."""
+    """Return the marked sentences of hits that may answer."""
     build_index(documents, ENCODER, folder)
     searcher = Searcher.open(folder, ENCODER)
     query = searcher.understand(Query("", "", text=question)).query

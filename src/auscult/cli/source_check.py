@@ -71,7 +71,7 @@ def _printed(process: ReadingProcess, file: IndexedFile) -> list[DraftDocument]:
         parts = [draft for _, draft in process.read(SourceFile(form, content))]
     except UnreadableError:
         return []
-    # Of a printed page, only the words count: the file itself says what is struck out or hidden.
+    # Only the words of a printed page count: the file itself says what is struck out or hidden.
     return [
         part if part.key.startswith(PRINTED) else replace(part, key=f"{PRINTED_PAGE} {int(part.key) + 1}", metadata={})
         for part in parts

@@ -54,7 +54,7 @@ def files_of(opened: PassageIndex) -> Iterator[IndexedFile]:
     for origin, of_origin in records.items():
         for name, content in _contents(origin, of_origin):
             record = of_origin[name]
-            # Of two files with the same text, the index has one document.
+            # The index has one document for two files with the same text.
             ids = dict.fromkeys(
                 each.doc_id if each.doc_id in rows else texts.get(each.text, "") for each in record.said
             )

@@ -43,7 +43,7 @@ def _symbol(code: str, instruction: str) -> str:
         number = int(code) if code.isascii() and code.isdigit() else ord(code)
     name = (font[1] or font[2] or "") if font else "Symbol"
     if 127 < number < 256 and not is_sign_font(name) and not _UNICODE.search(instruction):
-        # By default, codes of usual fonts are those of Windows.
+        # The codes of usual fonts are those of Windows by default.
         return bytes([number]).decode("cp1252", "replace")
     return sign(name, number) if number < 0x110000 else ""
 

@@ -20,14 +20,14 @@ _OTHER: Final = (
     "cp1251", "koi8-r", "koi8-u", "cp866", "iso8859-5", "cp1253", "iso8859-7", "cp1255", "cp1256", "cp874",
     "gb18030", "big5hkscs", "cp932", "euc_jis_2004", "cp949",
 )  # fmt: skip
-# As many bytes are examined as chardet needs: those of lines with bytes that are not ASCII.
+# Number of bytes that chardet needs. Only lines with bytes that are not ASCII are examined.
 _EXAMINED: Final = 50_000
 _HIGH: Final = re.compile(rb"[\x80-\xff]")
 _RUN: Final = re.compile(rb"[\x80-\xff]{3,}")
 # Quotes, dashes, ellipses and bullets of Windows-1252 may stand side by side: "…” – ".
 _SIGNS: Final = re.compile(rb"[\x85\x91-\x97\xa0\xab\xb7\xbb]+")
-# What only a wrong encoding shows: signs and capital letters inside words ("t„glich", "b³l", "pŽnicilline"), and signs
-# where none is written ("perch‚ l'INR", "†belkeit").
+# Matches what only a wrong encoding shows: signs and capital letters inside words ("t„glich", "b³l", "pŽnicilline"),
+# and signs where none is written ("perch‚ l'INR", "†belkeit").
 _TORN: Final = re.compile(
     r"\ufffd|[^\W\d_][¡-¨ª-¬®¯±-³¶¸-¿ƒ†‡ˆ‰‹›˜][^\W\d_]|[a-z][ŠŽŸ][a-z]|Ÿ[a-z]|[^\W\d_][„‚]|[†‡ˆ‰][a-z]"
 )

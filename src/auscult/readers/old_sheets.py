@@ -1,7 +1,7 @@
 """Sheets of Excel files of before 2007 (.xls), and of binary ones (.xlsb).
 
 Number formats, fonts and comments of .xls files are read by xlrd. It is slower than calamine and stops at some broken
-files. Calamine reads these, and .xlsb files, without formats, which is told.
+files. Calamine reads these, and .xlsb files, without formats. The report says so.
 """
 
 from __future__ import annotations

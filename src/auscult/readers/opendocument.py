@@ -29,7 +29,7 @@ _DROPPED: Final = frozenset({
     "font-face-decls", "scripts", "note-citation", "ruby-text", "covered-table-cell", "page-thumbnail",
     "event-listeners",
 })  # fmt: skip
-# What is left out, by element, and the reason by which its words are counted.
+# Elements that are left out, and the reason under which their words are counted.
 _COUNTED: Final = {
     "tracked-changes": "tracked deletions", "annotation": "comments", "table-of-content": "table of contents",
     "alphabetical-index": "index", "table-index": "index", "illustration-index": "index",

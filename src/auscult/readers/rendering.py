@@ -108,7 +108,7 @@ def _convert_together(files: Sequence[tuple[str, bytes]], form: str) -> dict[str
         prepare_profile(folder)
         for name, content in files:
             (folder / name).write_bytes(content)
-        # What was written in time counts.
+        # Files that were written within the time limit count.
         with suppress(UnreadableError):
             run_office(folder, [name for name, _ in files], form)
         made = {name: _made(folder / f"{name.partition('.')[0]}.{form}") for name, _ in files}

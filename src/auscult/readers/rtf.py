@@ -45,7 +45,7 @@ _IGNORED: Final = "ignored"
 # Destinations whose paragraphs are inside of another paragraph.
 _APART: Final = ("note", "box")
 _TEXT: Final = ("", *_APART)
-# What is left out, by control word, and the reason by which its words are counted.
+# Control words whose text is left out, and the reason under which its words are counted.
 _UNSEEN: Final = {"strike": "struck out", "striked": "struck out", "v": "hidden", "deleted": "tracked deletions"}
 _COUNTED: Final = {
     **{f"{name}{pages}": "headers and footers" for name in ("header", "footer") for pages in ("", "l", "r", "f")},

@@ -38,7 +38,7 @@ class Font:
 
 @dataclass(slots=True)
 class Notes:
-    """What is not read of a file, for the user.
+    """Parts of a file that are not read, for the report.
 
     Attributes:
         left_out: Number of words that were left out, by reason.

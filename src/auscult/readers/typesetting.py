@@ -58,7 +58,7 @@ class Typesetter:
                 # Without inner parts that are left out: they count for themselves.
                 words = "".join(piece.text for piece in self.pieces(node, label=True))
                 self._flow.left_out[why] += len(words.split())
-        # Of an element that encloses headings: those that are open before it.
+        # The third value is for elements that enclose headings: the headings that are open before them.
         stack: list[tuple[Role, Iterator[Element | Piece], tuple[Heading, ...] | None]] = [
             (Role.INLINE, iter(root.children), None)
         ]

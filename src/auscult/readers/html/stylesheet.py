@@ -52,7 +52,7 @@ _LONGEST_SHEET: Final = 2_000_000
 _LONGEST_SELECTOR: Final = 300
 _MOST_SELECTORS: Final = 5_000
 _MOST_MATCHES: Final = 1_000_000
-# Of a selector with spaces, the outer elements are searched for each: the depth to the power of their number.
+# Each space in a selector is one more search of the outer elements: the cost is the depth to that power.
 _MOST_COSTS: Final = 100_000
 _SIMPLE: Final = re.compile(r"(?:[\w\s.#>*+\-\[\]=\"'^$|()]|\\.|:not(?=\()|:(?:root|link|first-child|last-child)\b)+")
 

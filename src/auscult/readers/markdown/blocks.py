@@ -25,8 +25,8 @@ from auscult.readers.typesetting import Typesetter
 # Marks of tasks stay in the text as they are written: "[x]".
 _OPTIONS: Final = Options.ENABLE_TABLES | Options.ENABLE_FOOTNOTES | Options.ENABLE_STRIKETHROUGH
 _BLANK_LINE: Final = re.compile(r"^[ \t\u00a0]++(?=\r?$)", re.MULTILINE)
-# What follows the first tag of 2<sup>1</sup>/<sub>2</sub>, 2<sup>1</sup><sub>2</sub> and 2<sup>1/2</sup>. Behind an
-# isotope's numbers is a letter.
+# Matches the rest of 2<sup>1</sup>/<sub>2</sub>, 2<sup>1</sup><sub>2</sub> and 2<sup>1/2</sup> after the first tag. The
+# numbers of an isotope are no fraction: a letter follows them.
 _FRACTION: Final = re.compile(
     r"\d{1,2}(?:</sup>\s*(?:[/\u2044]|&frasl;)\s*<sub>\d{1,2}</sub>|</sup><sub>\d{1,2}</sub>(?![^\W\d_])|[/\u2044]\d{1,2}</sup>)",
     re.IGNORECASE,

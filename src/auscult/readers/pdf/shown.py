@@ -27,7 +27,7 @@ class TickBox(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """What a page shows beside its text layer.
+    """The parts of a page that are not in its text layer.
 
     Attributes:
         typed: Text that was typed onto the page (free-text annotations).

@@ -1,4 +1,4 @@
-"""What turns the meaning of a FHIR resource around: "do not perform", "not given", "refuted", "stopped".
+"""Find states that reverse the meaning of a FHIR resource: "do not perform", "not given", "refuted", "stopped".
 
 A resource that is read without these says the opposite of what it means. They are modifiers in the sense of FHIR.
 """

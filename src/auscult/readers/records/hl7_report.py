@@ -37,7 +37,7 @@ _NO_SEGMENT: Final = "lines that are no segments"
 
 
 class _Last(Enum):
-    """What became of the last segment: comments and lines that are no segments belong to it."""
+    """State of the last segment, to which comments and continued lines belong."""
 
     READ = auto()
     ENCLOSED = auto()

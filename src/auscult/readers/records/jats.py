@@ -122,7 +122,7 @@ def _heading_of_inner(inner: Element) -> Element:
 def _write_formulas(article: Element) -> int:
     """Write the equations of an article as text. Return the number of those that are only pictures.
 
-    Of an equation in several forms, MathML is read before TeX.
+    If an equation has several forms, MathML is read before TeX.
     """
     write_mathml(article)
     if not any(isinstance(node, Element) and node.tag in _WITH_EQUATIONS for node in descend(article)):

@@ -24,7 +24,7 @@ is its media type."""
 
 
 def compare(
-    original: Original, documents: Sequence[Document], parts: Sequence[DraftDocument], told: Sequence[str] = ()
+    original: Original, documents: Sequence[Document], parts: Sequence[DraftDocument], remarks: Sequence[str] = ()
 ) -> tuple[int, list[LostWord]]:
     """Compare all documents of a file with the words of its source.
 
@@ -32,18 +32,18 @@ def compare(
         original: The file.
         documents: All documents of the file; one for a PDF.
         parts: The drafts of one of `CHECKERS`.
-        told: Remarks of the report on the file.
+        remarks: Remarks of the report on the file.
 
     Returns:
         The number of words of the source, and those that are in no passage, heading or title.
     """
     if original.media_type != PDF or len(documents) != 1:
-        return lost_words(documents, parts, told)
+        return lost_words(documents, parts, remarks)
     (document,) = documents
     headings = [document.title, *(name for each in document.passages for name in (each.heading, *each.above))]
     spans = [(each.start, each.end) for each in document.passages]
     pages = [part for part in parts if part.key.isdecimal()]
     total, lost = text_layer.lost_words(document.text, spans, headings, original.words, pages)
-    found = [LostWord(each.word, f"page {each.page}", judged(each.reason, told)) for each in lost]
-    others, beside = lost_words(documents, [part for part in parts if not part.key.isdecimal()], told)
+    found = [LostWord(each.word, f"page {each.page}", judged(each.reason, remarks)) for each in lost]
+    others, beside = lost_words(documents, [part for part in parts if not part.key.isdecimal()], remarks)
     return total + others, [*beside, *found]

@@ -15,7 +15,7 @@ from auscult.readers.source_words.tokens import NEGATIONS, UNITS, runs_in, token
 UNKNOWN: Final = "no reason known"
 """Reason of words that should be in a passage."""
 KEPT_STRUCK: Final = "struck out, yet read as valid"
-_UNTOLD: Final = ", not in the report"
+_NOT_REPORTED: Final = ", not in the report"
 _OTHERWISE: Final = "joined or divided otherwise"
 _MARK: Final = "number of a page, note, list item or axis"
 # Fields of the metadata that say where a document is from. All others are the file's own words.
@@ -34,18 +34,18 @@ class LostWord(NamedTuple):
     @property
     def is_fault(self) -> bool:
         """Whether the word should be in a passage, or be counted in the report."""
-        return self.reason in (UNKNOWN, KEPT_STRUCK) or self.reason.endswith(_UNTOLD)
+        return self.reason in (UNKNOWN, KEPT_STRUCK) or self.reason.endswith(_NOT_REPORTED)
 
 
 def lost_words(
-    documents: Iterable[Document], parts: Sequence[DraftDocument], told: Sequence[str] = ()
+    documents: Iterable[Document], parts: Sequence[DraftDocument], remarks: Sequence[str] = ()
 ) -> tuple[int, list[LostWord]]:
     """Compare the documents of a file with the words of its source.
 
     Args:
         documents: All documents of the file.
         parts: The words of each part of the source (`part.PartWords.draft`).
-        told: Remarks of the report on the file. A word that is shown and left out needs one that names the reason.
+        remarks: Remarks of the report on the file. A word that is shown and left out needs one that names the reason.
 
     Returns:
         The number of words of the source, and those that are in no passage, heading or title, the worst first.
@@ -65,22 +65,22 @@ def lost_words(
         has = Counter(kept) if any(part.key in _WITH_EXPONENTS for part in of_kind) else glued
         has[NEGATED] = negated
         missing = Counter(word for each in words for word in each) - has
-        # What both a parser and the print show is one loss.
+        # A word that a parser and the print both show is lost once.
         missing -= Counter(each.word for each in lost)
-        # Of a word that a footer and the text have, the one in the footer is missing.
-        lost += [each for part in of_kind for each in _with_reason(part, missing, told)]
+        # If a footer and the text have the same word, the one in the footer is missing.
+        lost += [each for part in of_kind for each in _with_reason(part, missing, remarks)]
         together = "".join(kept)
         for part, of_part in zip(of_kind, words, strict=True):
             lost += _without_reason(part.key, of_part, missing, together)
         if printed:
-            lost = [each for each in lost if not _is_of_print(each, known, told)]
+            lost = [each for each in lost if not _is_of_print(each, known, remarks)]
         known.update(word for each in words for word in each)
         total = max(total, sum(map(len, words)))
-    lost += _kept_struck(parts, kept, told)
+    lost += _kept_struck(parts, kept, remarks)
     return total, sorted(lost, key=lambda each: -weight(each.word) if each.is_fault else 0)
 
 
-def _with_reason(part: DraftDocument, missing: Counter[str], told: Sequence[str]) -> Iterator[LostWord]:
+def _with_reason(part: DraftDocument, missing: Counter[str], remarks: Sequence[str]) -> Iterator[LostWord]:
     """Yield the missing words of a part that have a reason, and remove them from `missing`."""
     for reason, text in part.metadata.items():
         if reason == STRUCK_RUNS:
@@ -88,7 +88,7 @@ def _with_reason(part: DraftDocument, missing: Counter[str], told: Sequence[str]
         for word in tokens_of(text):
             if missing[word]:
                 missing[word] -= 1
-                yield LostWord(word, part.key, judged(reason, told))
+                yield LostWord(word, part.key, judged(reason, remarks))
 
 
 def _without_reason(key: str, words: Sequence[str], missing: Counter[str], together: str) -> Iterator[LostWord]:
@@ -106,20 +106,20 @@ def _without_reason(key: str, words: Sequence[str], missing: Counter[str], toget
             yield LostWord(word, key, _MARK if is_mark else _OTHERWISE if joined else UNKNOWN)
 
 
-def _is_of_print(lost: LostWord, known: Collection[str], told: Sequence[str]) -> bool:
+def _is_of_print(lost: LostWord, known: Collection[str], remarks: Sequence[str]) -> bool:
     """Return whether only the print has a word: the visible part of a longer one, or the result of a formula.
 
     Args:
         lost: The word.
         known: Words of the parts that are not printed.
-        told: Remarks of the report on the file.
+        remarks: Remarks of the report on the file.
     """
     if lost.reason != UNKNOWN or not lost.part.startswith(PRINTED) or lost.word in {*known} - UNITS:
         return False
     if lost.part.startswith(PRINTED_PAGE):
         is_part = any(lost.word in longer for longer in known)
         return lost.word.isalpha() and lost.word not in NEGATIONS and is_part
-    return is_told(UNSAVED, told)
+    return is_reported(UNSAVED, remarks)
 
 
 _WITH_EXPONENTS: Final = ("page", "narrative", "article")
@@ -128,18 +128,18 @@ _EXACT: Final = ("message", "note")
 """Parts whose words are read character by character, so that none is divided otherwise."""
 
 
-def is_told(reason: str, told: Sequence[str]) -> bool:
+def is_reported(reason: str, remarks: Sequence[str]) -> bool:
     """Return whether words with a reason may be missing: they are not shown, or a remark of the report names it."""
-    return reason in NOT_SHOWN or any(re.search(_TOLD.get(reason, re.escape(reason)), each) for each in told)
+    return reason in NOT_SHOWN or any(re.search(_IN_REMARKS.get(reason, re.escape(reason)), each) for each in remarks)
 
 
-def judged(reason: str, told: Sequence[str]) -> str:
+def judged(reason: str, remarks: Sequence[str]) -> str:
     """Return a reason, with the addition that the report does not say so if it should."""
-    return reason if reason in (UNKNOWN, _OTHERWISE) or is_told(reason, told) else f"{reason}{_UNTOLD}"
+    return reason if reason in (UNKNOWN, _OTHERWISE) or is_reported(reason, remarks) else f"{reason}{_NOT_REPORTED}"
 
 
 # How the remarks of readers call a reason, where they use other words.
-_TOLD: Final = {
+_IN_REMARKS: Final = {
     STRUCK: "struck[ -]out",
     UNSAVED: "formulas? without a saved result",
     "header, footer, date or number": "header|footer|page or line number",
@@ -158,9 +158,9 @@ _TOLD: Final = {
 }
 
 
-def _kept_struck(parts: Sequence[DraftDocument], kept: Sequence[str], told: Sequence[str]) -> Iterator[LostWord]:
+def _kept_struck(parts: Sequence[DraftDocument], kept: Sequence[str], remarks: Sequence[str]) -> Iterator[LostWord]:
     """Yield struck-out words that the documents have as if they were valid."""
-    if is_told(STRUCK, told):
+    if is_reported(STRUCK, remarks):
         return
     for part in parts:
         runs = [tokens for line in part.metadata.get(STRUCK_RUNS, "").split("\n") if (tokens := tokens_of(line))]

@@ -34,7 +34,7 @@ from auscult.readers.word.package import local
 _XHTML: Final = "http://www.w3.org/1999/xhtml"
 # "head" is not here: this parser puts elements that it does not know there, if a page has no "body".
 _WORDLESS: Final = frozenset({"script", "style", "template", "title", "desc", "metadata"})
-# What a browser that runs scripts and plays media does not show as text.
+# Elements whose text is hidden in a browser that runs scripts and plays media.
 _NEVER_SHOWN: Final = frozenset({
     "annotation", "annotation-xml", "applet", "audio", "canvas", "datalist", "embed", "map", "noembed", "noframes",
     "noscript", "picture", "rp", "video",

@@ -31,19 +31,19 @@ class Misread(NamedTuple):
     where: str
 
 
-def misread_in(documents: Sequence[Document], parts: Sequence[DraftDocument], told: Sequence[str]) -> list[Misread]:
+def misread_in(documents: Sequence[Document], parts: Sequence[DraftDocument], remarks: Sequence[str]) -> list[Misread]:
     """Return what the documents of a file say otherwise than their source, the most harmful first.
 
     Args:
         documents: All documents of the file.
         parts: Parts of the source, of which those in `STRUCTURE` are used.
-        told: Remarks of the report on the file.
+        remarks: Remarks of the report on the file.
     """
     found: list[Misread] = []
     for document in documents:
         found += [
             *_cut_sentences(document),
-            *_other_letters(document, told),
+            *_other_letters(document, remarks),
             *_powers(document),
             *_divided_words(document),
         ]
@@ -99,9 +99,9 @@ _MOST_ACCENTS: Final = 0.6
 _FEWEST_NONSENSE: Final = 2
 
 
-def _other_letters(document: Document, told: Sequence[str]) -> Iterator[Misread]:
+def _other_letters(document: Document, remarks: Sequence[str]) -> Iterator[Misread]:
     """Yield letters that only a wrong encoding makes, and words that soft hyphens divide."""
-    if any(re.search("encod|not valid", each) for each in told):
+    if any(re.search("encod|not valid", each) for each in remarks):
         return
     text = document.text
     wrong = [each[0] for each in _TWICE_ENCODED.finditer(text) if _is_utf8(each[0])]

@@ -102,7 +102,7 @@ _FOR_PROGRAMS: Final = frozenset({
     "relatesTo", "security", "class", "participant", "contained-id", "basedOn", "partOf", "managingOrganization",
 })  # fmt: skip
 _DATED: Final = re.compile(r"\d{4}(-\d\d(-\d\d)?)?(T.*)?")
-# What people read for the codes of a timing (FHIR R4, EventTiming and UnitsOfTime).
+# Words for the codes of a timing (FHIR R4, EventTiming and UnitsOfTime).
 _CODES: Final = {
     "AC": "before", "PC": "after", "ACM": "breakfast", "ACD": "lunch", "ACV": "dinner", "PCM": "breakfast",
     "PCD": "lunch", "PCV": "dinner", "MORN": "morning", "AFT": "afternoon", "EVE": "evening", "NIGHT": "night",
@@ -198,7 +198,7 @@ def words_of_objects(content: bytes) -> Iterator[DraftDocument]:
     """
     text = decoded(content)[0]
     words = PartWords()
-    # Of rows that say the same, the index has one.
+    # The index has one document for rows with the same text.
     rows: dict[tuple[str, ...], None] = {}
     documents = [text] if not _is_lines(text) else text.splitlines()
     for document in filter(str.strip, documents):
@@ -232,7 +232,7 @@ def words_of_table(content: bytes) -> Iterator[DraftDocument]:
     rows: Iterator[list[str]] = csv.reader(text.splitlines(keepends=True), delimiter=separator)
     names = [name.strip().lower() for name in next(rows, [])]
     ids = {number for number, name in enumerate(names) if name in _NO_TEXT}
-    # Of rows that say the same, the index has one.
+    # The index has one document for rows with the same text.
     distinct = dict.fromkeys(tuple(cell for number, cell in enumerate(row) if number not in ids) for row in rows)
     for cell in (cell for row in distinct for cell in row):
         words.add(cell)
@@ -252,7 +252,7 @@ def words_of_mail(content: bytes) -> Iterator[DraftDocument]:
         forms = [_shown_text(body) for kind in ("plain", "html") if (body := message.get_body((kind,))) is not None]
         text = forms[-1][0] if forms else ""
         if len(forms) > 1:
-            # Of two forms of a text, a program shows one: what both say has to be read.
+            # A program shows one of two forms of a text, so only what both say has to be read.
             words.excuse(words_without(text, forms[0][0]), SHOWN_OTHERWISE)
         words.add(text)
         words.end_word()
@@ -269,7 +269,7 @@ def _shown_text(body: MIMEPart) -> tuple[str, str]:
     if body.get_content_type() != "text/html":
         return _without_quotes(_flowed(text, body))
     root = parsed_html(text)
-    # Of headings and paragraphs side by side, no words are joined.
+    # Blanks, so that words of adjacent headings and paragraphs are not joined.
     return ("" if root is None else " ".join(root.itertext())), ""
 
 
