@@ -32,11 +32,11 @@ import numpy as np
 import numpy.typing as npt
 
 from auscult.encoders import load_model
+from auscult.encoders.contract import DocumentEncoder, FloatArray
 from auscult.encoders.general.encoder import GeneralEncoder
 from auscult.files.writing import write_json
 from auscult.index.articles import article_sizes
 from auscult.index.words import analyse
-from auscult.interfaces import DocumentEncoder, FloatArray
 from auscult.provenance import stamp
 from auscult.search import Searcher
 from auscult.search.evidence import EVIDENCE

@@ -32,10 +32,10 @@ from auscult.concepts.opening import open_for_questions
 from auscult.documents import Document
 from auscult.encoders import load_model
 from auscult.files.writing import write_json
-from auscult.interfaces import Hit
 from auscult.provenance import stamp
 from auscult.search import Searcher, build_index
 from auscult.search.certainty import DOUBTFUL, LIKELY
+from auscult.search.hits import Hit
 from auscult_lab.asking.written import Source, answers_of
 from auscult_lab.evaluation.records import records_of_others
 

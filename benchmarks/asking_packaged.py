@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 from asking import COLLECTIONS, KIND, RESULT, answering, documents_of, questions_of, recall
+from auscult.encoders.contract import FloatArray
 from auscult.files.writing import write_json
-from auscult.interfaces import FloatArray
 from auscult.provenance import stamp
 from auscult.understanding import Query
 from auscult_lab.evaluation.records import read_records, records_of_others

@@ -35,8 +35,8 @@ import torch
 
 from auscult.documents import Document
 from auscult.drawing import blank_figure
+from auscult.encoders.contract import Precision
 from auscult.files.writing import write_json
-from auscult.interfaces import Precision
 from auscult.provenance import stamp
 from auscult_lab.corpora.opening import open_corpus
 from auscult_lab.encoders.base import PassageRanker, PassageText, query_text

@@ -22,12 +22,12 @@ import numpy as np
 from auscult.catalogue import data_dir
 from auscult.concepts.opening import open_for_questions
 from auscult.encoders import load_model, model_folder
+from auscult.encoders.contract import FloatArray
 from auscult.encoders.general.encoder import GeneralEncoder
 from auscult.encoders.general.persistence import set_asks
 from auscult.encoders.general.towers import Towers, unit
 from auscult.errors import ModelError
 from auscult.files.writing import write_json
-from auscult.interfaces import FloatArray
 from auscult.provenance import stamp
 from auscult_lab.asking.aspects import asked_aspects, fit_aspects
 from auscult_lab.evaluation.records import records_of_others

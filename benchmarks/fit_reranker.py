@@ -16,8 +16,8 @@ from pathlib import Path
 
 from auscult.concepts.opening import open_knowledge_base
 from auscult.encoders import load_model, load_reranker, training_record
+from auscult.encoders.contract import DocumentEncoder
 from auscult.encoders.reranker import set_weights
-from auscult.interfaces import DocumentEncoder
 from auscult.provenance import stamp
 from auscult.search import Searcher, build_index
 from auscult_lab.corpora.opening import open_corpus

@@ -32,11 +32,11 @@ import numpy as np
 from auscult.concepts.opening import open_for_questions
 from auscult.documents import Document
 from auscult.encoders import load_model, model_folder
+from auscult.encoders.contract import DocumentEncoder
 from auscult.encoders.folder import read_settings
 from auscult.encoders.general.persistence import set_fusion
 from auscult.files.writing import write_json
 from auscult.index.manifest import CURRENT
-from auscult.interfaces import DocumentEncoder
 from auscult.provenance import stamp
 from auscult.search import Searcher, build_index
 from auscult.search.certainty import DOUBTFUL, LIKELY

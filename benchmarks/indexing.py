@@ -30,10 +30,10 @@ from sentence_transformers import SentenceTransformer
 from auscult.concepts import KnowledgeBase
 from auscult.concepts.opening import open_knowledge_base
 from auscult.documents import Document
-from auscult.documents.passage_rows import encode_passages
 from auscult.encoders import load_model
+from auscult.encoders.contract import DocumentEncoder, FloatArray
+from auscult.encoders.passages import encode_passages
 from auscult.files.writing import write_json
-from auscult.interfaces import DocumentEncoder, FloatArray
 from auscult.provenance import stamp
 from auscult.search import BuildReport, build_index
 from auscult_lab.corpora.opening import open_corpus

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from auscult.encoders.contract import FloatArray
 from auscult.files.writing import whole_or_nothing
-from auscult.interfaces import FloatArray
 
 PART = 2048
 """Texts a file: what a killed run loses at most."""

@@ -58,12 +58,13 @@ from auscult.catalogue import locate
 from auscult.documents import Document, Section, build_document
 from auscult.documents.analysis import Analyzer
 from auscult.encoders import load_model
+from auscult.encoders.contract import DocumentEncoder, FloatArray
 from auscult.files.records import read_records
 from auscult.files.writing import write_json
-from auscult.interfaces import DocumentEncoder, FloatArray, Hit
 from auscult.provenance import stamp
 from auscult.search import Searcher, SearchOptions, build_index
 from auscult.search.evidence import question_terms
+from auscult.search.hits import Hit
 from auscult.search.marks import EXCERPT, Marker
 from auscult.understanding import Query
 from auscult_lab.corpora.covidqa import ARTICLES, QUESTIONS, CovidQaCorpus

@@ -47,10 +47,10 @@ import numpy.typing as npt
 from auscult.catalogue import data_dir
 from auscult.concepts.opening import open_for_questions
 from auscult.encoders import load_model
+from auscult.encoders.contract import DocumentEncoder
 from auscult.files.reading import open_unpacked
 from auscult.files.writing import write_json
 from auscult.index import IndexUpdate
-from auscult.interfaces import DocumentEncoder
 from auscult.provenance import stamp
 from auscult.search import Searcher, build_index
 from auscult.search.certainty import DOUBTFUL, LIKELY, asked_and_held, shares_of_first

@@ -22,9 +22,9 @@ from auscult.concepts.opening import open_for_questions
 from auscult.documents import Document, Passage
 from auscult.documents.analysis import Analyzer
 from auscult.encoders import model_folder, training_record
+from auscult.encoders.contract import DocumentEncoder, FloatArray
 from auscult.encoders.reranker import Reranker
 from auscult.errors import ConfigError
-from auscult.interfaces import DocumentEncoder, FloatArray
 from auscult.search import Searcher, build_index
 from auscult.search.reranking import with_first_read_again
 from auscult.understanding import Query

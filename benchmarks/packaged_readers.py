@@ -24,12 +24,12 @@ from typing import Any
 import numpy as np
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
 
+from auscult.encoders.contract import FloatArray
 from auscult.encoders.general.readers import Transformer, WindowReader, open_tokenizer
 from auscult.encoders.general.terms import TermReader
 from auscult.encoders.general.towers import unit
 from auscult.encoders.onnx_runtime import open_session
 from auscult.errors import ModelError
-from auscult.interfaces import FloatArray
 from auscult_lab.general.bert_onnx import bert_as_onnx, splade_as_onnx
 from auscult_lab.general.sparse import open_splade
 

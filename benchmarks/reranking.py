@@ -24,8 +24,8 @@ import numpy as np
 import torch
 
 from auscult.documents import Document
+from auscult.encoders.contract import Scorer
 from auscult.files.writing import write_json
-from auscult.interfaces import Scorer
 from auscult.provenance import stamp
 from auscult_lab.corpora.opening import open_corpus
 from auscult_lab.evaluation.task import Task, build_task

@@ -26,8 +26,8 @@ import numpy as np
 
 from auscult.concepts.opening import open_knowledge_base
 from auscult.encoders import load_model
+from auscult.encoders.contract import DocumentEncoder
 from auscult.files.writing import whole_or_nothing
-from auscult.interfaces import DocumentEncoder
 from auscult.provenance import describe_hardware, find_revision, now
 from auscult.search import Searcher, build_index
 from auscult.understanding import Query

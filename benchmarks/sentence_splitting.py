@@ -28,9 +28,8 @@ from pathlib import Path
 from typing import Any
 
 from auscult.documents import Section, build_document, default_splitter, segment_passage
-from auscult.documents.splitting import paragraphs, ranges_from_starts
+from auscult.documents.splitting import SentenceSplitter, paragraphs, ranges_from_starts
 from auscult.files.writing import write_text
-from auscult.interfaces import SentenceSplitter
 from auscult.provenance import describe_hardware, find_revision, now
 
 HERE = Path(__file__).resolve().parent

@@ -46,9 +46,9 @@ import numpy as np
 from auscult.concepts.opening import open_for_questions
 from auscult.documents import Document, Section, build_document
 from auscult.encoders import load_model
+from auscult.encoders.contract import FloatArray
 from auscult.files.writing import write_json
 from auscult.index import PassageIndex
-from auscult.interfaces import FloatArray
 from auscult.provenance import stamp
 from auscult.search import Searcher, build_index
 from auscult.search.build import update_index

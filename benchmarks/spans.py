@@ -45,8 +45,8 @@ import numpy.typing as npt
 
 from auscult.documents import Document, Passage, Section, build_document
 from auscult.encoders import load_model
+from auscult.encoders.contract import DocumentEncoder
 from auscult.files.writing import write_json
-from auscult.interfaces import DocumentEncoder
 from auscult.provenance import stamp
 from auscult.search import Searcher, build_index
 from auscult.search.spans import SpanFinder, finder

@@ -39,8 +39,8 @@ import openpyxl
 
 from auscult.documents import Document
 from auscult.encoders import load_model
+from auscult.encoders.contract import DocumentEncoder
 from auscult.files.writing import write_json
-from auscult.interfaces import DocumentEncoder
 from auscult.provenance import stamp
 from auscult.search import Searcher, build_index
 from auscult.search.certainty import DOUBTFUL

@@ -27,8 +27,8 @@ import numpy as np
 
 from auscult.concepts import normalise_heading
 from auscult.encoders import load_model
+from auscult.encoders.contract import FloatArray
 from auscult.files.writing import write_json
-from auscult.interfaces import FloatArray
 from auscult.provenance import stamp
 from auscult_lab.cdv.encoder import CdvEncoder
 from auscult_lab.cdv.experiment import CdvExperiment

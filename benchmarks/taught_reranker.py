@@ -34,10 +34,10 @@ from torch.nn.functional import binary_cross_entropy_with_logits, kl_div, log_so
 
 from auscult.documents.analysis import Analyzer
 from auscult.encoders import load_model
+from auscult.encoders.contract import FloatArray
 from auscult.encoders.reranker import Pair, Reranker, load, pair, save
 from auscult.files.json_text import parse_json
 from auscult.files.writing import whole_or_nothing, write_json
-from auscult.interfaces import FloatArray
 from auscult.provenance import stamp
 from auscult.search import Searcher
 from auscult.search.reranking import FIRST

@@ -47,7 +47,7 @@ import numpy as np
 
 from auscult.documents import Document
 from auscult.encoders import load_model, load_reranker
-from auscult.interfaces import FloatArray
+from auscult.encoders.contract import FloatArray
 from auscult.understanding import Query
 from auscult_lab.corpora.opening import open_corpus
 from auscult_lab.corpora.questions import DEVELOPMENT

@@ -29,9 +29,9 @@ import numpy.typing as npt
 
 from auscult.concepts.opening import open_for_questions
 from auscult.encoders import load_model
+from auscult.encoders.contract import DocumentEncoder, FloatArray
 from auscult.encoders.general.encoder import GeneralEncoder
 from auscult.files.writing import write_json
-from auscult.interfaces import DocumentEncoder, FloatArray
 from auscult.provenance import stamp
 from auscult.search import Searcher, build_index
 from auscult.search.certainty import shares_of_first

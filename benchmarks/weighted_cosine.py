@@ -46,9 +46,10 @@ import numpy as np
 from auscult import __version__
 from auscult.documents import Document
 from auscult.documents.analysis import Analyzer
+from auscult.encoders.contract import FloatArray, Scorer
 from auscult.files.writing import whole_or_nothing
-from auscult.interfaces import Corpus, FloatArray, Scorer
 from auscult.provenance import describe_hardware, find_revision, now
+from auscult.sources.corpus import Corpus
 from auscult.sources.sectioned import SectionedCorpus
 from auscult.understanding import Query
 from auscult_lab.corpora.opening import open_corpus

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from auscult.documents.analysis import Analyzer
-from auscult.interfaces import FloatArray, Scorer
+from auscult.encoders.contract import FloatArray, Scorer
 from auscult.provenance import stamp
 from auscult.understanding import Query
 from auscult_lab.corpora.opening import open_corpus

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from auscult.documents import Document
-from auscult.interfaces import Expansion, FloatArray
+from auscult.encoders.contract import Expansion, FloatArray
 from auscult.understanding import Query
 
 _WORD = re.compile(r"\w+")

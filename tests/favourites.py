@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from auscult.documents import Document
-from auscult.interfaces import FloatArray
+from auscult.encoders.contract import FloatArray
 from auscult.understanding import Query
 from auscult_lab.evaluation.comparison import Contender
 from auscult_lab.evaluation.records import Track

@@ -99,11 +99,11 @@ CDV = (
         "    if unit_halves:\n        halves = [", "    if True:\n        halves = [", GOLDEN,
     ),
     Mutation(
-        "Eq. 14: best sentence for mean", "auscult/documents/passage_rows.py",
+        "Eq. 14: best sentence for mean", "auscult/encoders/passages.py",
         "vectors[first:last].mean(axis=0, dtype=np.float64)", "vectors[first:last].max(axis=0)", GOLDEN,
     ),
     Mutation(
-        "Eq. 14: a mean at unit length again", "auscult/documents/passage_rows.py",
+        "Eq. 14: a mean at unit length again", "auscult/encoders/passages.py",
         "            means[row] = vectors[first:last].mean(axis=0, dtype=np.float64)",
         "            means[row] = vectors[first:last].mean(axis=0, dtype=np.float64)\n"
         "            means[row] /= np.linalg.norm(means[row])", GOLDEN,

@@ -18,7 +18,7 @@ import auscult.encoders.pretrained
 from auscult.concepts import Concept, KnowledgeBase
 from auscult.documents import Document, Section, build_document
 from auscult.encoders import load_model
-from auscult.interfaces import DocumentEncoder
+from auscult.encoders.contract import DocumentEncoder
 from auscult.search import build_index
 from auscult.service.app import create_app
 from auscult.service.settings import Settings

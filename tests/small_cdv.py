@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from auscult.interfaces import FloatArray
+from auscult.encoders.contract import FloatArray
 from auscult_lab.cdv.spaces import BloomConfig, BloomEncoder, BloomSpace
 from cdv_by_hand import Vector
 

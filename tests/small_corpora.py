@@ -9,7 +9,7 @@ from pathlib import Path
 
 from auscult.concepts import Concept, KnowledgeBase
 from auscult.concepts.recognition.opening import DictionaryRecognizer
-from auscult.interfaces import Corpus
+from auscult.sources.corpus import Corpus
 from auscult.sources.files import FilesCorpus
 from auscult.sources.rows import CsvCorpus, JsonlCorpus
 from auscult_lab.corpora.beir import BeirCorpus

@@ -12,7 +12,7 @@ import pytest
 import auscult
 from auscult.concepts import Concept, KnowledgeBase
 from auscult.errors import AuscultError, ConfigError, CorpusMissingError, DataError, IndexFolderError, ModelError
-from auscult.interfaces import SentenceScore, display_name
+from auscult.search.hits import SentenceScore, display_name
 from leaflets import leaflets
 from small_general import save_general
 

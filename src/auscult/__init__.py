@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from auscult.documents import Document, Passage, Sentence
     from auscult.front import Index, build_index, open_index, read_files
-    from auscult.interfaces import Hit, Judgement, Ranking
     from auscult.search import Searcher, SearchOptions
+    from auscult.search.hits import Hit, Ranking
+    from auscult.sources.corpus import Judgement
     from auscult.understanding import Query
 
 __version__ = "0.1.0"
@@ -23,11 +24,11 @@ _PLACES = {
     "build_index": "auscult.front",
     "open_index": "auscult.front",
     "read_files": "auscult.front",
-    "Hit": "auscult.interfaces",
-    "Judgement": "auscult.interfaces",
-    "Ranking": "auscult.interfaces",
     "SearchOptions": "auscult.search",
     "Searcher": "auscult.search",
+    "Hit": "auscult.search.hits",
+    "Ranking": "auscult.search.hits",
+    "Judgement": "auscult.sources.corpus",
     "Query": "auscult.understanding",
 }
 

@@ -15,7 +15,7 @@ from auscult.concepts.opening import ACCEPTED, DEFAULT, open_knowledge_base
 from auscult.concepts.recognition.opening import DictionaryRecognizer
 from auscult.errors import DataError
 from auscult.files.writing import check_file, file_name
-from auscult.interfaces import Ranking
+from auscult.search.hits import Ranking
 from auscult_lab.corpora.note_labels import NoteLabeller, open_labeller
 from auscult_lab.corpora.opening import makes_queries, open_corpus
 from auscult_lab.evaluation.breakdown import read_passages

@@ -16,7 +16,7 @@ from typing import Literal
 from auscult.concepts.knowledge_base import KnowledgeBase
 from auscult.errors import DataError
 from auscult.files.writing import whole_or_nothing
-from auscult.interfaces import Ranking
+from auscult.search.hits import Ranking
 from auscult.understanding import Query
 from auscult_lab.evaluation.breakdown import PassageRecord, is_about
 from auscult_lab.evaluation.task import Task

@@ -11,8 +11,8 @@ import pytest
 from auscult.concepts import KnowledgeBase
 from auscult.concepts.concept import Concept
 from auscult.documents import Section, build_document
-from auscult.interfaces import Hit, SentenceScore
 from auscult.search import build_index
+from auscult.search.hits import Hit, SentenceScore
 from command import Command, hashed_model
 from encoders import HashedEncoder
 from leaflets import leaflets

@@ -12,7 +12,7 @@ import pytest
 from auscult.catalogue import catalogue
 from auscult.documents import check_document
 from auscult.errors import AuscultError
-from auscult.interfaces import Corpus
+from auscult.sources.corpus import Corpus
 from auscult_lab.corpora.names import NOTE_QUERIES, WIKISECTION
 from auscult_lab.corpora.opening import READERS, open_corpus
 from classes import classes_with

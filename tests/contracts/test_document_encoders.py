@@ -13,9 +13,9 @@ import torch
 from architectures import VARIANTS, make
 from auscult.documents import Document, build_document
 from auscult.encoders import SENTENCE_TRANSFORMER, SHIPPED, kind_of, load_model
+from auscult.encoders.contract import DocumentEncoder
 from auscult.encoders.general.encoder import GeneralEncoder
 from auscult.encoders.registry import kinds as all_kinds
-from auscult.interfaces import DocumentEncoder
 from auscult.search.bulk import BulkEncoder
 from auscult.understanding import Query
 from auscult_lab.cdv import persistence as cdv

@@ -11,8 +11,8 @@ import pytest
 
 from architectures import VARIANTS, make
 from auscult.documents import Document
+from auscult.encoders.contract import Scorer
 from auscult.errors import DataError, ModelError
-from auscult.interfaces import Scorer
 from auscult.understanding import Query
 from auscult_lab.encoders.scorer import CaprScorer
 from auscult_lab.evaluation.contenders import LEXICAL

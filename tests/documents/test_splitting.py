@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from any_text import ANY_TEXT, visible
 from auscult.documents import SPLITTERS, default_splitter
-from auscult.documents.splitting import paragraphs, ranges_from_starts, repair
-from auscult.interfaces import SentenceSplitter
+from auscult.documents.splitting import SentenceSplitter, paragraphs, ranges_from_starts, repair
 
 ONE_LINE = ANY_TEXT.map(lambda text: " ".join(text.splitlines()))
 

@@ -12,13 +12,13 @@ import torch
 
 from auscult.documents import Section, build_document
 from auscult.encoders import load_model
+from auscult.encoders.contract import PassageEncoder
 from auscult.encoders.general import towers
 from auscult.encoders.general.encoder import GeneralEncoder, question_of
 from auscult.encoders.general.persistence import set_fusion
 from auscult.encoders.general.readers import MOST_CHARACTERS, WindowReader
 from auscult.encoders.general.towers import SIDES, Stretches, Towers, _erf, stretch_sums, unit
 from auscult.errors import ModelError
-from auscult.interfaces import PassageEncoder
 from auscult.search.fusion import Fusion
 from auscult.understanding import Query
 from auscult_lab.general.data import TowerBatch

@@ -21,11 +21,11 @@ import pytest
 
 from auscult.documents import Document
 from auscult.encoders import load_model
+from auscult.encoders.contract import DocumentEncoder
 from auscult.engines import publish, withdraw
 from auscult.engines.finishing import JobReport
 from auscult.engines.tables import server_of, whole_place
 from auscult.errors import DataError, EngineError, MissingExtraError
-from auscult.interfaces import DocumentEncoder
 from auscult.search import Searcher
 from auscult.search.sources import index_sources, open_sources
 from auscult.search.together import write_together

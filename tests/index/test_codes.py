@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from auscult.encoders.contract import FloatArray
 from auscult.index import IndexWriter, PassageIndex
 from auscult.index.blocks import BlockFile, BlockWriter
 from auscult.index.codes import CodeWriter, add_products
-from auscult.interfaces import FloatArray
 from encoders import HashedEncoder
 from leaflets import generated
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from auscult.documents import Document
+from auscult.encoders.contract import FloatArray
 from auscult.errors import QueryError
 from auscult.index import Between, IndexUpdate, IndexWriter, PassageIndex, Where
-from auscult.interfaces import FloatArray
 from encoders import HashedEncoder
 from leaflets import generated
 

@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 
 from auscult.concepts import Concept, KnowledgeBase
 from auscult.documents import Document, Passage, Sentence
+from auscult.encoders.contract import FloatArray
 from auscult.errors import DataError, IndexFolderError, ModelError
 from auscult.index import Counts, IndexUpdate, IndexWriter, PassageIndex
 from auscult.index.manifest import FORMAT_VERSION
 from auscult.index.store import Store, _sum, content_hash
-from auscult.interfaces import FloatArray
 from auscult.search import Searcher
 from auscult.understanding import Query
 from encoders import HashedEncoder

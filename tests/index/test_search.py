@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from auscult.documents import Document, Passage
-from auscult.documents.passage_rows import passage_means
+from auscult.encoders.contract import DocumentEncoder
+from auscult.encoders.passages import passage_means
 from auscult.errors import IndexFolderError, ModelError, QueryError
 from auscult.index import IndexWriter, PassageIndex
 from auscult.index.passage_index import select
-from auscult.interfaces import DocumentEncoder
 from auscult.understanding import Query
 from encoders import HashedEncoder
 from leaflets import generated, leaflets

@@ -11,7 +11,7 @@ import pytest
 from auscult.cli.search import Said
 from auscult.documents import Section, build_document
 from auscult.errors import QueryError
-from auscult.interfaces import Assertion
+from auscult.schema import Assertion
 from auscult.search import Searcher, SearchOptions, build_index
 from auscult.search.assertions import AssertionReader, assertion_label
 from auscult.understanding import Query

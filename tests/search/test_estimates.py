@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from auscult.documents import Document
+from auscult.encoders.contract import FloatArray
 from auscult.index import IndexUpdate, IndexWriter
-from auscult.interfaces import FloatArray
 from auscult.search import Searcher, SearchOptions, searcher
 from auscult.understanding import Query
 from encoders import TermEncoder

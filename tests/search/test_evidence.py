@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from auscult.documents import Section, build_document
-from auscult.interfaces import FloatArray
+from auscult.encoders.contract import FloatArray
 from auscult.search import Searcher, build_index
 from auscult.search.evidence import EVIDENCE, READ_BY_SENTENCE, SENTENCE, best_sentences
 from auscult.understanding import Query

@@ -8,10 +8,10 @@ import pytest
 
 import auscult
 from auscult.documents import Section, build_document
-from auscult.interfaces import Hit
 from auscult.mcp import tools
 from auscult.mcp.tools import Library
 from auscult.search import Searcher, SearchOptions, build_index
+from auscult.search.hits import Hit
 from auscult.understanding import Query
 from encoders import HashedEncoder
 from small_pdfs import BODY, Drawn

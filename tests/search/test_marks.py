@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from auscult.documents import Document, Section, build_document
 from auscult.index.words import analyse
-from auscult.interfaces import Hit, SentenceScore
 from auscult.search import Searcher, build_index
+from auscult.search.hits import Hit, SentenceScore
 from auscult.search.marks import EXCERPT, MOST, REACH, Marker, begins_block, excerpt
 from auscult.understanding import Query
 from encoders import HashedEncoder

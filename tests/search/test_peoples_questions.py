@@ -17,9 +17,9 @@ import pytest
 
 import auscult
 from auscult.files.json_text import parse_json
-from auscult.interfaces import Hit
 from auscult.search import Searcher
 from auscult.search.certainty import DOUBTFUL, LIKELY
+from auscult.search.hits import Hit
 from auscult.understanding import Query
 
 FOLDER = Path(__file__).parents[1] / "data" / "peoples_questions"

@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from auscult.documents import Document
+from auscult.encoders.contract import FloatArray, ReadsDocuments
 from auscult.errors import QueryError
-from auscult.interfaces import FloatArray, ReadsDocuments
 from auscult.search import Pipeline, Searcher, build_index
 from auscult.understanding import Query
 from auscult_lab.encoders.registry import create

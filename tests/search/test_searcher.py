@@ -12,10 +12,11 @@ import pytest
 from auscult.concepts import KnowledgeBase
 from auscult.concepts.concept import Concept
 from auscult.documents import Document
+from auscult.encoders.contract import FloatArray
 from auscult.errors import DataError, IndexFolderError, ModelError, QueryError
 from auscult.index.reader import DocumentRecord, GenerationReader
-from auscult.interfaces import FloatArray, Hit
 from auscult.search import Searcher, SearchOptions, build_index
+from auscult.search.hits import Hit
 from auscult.understanding import Query
 from encoders import HashedEncoder
 from leaflets import generated, leaflets

@@ -14,8 +14,8 @@ import pytest
 
 from auscult.documents import Document, check_document
 from auscult.errors import CorpusMissingError, DataError, IndexFolderError
-from auscult.interfaces import Corpus
 from auscult.readers.records.rows import Columns
+from auscult.sources.corpus import Corpus
 from auscult.sources.file_records import FileDocument, FileRecord, Index, others
 from auscult.sources.files import Choices, FilesCorpus
 from auscult.sources.gathering import Gathered, Gathering

@@ -20,13 +20,13 @@ from auscult.cli.options import IndexArgument, IndexModelOption, pairs_of
 from auscult.concepts import KnowledgeBase
 from auscult.concepts.opening import ACCEPTED, DEFAULT, named_or_found
 from auscult.encoders import load_model
+from auscult.encoders.contract import DocumentEncoder
 from auscult.engines import manifest_at
 from auscult.errors import ConfigError, IndexFolderError, naming_extra, printable
 from auscult.files.limits import peak_memory
 from auscult.files.writing import write_json
 from auscult.index.manifest import CURRENT
 from auscult.index.reader import open_current
-from auscult.interfaces import DocumentEncoder
 from auscult.provenance import usable_cores
 from auscult.readers.records.rows import Columns
 from auscult.readers.report import Problem, Report

@@ -11,9 +11,9 @@ from typing import Annotated
 import typer
 
 from auscult.documents import Document, Passage, Section, build_document
+from auscult.encoders.contract import Precision
 from auscult.errors import ConfigError, DataError
 from auscult.index import Between, Where
-from auscult.interfaces import Precision
 
 IndexArgument = Annotated[Path, typer.Argument(help="An index folder.")]
 SearchedArgument = Annotated[

@@ -16,9 +16,9 @@ from auscult.cli.options import IndexModelOption, PrecisionOption, SearchedArgum
 from auscult.encoders import RERANKER, kind_of, load_model, load_reranker, load_scorer
 from auscult.encoders.reranker import Reranker
 from auscult.errors import ConfigError, QueryError, printable
-from auscult.interfaces import Hit
 from auscult.search import Pipeline, Searcher, SearchOptions
 from auscult.search.certainty import nothing_here
+from auscult.search.hits import Hit
 from auscult.search.partial import ask_what_is_there
 from auscult.search.siblings import sibling_note
 from auscult.search.terminal import print_hit
@@ -27,7 +27,7 @@ from auscult.understanding.understand import Understanding
 
 
 class Said(StrEnum):
-    """What a hit may say of the entity (`interfaces.Assertion`)."""
+    """What a hit may say of the entity (`schema.Assertion`)."""
 
     affirmed = "affirmed"
     negated = "negated"

@@ -8,10 +8,9 @@ from types import MappingProxyType
 
 from auscult.documents.document import Document, Passage, Sentence
 from auscult.documents.original import Original
-from auscult.documents.splitting import default_splitter, paragraphs
+from auscult.documents.splitting import SentenceSplitter, default_splitter, paragraphs
 from auscult.documents.wrapping import unwrapped
 from auscult.files.limits import TooLargeError, limits
-from auscult.interfaces import SentenceSplitter
 
 #: A sentence ends at one of these, or the text does.
 _ENDS = "\n.!?;:…。！？"

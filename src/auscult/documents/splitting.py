@@ -26,9 +26,9 @@ from dataclasses import dataclass
 from functools import cache, partial
 from itertools import pairwise
 from types import MappingProxyType
+from typing import Protocol, runtime_checkable
 
 from auscult.documents.abbreviations import goes_on, may_be_abbreviation
-from auscult.interfaces import SentenceSplitter
 
 # A run of anything but the characters at which str.splitlines() breaks.
 _LINE = re.compile(r"[^\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
@@ -53,6 +53,17 @@ class Paragraph:
     body: int
     end: int
     list_item: bool
+
+
+@runtime_checkable
+class SentenceSplitter(Protocol):
+    """Splits a paragraph into sentences."""
+
+    name: str
+
+    def split(self, text: str) -> list[tuple[int, int]]:
+        """Return the sentences as half-open character ranges in order; only white space is outside them."""
+        ...
 
 
 def paragraphs(text: str) -> Iterator[Paragraph]:

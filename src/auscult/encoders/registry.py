@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
+from auscult.encoders.contract import DocumentEncoder, Precision, Scorer
 from auscult.encoders.folder import RERANKER, model_folder, read_settings
 from auscult.errors import ModelError
 from auscult.extensions import entries, load
-from auscult.interfaces import DocumentEncoder, Precision, Scorer
 
 if TYPE_CHECKING:
     from auscult.documents import Document, Passage

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from auscult.encoders.contract import FloatArray
 from auscult.encoders.folder import (
     SETTINGS,
     digest_of_folders,
@@ -32,7 +33,6 @@ from auscult.encoders.general.towers import unit
 from auscult.encoders.onnx_runtime import open_session
 from auscult.errors import ModelError
 from auscult.files.writing import renewed_folder, write_json
-from auscult.interfaces import FloatArray
 from auscult.provenance import usable_cores
 
 FORMAT = 1

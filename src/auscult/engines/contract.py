@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Final, Protocol, TypeVar
 from urllib.parse import unquote
 
+from auscult.encoders.contract import FloatArray
 from auscult.errors import ConfigError, ServerAwayError
 from auscult.extensions import entries, load
 from auscult.index import Between
-from auscult.interfaces import FloatArray
 
 _T = TypeVar("_T")
 _WAITS: Final = (0.2, 1.0, 3.0)

@@ -14,10 +14,10 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any, TypeVar
 
+from auscult.encoders.contract import FloatArray
 from auscult.engines.contract import EngineRow, Filters, Place, Published, first_line, patiently, printable_value
 from auscult.errors import EngineError, naming_extra
 from auscult.index import Between
-from auscult.interfaces import FloatArray
 
 _T = TypeVar("_T")
 #: Time limit of a request.

@@ -9,10 +9,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Final
 
+from auscult.encoders.contract import FloatArray
 from auscult.engines.contract import Filters, printable_value
 from auscult.engines.postgres_server import PostgresServer
 from auscult.index import Between
-from auscult.interfaces import FloatArray
 
 _LOOKED_AT: Final = 100
 """Size of the candidate list of a graph search (`hnsw.ef_search`)."""

@@ -12,13 +12,13 @@ from typing import Final
 
 import numpy as np
 
+from auscult.encoders.contract import FloatArray
 from auscult.engines.contract import Filters, Proposer
 from auscult.engines.postgres import nearest_on
 from auscult.engines.shares import Shares
 from auscult.engines.tables import EVERYBODY, groups_setting
 from auscult.index import ANY, Between, GenerationReader, GroupBy, PassageIndex, Where
 from auscult.index.passage_index import RowArray, ScoreArray, best_exactly
-from auscult.interfaces import FloatArray
 
 _MORE: Final = 16
 _ROUNDING: Final = 2**-10

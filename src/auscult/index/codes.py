@@ -17,8 +17,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from auscult.encoders.contract import FloatArray
 from auscult.index.blocks import BlockFile, BlockWriter
-from auscult.interfaces import FloatArray
 
 _CODES, _LENGTHS = "codes", "codes/lengths"
 _BITS: Final = 2

@@ -17,8 +17,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from auscult.encoders.contract import Expansion, FloatArray
 from auscult.index.blocks import BlockFile, BlockWriter
-from auscult.interfaces import Expansion, FloatArray
 
 _STEP: Final = 1 / 64
 _MOST: Final = np.iinfo(np.uint8).max

@@ -12,9 +12,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from auscult.encoders.contract import DocumentEncoder
 from auscult.errors import IndexFolderError
 from auscult.files.json_text import parse_json
-from auscult.interfaces import DocumentEncoder
 
 FORMAT: Final = "auscult-index"
 FORMAT_VERSION: Final = 6

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from auscult.encoders.contract import DocumentEncoder, FloatArray
 from auscult.errors import IndexFolderError, ModelError, QueryError
 from auscult.index.fields import ANY, Between, Where
 from auscult.index.reader import GenerationReader, open_current
-from auscult.interfaces import DocumentEncoder, FloatArray
 
 #: Number of filters whose passages are cached.
 _KEPT = 64

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from auscult.concepts import KnowledgeBase
 from auscult.documents import Document, Original, Passage
+from auscult.encoders.contract import FloatArray
 from auscult.errors import IndexFolderError
 from auscult.index.blocks import REPAIR, BlockFile
 from auscult.index.codes import add_products, has_codes
@@ -30,7 +31,6 @@ from auscult.index.storage import STORE_NAME, Current, read_current
 from auscult.index.store import DocumentRecord, Store, StoredDocument, StoredPassage
 from auscult.index.titles import Titles
 from auscult.index.words import Words
-from auscult.interfaces import FloatArray
 
 #: Number of passages, and of documents without their text, that are cached.
 _KEPT = 256

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from auscult.documents import Passage
+from auscult.encoders.contract import Expansion, FloatArray
 from auscult.errors import IndexFolderError
 from auscult.index.blocks import REPAIR, BlockFile, BlockWriter
 from auscult.index.codes import CodeWriter
@@ -26,7 +27,6 @@ from auscult.index.manifest import PASSAGE_DTYPE, Counts, SegmentRecord
 from auscult.index.store import DocumentRecord
 from auscult.index.titles import Name, further_names, names_of, read_titles, write_titles
 from auscult.index.words import ANALYSIS, Counted, WordCounter, WordSegment, joined, write_words
-from auscult.interfaces import Expansion, FloatArray
 
 
 class SegmentWriter:

@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from auscult.documents import Document, Original, Passage, Sentence
+from auscult.encoders.contract import EncodedDocument, FloatArray
 from auscult.errors import DataError, IndexFolderError
 from auscult.index.expansion import from_bytes, to_bytes
 from auscult.index.manifest import (
@@ -37,7 +38,6 @@ from auscult.index.manifest import (
     Counts,
     Manifest,
 )
-from auscult.interfaces import EncodedDocument, FloatArray
 
 _SCHEMA: Final = """
 CREATE TABLE state (id INTEGER PRIMARY KEY, sum INTEGER, content TEXT);

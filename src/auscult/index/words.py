@@ -30,9 +30,9 @@ import numpy.typing as npt
 
 from auscult.documents import Passage
 from auscult.documents.analysis import Analyzer
+from auscult.encoders.contract import FloatArray
 from auscult.index.articles import article_sizes, headings_of
 from auscult.index.blocks import BlockFile, BlockWriter, SortedStrings, add_strings
-from auscult.interfaces import FloatArray
 
 Field = Literal["text", "heading", "above", "title", "names", "article"]
 FIELDS: Final[tuple[Field, ...]] = ("text", "heading", "above", "title", "names", "article")

@@ -14,7 +14,8 @@ from uuid import uuid4
 import numpy as np
 
 from auscult import __version__
-from auscult.documents.passage_rows import encode_passages
+from auscult.encoders.contract import DocumentEncoder, EncodedDocument, FloatArray
+from auscult.encoders.passages import encode_passages
 from auscult.errors import DataError, IndexFolderError, ModelError
 from auscult.index.knowledge import write_knowledge
 from auscult.index.manifest import STORE, Counts, Manifest, ModelRecord, Numbers
@@ -34,7 +35,6 @@ from auscult.index.storage import (
     write_current,
 )
 from auscult.index.store import DocumentRecord, Store, content_hash
-from auscult.interfaces import DocumentEncoder, EncodedDocument, FloatArray
 
 if TYPE_CHECKING:
     from auscult.concepts import KnowledgeBase

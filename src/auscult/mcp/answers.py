@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from auscult.interfaces import Assertion
+from auscult.schema import Assertion
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,11 @@ from pydantic import Field, ValidationError
 
 from auscult import __version__
 from auscult.errors import AuscultError
-from auscult.interfaces import Assertion
 from auscult.mcp import tools
 from auscult.mcp.answers import Citations, CoverageTable, Found, Indexes, Reading
 from auscult.mcp.stdio import answering_stdio
 from auscult.mcp.tools import Library
+from auscult.schema import Assertion
 
 Answer = TypeVar("Answer")
 _LOG: Final = logging.getLogger("auscult.mcp")

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Final
 
 from auscult.documents import Document
+from auscult.encoders.contract import DocumentEncoder
 from auscult.engines import signs_of
 from auscult.errors import IndexFolderError, QueryError
 from auscult.index import Between, Where
-from auscult.interfaces import Assertion, DocumentEncoder, Hit, SentenceScore
 from auscult.mcp.answers import (
     Citation,
     Citations,
@@ -25,9 +25,11 @@ from auscult.mcp.answers import (
     Section,
     Sentence,
 )
+from auscult.schema import Assertion
 from auscult.search import Searcher, SearchOptions
 from auscult.search.certainty import nothing_here
 from auscult.search.coverage import cover, entities_named
+from auscult.search.hits import Hit, SentenceScore
 from auscult.search.partial import ask_what_is_there
 from auscult.search.sentence_ids import FoundSentence, find_sentence, sentence_id
 from auscult.search.siblings import sibling_note

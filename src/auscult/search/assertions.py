@@ -20,7 +20,7 @@ from auscult.concepts.recognition.context import ContextFilter
 from auscult.concepts.recognition.entity import Context, Entity
 from auscult.documents import Passage
 from auscult.index.words import analyse
-from auscult.interfaces import Assertion
+from auscult.schema import Assertion
 from auscult.understanding import Query
 from auscult.understanding.reading import ASKING_WORDS
 from auscult.understanding.saying import SAYING_NOTHING

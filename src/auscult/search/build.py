@@ -13,12 +13,12 @@ from types import MappingProxyType
 
 from auscult.concepts import KnowledgeBase
 from auscult.documents import Document
+from auscult.encoders.contract import DocumentEncoder
 from auscult.errors import DataError
 from auscult.files.limits import check_memory
 from auscult.index import Counts, IndexUpdate, IndexWriter
 from auscult.index.manifest import Manifest
 from auscult.index.titles import subject
-from auscult.interfaces import DocumentEncoder
 from auscult.sources.file_records import NO_PLACES, REMOVED, FileRecord, digest_of_id
 from auscult.sources.gathering import Gathered
 

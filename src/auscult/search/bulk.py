@@ -30,12 +30,12 @@ from typing import Any, Final, Literal, Protocol, Self
 import numpy as np
 
 from auscult.documents import Document
-from auscult.documents.passage_rows import encode_passages
 from auscult.encoders import load_model
+from auscult.encoders.contract import DocumentEncoder, EncodedDocument, ExpandsTexts, Expansion, FloatArray, Terms
+from auscult.encoders.passages import encode_passages
 from auscult.errors import DataError, naming_extra
 from auscult.files.writing import whole_or_nothing
 from auscult.index.store import content_hash
-from auscult.interfaces import DocumentEncoder, EncodedDocument, ExpandsTexts, Expansion, FloatArray, Terms
 from auscult.provenance import usable_cores
 from auscult.understanding import Query
 

@@ -28,9 +28,9 @@ from typing import Final, Literal
 import numpy as np
 import numpy.typing as npt
 
+from auscult.encoders.contract import FloatArray
 from auscult.index import PassageIndex
 from auscult.index.words import analyse
-from auscult.interfaces import FloatArray
 from auscult.search.evidence import EVIDENCE, SENTENCE, question_terms
 from auscult.understanding import Query
 

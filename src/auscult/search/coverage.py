@@ -14,8 +14,8 @@ from typing import Final
 from auscult.errors import QueryError
 from auscult.index import ANY, Where
 from auscult.index.words import analyse
-from auscult.interfaces import Hit
 from auscult.search.certainty import Label, Verdict, label, verdict
+from auscult.search.hits import Hit
 from auscult.search.searcher import Searcher, SearchOptions
 from auscult.search.siblings import sibling_note
 from auscult.understanding import Query

@@ -40,9 +40,9 @@ import numpy as np
 import numpy.typing as npt
 
 from auscult.concepts.names import FUNCTION_WORDS
+from auscult.encoders.contract import FloatArray, Terms
 from auscult.index import PassageIndex
 from auscult.index.words import Field, analyse
-from auscult.interfaces import FloatArray, Terms
 from auscult.understanding import Query
 from auscult.understanding.query import unread_words
 

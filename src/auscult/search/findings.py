@@ -12,11 +12,13 @@ import numpy.typing as npt
 
 from auscult.documents import Passage
 from auscult.encoders import RERANKER
+from auscult.encoders.contract import FloatArray
 from auscult.index.reader import GenerationReader
-from auscult.interfaces import Assertion, FloatArray, Hit, SentenceScore
+from auscult.schema import Assertion
 from auscult.search.assertions import AssertionReader
 from auscult.search.certainty import UNLIKELY
 from auscult.search.evidence import EVIDENCE
+from auscult.search.hits import Hit, SentenceScore
 from auscult.search.marks import Marker
 from auscult.search.subjects import AskedSubject
 

@@ -25,8 +25,8 @@ from typing import Any, Final, Protocol, runtime_checkable
 
 import numpy as np
 
+from auscult.encoders.contract import FloatArray
 from auscult.errors import ModelError
-from auscult.interfaces import FloatArray
 from auscult.search.certainty import CERTAINTY, NO_BACKGROUND, Background, certain_evidence
 from auscult.search.evidence import EVIDENCE
 from auscult.understanding import Query

@@ -30,8 +30,9 @@ import numpy as np
 import numpy.typing as npt
 
 from auscult.documents import Passage, Sentence
+from auscult.encoders.contract import FloatArray
 from auscult.index.words import analyse
-from auscult.interfaces import FloatArray, SentenceScore
+from auscult.search.hits import SentenceScore
 from auscult.understanding import Query
 
 LITTLE: Final = 0.25

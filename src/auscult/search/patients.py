@@ -14,9 +14,10 @@ from typing import Final
 
 from auscult.errors import QueryError
 from auscult.index import ANY, Between, Where
-from auscult.interfaces import Assertion, Hit, SentenceScore
+from auscult.schema import Assertion
 from auscult.search.certainty import DOUBTFUL
 from auscult.search.findings import Findings
+from auscult.search.hits import Hit, SentenceScore
 from auscult.search.searcher import Searcher, SearchOptions
 from auscult.search.side_by_side import date_of
 from auscult.understanding import Query

@@ -16,11 +16,11 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from auscult.encoders.contract import FloatArray
 from auscult.encoders.general.encoder import question_of
 from auscult.encoders.reranker import Reranker, label
 from auscult.errors import ModelError
 from auscult.index import GenerationReader
-from auscult.interfaces import FloatArray
 from auscult.understanding import Query
 
 FIRST: Final = 16

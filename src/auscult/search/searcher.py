@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from auscult.concepts import Autocomplete, EntityResolver, KnowledgeBase
 from auscult.encoders import load_model, load_reranker
+from auscult.encoders.contract import DocumentEncoder, ExpandsTexts, FloatArray, Terms
 from auscult.encoders.reranker import Reranker
 from auscult.engines import open_index, without_shares
 from auscult.errors import ModelError, QueryError, ShareAwayError
@@ -25,12 +26,13 @@ from auscult.index.passage_index import RowArray, ScoreArray
 from auscult.index.reader import GenerationReader, vocabulary_of
 from auscult.index.titles import with_subjects
 from auscult.index.words import analyse
-from auscult.interfaces import Assertion, DocumentEncoder, ExpandsTexts, FloatArray, Hit, Ranking, Terms
+from auscult.schema import Assertion
 from auscult.search.assertions import DENIED, AssertionReader, is_name_alone, names_asked
 from auscult.search.certainty import FIRST, SAMPLED, Background, asked_and_held, shares_of_first
 from auscult.search.evidence import READ_BY_SENTENCE, SENTENCE, Reasons, best_sentences, question_terms
 from auscult.search.findings import Findings, Weighed, directions
 from auscult.search.fusion import Fusion
+from auscult.search.hits import Hit, Ranking
 from auscult.search.marks import Marker
 from auscult.search.reranking import read_again
 from auscult.search.subjects import AskedSubject

@@ -12,9 +12,9 @@ from typing import Final
 from auscult.concepts.aspects import normalise_heading
 from auscult.errors import QueryError
 from auscult.index import ANY, Where
-from auscult.interfaces import Hit
 from auscult.search.certainty import Verdict, verdict
 from auscult.search.coverage import LOOKED_AT
+from auscult.search.hits import Hit
 from auscult.search.searcher import Searcher, SearchOptions
 from auscult.search.siblings import sibling_note
 from auscult.understanding import Query

@@ -13,17 +13,18 @@ import numpy as np
 from auscult.concepts import KnowledgeBase
 from auscult.documents import Document
 from auscult.encoders import HUB, SHIPPED
+from auscult.encoders.contract import DocumentEncoder
 from auscult.errors import ConfigError, printable
 from auscult.files.records import left_out
 from auscult.files.writing import check_file
 from auscult.index import Counts
 from auscult.index.reader import GenerationReader, open_current
 from auscult.index.store import Store
-from auscult.interfaces import Corpus, DocumentEncoder
 from auscult.readers.archives import plain
 from auscult.readers.records.rows import Columns
 from auscult.readers.report import Report
 from auscult.search.build import BuildReport, build_index
+from auscult.sources.corpus import Corpus
 from auscult.sources.file_records import MAPPED, NO_PLACES, REMOVED, FileRecord, Index, digest_of_id, place_in
 from auscult.sources.files import Choices, FilesCorpus
 from auscult.sources.gathering import Gathered

@@ -11,10 +11,10 @@ from rich.table import Table
 from rich.text import Text
 
 from auscult.errors import printable
-from auscult.interfaces import Hit, display_name
 from auscult.search.assertions import assertion_label
 from auscult.search.certainty import label
 from auscult.search.explain import ScoreCurves, describe
+from auscult.search.hits import Hit, display_name
 from auscult.search.marks import excerpt
 
 _BLOCKS = " ▁▂▃▄▅▆▇█"

@@ -25,6 +25,7 @@ from tempfile import TemporaryDirectory
 from auscult.concepts import KnowledgeBase
 from auscult.documents import Document
 from auscult.encoders import load_model
+from auscult.encoders.contract import DocumentEncoder
 from auscult.engines.finishing import JobReport, finish
 from auscult.engines.jobs import Items, Job, Stage, Subject, Written, begin, opened
 from auscult.errors import AuscultError, DataError
@@ -32,7 +33,6 @@ from auscult.files.limits import check_memory
 from auscult.index import IndexWriter, ModelRecord
 from auscult.index.reader import open_current
 from auscult.index.store import content_hash
-from auscult.interfaces import DocumentEncoder
 from auscult.search.build import batches
 from auscult.sources.files import FilesCorpus
 from auscult.sources.sharing import SharedFiles, ShareRecords

@@ -15,9 +15,9 @@ from auscult.concepts import Match
 from auscult.documents import Original
 from auscult.errors import QueryError
 from auscult.index import Between, Where
-from auscult.interfaces import Hit, SentenceScore
 from auscult.search import Findings, Searcher, SearchOptions
 from auscult.search.certainty import label, nothing_here
+from auscult.search.hits import Hit, SentenceScore
 from auscult.search.marks import excerpt
 from auscult.search.partial import LeftOut, ask_what_is_there
 from auscult.service import models

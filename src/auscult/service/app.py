@@ -11,7 +11,7 @@ from fastapi import APIRouter, FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
 from auscult import __version__
-from auscult.interfaces import DocumentEncoder
+from auscult.encoders.contract import DocumentEncoder
 from auscult.readers.pdf.page_images import PageRenderer
 from auscult.service.access.gate import Gate, Gatekeeper
 from auscult.service.audit import AuditLog, opened_audit

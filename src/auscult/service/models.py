@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from auscult.interfaces import Assertion
+from auscult.schema import Assertion
 from auscult.understanding.conversation import MOST_EARLIER
 
 MOST_WORDS = 2_000

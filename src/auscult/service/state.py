@@ -18,12 +18,12 @@ from auscult import schema
 from auscult.concepts import Autocomplete, Concept, KnowledgeBase
 from auscult.concepts.identifiers import normalise_identifier
 from auscult.concepts.names import normalise_name
+from auscult.encoders.contract import DocumentEncoder
 from auscult.engines import manifest_at, signs_of
 from auscult.errors import AuscultError
 from auscult.index.manifest import STORE, Manifest
 from auscult.index.storage import current_store
 from auscult.index.store import Store
-from auscult.interfaces import DocumentEncoder
 from auscult.search import Searcher
 from auscult.search.coverage import aspects_of
 from auscult.service.caller import Caller, unknown_index

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from auscult.documents import Document, Original, Section, build_document
+from auscult.documents.splitting import SentenceSplitter
 from auscult.errors import IndexFolderError
 from auscult.files.json_text import parse_json
-from auscult.interfaces import SentenceSplitter
 from auscult.readers.archives import Found
 from auscult.readers.contract import DraftDocument, UnreadableError
 from auscult.readers.process.wire import Place, Spool

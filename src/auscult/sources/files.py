@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from auscult.documents import Document
+from auscult.documents.splitting import SentenceSplitter
 from auscult.errors import CorpusMissingError, DataError
 from auscult.files.records import BadRecords
-from auscult.interfaces import SentenceSplitter
 from auscult.readers.deidentify import open_deidentifier
 from auscult.readers.records.rows import Columns
 from auscult.readers.report import Report

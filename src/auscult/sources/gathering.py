@@ -18,9 +18,9 @@ from typing import NamedTuple, Self
 from auscult import __version__
 from auscult.documents import Document
 from auscult.documents.building import check_sentences
+from auscult.documents.splitting import SentenceSplitter
 from auscult.errors import DataError
 from auscult.files.limits import TooLargeError, check_texts, limits
-from auscult.interfaces import SentenceSplitter
 from auscult.readers.archives import Found
 from auscult.readers.contract import DraftDocument, UnreadableError
 from auscult.readers.deidentify import Deidentifier, deidentified

@@ -19,8 +19,8 @@ from auscult.errors import CorpusMissingError
 from auscult.extensions import entries, load
 from auscult.files.limits import limits
 from auscult.files.reading import open_unpacked
-from auscult.interfaces import Corpus
 from auscult.readers.walking import is_pattern
+from auscult.sources.corpus import Corpus
 from auscult.sources.files import Choices, FilesCorpus
 from auscult.sources.rows import SUFFIXES, CsvCorpus, JsonlCorpus
 

@@ -30,6 +30,7 @@ from pathlib import Path
 
 from auscult.documents import Section
 from auscult.documents.note_headings import note_sections
+from auscult.documents.splitting import SentenceSplitter
 from auscult.errors import CorpusMissingError, DataError
 from auscult.files.limits import TooLargeError, limits
 from auscult.files.reading import (
@@ -44,7 +45,6 @@ from auscult.files.reading import (
     separator_of,
 )
 from auscult.files.records import REMEDY, BadRecords, Record, RecordError, reject, settle, too_large
-from auscult.interfaces import SentenceSplitter
 from auscult.readers.archives import plain
 from auscult.readers.guessing import guess_encoding
 from auscult.readers.records.rows import ColumnMissingError, Columns, check_columns

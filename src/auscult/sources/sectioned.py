@@ -10,10 +10,11 @@ from pathlib import Path
 
 from auscult.documents import Document, Section, build_document
 from auscult.documents.building import check_sentences
+from auscult.documents.splitting import SentenceSplitter
 from auscult.errors import CorpusMissingError
 from auscult.files.limits import TooLargeError, check_texts
 from auscult.files.records import BadRecords, Record, RecordError, check_id, read_many, reject, settle, too_large
-from auscult.interfaces import Judgement, SentenceSplitter
+from auscult.sources.corpus import Judgement
 from auscult.understanding import Query
 
 _WORD = re.compile(r"\w")

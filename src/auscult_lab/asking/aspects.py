@@ -19,8 +19,8 @@ from auscult.concepts import EntityResolver, KnowledgeBase
 from auscult.concepts.aspects import normalise_heading
 from auscult.concepts.names import normalise_name
 from auscult.concepts.word_counts import count_words
+from auscult.encoders.contract import FloatArray
 from auscult.errors import naming_extra
-from auscult.interfaces import FloatArray
 from auscult.understanding import QuestionParser
 from auscult.understanding.aspects import question_about
 from auscult_lab.asking.written import (

@@ -21,9 +21,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from auscult.encoders.contract import FloatArray
 from auscult.encoders.general.readers import WindowReader
 from auscult.encoders.general.towers import unit
-from auscult.interfaces import FloatArray
 from auscult_lab.asking.windows import AskedReader, Rows
 from auscult_lab.scorers.lexical import Bm25Index
 

@@ -21,7 +21,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, gelu, normalize, one_hot
 
-from auscult.interfaces import FloatArray
+from auscult.encoders.contract import FloatArray
 from auscult_lab.asking.windows import Rows
 from auscult_lab.general.data import TowerBatch, TowerExamples
 from auscult_lab.general.experiment import TowerTraining

@@ -25,7 +25,7 @@ from torch.nn.utils.rnn import PackedSequence
 from torch.utils.data import DataLoader, Dataset
 
 from auscult.concepts import KnowledgeBase, normalise_name
-from auscult.interfaces import FloatArray
+from auscult.encoders.contract import FloatArray
 from auscult_lab.cdv.experiment import BloomTraining
 from auscult_lab.cdv.spaces import BloomConfig, BloomEncoder, BloomSpace, bloom_bits
 from auscult_lab.modules.recurrent import pack

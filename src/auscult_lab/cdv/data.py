@@ -26,9 +26,9 @@ from torch.nn.utils.rnn import PackedSequence
 from torch.utils.data import Dataset
 
 from auscult.documents import Document
+from auscult.encoders.contract import FloatArray
 from auscult.errors import DataError
 from auscult.files.writing import whole_or_nothing
-from auscult.interfaces import FloatArray
 from auscult_lab.cdv.encoder import PooledTransformer, aspect_vector, join_halves
 from auscult_lab.cdv.experiment import CdvExperiment
 from auscult_lab.cdv.spaces import TargetSpace

@@ -18,8 +18,8 @@ import torch
 
 from auscult.concepts.aspects import normalise_heading
 from auscult.documents import Document
+from auscult.encoders.contract import FloatArray
 from auscult.errors import ConfigError
-from auscult.interfaces import FloatArray
 from auscult.understanding import Query
 from auscult_lab.cdv.network import CdvNetwork
 from auscult_lab.cdv.spaces import TargetSpace

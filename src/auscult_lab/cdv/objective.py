@@ -18,8 +18,8 @@ from torch.nn.utils.rnn import PackedSequence
 from torch.utils.data import DataLoader
 
 from auscult.encoders import training_record
+from auscult.encoders.contract import DocumentEncoder, FloatArray
 from auscult.errors import ConfigError
-from auscult.interfaces import DocumentEncoder, FloatArray
 from auscult.understanding import Query
 from auscult_lab.cdv.data import Batch, DocumentExamples, collate, read_by_transformer
 from auscult_lab.cdv.encoder import CdvEncoder, PooledTransformer

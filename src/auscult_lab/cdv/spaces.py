@@ -31,7 +31,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
 from auscult.concepts import normalise_name
-from auscult.interfaces import FloatArray
+from auscult.encoders.contract import FloatArray
 from auscult_lab.modules.recurrent import BidirectionalLstm, pack
 from auscult_lab.modules.word_vectors import WordVectors, tokenize
 

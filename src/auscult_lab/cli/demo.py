@@ -18,8 +18,8 @@ from auscult.catalogue import data_dir, entry
 from auscult.concepts import KnowledgeBase
 from auscult.concepts.opening import find_for_questions
 from auscult.encoders import load_model
+from auscult.encoders.contract import DocumentEncoder
 from auscult.errors import AuscultError, CorpusMissingError
-from auscult.interfaces import DocumentEncoder
 from auscult.search import Searcher, build_index
 from auscult.search.terminal import print_hit
 from auscult.understanding import Query

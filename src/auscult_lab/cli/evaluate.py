@@ -12,9 +12,9 @@ from rich.console import Console
 from rich.markup import escape
 
 from auscult.cli.options import PrecisionOption
+from auscult.encoders.contract import Precision
 from auscult.errors import ConfigError, DataError
 from auscult.files.writing import check_folder
-from auscult.interfaces import Precision
 from auscult_lab.cli.options import (
     FuseOption,
     JsonRecordsOption,

@@ -14,8 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 from auscult.documents import Document, Passage
+from auscult.encoders.contract import FloatArray
 from auscult.errors import naming_extra, printable
-from auscult.interfaces import FloatArray
 from auscult.understanding import Query
 from auscult_lab.evaluation.figures import check_figure, draw_evidence, draw_interactions
 from auscult_lab.opening import load_ranker, load_scorer

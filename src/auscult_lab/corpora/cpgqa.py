@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from auscult.documents import Document, Section
+from auscult.documents.splitting import SentenceSplitter
 from auscult.files.records import Record, read_records, reject
-from auscult.interfaces import Judgement, SentenceSplitter
+from auscult.sources.corpus import Judgement
 from auscult.sources.sectioned import Draft, SectionedCorpus
 from auscult.understanding import Query
 

@@ -24,9 +24,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from auscult.documents import Document, Section, build_document
+from auscult.documents.splitting import SentenceSplitter
 from auscult.errors import CorpusMissingError
 from auscult.files.records import BadRecords, reject
-from auscult.interfaces import Judgement, SentenceSplitter
+from auscult.sources.corpus import Judgement
 from auscult.sources.rows import numbered_lines
 from auscult.understanding import Query
 

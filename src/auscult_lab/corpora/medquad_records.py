@@ -19,9 +19,10 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from auscult.documents import Document, Section, build_document
+from auscult.documents.splitting import SentenceSplitter
 from auscult.errors import ConfigError
 from auscult.files.records import BadRecords, Record, RecordError, reject, settle
-from auscult.interfaces import Judgement, SentenceSplitter
+from auscult.sources.corpus import Judgement
 from auscult.understanding import Query
 
 DOCUMENTS = "documents.jsonl.gz"

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Final, Literal
 
 from auscult.catalogue import catalogue
-from auscult.interfaces import Corpus
+from auscult.sources.corpus import Corpus
 
 NOTES: Final = "clinical-notes"
 WIKISECTION: Final = "wikisection"

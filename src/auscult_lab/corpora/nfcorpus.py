@@ -23,9 +23,10 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from auscult.documents import Document, Section
+from auscult.documents.splitting import SentenceSplitter
 from auscult.errors import CorpusMissingError, DataError
 from auscult.files.records import REMEDY, BadRecords, Record, RecordError, reject, settle
-from auscult.interfaces import Judgement, SentenceSplitter
+from auscult.sources.corpus import Judgement
 from auscult.sources.rows import numbered_lines
 from auscult.sources.sectioned import Draft, SectionedCorpus
 from auscult.understanding import Query

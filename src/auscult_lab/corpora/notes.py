@@ -17,10 +17,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from auscult.documents.note_headings import note_sections
+from auscult.documents.splitting import SentenceSplitter
 from auscult.errors import CorpusMissingError
 from auscult.files.limits import TooLargeError, limits
 from auscult.files.records import LEAVE_OUT, BadRecords, Record, RecordError, reject, settle, too_large
-from auscult.interfaces import SentenceSplitter
 from auscult.sources.rows import read_rows
 from auscult.sources.sectioned import Draft, SectionedCorpus
 

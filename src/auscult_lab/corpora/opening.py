@@ -10,8 +10,8 @@ from typing import Protocol
 
 from auscult.catalogue import catalogue, locate
 from auscult.errors import AuscultError, ConfigError, CorpusMissingError
-from auscult.interfaces import Corpus
 from auscult.readers.walking import is_pattern
+from auscult.sources.corpus import Corpus
 from auscult.sources.files import Choices
 from auscult.sources.opening import open_corpus as open_own
 from auscult.sources.rows import SUFFIXES, CsvCorpus

@@ -41,11 +41,12 @@ from urllib.parse import urlsplit
 
 from auscult.catalogue import catalogue, locate
 from auscult.documents import Document, Section, build_document
+from auscult.documents.splitting import SentenceSplitter
 from auscult.errors import CorpusMissingError, DataError
 from auscult.files.json_text import parse_json
 from auscult.files.reading import open_unpacked, read_lines
 from auscult.files.records import BadRecords, Record, RecordError, read_records, reject, settle
-from auscult.interfaces import Judgement, SentenceSplitter
+from auscult.sources.corpus import Judgement
 from auscult.understanding import Query
 
 GENERAL = "general-questions"

@@ -31,10 +31,11 @@ from pathlib import Path
 from typing import Any
 
 from auscult.documents import Section
+from auscult.documents.splitting import SentenceSplitter
 from auscult.errors import CorpusMissingError, DataError
 from auscult.files.reading import open_unpacked
 from auscult.files.records import BadRecords, Record, reject
-from auscult.interfaces import Judgement, SentenceSplitter
+from auscult.sources.corpus import Judgement
 from auscult.sources.sectioned import Draft, SectionedCorpus
 from auscult.understanding import Query
 from auscult_lab.corpora.described import aspect_of, heading_queries

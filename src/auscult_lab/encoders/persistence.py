@@ -21,11 +21,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from auscult.encoders.contract import Precision
 from auscult.encoders.folder import REMEDY, SETTINGS, digest_of_folders, fingerprint_of, opening, settings_of
 from auscult.errors import ConfigError, ModelError
 from auscult.files.json_text import parse_json
 from auscult.files.writing import renewed_folder, write_json
-from auscult.interfaces import Precision
 from auscult_lab.encoders.base import PassageRanker
 from auscult_lab.encoders.bi import BiEncoder
 from auscult_lab.encoders.export import CONVERTED, FORMS, OnnxBackbone, convert

@@ -10,12 +10,12 @@ import torch
 from torch import Tensor
 
 from auscult.documents import Document
-from auscult.documents.passage_rows import distinct_passages, rows_of
+from auscult.encoders.contract import FloatArray, Precision
 from auscult.errors import ModelError
-from auscult.interfaces import FloatArray, Precision
 from auscult.understanding import Query
 from auscult_lab.encoders.base import PassageRanker, PassageText, passage_text, query_text
 from auscult_lab.encoders.bi import BiEncoder
+from auscult_lab.scorers.passage_rows import distinct_passages, rows_of
 
 
 class CaprScorer:
@@ -41,7 +41,7 @@ class CaprScorer:
 
     @property
     def reads_documents(self) -> bool:
-        """Whether a passage has a share of its document's mean vector (`interfaces.ReadsDocuments`)."""
+        """Whether a passage has a share of its document's mean vector (`encoders.contract.ReadsDocuments`)."""
         return isinstance(self.ranker, BiEncoder) and self.ranker.config.document_share > 0
 
     def prepare(self, documents: Iterable[Document]) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from auscult.documents import Document
-from auscult.interfaces import Ranking
+from auscult.search.hits import Ranking
 from auscult.understanding import Query
 from auscult_lab.evaluation.measures import QueryMeasures
 from auscult_lab.evaluation.records import GroupRecord

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from auscult.encoders.contract import Scorer
 from auscult.errors import ConfigError
 from auscult.files.writing import file_name
-from auscult.interfaces import Scorer
 from auscult_lab.evaluation.breakdown import PassageRecord, break_down, match_rates, read_passages
 from auscult_lab.evaluation.ensembles import Compared
 from auscult_lab.evaluation.measures import MEASURES, QueryMeasures, measure

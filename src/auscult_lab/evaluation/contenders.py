@@ -9,9 +9,9 @@ from pathlib import Path
 
 from auscult.concepts.opening import find_for_questions
 from auscult.encoders import RERANKER, SHIPPED, kind_of, load_model, load_reranker, model_folder, training_record
+from auscult.encoders.contract import Precision
 from auscult.errors import ConfigError, ModelError
 from auscult.files.reading import digest_of_file
-from auscult.interfaces import Precision
 from auscult_lab.corpora.questions import read_questions
 from auscult_lab.evaluation.comparison import Contender
 from auscult_lab.evaluation.pre_trained import bare_encoder

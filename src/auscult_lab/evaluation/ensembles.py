@@ -9,8 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from auscult.errors import ConfigError
-from auscult.interfaces import Ranking
 from auscult.search.fusion import fuse_scores
+from auscult.search.hits import Ranking
 from auscult_lab.evaluation.protocol import Run, chance_of, rank_against_ties
 from auscult_lab.evaluation.records import Track, label_of
 from auscult_lab.evaluation.task import Task

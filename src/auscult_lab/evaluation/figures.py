@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from auscult.drawing import blank_figure, drawing_style, write_figure
+from auscult.encoders.contract import FloatArray
 from auscult.errors import DataError
 from auscult.files.writing import check_file
-from auscult.interfaces import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

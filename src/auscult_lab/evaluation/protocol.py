@@ -14,9 +14,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from auscult.encoders.contract import FloatArray, Scorer
 from auscult.errors import DataError, ModelError
-from auscult.interfaces import FloatArray, Ranking, Scorer
 from auscult.provenance import now, origin, stamp
+from auscult.search.hits import Ranking
 from auscult_lab.evaluation.task import Task
 
 Progress = Callable[[int, int], None]

@@ -40,11 +40,11 @@ import numpy.typing as npt
 
 from auscult.concepts import KnowledgeBase
 from auscult.documents import Document
+from auscult.encoders.contract import DocumentEncoder, FloatArray
 from auscult.encoders.general.encoder import GeneralEncoder
 from auscult.encoders.reranker import Reranker
 from auscult.errors import DataError, naming_extra
 from auscult.index.manifest import CURRENT
-from auscult.interfaces import DocumentEncoder, FloatArray, Judgement
 from auscult.search.build import build_index
 from auscult.search.certainty import (
     CERTAINTY,
@@ -60,6 +60,7 @@ from auscult.search.evidence import EVIDENCE, SENTENCE, best_sentences
 from auscult.search.fusion import Fusion, sureness
 from auscult.search.reranking import kind, probabilities
 from auscult.search.searcher import Searcher
+from auscult.sources.corpus import Judgement
 from auscult.understanding import Query
 from auscult_lab.fitting.own_questions import OwnQuestion, own_questions
 

@@ -15,15 +15,15 @@ from tempfile import TemporaryDirectory
 
 from auscult.concepts import KnowledgeBase
 from auscult.documents import Document
-from auscult.documents.passage_rows import rows_of
+from auscult.encoders.contract import DocumentEncoder, FloatArray
 from auscult.encoders.reranker import Reranker
 from auscult.errors import DataError, ModelError
-from auscult.interfaces import DocumentEncoder, FloatArray
 from auscult.search.build import build_index
 from auscult.search.fusion import Fusion
 from auscult.search.reranking import with_first_read_again
 from auscult.search.searcher import Searcher
 from auscult.understanding import Query
+from auscult_lab.scorers.passage_rows import rows_of
 
 
 def searched_with(encoder: DocumentEncoder, reranker: Reranker | None = None) -> str:

@@ -15,8 +15,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from auscult.encoders.contract import FloatArray
 from auscult.errors import ModelError, naming_extra
-from auscult.interfaces import FloatArray
 
 _RUNTIME: Final = "com.microsoft"
 _LARGEST: Final = 127

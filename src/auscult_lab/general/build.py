@@ -25,10 +25,10 @@ from torch.utils.data import DataLoader
 
 from auscult.concepts.names import FUNCTION_WORDS as WORDS
 from auscult.documents import Document
+from auscult.encoders.contract import FloatArray
 from auscult.encoders.general.persistence import save
 from auscult.encoders.general.readers import WindowReader
 from auscult.encoders.general.towers import unit
-from auscult.interfaces import FloatArray
 from auscult_lab.general.bert_onnx import bert_as_onnx
 from auscult_lab.general.data import TowerExamples, asking, short_texts
 from auscult_lab.general.experiment import GeneralExperiment, Teacher, TowerTraining

@@ -18,8 +18,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import gelu, normalize, one_hot
 
+from auscult.encoders.contract import FloatArray
 from auscult.encoders.general.towers import SIDES, Side
-from auscult.interfaces import FloatArray
 from auscult_lab.general.data import TowerBatch, TowerExamples
 from auscult_lab.general.experiment import TowerTraining
 from auscult_lab.training.schedule import parameter_groups

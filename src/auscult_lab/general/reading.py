@@ -13,10 +13,10 @@ import numpy.typing as npt
 import torch
 
 from auscult.documents import Document
+from auscult.encoders.contract import FloatArray
 from auscult.encoders.general.readers import Transformer, WindowReader
 from auscult.encoders.general.towers import unit
 from auscult.files.writing import whole_or_nothing
-from auscult.interfaces import FloatArray
 from auscult_lab.modules.backbone import Backbone, fastest_device
 from auscult_lab.training.schedule import native_precision
 

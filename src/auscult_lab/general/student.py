@@ -25,10 +25,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
+from auscult.encoders.contract import FloatArray
 from auscult.encoders.general.readers import WindowReader
 from auscult.encoders.general.towers import unit
 from auscult.errors import ConfigError
-from auscult.interfaces import FloatArray
 from auscult_lab.general.experiment import StudentTraining
 from auscult_lab.modules.backbone import Backbone, new_encoder
 from auscult_lab.training.batches import Key

@@ -17,8 +17,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from auscult.encoders.contract import FloatArray
 from auscult.errors import ModelError
-from auscult.interfaces import FloatArray
 
 Side = Literal["head", "tail"]
 SIDES: tuple[Side, Side] = ("head", "tail")

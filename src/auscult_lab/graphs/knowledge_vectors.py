@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 import torch
 
+from auscult.encoders.contract import FloatArray
 from auscult.encoders.folder import opening
 from auscult.errors import ModelError
 from auscult.files.json_text import parse_json
 from auscult.files.reading import digest_of_file
 from auscult.files.writing import renewed_folder, write_json
-from auscult.interfaces import FloatArray
 from auscult_lab.modules.arrays import read_arrays, write_arrays
 
 KIND = "knowledge"

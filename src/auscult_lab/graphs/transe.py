@@ -30,7 +30,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.utils.data import DataLoader, Dataset
 
-from auscult.interfaces import FloatArray
+from auscult.encoders.contract import FloatArray
 from auscult_lab.graphs.evaluation import SIDES, Side, rank_triples, summarise
 from auscult_lab.training.batches import Key, RowBatches
 from auscult_lab.training.experiment import Settings

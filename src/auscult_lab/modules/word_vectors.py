@@ -22,8 +22,8 @@ import numpy as np
 
 from auscult.documents import Document
 from auscult.documents.analysis import Analyzer
+from auscult.encoders.contract import FloatArray
 from auscult.errors import DataError
-from auscult.interfaces import FloatArray
 
 _FLORET_SEED = 2166136261
 _CACHE_WORDS = 200_000

@@ -20,13 +20,12 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from auscult.documents import Document
-from auscult.documents.passage_rows import distinct_passages, rows_of
+from auscult.encoders.contract import FloatArray
 from auscult.encoders.folder import REMEDY, SETTINGS, as_tuples, opening
 from auscult.errors import ModelError
 from auscult.files.json_text import parse_json
 from auscult.files.reading import digest_of_file
 from auscult.files.writing import renewed_folder, write_json
-from auscult.interfaces import FloatArray
 from auscult.understanding import Query
 from auscult_lab.modules.arrays import read_arrays, with_prefix, write_arrays
 from auscult_lab.modules.backbone import fastest_device, in_order
@@ -35,6 +34,7 @@ from auscult_lab.modules.word_vectors import from_state
 from auscult_lab.rankers.base import Ranker, ReadsPassagesAlone, ReadsPassagesFirst, Tokens, batches, pad
 from auscult_lab.rankers.registry import ranker_kind
 from auscult_lab.scorers.lexical import passage_words, query_words
+from auscult_lab.scorers.passage_rows import distinct_passages, rows_of
 
 KEPT_BYTES = 1 << 30
 """All of a collection's passages are kept where they need no more than this, and none of them otherwise."""

@@ -15,11 +15,11 @@ import torch
 
 from auscult.concepts import KnowledgeBase
 from auscult.concepts.opening import open_knowledge_base
+from auscult.encoders.contract import FloatArray
 from auscult.encoders.general.readers import WindowReader
 from auscult.encoders.general.towers import stretch_sums, unit
 from auscult.encoders.reranker import save
 from auscult.errors import ConfigError
-from auscult.interfaces import FloatArray
 from auscult_lab.general.bert_onnx import bert_as_onnx
 from auscult_lab.general.reading import ReadDocuments, read_documents, reader_of
 from auscult_lab.general.student import begin_student

@@ -29,10 +29,10 @@ from auscult.concepts import KnowledgeBase
 from auscult.concepts.aspects import INFORMATION, normalise_heading
 from auscult.concepts.names import normalise_name
 from auscult.documents import Document
+from auscult.encoders.contract import FloatArray
 from auscult.encoders.general.readers import WindowReader
 from auscult.encoders.general.towers import unit
 from auscult.encoders.reranker import Pair, label, pair
-from auscult.interfaces import FloatArray
 from auscult.understanding.aspects import QUESTIONS, question_about
 from auscult_lab.general.data import aspect_of
 from auscult_lab.training.batches import Key

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, cosine_similarity
 
-from auscult.interfaces import FloatArray
+from auscult.encoders.contract import FloatArray
 from auscult_lab.general.objective import listwise
 from auscult_lab.modules.backbone import Backbone, pool
 from auscult_lab.reranker.data import RerankerBatch

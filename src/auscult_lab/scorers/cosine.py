@@ -28,11 +28,11 @@ import numpy as np
 
 from auscult.documents import Document
 from auscult.documents.analysis import Analyzer
-from auscult.documents.passage_rows import distinct_passages, rows_of
+from auscult.encoders.contract import FloatArray
 from auscult.errors import ConfigError, DataError
-from auscult.interfaces import FloatArray
 from auscult.understanding import Query, query_text
 from auscult_lab.modules.word_vectors import WordVectors
+from auscult_lab.scorers.passage_rows import distinct_passages, rows_of
 
 NO_WORD_SCORE = -1.0
 """Score of a passage without a known word: the lowest a cosine can be, so that nothing ranks below it."""

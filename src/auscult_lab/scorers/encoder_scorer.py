@@ -13,10 +13,11 @@ from itertools import islice
 import numpy as np
 
 from auscult.documents import Document
-from auscult.documents.passage_rows import encode_passages, rows_of
+from auscult.encoders.contract import DocumentEncoder, FloatArray
+from auscult.encoders.passages import encode_passages
 from auscult.errors import DataError, ModelError
-from auscult.interfaces import DocumentEncoder, FloatArray
 from auscult.understanding import Query
+from auscult_lab.scorers.passage_rows import rows_of
 
 NO_SENTENCE_SCORE = -1.0
 """Score of a passage without a sentence: the lowest a cosine can be, so that nothing ranks below it."""

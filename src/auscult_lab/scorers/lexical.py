@@ -38,10 +38,10 @@ import numpy.typing as npt
 
 from auscult.documents import Document, Passage
 from auscult.documents.analysis import Analyzer
-from auscult.documents.passage_rows import distinct_passages, rows_of
+from auscult.encoders.contract import FloatArray
 from auscult.errors import ConfigError, DataError, ModelError, naming_extra
-from auscult.interfaces import FloatArray
 from auscult.understanding import Query, query_text
+from auscult_lab.scorers.passage_rows import distinct_passages, rows_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_array

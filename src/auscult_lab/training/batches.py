@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch.utils.data import DataLoader, Dataset, Sampler
 
-from auscult.interfaces import FloatArray
+from auscult.encoders.contract import FloatArray
 from auscult_lab.scorers.lexical import Bm25Index
 
 Key = tuple[int, int]

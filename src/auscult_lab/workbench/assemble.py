@@ -13,8 +13,8 @@ import numpy as np
 from auscult import __version__
 from auscult.documents import Document
 from auscult.documents.analysis import Analyzer
-from auscult.interfaces import Ranking
 from auscult.provenance import now
+from auscult.search.hits import Ranking
 from auscult_lab.evaluation.measures import MEASURES, measure
 from auscult_lab.evaluation.published_figures import PublishedRow, PublishedTable, published_content, published_tables
 from auscult_lab.evaluation.records import EvaluationRecord

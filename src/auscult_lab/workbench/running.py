@@ -8,7 +8,7 @@ from pathlib import Path
 
 from auscult.errors import ConfigError, DataError
 from auscult.files.writing import file_name, whole_or_nothing
-from auscult.interfaces import Ranking
+from auscult.search.hits import Ranking
 from auscult_lab.corpora.opening import open_corpus
 from auscult_lab.evaluation.comparing import Entry, compare_models, open_entries
 from auscult_lab.evaluation.comparison import Comparison

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from auscult.documents import Document, Passage, Sentence
+from auscult.encoders.contract import FloatArray
 from auscult.errors import DataError
-from auscult.interfaces import FloatArray
 from auscult_lab.cdv import data
 from auscult_lab.cdv.data import kept_sentences as kept
 

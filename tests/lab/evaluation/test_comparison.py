@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
+from auscult.encoders.contract import FloatArray
 from auscult.errors import ConfigError
-from auscult.interfaces import FloatArray
 from auscult.understanding import Query
 from auscult_lab.evaluation.comparing import compare_models
 from auscult_lab.evaluation.comparison import Contender

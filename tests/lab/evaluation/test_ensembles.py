@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from auscult.documents import Document
+from auscult.encoders.contract import FloatArray
 from auscult.errors import ConfigError
-from auscult.interfaces import FloatArray
 from auscult.search.fusion import fuse_scores
 from auscult.understanding import Query
 from auscult_lab.evaluation.comparing import compare_models

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from auscult.errors import DataError
-from auscult.interfaces import Judgement, Ranking
+from auscult.search.hits import Ranking
+from auscult.sources.corpus import Judgement
 from auscult_lab.evaluation.measures import MEASURES, measure, measure_at_cutoff
 
 

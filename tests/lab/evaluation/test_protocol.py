@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from auscult import provenance
 from auscult.documents import Document
+from auscult.encoders.contract import FloatArray
 from auscult.errors import ConfigError, DataError, ModelError
-from auscult.interfaces import FloatArray, Judgement
+from auscult.sources.corpus import Judgement
 from auscult.understanding import Query
 from auscult_lab.evaluation.measures import measure
 from auscult_lab.evaluation.protocol import rank_against_ties, run_task

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from auscult.documents import Section, build_document, check_document
-from auscult.interfaces import FloatArray, Judgement
+from auscult.encoders.contract import FloatArray
+from auscult.sources.corpus import Judgement
 from auscult.understanding import Query
 from auscult_lab.evaluation.task import Task
 from places import ROOT

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from auscult.encoders.contract import FloatArray
 from auscult.errors import DataError, ModelError
-from auscult.interfaces import FloatArray
 from auscult_lab.graphs.build import split_triples
 from auscult_lab.graphs.evaluation import Side, frequency_scores, link_prediction, rank_triples, summarise
 from auscult_lab.graphs.graph import make_graph

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from auscult.documents import Document, Passage
+from auscult.encoders.contract import Scorer
 from auscult.errors import ConfigError, DataError
-from auscult.interfaces import Scorer
 from auscult.understanding import Query
 from auscult_lab.scorers.lexical import (
     Bm25Config,

@@ -11,8 +11,9 @@ import pytest
 from typer.testing import CliRunner
 
 from auscult.cli.all_commands import app
+from auscult.encoders.contract import FloatArray
 from auscult.errors import AuscultError, ConfigError, DataError, ModelError
-from auscult.interfaces import FloatArray, Ranking
+from auscult.search.hits import Ranking
 from auscult.understanding import Query
 from auscult_lab.corpora.opening import open_corpus
 from auscult_lab.evaluation.comparison import Contender

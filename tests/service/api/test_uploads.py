@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
+from auscult.encoders.contract import FloatArray
 from auscult.index import IndexUpdate
 from auscult.index.reader import open_current
-from auscult.interfaces import FloatArray
 from auscult.service import jobs as intake
 from auscult.service.app import create_app
 from auscult.service.caller import Caller, asking

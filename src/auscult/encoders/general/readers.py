@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from auscult.documents.word_forms import in_one_spelling
+from auscult.encoders.contract import FloatArray
 from auscult.errors import ModelError
-from auscult.interfaces import FloatArray
 
 _PIECE = "##"
 _AT_ONCE = 8

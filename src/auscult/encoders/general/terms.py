@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from auscult.documents.word_forms import in_one_spelling
+from auscult.encoders.contract import Expansion, Terms
 from auscult.encoders.general.readers import MOST_CHARACTERS
-from auscult.interfaces import Expansion, Terms
 
 _LEAST = np.float32(1 / 128)
 

@@ -20,7 +20,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from auscult.interfaces import FloatArray
+from auscult.encoders.contract import FloatArray
 
 Side = Literal["entity", "aspect"]
 SIDES: tuple[Side, Side] = ("entity", "aspect")

@@ -8,7 +8,7 @@ from typing import Final, get_args
 from urllib.parse import quote, urlencode
 
 from auscult.index.fields import Between, Where
-from auscult.interfaces import Assertion
+from auscult.schema import Assertion
 from auscult.service.errors import Refusal
 from auscult.understanding import Query
 from auscult.understanding.conversation import MOST_EARLIER

@@ -13,10 +13,10 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from auscult.encoders.contract import DocumentEncoder, FloatArray
 from auscult.index import PassageIndex
 from auscult.index.fields import SOURCE
 from auscult.index.words import analyse
-from auscult.interfaces import DocumentEncoder, FloatArray
 from auscult.search import Searcher
 from auscult.service.answering import unread
 from auscult.service.page.asking import ASSERTIONS, PageQuestion

@@ -14,9 +14,9 @@ from fastapi.responses import HTMLResponse
 
 from auscult.documents import Document, Original
 from auscult.errors import ModelError, QueryError
-from auscult.interfaces import display_name
 from auscult.search import Searcher
 from auscult.search.explain import ScoreCurves, describe, explain
+from auscult.search.hits import display_name
 from auscult.search.spans import find_answer
 from auscult.service.caller import Asking, allowed
 from auscult.service.errors import Refusal

@@ -8,10 +8,10 @@ from typing import Final
 
 from auscult.concepts import KnowledgeBase
 from auscult.index.words import analyse
-from auscult.interfaces import Hit
 from auscult.search.assertions import assertion_label
 from auscult.search.certainty import Label, label
 from auscult.search.evidence import question_terms
+from auscult.search.hits import Hit
 from auscult.search.marks import excerpt
 from auscult.search.siblings import sibling_note
 from auscult.service.page.asking import PageQuestion, document_path

@@ -13,7 +13,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
 from auscult.errors import QueryError
-from auscult.interfaces import Assertion
+from auscult.schema import Assertion
 from auscult.search import Searcher
 from auscult.search.explain import describe
 from auscult.search.patients import MOST_PASSAGES, PATIENT, FoundSentence, Patient, Patients, by_patient

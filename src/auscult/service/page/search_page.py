@@ -17,10 +17,10 @@ from fastapi.responses import HTMLResponse, JSONResponse
 
 from auscult.concepts.names import FUNCTION_WORDS
 from auscult.errors import QueryError
-from auscult.interfaces import Hit
 from auscult.search import Findings, Searcher, SearchOptions
 from auscult.search.certainty import nothing_here
 from auscult.search.explain import describe
+from auscult.search.hits import Hit
 from auscult.search.partial import ask_what_is_there
 from auscult.search.patients import PATIENT
 from auscult.service import answering

@@ -11,10 +11,10 @@ from fastapi.responses import HTMLResponse
 
 from auscult.errors import QueryError
 from auscult.index.fields import SOURCE
-from auscult.interfaces import display_name
 from auscult.search import Searcher, SearchOptions
 from auscult.search.coverage import Cell, Coverage, cover, entities_named
 from auscult.search.explain import describe
+from auscult.search.hits import display_name
 from auscult.search.side_by_side import DOCUMENT, SideBySide, date_of, side_by_side
 from auscult.service.caller import Asking, allowed
 from auscult.service.page.asking import PageQuestion, document_path

@@ -8,8 +8,8 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel
 
 from auscult import schema
-from auscult.interfaces import Assertion
 from auscult.provenance import now
+from auscult.schema import Assertion
 from auscult.search.coverage import Cell, cover
 from auscult.search.spans import find_answer
 from auscult.service import answering, models

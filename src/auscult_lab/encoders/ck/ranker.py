@@ -28,8 +28,8 @@ import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
+from auscult.encoders.contract import FloatArray
 from auscult.errors import ConfigError, DataError, ModelError, QueryError
-from auscult.interfaces import FloatArray
 from auscult_lab.encoders.base import CaprConfig, PassageRanker, PassageText
 from auscult_lab.encoders.ck.context import ENTITY, PIECE, Layout, lay_out, layer_states, word_states
 from auscult_lab.encoders.ck.heads import Activation, CkHead, CkTrans, Fusion, HeadName, make_head
