@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from auscult.search.hits import Hit, Ranking
     from auscult.sources.corpus import Judgement
     from auscult.understanding import Query
-
-__version__ = "0.1.0"
+    from auscult.version import __version__
 
 _PLACES = {
     "Document": "auscult.documents",
@@ -30,6 +29,7 @@ _PLACES = {
     "Ranking": "auscult.search.hits",
     "Judgement": "auscult.sources.corpus",
     "Query": "auscult.understanding",
+    "__version__": "auscult.version",
 }
 
 __all__ = [

@@ -14,9 +14,9 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from auscult import __version__
 from auscult.errors import ConfigError
 from auscult.extensions import entries, load
+from auscult.version import __version__
 
 _WITH = "--with"
 COMMANDS: Mapping[str, tuple[str, str]] = {

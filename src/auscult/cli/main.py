@@ -11,8 +11,9 @@ import threading
 from collections.abc import Sequence
 from typing import NoReturn
 
-from auscult import __version__, telemetry
+from auscult import telemetry
 from auscult.errors import AuscultError, printable
+from auscult.version import __version__
 
 _INTERRUPTED, _TERMINATED = 130, 143
 

@@ -1,5 +1,6 @@
 """Servers that keep an index where one machine is too small."""
 
+from auscult.engines.connecting import open_engine
 from auscult.engines.contract import (
     Engine,
     EngineRow,
@@ -7,7 +8,6 @@ from auscult.engines.contract import (
     Proposer,
     Published,
     is_address,
-    open_engine,
     place_of,
     shown_address,
 )

@@ -17,7 +17,6 @@ from urllib.parse import unquote
 
 from auscult.encoders.contract import FloatArray
 from auscult.errors import ConfigError, ServerAwayError
-from auscult.extensions import entries, load
 from auscult.index import Between
 
 _T = TypeVar("_T")
@@ -26,7 +25,7 @@ _WAITS: Final = (0.2, 1.0, 3.0)
 DEFAULT_COLLECTION: Final = "auscult"
 LAYOUT: Final = 3
 """Version of what a collection has of each passage (`EngineRow`)."""
-_MILVUS = "milvus:"
+MILVUS = "milvus:"
 POSTGRES: Final = ("postgresql://", "postgres://")
 
 
@@ -144,7 +143,7 @@ class Engine(Proposer, Protocol):
 
 def is_address(given: str | Path) -> bool:
     """Whether an index is named by the address of a server, rather than by a folder."""
-    return isinstance(given, str) and ("://" in given or given.startswith(_MILVUS))
+    return isinstance(given, str) and ("://" in given or given.startswith(MILVUS))
 
 
 _HIDDEN: Final = "..."
@@ -240,31 +239,3 @@ def first_line(error: Exception) -> str:
 def printable_value(value: str) -> str:
     """Return a field's value as servers can keep it: without NUL and halves of characters."""
     return value.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
-
-
-_GROUP: Final = "auscult.engines"
-
-
-def open_engine(url: str) -> Engine:
-    """Connect to a server of candidates.
-
-    Args:
-        url: "milvus://HOST:PORT#COLLECTION" (with TLS "milvus:https://HOST:PORT"), "milvus:FILE.db#COLLECTION" for
-            Milvus Lite, or an address whose scheme an extension registers.
-
-    Raises:
-        ConfigError: The address is none of these.
-        MissingExtraError: The server's library is not installed.
-        EngineError: The server cannot be reached.
-    """
-    place = place_of(url)
-    # Only where they are asked for: a client's library takes a second to import.
-    if place.server.startswith(_MILVUS):
-        from auscult.engines.milvus import MilvusEngine
-
-        return MilvusEngine(place)
-    if (scheme := place.server.partition(":")[0]) in entries(_GROUP):
-        engine: Engine = load(_GROUP, scheme)(place)
-        return engine
-    known = ["milvus://HOST:PORT", *(f"{name}:..." for name in entries(_GROUP))]
-    raise ConfigError(f"{', '.join(known)} or milvus:FILE.db", f"'{url}'", "write it as one of these")

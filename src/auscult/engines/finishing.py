@@ -15,7 +15,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from auscult import __version__
 from auscult.concepts import KnowledgeBase
 from auscult.engines import readers
 from auscult.engines.jobs import Items, Job, Written, drop
@@ -33,6 +32,7 @@ from auscult.index.store import knowledge_checksum
 from auscult.index.titles import subject
 from auscult.index.writer import now, settle, with_knowledge_file
 from auscult.sources.sharing import ShareRecords
+from auscult.version import __version__
 
 #: Numbers for joined segments, above those of the job's writers.
 _JOINED: Final = 2**10

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from auscult.engines import readers
-from auscult.engines.contract import Engine, Published, open_engine
+from auscult.engines.connecting import open_engine
+from auscult.engines.contract import Engine, Published
 from auscult.engines.postgres import graph_of
 from auscult.engines.postgres_server import PostgresServer
 from auscult.engines.rows import batches, document_rows, vector_rows

@@ -20,7 +20,8 @@ from weakref import finalize
 import numpy as np
 import numpy.typing as npt
 
-from auscult.engines.contract import Engine, Proposer, open_engine
+from auscult.engines.connecting import open_engine
+from auscult.engines.contract import Engine, Proposer
 from auscult.engines.proposing import ProposedIndex, ShareProposer
 from auscult.engines.readers import Presence
 from auscult.engines.shares import Shares

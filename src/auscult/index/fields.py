@@ -10,15 +10,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from auscult.index.blocks import BlockFile, BlockWriter, SortedStrings, add_strings
-
-if TYPE_CHECKING:
-    from auscult.index.segment import Segment
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +98,3 @@ def is_open_to(value: str, groups: Collection[str]) -> bool:
     """Return whether some groups may see a document with this field `access`."""
     # A comma without a name is a mistake. It names no group, so nobody sees the document, which is the safe reading.
     return not value.strip() or not groups_in(value).isdisjoint(groups)
-
-
-def seen(segment: Segment, groups: Collection[str]) -> Segment:
-    """Return a segment without the documents that these groups may not see; the same segment if there are none."""
-    column = Column(segment.file, ACCESS)
-    # The last one is for -1: documents without the field.
-    is_open = np.array([*(is_open_to(value, groups) for value in column.values), True])
-    visible: npt.NDArray[np.bool_] = is_open[column.rows]
-    return segment if visible[segment.living].all() else segment.without(~visible)

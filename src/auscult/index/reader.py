@@ -22,11 +22,11 @@ from auscult.errors import IndexFolderError
 from auscult.index.blocks import REPAIR, BlockFile
 from auscult.index.codes import add_products, has_codes
 from auscult.index.expansion import Expansions
-from auscult.index.fields import Column, seen
+from auscult.index.fields import Column
 from auscult.index.knowledge import open_knowledge
 from auscult.index.log import check_log
 from auscult.index.manifest import CURRENT, FORMAT_VERSION, STORE, Counts, Manifest
-from auscult.index.segment import Segment
+from auscult.index.segment import Segment, seen
 from auscult.index.storage import STORE_NAME, Current, read_current
 from auscult.index.store import DocumentRecord, Store, StoredDocument, StoredPassage
 from auscult.index.titles import Titles

@@ -22,7 +22,7 @@ from auscult.errors import IndexFolderError
 from auscult.index.blocks import REPAIR, BlockFile, BlockWriter
 from auscult.index.codes import CodeWriter
 from auscult.index.expansion import ExpansionWriter
-from auscult.index.fields import Column, fields_of, write_fields
+from auscult.index.fields import ACCESS, Column, fields_of, is_open_to, write_fields
 from auscult.index.manifest import PASSAGE_DTYPE, Counts, SegmentRecord
 from auscult.index.store import DocumentRecord
 from auscult.index.titles import Name, further_names, names_of, read_titles, write_titles
@@ -238,3 +238,12 @@ def merge(segments: Sequence[Segment], path: Path, dim: int) -> SegmentRecord:
     except BaseException:
         writer.discard()
         raise
+
+
+def seen(segment: Segment, groups: Collection[str]) -> Segment:
+    """Return a segment without the documents that these groups may not see; the same segment if there are none."""
+    column = Column(segment.file, ACCESS)
+    # The last one is for -1: documents without the field.
+    is_open = np.array([*(is_open_to(value, groups) for value in column.values), True])
+    visible: npt.NDArray[np.bool_] = is_open[column.rows]
+    return segment if visible[segment.living].all() else segment.without(~visible)

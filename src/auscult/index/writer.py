@@ -13,7 +13,6 @@ from uuid import uuid4
 
 import numpy as np
 
-from auscult import __version__
 from auscult.encoders.contract import DocumentEncoder, EncodedDocument, FloatArray
 from auscult.encoders.passages import encode_passages
 from auscult.errors import DataError, IndexFolderError, ModelError
@@ -35,6 +34,7 @@ from auscult.index.storage import (
     write_current,
 )
 from auscult.index.store import DocumentRecord, Store, content_hash
+from auscult.version import __version__
 
 if TYPE_CHECKING:
     from auscult.concepts import KnowledgeBase

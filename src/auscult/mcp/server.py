@@ -14,13 +14,13 @@ from mcp.server.mcpserver.resources import ResourceSecurity
 from mcp.types import ToolAnnotations
 from pydantic import Field, ValidationError
 
-from auscult import __version__
 from auscult.errors import AuscultError
 from auscult.mcp import tools
 from auscult.mcp.answers import Citations, CoverageTable, Found, Indexes, Reading
 from auscult.mcp.stdio import answering_stdio
 from auscult.mcp.tools import Library
 from auscult.schema import Assertion
+from auscult.version import __version__
 
 Answer = TypeVar("Answer")
 _LOG: Final = logging.getLogger("auscult.mcp")

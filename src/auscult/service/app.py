@@ -10,7 +10,6 @@ import anyio.to_thread
 from fastapi import APIRouter, FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
-from auscult import __version__
 from auscult.encoders.contract import DocumentEncoder
 from auscult.readers.pdf.page_images import PageRenderer
 from auscult.service.access.gate import Gate, Gatekeeper
@@ -29,6 +28,7 @@ from auscult.service.saved import SavedSearches
 from auscult.service.settings import Settings
 from auscult.service.state import State
 from auscult.service.workers.pool import AT_ONCE, Spread, Workers
+from auscult.version import __version__
 
 _ABOUT: Final = (
     "Finds the passages that answer a health question inside long documents. Ask in words, or by entity and aspects; "

@@ -15,7 +15,6 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, Self
 
-from auscult import __version__
 from auscult.documents import Document
 from auscult.documents.building import check_sentences
 from auscult.documents.splitting import SentenceSplitter
@@ -43,6 +42,7 @@ from auscult.sources.file_records import (
     sections_of,
 )
 from auscult.sources.sectioned import numbered
+from auscult.version import __version__
 
 _Key = tuple[int, str]
 

@@ -17,10 +17,10 @@ from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
-from auscult import __version__
 from auscult.errors import ConfigError, CorpusMissingError, DataError
 from auscult.files.reading import digest_of_file
 from auscult.files.writing import partial_of, put_file
+from auscult.version import __version__
 
 Progress = Callable[[int, int | None], None]
 """Called with the bytes had so far and the total, None where the server does not tell it."""

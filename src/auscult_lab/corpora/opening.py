@@ -32,12 +32,12 @@ from auscult_lab.corpora.described import (
 from auscult_lab.corpora.healthqa import HealthQaCorpus, split_files
 from auscult_lab.corpora.medquad import MedQuadCorpus, MedQuadXmlCorpus
 from auscult_lab.corpora.medquad_records import DOCUMENTS
-from auscult_lab.corpora.names import NOTE_PREFIXES, NOTE_QUERIES, NOTES, PATIENTS, RANDOM, WIKISECTION
 from auscult_lab.corpora.nfcorpus import NfCorpus, is_nfcorpus
 from auscult_lab.corpora.note_labels import NoteLabeller
 from auscult_lab.corpora.note_queries import OVERLAPPING, SOURCES, Candidates, NoteQueriesCorpus
 from auscult_lab.corpora.notes import MimicCorpus, TextFolderCorpus, holds_only_notes, note_events
 from auscult_lab.corpora.questions import AnsweredQuestions, BioasqCorpus, ConsumerQuestionsCorpus, is_task_b
+from auscult_lab.corpora.special_names import NOTE_PREFIXES, NOTE_QUERIES, NOTES, PATIENTS, RANDOM, WIKISECTION
 from auscult_lab.corpora.wikisection import WikiSectionCorpus, collection_of, is_wikisection
 
 

@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from auscult import __version__
 from auscult.errors import ConfigError, DataError
 from auscult.files.json_text import parse_json
 from auscult.files.writing import file_name, write_json
 from auscult.provenance import find_revision
+from auscult.version import __version__
 from auscult_lab.evaluation.comparison import (
     Comparison,
     Contender,

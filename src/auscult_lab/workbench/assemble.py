@@ -10,11 +10,11 @@ from functools import cache, lru_cache
 
 import numpy as np
 
-from auscult import __version__
 from auscult.documents import Document
 from auscult.documents.analysis import Analyzer
 from auscult.provenance import now
 from auscult.search.hits import Ranking
+from auscult.version import __version__
 from auscult_lab.evaluation.measures import MEASURES, measure
 from auscult_lab.evaluation.published_figures import PublishedRow, PublishedTable, published_content, published_tables
 from auscult_lab.evaluation.records import EvaluationRecord

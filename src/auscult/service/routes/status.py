@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from auscult import __version__, schema
+from auscult import schema
 from auscult.index import Manifest
 from auscult.service.caller import Asking, allowed
 from auscult.service.errors import Refusal
 from auscult.service.requests import MEDIA_TYPE, Metrics
 from auscult.service.routes import ERRORS, Stated, audited
+from auscult.version import __version__
 
 router = APIRouter(tags=["service"])
 
