@@ -32,8 +32,9 @@ from auscult.concepts.opening import open_for_questions
 from auscult.documents import Document
 from auscult.encoders import load_model
 from auscult.files.writing import write_json
+from auscult.ingest.building import build_index
 from auscult.provenance import stamp
-from auscult.search import Searcher, build_index
+from auscult.search import Searcher
 from auscult.search.certainty import DOUBTFUL, LIKELY
 from auscult.search.hits import Hit
 from auscult_lab.asking.written import Source, answers_of

@@ -22,7 +22,8 @@ from pathlib import Path
 from auscult.concepts.opening import open_knowledge_base
 from auscult.encoders import load_model, model_folder
 from auscult.files.writing import write_json
-from auscult.search import Searcher, build_index, fusion
+from auscult.ingest.building import build_index
+from auscult.search import Searcher, fusion
 from auscult_lab.corpora.opening import open_corpus
 from auscult_lab.fitting.fitting import FITTED_ON, QUESTIONS, Keep, fit_indexes
 from auscult_lab.fitting.weighing import asked_by_people, fit_model, learned_from

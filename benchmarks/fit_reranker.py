@@ -18,8 +18,9 @@ from auscult.concepts.opening import open_knowledge_base
 from auscult.encoders import load_model, load_reranker, training_record
 from auscult.encoders.contract import DocumentEncoder
 from auscult.encoders.reranker import set_weights
+from auscult.ingest.building import build_index
 from auscult.provenance import stamp
-from auscult.search import Searcher, build_index
+from auscult.search import Searcher
 from auscult_lab.corpora.opening import open_corpus
 from auscult_lab.fitting.fitting import RERANKED, RERANKED_QUESTIONS, fit_reranker
 

@@ -37,8 +37,9 @@ from auscult.encoders.folder import read_settings
 from auscult.encoders.general.persistence import set_fusion
 from auscult.files.writing import write_json
 from auscult.index.manifest import CURRENT
+from auscult.ingest.building import build_index
 from auscult.provenance import stamp
-from auscult.search import Searcher, build_index
+from auscult.search import Searcher
 from auscult.search.certainty import DOUBTFUL, LIKELY
 from auscult.search.fusion import Fusion
 from auscult_lab.asking.written import COLLECTIONS, read_documents

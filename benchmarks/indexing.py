@@ -34,8 +34,8 @@ from auscult.encoders import load_model
 from auscult.encoders.contract import DocumentEncoder, FloatArray
 from auscult.encoders.passages import encode_passages
 from auscult.files.writing import write_json
+from auscult.ingest.building import BuildReport, build_index
 from auscult.provenance import stamp
-from auscult.search import BuildReport, build_index
 from auscult_lab.corpora.opening import open_corpus
 from unseen_documents import find_encoder
 

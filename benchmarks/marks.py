@@ -61,8 +61,9 @@ from auscult.encoders import load_model
 from auscult.encoders.contract import DocumentEncoder, FloatArray
 from auscult.files.records import read_records
 from auscult.files.writing import write_json
+from auscult.ingest.building import build_index
 from auscult.provenance import stamp
-from auscult.search import Searcher, SearchOptions, build_index
+from auscult.search import Searcher, SearchOptions
 from auscult.search.evidence import question_terms
 from auscult.search.hits import Hit
 from auscult.search.marks import EXCERPT, Marker

@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 
 from auscult.documents.analysis import Analyzer
+from auscult.ingest.corpus import Corpus
 from auscult.provenance import stamp
-from auscult.sources.corpus import Corpus
 from auscult.understanding import Query
 from auscult_lab.corpora.opening import open_corpus
 from auscult_lab.evaluation.statistics import bootstrap_intervals

@@ -51,8 +51,9 @@ from auscult.encoders.contract import DocumentEncoder
 from auscult.files.reading import open_unpacked
 from auscult.files.writing import write_json
 from auscult.index import IndexUpdate
+from auscult.ingest.building import build_index
 from auscult.provenance import stamp
-from auscult.search import Searcher, build_index
+from auscult.search import Searcher
 from auscult.search.certainty import DOUBTFUL, LIKELY, asked_and_held, shares_of_first
 from auscult.understanding import Query
 from auscult_lab.corpora.opening import open_corpus

@@ -25,7 +25,8 @@ from auscult.encoders import model_folder, training_record
 from auscult.encoders.contract import DocumentEncoder, FloatArray
 from auscult.encoders.reranker import Reranker
 from auscult.errors import ConfigError
-from auscult.search import Searcher, build_index
+from auscult.ingest.building import build_index
+from auscult.search import Searcher
 from auscult.search.reranking import with_first_read_again
 from auscult.understanding import Query
 from auscult_lab.evaluation.records import Track

@@ -41,8 +41,9 @@ from auscult.encoders import load_model
 from auscult.engines import publish, withdraw
 from auscult.files.writing import write_json
 from auscult.index import PassageIndex
+from auscult.ingest.building import build_index
 from auscult.provenance import stamp
-from auscult.search import Searcher, build_index
+from auscult.search import Searcher
 from auscult.understanding import Query
 from auscult_lab.corpora.opening import open_corpus
 from serving import CORPUS, HITS, KINDS, MODEL, Kept, bytes_in, documents, queries

@@ -28,8 +28,9 @@ from auscult.concepts.opening import open_knowledge_base
 from auscult.encoders import load_model
 from auscult.encoders.contract import DocumentEncoder
 from auscult.files.writing import whole_or_nothing
+from auscult.ingest.building import build_index
 from auscult.provenance import describe_hardware, find_revision, now
-from auscult.search import Searcher, build_index
+from auscult.search import Searcher
 from auscult.understanding import Query
 from auscult_lab.corpora.opening import open_corpus
 

@@ -49,9 +49,10 @@ from auscult.encoders import load_model
 from auscult.encoders.contract import FloatArray
 from auscult.files.writing import write_json
 from auscult.index import PassageIndex
+from auscult.ingest.building import build_index
+from auscult.ingest.updating import update_index
 from auscult.provenance import stamp
-from auscult.search import Searcher, build_index
-from auscult.search.build import update_index
+from auscult.search import Searcher
 from auscult.understanding import Query
 from auscult.understanding.aspects import question_about
 from auscult_lab.corpora.opening import open_corpus

@@ -47,8 +47,9 @@ from auscult.documents import Document, Passage, Section, build_document
 from auscult.encoders import load_model
 from auscult.encoders.contract import DocumentEncoder
 from auscult.files.writing import write_json
+from auscult.ingest.building import build_index
 from auscult.provenance import stamp
-from auscult.search import Searcher, build_index
+from auscult.search import Searcher
 from auscult.search.spans import SpanFinder, finder
 from auscult.understanding import Query
 from auscult_lab.corpora.opening import open_corpus

@@ -41,12 +41,13 @@ from auscult.documents import Document
 from auscult.encoders import load_model
 from auscult.encoders.contract import DocumentEncoder
 from auscult.files.writing import write_json
+from auscult.ingest.building import build_index
+from auscult.ingest.files import FilesCorpus
 from auscult.provenance import stamp
-from auscult.search import Searcher, build_index
+from auscult.search import Searcher
 from auscult.search.certainty import DOUBTFUL
 from auscult.search.findings import Findings
 from auscult.search.spans import find_answer, finder
-from auscult.sources.files import FilesCorpus
 from auscult.understanding import Query
 
 RESULT = Path(__file__).resolve().parent / "results" / "subjects.json"

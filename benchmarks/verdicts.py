@@ -32,8 +32,9 @@ from auscult.encoders import load_model
 from auscult.encoders.contract import DocumentEncoder, FloatArray
 from auscult.encoders.general.encoder import GeneralEncoder
 from auscult.files.writing import write_json
+from auscult.ingest.building import build_index
 from auscult.provenance import stamp
-from auscult.search import Searcher, build_index
+from auscult.search import Searcher
 from auscult.search.certainty import shares_of_first
 from auscult_lab.corpora.opening import open_corpus
 from auscult_lab.fitting.fitting import Candidates, Judged, candidates, judged_questions

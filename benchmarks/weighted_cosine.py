@@ -48,9 +48,9 @@ from auscult.documents import Document
 from auscult.documents.analysis import Analyzer
 from auscult.encoders.contract import FloatArray, Scorer
 from auscult.files.writing import whole_or_nothing
+from auscult.ingest.corpus import Corpus
+from auscult.ingest.sectioned import SectionedCorpus
 from auscult.provenance import describe_hardware, find_revision, now
-from auscult.sources.corpus import Corpus
-from auscult.sources.sectioned import SectionedCorpus
 from auscult.understanding import Query
 from auscult_lab.corpora.opening import open_corpus
 from auscult_lab.corpora.questions import GENERAL, BioasqCorpus, read_questions

@@ -42,13 +42,13 @@ from auscult.documents import Document
 from auscult.documents.building import build_document
 from auscult.documents.original import Original
 from auscult.files.writing import write_json
+from auscult.ingest.file_records import sections_of
 from auscult.provenance import stamp
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.process.worker import ReadingProcess
 from auscult.readers.source_words.checking import CHECKERS, compare
 from auscult.readers.source_words.comparison import UNKNOWN
 from auscult.readers.source_words.part import STRUCTURE
-from auscult.sources.file_records import sections_of
 
 RESULT: Final = Path(__file__).resolve().parent / "results" / "words_kept.json"
 SECONDS: Final = 20

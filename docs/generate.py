@@ -27,7 +27,7 @@ from pydantic.fields import FieldInfo
 import auscult
 from auscult.catalogue import Access, Entry, Source, catalogue
 from auscult.cli.all_commands import app
-from auscult.sources.files import Choices
+from auscult.ingest.files import Choices
 from auscult_lab.cdv.experiment import CdvExperiment
 from auscult_lab.masked.experiment import MaskedExperiment
 from auscult_lab.rankers.experiment import RankingExperiment
@@ -404,7 +404,7 @@ def python_page() -> str:
         lines += _described(f"auscult.{name}", kind, "##")
         for method in methods:
             lines += _described(f"{name}.{method}", getattr(kind, method), "###")
-    return "\n".join([*lines, *_described("auscult.sources.files.Choices", Choices, "##")])
+    return "\n".join([*lines, *_described("auscult.ingest.files.Choices", Choices, "##")])
 
 
 def _described(name: str, described: Any, heading: str) -> list[str]:

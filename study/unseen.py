@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from auscult.documents import Document
-from auscult.sources.corpus import Judgement
+from auscult.ingest.corpus import Judgement
 from auscult.understanding import Query
 from auscult_lab.corpora.medquad_records import normalised_name, normalised_words
 

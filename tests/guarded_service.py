@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from auscult.documents import Document, Original
-from auscult.search import build_index
+from auscult.ingest.building import build_index
 from auscult.service.access.keys import Key, KeyRole, add, hash_of, new_key, now_text, revoke
 from auscult.service.app import create_app
 from auscult.service.settings import AccessOptions, Limits, Settings

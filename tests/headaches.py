@@ -5,8 +5,8 @@ from __future__ import annotations
 from auscult.concepts.concept import Concept
 from auscult.concepts.knowledge_base import KnowledgeBase
 from auscult.documents import Document, Passage
+from auscult.ingest.corpus import Judgement
 from auscult.search.hits import Ranking
-from auscult.sources.corpus import Judgement
 from auscult.understanding import Query
 from auscult_lab.evaluation.breakdown import read_passages
 from auscult_lab.evaluation.task import Task

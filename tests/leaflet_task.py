@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from auscult.sources.corpus import Judgement
+from auscult.ingest.corpus import Judgement
 from auscult.understanding import Query
 from auscult_lab.evaluation.task import Task
 from leaflets import leaflets

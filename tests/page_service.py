@@ -19,10 +19,10 @@ from auscult.concepts import Concept, KnowledgeBase
 from auscult.documents import Document, Section, build_document
 from auscult.encoders import load_model
 from auscult.encoders.contract import DocumentEncoder
-from auscult.search import build_index
+from auscult.ingest.building import build_index
+from auscult.ingest.files import FilesCorpus
 from auscult.service.app import create_app
 from auscult.service.settings import Settings
-from auscult.sources.files import FilesCorpus
 from auscult_lab.corpora.opening import open_corpus
 from small_pdfs import leaflet
 

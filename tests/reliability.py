@@ -33,7 +33,8 @@ from auscult.index import storage as storage_room
 from auscult.index.manifest import FORMAT_VERSION, READ_VERSIONS, Manifest
 from auscult.index.passage_index import take_best
 from auscult.index.store import Store
-from auscult.search import Searcher, build_index
+from auscult.ingest.building import build_index
+from auscult.search import Searcher
 from auscult.understanding import Query
 from counted import Counted, count
 from encoders import HashedEncoder

@@ -17,9 +17,9 @@ from urllib.parse import quote, urlencode
 
 from auscult.concepts import Concept, KnowledgeBase
 from auscult.documents import Document, Section, build_document
-from auscult.search import build_index
+from auscult.ingest.building import build_index
+from auscult.ingest.files import FilesCorpus
 from auscult.service.settings import Settings
-from auscult.sources.files import FilesCorpus
 from page_service import FAST, chromium, fast_encoder, listening
 
 _RUN: Final = "window.hacked=1"

@@ -36,7 +36,7 @@ from attacks import TRAVERSALS, faults, mutated, quoted
 from audit_attacks import counted
 from auscult.documents import Document
 from auscult.encoders import load_model
-from auscult.search import build_index
+from auscult.ingest.building import build_index
 from auscult.service.access.keys import new_key
 from auscult.service.audit_files import records, verify
 from counted import Counted, count

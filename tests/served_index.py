@@ -22,7 +22,7 @@ from auscult.concepts import Concept, KnowledgeBase
 from auscult.documents import Document, Original, Section, build_document
 from auscult.documents.original import RUN
 from auscult.encoders import load_model
-from auscult.search import build_index
+from auscult.ingest.building import build_index
 from auscult.service.app import create_app
 from auscult.service.settings import Settings
 from encoders import HashedEncoder

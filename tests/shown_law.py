@@ -13,6 +13,7 @@ import random_office as office
 import random_pages as pages
 from auscult.documents import Document
 from auscult.documents.building import build_document
+from auscult.ingest.file_records import sections_of
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.old_office import office_program
 from auscult.readers.process.worker import ReadingProcess
@@ -22,7 +23,6 @@ from auscult.readers.source_words.comparison import UNKNOWN, lost_words
 from auscult.readers.source_words.misread import misread_in
 from auscult.readers.source_words.part import PRINTED_PAGE, STRUCK, STRUCK_RUNS, STRUCTURE
 from auscult.readers.source_words.reader import SHOWN_SHEETS, type_of
-from auscult.sources.file_records import sections_of
 from random_words import Block, Words, drawn_documents
 
 _OFFICE: Final = "application/vnd.openxmlformats-officedocument."

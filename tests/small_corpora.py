@@ -9,9 +9,9 @@ from pathlib import Path
 
 from auscult.concepts import Concept, KnowledgeBase
 from auscult.concepts.recognition.opening import DictionaryRecognizer
-from auscult.sources.corpus import Corpus
-from auscult.sources.files import FilesCorpus
-from auscult.sources.rows import CsvCorpus, JsonlCorpus
+from auscult.ingest.corpus import Corpus
+from auscult.ingest.files import FilesCorpus
+from auscult.ingest.rows import CsvCorpus, JsonlCorpus
 from auscult_lab.corpora.beir import BeirCorpus
 from auscult_lab.corpora.covidqa import CovidQaCorpus
 from auscult_lab.corpora.cpgqa import PARAGRAPHS, QUESTIONS, CpgQaCorpus

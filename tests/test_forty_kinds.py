@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from auscult.ingest.building import build_index
+from auscult.ingest.files import FilesCorpus
 from auscult.readers import old_office
-from auscult.search import Searcher, build_index
-from auscult.sources.files import FilesCorpus
+from auscult.search import Searcher
 from encoders import HashedEncoder
 from forty_kinds import BAD, KINDS, sentence_of, word_of, write
 

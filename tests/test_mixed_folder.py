@@ -11,7 +11,7 @@ import pytest
 
 from auscult.documents import Document
 from auscult.files.limits import VARIABLE
-from auscult.sources.files import FilesCorpus
+from auscult.ingest.files import FilesCorpus
 from needs import Needs
 from places import ROOT
 

@@ -14,9 +14,9 @@ import pytest
 from auscult.engines import open_engine
 from auscult.errors import ConfigError
 from auscult.extensions import entries
+from auscult.ingest.opening import open_corpus
 from auscult.readers.contract import SourceFile, UnreadableError
 from auscult.readers.registry import READERS, Registry, known_readers
-from auscult.sources.opening import open_corpus
 from places import ROOT
 
 PLUGIN = ROOT / "examples" / "plugin"

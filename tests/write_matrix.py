@@ -23,7 +23,7 @@ from auscult.documents import Document, Passage, Section, build_document
 from auscult.encoders.contract import DocumentEncoder
 from auscult.index.fields import ACCESS, groups_in, is_open_to
 from auscult.index.reader import open_current
-from auscult.search import build_index
+from auscult.ingest.building import build_index
 
 CALLERS: Final[Mapping[str, frozenset[str] | None]] = {
     "none": frozenset(),

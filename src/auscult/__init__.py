@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from auscult.documents import Document, Passage, Sentence
     from auscult.front import Index, build_index, open_index, read_files
+    from auscult.ingest.corpus import Judgement
     from auscult.search import Searcher, SearchOptions
     from auscult.search.hits import Hit, Ranking
-    from auscult.sources.corpus import Judgement
     from auscult.understanding import Query
     from auscult.version import __version__
 
@@ -27,7 +27,7 @@ _PLACES = {
     "Searcher": "auscult.search",
     "Hit": "auscult.search.hits",
     "Ranking": "auscult.search.hits",
-    "Judgement": "auscult.sources.corpus",
+    "Judgement": "auscult.ingest.corpus",
     "Query": "auscult.understanding",
     "__version__": "auscult.version",
 }

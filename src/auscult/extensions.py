@@ -3,7 +3,7 @@
 | group | name of an entry | object |
 |---|---|---|
 | `auscult.commands` | the command; `concepts.graph` is a group below `concepts` | a command, or a `typer.Typer` |
-| `auscult.corpora` | `EXTENSION/PATTERN`, see `sources.opening` | a `sources.opening.CorpusSource` |
+| `auscult.corpora` | `EXTENSION/PATTERN`, see `ingest.opening` | a `ingest.opening.CorpusSource` |
 | `auscult.models` | the `kind` in a `model.json` | an `encoders.registry.Kind` |
 | `auscult.readers` | the reader's name | a class with the protocol `readers.contract.Reader` |
 | `auscult.engines` | the scheme of its addresses | a class with the protocol `engines.contract.Engine` |

@@ -4,7 +4,7 @@
     for hit in auscult.open_index("my-index").search("How is gout treated?"):
         print(hit)
 
-`auscult index` builds with the same code (`search.sources`).
+`auscult index` builds with the same code (`ingest.sources`).
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ from auscult.documents import Document
 from auscult.encoders import load_model
 from auscult.errors import ConfigError
 from auscult.index import Counts
-from auscult.search import Searcher, build
-from auscult.search.sources import NO_KNOWLEDGE, index_sources, lasting_name, open_sources
-from auscult.sources.files import Choices, FilesCorpus
+from auscult.ingest import building
+from auscult.ingest.files import Choices, FilesCorpus
+from auscult.ingest.sources import NO_KNOWLEDGE, index_sources, lasting_name, open_sources
+from auscult.search import Searcher
 
 _LOG: Final = logging.getLogger("auscult")
 # Beginnings of lines about files that were not indexed.
@@ -94,7 +95,7 @@ def build_index(
     known = named_or_found(knowledge) if knowledge is None or knowledge else None
     left_out: list[str] = []
     if sources is None:
-        manifest = build.build_index(
+        manifest = building.build_index(
             documents or (), encoder, folder, knowledge_base=known, corpus="documents", model_path=lasting_name(model)
         )
     else:

@@ -37,7 +37,7 @@ from urllib.parse import quote, unquote
 from auscult.errors import ConfigError, CorpusMissingError, DataError
 from auscult.files.reading import open_unpacked
 from auscult.files.writing import partial_of, put_file, write_text
-from auscult.sources.rows import numbered_lines
+from auscult.ingest.rows import numbered_lines
 from study.wikipedia.wikitext import read_wikitext, require_parser
 
 Report = Callable[["Progress"], None]

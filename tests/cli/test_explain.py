@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from auscult.search import build_index
+from auscult.ingest.building import build_index
 from command import Command, hashed_model
 from encoders import HashedEncoder
 from leaflets import leaflets

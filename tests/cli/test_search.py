@@ -11,7 +11,7 @@ import pytest
 from auscult.concepts import KnowledgeBase
 from auscult.concepts.concept import Concept
 from auscult.documents import Section, build_document
-from auscult.search import build_index
+from auscult.ingest.building import build_index
 from auscult.search.hits import Hit, SentenceScore
 from command import Command, hashed_model
 from encoders import HashedEncoder

@@ -14,7 +14,7 @@ import pytest
 
 from auscult.client import Client, ServiceError
 from auscult.encoders import load_model
-from auscult.search import build_index
+from auscult.ingest.building import build_index
 from leaflets import leaflets
 from served_index import KNOWN, note, running
 

@@ -12,7 +12,7 @@ import pytest
 from auscult.catalogue import catalogue
 from auscult.documents import check_document
 from auscult.errors import AuscultError
-from auscult.sources.corpus import Corpus
+from auscult.ingest.corpus import Corpus
 from auscult_lab.corpora.opening import READERS, open_corpus
 from auscult_lab.corpora.special_names import NOTE_QUERIES, WIKISECTION
 from classes import classes_with

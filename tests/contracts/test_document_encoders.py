@@ -16,7 +16,7 @@ from auscult.encoders import SENTENCE_TRANSFORMER, SHIPPED, kind_of, load_model
 from auscult.encoders.contract import DocumentEncoder
 from auscult.encoders.general.encoder import GeneralEncoder
 from auscult.encoders.registry import kinds as all_kinds
-from auscult.search.bulk import BulkEncoder
+from auscult.ingest.bulk import BulkEncoder
 from auscult.understanding import Query
 from auscult_lab.cdv import persistence as cdv
 from auscult_lab.cdv.encoder import CdvEncoder, PooledTransformer
@@ -97,7 +97,7 @@ def encoder(name: str, backbone: Path, tmp_path: Path) -> Any:
 
 def test_no_encoder_escapes(backbone: Path, tmp_path: Path) -> None:
     made = {name: make(backbone) for name, make in ENCODERS.items()}
-    hands_on = {BulkEncoder}  # what an encoder read elsewhere: tests/search/test_bulk.py
+    hands_on = {BulkEncoder}  # what an encoder read elsewhere: tests/ingest/test_bulk.py
     assert {type(each) for each in made.values()} == classes_with("encode_documents", "encode_queries") - hands_on
     for name, each in made.items():
         save(each, tmp_path / name)

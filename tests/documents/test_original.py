@@ -10,7 +10,7 @@ import numpy as np
 from auscult.documents import Box, Original, Section, build_document
 from auscult.documents.original import RUN, WORD
 from auscult.index import IndexUpdate, PassageIndex, optimize
-from auscult.search import build_index
+from auscult.ingest.building import build_index
 from encoders import HashedEncoder
 
 SOURCE = "<p>Gout &amp; pain.</p> <p>Rest.</p>"

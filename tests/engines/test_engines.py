@@ -17,7 +17,8 @@ from auscult.engines.contract import patiently, place_of
 from auscult.engines.tables import whole_places
 from auscult.errors import ConfigError, EngineError, QueryError, ServerAwayError
 from auscult.index import Between, IndexUpdate, PassageIndex
-from auscult.search import Searcher, SearchOptions, build_index
+from auscult.ingest.building import build_index
+from auscult.search import Searcher, SearchOptions
 from auscult.service.settings import Settings
 from auscult.understanding import Query
 from command import Command, hashed_model

@@ -25,12 +25,12 @@ from auscult.encoders.contract import DocumentEncoder
 from auscult.engines import publish, withdraw
 from auscult.engines.finishing import JobReport
 from auscult.engines.tables import server_of, whole_place
+from auscult.engines.together import write_together
 from auscult.errors import DataError, EngineError, MissingExtraError
+from auscult.ingest.files import Choices, FilesCorpus
+from auscult.ingest.opening import open_corpus
+from auscult.ingest.sources import index_sources, open_sources
 from auscult.search import Searcher
-from auscult.search.sources import index_sources, open_sources
-from auscult.search.together import write_together
-from auscult.sources.files import Choices, FilesCorpus
-from auscult.sources.opening import open_corpus
 from command import Command, hashed_model
 from encoders import HashedEncoder
 from needs import Needs
@@ -314,7 +314,7 @@ def test_replace_drops_another_unfinished_job(few: Path, url: str, monkeypatch: 
 
     for generation in (1, 2):
         with monkeypatch.context() as killing:
-            killing.setattr("auscult.search.together.finish", ended)
+            killing.setattr("auscult.engines.together.finish", ended)
             with pytest.raises(KeyboardInterrupt):
                 together(few, url)
         (few / f"new-{generation}.md").write_text(f"# New {generation}\n\nSomething else.")

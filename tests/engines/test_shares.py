@@ -18,11 +18,12 @@ import pytest
 from auscult.engines import publish, withdraw
 from auscult.engines.tables import shares_at, whole_places
 from auscult.errors import ConfigError, EngineError, ShareAwayError
+from auscult.ingest.building import build_index
+from auscult.ingest.opening import open_corpus
 from auscult.mcp import tools
-from auscult.search import Searcher, SearchOptions, build_index
+from auscult.search import Searcher, SearchOptions
 from auscult.search.partial import LeftOut, ask_what_is_there
 from auscult.service.settings import Settings
-from auscult.sources.opening import open_corpus
 from auscult.understanding import Query
 from command import Command, hashed_model
 from leaflets import leaflets

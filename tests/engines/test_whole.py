@@ -17,9 +17,10 @@ from auscult.engines import Filters, ProposedIndex, manifest_at, publish, withdr
 from auscult.engines.tables import schema_of, whole_places
 from auscult.engines.whole import Cache
 from auscult.errors import ConfigError, EngineError, IndexFolderError
-from auscult.search import Searcher, build_index
+from auscult.ingest.building import build_index
+from auscult.ingest.opening import open_corpus
+from auscult.search import Searcher
 from auscult.service.settings import Settings, named_indexes
-from auscult.sources.opening import open_corpus
 from command import Command, hashed_model
 from leaflets import leaflets
 from needs import Needs

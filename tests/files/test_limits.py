@@ -15,7 +15,7 @@ import pytest
 from auscult.errors import AuscultError, ConfigError, DataError
 from auscult.files.limits import VARIABLE, Limits, check_memory, limits
 from auscult.files.reading import read_lines
-from auscult.search import build_index
+from auscult.ingest.building import build_index
 from auscult_lab.corpora.opening import open_corpus
 from encoders import HashedEncoder
 from leaflets import leaflets

@@ -17,7 +17,8 @@ from auscult.index import IndexUpdate, optimize, repair
 from auscult.index.articles import article_sizes, headings_of
 from auscult.index.storage import Current, write_current
 from auscult.index.store import _sum
-from auscult.search import Searcher, build_index
+from auscult.ingest.building import build_index
+from auscult.search import Searcher
 from auscult.search.evidence import EVIDENCE
 from auscult.understanding import Query
 from encoders import HashedEncoder

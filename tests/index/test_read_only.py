@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from auscult.encoders import load_model
-from auscult.search import build_index
+from auscult.ingest.building import build_index
 from leaflets import leaflets
 from needs import Needs
 

@@ -14,10 +14,10 @@ from typing import Any
 import httpx
 import pytest
 
+from auscult.ingest.building import build_index
 from auscult.mcp import tools
 from auscult.mcp.server import make_server
 from auscult.mcp.tools import Library
-from auscult.search import build_index
 from command import Command, hashed_model
 from encoders import HashedEncoder
 from leaflets import leaflets

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from auscult.ingest.building import build_index
 from auscult.mcp.stdio import refusal_of
-from auscult.search import build_index
 from leaflets import leaflets
 from small_general import save_general
 

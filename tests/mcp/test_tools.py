@@ -10,9 +10,9 @@ import pytest
 from auscult.documents import Document, Section, build_document
 from auscult.errors import AuscultError, QueryError
 from auscult.index import IndexUpdate
+from auscult.ingest.building import build_index
 from auscult.mcp import tools
 from auscult.mcp.tools import Library
-from auscult.search import build_index
 from encoders import HashedEncoder
 from leaflets import leaflets
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from auscult.files.limits import VARIABLE
+from auscult.ingest.files import FilesCorpus
 from auscult.readers import old_office
-from auscult.sources.files import FilesCorpus
 from good_files import zipped
 from needs import Needs
 from small_office_files import compound, mail, slides

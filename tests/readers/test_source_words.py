@@ -16,11 +16,11 @@ from openpyxl.styles import Font
 
 from auscult.documents import Document
 from auscult.documents.building import build_document
+from auscult.ingest.file_records import sections_of
 from auscult.readers.contract import DraftDocument, SourceFile
 from auscult.readers.registry import Registry
 from auscult.readers.source_words.comparison import UNKNOWN, LostWord, lost_words
 from auscult.readers.source_words.reader import SourceWordsReader
-from auscult.sources.file_records import sections_of
 from good_files import good_files
 from small_word_files import add_xml, saved, with_parts
 

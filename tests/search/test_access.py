@@ -16,7 +16,8 @@ from auscult.documents import Document, Original
 from auscult.errors import IndexFolderError, QueryError
 from auscult.index import IndexUpdate, optimize
 from auscult.index.fields import ACCESS, is_open_to
-from auscult.search import Searcher, SearchOptions, build_index
+from auscult.ingest.building import build_index
+from auscult.search import Searcher, SearchOptions
 from auscult.search.explain import explain
 from auscult.understanding import Query
 from encoders import HashedEncoder

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from auscult.documents import Section, build_document
 from auscult.encoders import load_model
-from auscult.search import Searcher, build_index
+from auscult.ingest.building import build_index
+from auscult.search import Searcher
 from auscult.understanding import Query
 
 

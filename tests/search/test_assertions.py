@@ -11,8 +11,9 @@ import pytest
 from auscult.cli.search import Said
 from auscult.documents import Section, build_document
 from auscult.errors import QueryError
+from auscult.ingest.building import build_index
 from auscult.schema import Assertion
-from auscult.search import Searcher, SearchOptions, build_index
+from auscult.search import Searcher, SearchOptions
 from auscult.search.assertions import AssertionReader, assertion_label
 from auscult.understanding import Query
 from encoders import HashedEncoder

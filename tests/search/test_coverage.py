@@ -11,7 +11,8 @@ from auscult.concepts import KnowledgeBase
 from auscult.concepts.concept import Concept
 from auscult.documents import Document, Section, build_document
 from auscult.errors import QueryError
-from auscult.search import Searcher, build_index
+from auscult.ingest.building import build_index
+from auscult.search import Searcher
 from auscult.search.certainty import label, nothing_here, verdict
 from auscult.search.coverage import aspects_of, cover, entities_named
 from auscult.search.side_by_side import date_of, side_by_side

@@ -10,7 +10,8 @@ import pytest
 
 from auscult.documents import Section, build_document
 from auscult.encoders.contract import FloatArray
-from auscult.search import Searcher, build_index
+from auscult.ingest.building import build_index
+from auscult.search import Searcher
 from auscult.search.evidence import EVIDENCE, READ_BY_SENTENCE, SENTENCE, best_sentences
 from auscult.understanding import Query
 from encoders import HashedEncoder, TermEncoder

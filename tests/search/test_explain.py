@@ -12,7 +12,8 @@ from rich.console import Console
 
 from auscult.documents import Document, Passage, Section, build_document
 from auscult.errors import ConfigError, QueryError
-from auscult.search import ScoreCurves, Searcher, SearchOptions, build_index, explain
+from auscult.ingest.building import build_index
+from auscult.search import ScoreCurves, Searcher, SearchOptions, explain
 from auscult.search.figures import save_figure
 from auscult.search.terminal import render_curves
 from auscult.understanding import Query

@@ -8,9 +8,10 @@ import pytest
 
 import auscult
 from auscult.documents import Section, build_document
+from auscult.ingest.building import build_index
 from auscult.mcp import tools
 from auscult.mcp.tools import Library
-from auscult.search import Searcher, SearchOptions, build_index
+from auscult.search import Searcher, SearchOptions
 from auscult.search.hits import Hit
 from auscult.understanding import Query
 from encoders import HashedEncoder

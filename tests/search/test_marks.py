@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from auscult.documents import Document, Section, build_document
 from auscult.index.words import analyse
-from auscult.search import Searcher, build_index
+from auscult.ingest.building import build_index
+from auscult.search import Searcher
 from auscult.search.hits import Hit, SentenceScore
 from auscult.search.marks import EXCERPT, MOST, REACH, Marker, begins_block, excerpt
 from auscult.understanding import Query

@@ -8,7 +8,8 @@ from auscult.concepts import normalise_name
 from auscult.concepts.word_counts import count_words
 from auscult.documents import Section, build_document
 from auscult.encoders import load_model
-from auscult.search import Searcher, build_index
+from auscult.ingest.building import build_index
+from auscult.search import Searcher
 from auscult.understanding import Query
 from auscult.understanding.reading import ASKING_WORDS
 from auscult.understanding.spelling import SpellingOfWords

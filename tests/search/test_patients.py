@@ -9,10 +9,11 @@ import pytest
 
 from auscult.documents import Document, Section, build_document
 from auscult.errors import QueryError
-from auscult.search import Searcher, build_index
+from auscult.ingest.building import build_index
+from auscult.ingest.files import FilesCorpus
+from auscult.search import Searcher
 from auscult.search import patients as module
 from auscult.search.patients import Patients, by_patient
-from auscult.sources.files import FilesCorpus
 from auscult.understanding import Query
 from encoders import HashedEncoder
 from leaflets import leaflets

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from auscult.documents import Document, Section, build_document
-from auscult.search import Searcher, build_index
+from auscult.ingest.building import build_index
+from auscult.search import Searcher
 from auscult.search.certainty import DOUBTFUL
 from auscult.search.persons import AskedPerson, dates_in, identity_in, persons_in
 from auscult.understanding import Query

@@ -12,7 +12,8 @@ import torch
 from auscult.documents import Document
 from auscult.encoders.contract import FloatArray, ReadsDocuments
 from auscult.errors import QueryError
-from auscult.search import Pipeline, Searcher, build_index
+from auscult.ingest.building import build_index
+from auscult.search import Pipeline, Searcher
 from auscult.understanding import Query
 from auscult_lab.encoders.registry import create
 from auscult_lab.encoders.scorer import CaprScorer

@@ -9,7 +9,8 @@ import pytest
 
 from auscult.encoders.reranker import Reranker
 from auscult.errors import ModelError, QueryError
-from auscult.search import Searcher, SearchOptions, build_index, reranking
+from auscult.ingest.building import build_index
+from auscult.search import Searcher, SearchOptions, reranking
 from auscult.understanding import Query
 from auscult_lab.fitting.fitting import fit_reranker
 from auscult_lab.fitting.fused_scorer import FusedScorer

@@ -15,7 +15,8 @@ from auscult.documents import Document
 from auscult.encoders.contract import FloatArray
 from auscult.errors import DataError, IndexFolderError, ModelError, QueryError
 from auscult.index.reader import DocumentRecord, GenerationReader
-from auscult.search import Searcher, SearchOptions, build_index
+from auscult.ingest.building import build_index
+from auscult.search import Searcher, SearchOptions
 from auscult.search.hits import Hit
 from auscult.understanding import Query
 from encoders import HashedEncoder

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from auscult.documents import Document, Section, build_document
 from auscult.errors import QueryError
 from auscult.index import IndexUpdate
-from auscult.search import Searcher, build_index
+from auscult.ingest.building import build_index
+from auscult.search import Searcher
 from auscult.search.sentence_ids import find_sentence, read_sentence_id, sentence_id
 from encoders import HashedEncoder
 from leaflets import leaflets

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from auscult.documents import Document, Passage, Section, build_document
 from auscult.errors import ConfigError, QueryError
-from auscult.search import Searcher, SearchOptions, build_index, explain
+from auscult.ingest.building import build_index
+from auscult.search import Searcher, SearchOptions, explain
 from auscult.search.spans import Span, SpanFinder, SpanLimits, finder
 from auscult.understanding import Query
 from encoders import HashedEncoder

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from auscult.documents import Document, Section, build_document
-from auscult.search import Searcher, build_index
+from auscult.ingest.building import build_index
+from auscult.search import Searcher
 from auscult.search.entries import entries_of
 from auscult.search.spans import find_answer
 from auscult.understanding import Query

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from auscult.errors import AuscultError
-from auscult.search import build_index
+from auscult.ingest.building import build_index
 from auscult.service.settings import AccessOptions
 from guarded_service import ENCODER, Guarded, documents, guarded
 from places import ROOT

@@ -11,8 +11,8 @@ import pytest
 from auscult.documents import Document, Section, build_document
 from auscult.index import IndexUpdate
 from auscult.index.reader import open_current
-from auscult.search import build_index
-from auscult.search.build import UpdateReport, update_index
+from auscult.ingest.building import build_index
+from auscult.ingest.updating import UpdateReport, update_index
 from auscult.service.placing import Placing, can_be_written
 from encoders import HashedEncoder
 from leaflets import leaflets

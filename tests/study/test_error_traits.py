@@ -11,8 +11,8 @@ from auscult.concepts.concept import Concept
 from auscult.concepts.knowledge_base import KnowledgeBase
 from auscult.concepts.recognition.opening import DictionaryRecognizer
 from auscult.documents import Section, build_document
+from auscult.ingest.corpus import Judgement
 from auscult.search.hits import Ranking
-from auscult.sources.corpus import Judgement
 from auscult.understanding import Query
 from auscult_lab.corpora.note_labels import NoteLabeller
 from auscult_lab.evaluation.breakdown import read_passages

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from auscult.documents import Document, Section, build_document
-from auscult.sources.corpus import Judgement
+from auscult.ingest.corpus import Judgement
 from auscult.understanding import Query
 from auscult_lab.corpora.opening import open_corpus
 from auscult_lab.evaluation.task import build_task

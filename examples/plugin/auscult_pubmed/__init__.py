@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 from auscult.documents.building import Section
+from auscult.ingest.files import FilesCorpus
 from auscult.readers.contract import DraftDocument, SourceFile
-from auscult.sources.files import FilesCorpus
 
 EXAMPLE = Path(__file__).with_name("example.nbib")
 

@@ -123,7 +123,7 @@ def _described(record: DocumentRecord) -> dict[str, Any]:
 
 
 def _record(document: Document) -> dict[str, Any]:
-    """Return a document in the public schema (`sources.rows`)."""
+    """Return a document in the public schema (`ingest.rows`)."""
     sections = [
         {"id": passage.passage_id, "heading": passage.heading, "above": passage.above, "text": document.slice(passage)}
         for passage in document.passages

@@ -22,19 +22,15 @@ from auscult.concepts.opening import ACCEPTED, DEFAULT, named_or_found
 from auscult.encoders import load_model
 from auscult.encoders.contract import DocumentEncoder
 from auscult.engines import manifest_at
+from auscult.engines.together import write_together
 from auscult.errors import ConfigError, IndexFolderError, naming_extra, printable
 from auscult.files.limits import peak_memory
 from auscult.files.writing import write_json
 from auscult.index.manifest import CURRENT
 from auscult.index.reader import open_current
-from auscult.provenance import usable_cores
-from auscult.readers.records.rows import Columns
-from auscult.readers.report import Problem, Report
-from auscult.readers.walking import place_of
-from auscult.search.build import UpdateReport, remove_documents, update_index
-from auscult.search.bulk import reading_in_bulk
-from auscult.search.searcher import load_model_of
-from auscult.search.sources import (
+from auscult.ingest.bulk import reading_in_bulk
+from auscult.ingest.files import Choices
+from auscult.ingest.sources import (
     NO_KNOWLEDGE,
     Sources,
     Stream,
@@ -45,8 +41,12 @@ from auscult.search.sources import (
     open_sources,
     with_kept_columns,
 )
-from auscult.search.together import write_together
-from auscult.sources.files import Choices
+from auscult.ingest.updating import UpdateReport, remove_documents, update_index
+from auscult.provenance import usable_cores
+from auscult.readers.records.rows import Columns
+from auscult.readers.report import Problem, Report
+from auscult.readers.walking import place_of
+from auscult.search.searcher import load_model_of
 
 HowOption = Annotated[
     list[str] | None,
@@ -168,7 +168,7 @@ BatchSizeOption = Annotated[int, typer.Option(help="Documents to encode at once.
 
 
 class ExecutorName(StrEnum):
-    """Where documents are encoded (`search.bulk`)."""
+    """Where documents are encoded (`ingest.bulk`)."""
 
     HERE = "here"
     PROCESSES = "processes"

@@ -139,7 +139,7 @@ def find_passage(corpus: str, passage_id: str) -> tuple[Document, Passage]:
         DataError: The corpus has no passage of this id.
     """
     # Imported here, as it takes a sixth of a command's start.
-    from auscult.sources.opening import open_corpus
+    from auscult.ingest.opening import open_corpus
 
     for document in open_corpus(corpus).documents():
         for passage in document.passages:

@@ -14,11 +14,11 @@ from auscult.documents import Document
 from auscult.documents.original import Original
 from auscult.errors import AuscultError
 from auscult.index import PassageIndex
+from auscult.ingest.file_records import MAPPED, NO_PLACES, FileRecord, is_hidden
 from auscult.readers.contract import UnreadableError
 from auscult.readers.source_words.checking import PDF
 from auscult.readers.source_words.reader import OBJECTS, TABLE, type_of
 from auscult.readers.walking import walk
-from auscult.sources.file_records import MAPPED, NO_PLACES, FileRecord, is_hidden
 
 
 class IndexedFile(NamedTuple):

@@ -31,7 +31,7 @@ from auscult.index.segment import Segment
 from auscult.index.store import knowledge_checksum
 from auscult.index.titles import subject
 from auscult.index.writer import now, settle, with_knowledge_file
-from auscult.sources.sharing import ShareRecords
+from auscult.ingest.sharing import ShareRecords
 from auscult.version import __version__
 
 #: Numbers for joined segments, above those of the job's writers.

@@ -31,7 +31,7 @@ from auscult.errors import EngineError
 from auscult.files.json_text import parse_json
 from auscult.index import DocumentRecord, GenerationReader, Manifest, ModelRecord
 from auscult.index.manifest import Numbers, SegmentRecord
-from auscult.sources.sharing import ShareRecords
+from auscult.ingest.sharing import ShareRecords
 
 #: Bits of a key for the number of a document or passage in its share, and for the number of its share.
 _INNER: Final = 28

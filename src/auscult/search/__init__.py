@@ -1,6 +1,5 @@
-"""Building an index from a corpus, asking it, and explaining its answers."""
+"""Find the passages of an index that answer a question, and explain them."""
 
-from auscult.search.build import BuildReport, build_index
 from auscult.search.explain import PassageSpan, ScoreCurves, explain
 from auscult.search.findings import Findings
 from auscult.search.pipeline import Pipeline
@@ -8,7 +7,6 @@ from auscult.search.searcher import Searcher, SearchOptions
 from auscult.understanding.understand import Understanding, understand
 
 __all__ = [
-    "BuildReport",
     "Findings",
     "PassageSpan",
     "Pipeline",
@@ -16,7 +14,6 @@ __all__ = [
     "SearchOptions",
     "Searcher",
     "Understanding",
-    "build_index",
     "explain",
     "understand",
 ]

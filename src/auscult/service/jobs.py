@@ -23,14 +23,14 @@ from auscult.errors import AuscultError
 from auscult.files.json_text import parse_json
 from auscult.files.writing import write_json
 from auscult.index.fields import groups_in
+from auscult.ingest.files import FilesCorpus
+from auscult.ingest.updating import update_index
 from auscult.provenance import now
 from auscult.schema import JobTold, SkippedFile
-from auscult.search.build import update_index
 from auscult.service.caller import Caller
 from auscult.service.errors import disk_refusal, refusal_of
 from auscult.service.placing import ORIGIN, Placing
 from auscult.service.state import State
-from auscult.sources.files import FilesCorpus
 
 _CHUNK: Final = 1 << 20
 _STRANGE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff<>:\"|?*]+")

@@ -28,8 +28,8 @@ import numpy as np
 from auscult.documents import Document
 from auscult.index.fields import ACCESS, groups_in
 from auscult.index.reader import GenerationReader, open_current
-from auscult.search.sources import file_records
-from auscult.sources.file_records import REMOVED, FileDocument, FileRecord, digest_of_id, digest_of_words
+from auscult.ingest.file_records import REMOVED, FileDocument, FileRecord, digest_of_id, digest_of_words
+from auscult.ingest.sources import file_records
 
 _ENDING: Final = re.compile(r"(.+)~[0-9a-f]{12}", re.DOTALL)
 _FILE: Final = "file"

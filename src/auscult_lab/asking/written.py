@@ -18,7 +18,7 @@ from auscult.catalogue import locate
 from auscult.documents import Document, Passage, Section
 from auscult.documents.building import build_document
 from auscult.files.records import Record, read_many
-from auscult.sources.sectioned import headed_sections
+from auscult.ingest.sectioned import headed_sections
 from auscult.understanding.reading import QuestionParser, asked_of
 
 _HELD_OUT, _HALVES = 12, 2

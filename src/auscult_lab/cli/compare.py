@@ -12,7 +12,7 @@ from rich.markup import escape
 
 from auscult.cli.options import PrecisionOption
 from auscult.errors import ConfigError, naming_extra
-from auscult.sources.corpus import Corpus
+from auscult.ingest.corpus import Corpus
 from auscult_lab.cli.options import FuseOption, JsonRecordsOption, ProgressOption, SeedOption, progress_bars, query_bars
 from auscult_lab.corpora.opening import open_corpus
 from auscult_lab.evaluation.bench_tables import bench_table, learning_table, question_type_table

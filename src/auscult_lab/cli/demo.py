@@ -20,7 +20,8 @@ from auscult.concepts.opening import find_for_questions
 from auscult.encoders import load_model
 from auscult.encoders.contract import DocumentEncoder
 from auscult.errors import AuscultError, CorpusMissingError
-from auscult.search import Searcher, build_index
+from auscult.ingest.building import build_index
+from auscult.search import Searcher
 from auscult.search.terminal import print_hit
 from auscult.understanding import Query
 from auscult_lab.corpora.obtain import obtain

@@ -24,9 +24,9 @@ from auscult.documents import Document, Section
 from auscult.documents.splitting import SentenceSplitter
 from auscult.errors import ConfigError, CorpusMissingError, DataError
 from auscult.files.records import Record, check_id, read_records, reject
-from auscult.sources.corpus import Judgement
-from auscult.sources.rows import numbered_lines
-from auscult.sources.sectioned import Draft, SectionedCorpus
+from auscult.ingest.corpus import Judgement
+from auscult.ingest.rows import numbered_lines
+from auscult.ingest.sectioned import Draft, SectionedCorpus
 from auscult.understanding import Query
 
 

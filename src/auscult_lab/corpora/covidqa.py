@@ -21,8 +21,8 @@ from pathlib import Path
 from auscult.documents import Section
 from auscult.documents.splitting import SentenceSplitter
 from auscult.files.records import Record, read_records, reject
-from auscult.sources.corpus import Judgement
-from auscult.sources.sectioned import Draft, SectionedCorpus
+from auscult.ingest.corpus import Judgement
+from auscult.ingest.sectioned import Draft, SectionedCorpus
 from auscult.understanding import Query
 
 SPLIT = "test"

@@ -45,8 +45,8 @@ from auscult.documents import Section
 from auscult.documents.note_headings import note_sections
 from auscult.documents.splitting import SentenceSplitter
 from auscult.files.records import Record, read_many
-from auscult.sources.corpus import Judgement
-from auscult.sources.sectioned import Draft, SectionedCorpus, headed_sections
+from auscult.ingest.corpus import Judgement
+from auscult.ingest.sectioned import Draft, SectionedCorpus, headed_sections
 from auscult.understanding import Query
 
 

@@ -27,8 +27,8 @@ from auscult.documents import Document, Section, build_document
 from auscult.documents.splitting import SentenceSplitter
 from auscult.errors import CorpusMissingError
 from auscult.files.records import BadRecords, reject
-from auscult.sources.corpus import Judgement
-from auscult.sources.rows import numbered_lines
+from auscult.ingest.corpus import Judgement
+from auscult.ingest.rows import numbered_lines
 from auscult.understanding import Query
 
 SPLITS = ("train", "dev", "test")

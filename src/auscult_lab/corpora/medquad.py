@@ -14,7 +14,7 @@ from auscult.documents import Document
 from auscult.documents.splitting import SentenceSplitter
 from auscult.errors import ConfigError, CorpusMissingError, DataError
 from auscult.files.records import BadRecords, Record, RecordError, read_records, reject, settle
-from auscult.sources.corpus import Judgement
+from auscult.ingest.corpus import Judgement
 from auscult.understanding import Query
 from auscult_lab.corpora import medquad_records as format_
 from auscult_lab.corpora.medquad_build import candidate_pools, document_records, test_queries, train_queries

@@ -22,7 +22,7 @@ from auscult.documents import Document, Section, build_document
 from auscult.documents.splitting import SentenceSplitter
 from auscult.errors import ConfigError
 from auscult.files.records import BadRecords, Record, RecordError, reject, settle
-from auscult.sources.corpus import Judgement
+from auscult.ingest.corpus import Judgement
 from auscult.understanding import Query
 
 DOCUMENTS = "documents.jsonl.gz"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from auscult.catalogue import catalogue
-from auscult.sources.corpus import Corpus
+from auscult.ingest.corpus import Corpus
 from auscult_lab.corpora.special_names import NOTE_PREFIXES, NOTE_QUERIES, PATIENTS, WIKISECTION
 
 
 class StudyCorpora:
-    """The lab's corpora, for `auscult.sources.opening`; the code of a format is imported when it is needed.
+    """The lab's corpora, for `auscult.ingest.opening`; the code of a format is imported when it is needed.
 
     Its entry points in `pyproject.toml` are named after the file names of study collections.
     """

@@ -26,9 +26,9 @@ from auscult.documents import Document, Section
 from auscult.documents.splitting import SentenceSplitter
 from auscult.errors import CorpusMissingError, DataError
 from auscult.files.records import REMEDY, BadRecords, Record, RecordError, reject, settle
-from auscult.sources.corpus import Judgement
-from auscult.sources.rows import numbered_lines
-from auscult.sources.sectioned import Draft, SectionedCorpus
+from auscult.ingest.corpus import Judgement
+from auscult.ingest.rows import numbered_lines
+from auscult.ingest.sectioned import Draft, SectionedCorpus
 from auscult.understanding import Query
 
 Kind = Literal["titles", "all", "nontopic-titles", "vid-titles", "vid-desc"]

@@ -29,7 +29,7 @@ import numpy as np
 from auscult.documents import Document
 from auscult.errors import DataError
 from auscult.files.records import BadRecords
-from auscult.sources.corpus import Corpus, Judgement
+from auscult.ingest.corpus import Corpus, Judgement
 from auscult.understanding import Query
 from auscult_lab.corpora.note_labels import NoteLabeller
 from auscult_lab.corpora.note_splits import split_notes

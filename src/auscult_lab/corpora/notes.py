@@ -21,8 +21,8 @@ from auscult.documents.splitting import SentenceSplitter
 from auscult.errors import CorpusMissingError
 from auscult.files.limits import TooLargeError, limits
 from auscult.files.records import LEAVE_OUT, BadRecords, Record, RecordError, reject, settle, too_large
-from auscult.sources.rows import read_rows
-from auscult.sources.sectioned import Draft, SectionedCorpus
+from auscult.ingest.rows import read_rows
+from auscult.ingest.sectioned import Draft, SectionedCorpus
 
 _BOM = b"\xef\xbb\xbf"
 _REMEDY = f"save the file as UTF-8, {LEAVE_OUT}"

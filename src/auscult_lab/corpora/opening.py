@@ -10,11 +10,11 @@ from typing import Protocol
 
 from auscult.catalogue import catalogue, locate
 from auscult.errors import AuscultError, ConfigError, CorpusMissingError
+from auscult.ingest.corpus import Corpus
+from auscult.ingest.files import Choices
+from auscult.ingest.opening import open_corpus as open_own
+from auscult.ingest.rows import SUFFIXES, CsvCorpus
 from auscult.readers.walking import is_pattern
-from auscult.sources.corpus import Corpus
-from auscult.sources.files import Choices
-from auscult.sources.opening import open_corpus as open_own
-from auscult.sources.rows import SUFFIXES, CsvCorpus
 from auscult_lab.corpora.beir import BeirCorpus
 from auscult_lab.corpora.covidqa import ARTICLES, QUESTIONS, CovidQaCorpus
 from auscult_lab.corpora.cpgqa import CpgQaCorpus
@@ -119,7 +119,7 @@ def open_corpus(
             MedQuAD files, a copy of github.com/abachaa/MedQuAD, MIMIC-III's NOTEEVENTS.csv (plain or gzip-compressed)
             or its folder, or a folder of plain-text notes (*.txt). "patients:FOLDER" is such a folder in which each
             patient's notes lie in a folder of their own; "notes:" and "notes-bm25:" before a name or path of notes
-            make the benchmark of "clinical-notes" of them. Other paths are read as `auscult.sources.opening` does.
+            make the benchmark of "clinical-notes" of them. Other paths are read as `auscult.ingest.opening` does.
         skip_bad: Leave bad records out and count them in the corpus' `bad`, instead of raising.
         labeller: Finds the labels of notes from which queries are made (`makes_queries`); None for the default one.
         choices: How files are read; the mapping of columns also applies to JSON lines and tables.

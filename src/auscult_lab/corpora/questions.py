@@ -46,7 +46,7 @@ from auscult.errors import CorpusMissingError, DataError
 from auscult.files.json_text import parse_json
 from auscult.files.reading import open_unpacked, read_lines
 from auscult.files.records import BadRecords, Record, RecordError, read_records, reject, settle
-from auscult.sources.corpus import Judgement
+from auscult.ingest.corpus import Judgement
 from auscult.understanding import Query
 
 GENERAL = "general-questions"

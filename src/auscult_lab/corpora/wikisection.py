@@ -35,8 +35,8 @@ from auscult.documents.splitting import SentenceSplitter
 from auscult.errors import CorpusMissingError, DataError
 from auscult.files.reading import open_unpacked
 from auscult.files.records import BadRecords, Record, reject
-from auscult.sources.corpus import Judgement
-from auscult.sources.sectioned import Draft, SectionedCorpus
+from auscult.ingest.corpus import Judgement
+from auscult.ingest.sectioned import Draft, SectionedCorpus
 from auscult.understanding import Query
 from auscult_lab.corpora.described import aspect_of, heading_queries
 

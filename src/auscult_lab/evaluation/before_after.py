@@ -24,8 +24,8 @@ from auscult.encoders.general.encoder import GeneralEncoder
 from auscult.errors import DataError, QueryError
 from auscult.files.json_text import parse_json
 from auscult.files.writing import write_json
+from auscult.ingest.building import build_index
 from auscult.provenance import stamp
-from auscult.search.build import build_index
 from auscult.search.searcher import Searcher
 from auscult_lab.evaluation.statistics import bootstrap_intervals
 from auscult_lab.fitting.fitting import FITTED_ON, partly_hidden

@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from auscult.errors import DataError, MissingExtraError
+from auscult.ingest.corpus import Judgement
 from auscult.search.hits import Ranking
-from auscult.sources.corpus import Judgement
 
 CUTOFF_MEASURES = ("P@1", "P@3", "P@5", "R@3", "R@5", "nDCG@1", "nDCG@3", "nDCG@5")
 """What wang2021 measures beside MAP (section 5.1.2)."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from auscult.documents import Document
 from auscult.errors import ConfigError, DataError
-from auscult.sources.corpus import Corpus, Judgement
+from auscult.ingest.corpus import Corpus, Judgement
 from auscult.understanding import Query
 from auscult_lab.scorers.lexical import Bm25Scorer
 

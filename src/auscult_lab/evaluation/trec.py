@@ -13,8 +13,8 @@ from pathlib import Path
 from auscult.errors import DataError
 from auscult.files.reading import packing, read_lines
 from auscult.files.writing import whole_or_nothing
+from auscult.ingest.corpus import Judgement
 from auscult.search.hits import Ranking
-from auscult.sources.corpus import Judgement
 from auscult_lab.evaluation.measures import measure
 from auscult_lab.evaluation.tables import TextTable
 

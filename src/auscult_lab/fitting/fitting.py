@@ -45,7 +45,8 @@ from auscult.encoders.general.encoder import GeneralEncoder
 from auscult.encoders.reranker import Reranker
 from auscult.errors import DataError, naming_extra
 from auscult.index.manifest import CURRENT
-from auscult.search.build import build_index
+from auscult.ingest.building import build_index
+from auscult.ingest.corpus import Judgement
 from auscult.search.certainty import (
     CERTAINTY,
     FIRST,
@@ -60,7 +61,6 @@ from auscult.search.evidence import EVIDENCE, SENTENCE, best_sentences
 from auscult.search.fusion import Fusion, sureness
 from auscult.search.reranking import kind, probabilities
 from auscult.search.searcher import Searcher
-from auscult.sources.corpus import Judgement
 from auscult.understanding import Query
 from auscult_lab.fitting.own_questions import OwnQuestion, own_questions
 

@@ -18,7 +18,7 @@ from auscult.documents import Document
 from auscult.encoders.contract import DocumentEncoder, FloatArray
 from auscult.encoders.reranker import Reranker
 from auscult.errors import DataError, ModelError
-from auscult.search.build import build_index
+from auscult.ingest.building import build_index
 from auscult.search.fusion import Fusion
 from auscult.search.reranking import with_first_read_again
 from auscult.search.searcher import Searcher

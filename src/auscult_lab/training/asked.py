@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from auscult.documents import Document
 from auscult.errors import ConfigError
-from auscult.sources.corpus import Corpus
+from auscult.ingest.corpus import Corpus
 from auscult.understanding import Query
 from auscult_lab.corpora.opening import open_corpus
 from auscult_lab.scorers.lexical import query_words

@@ -18,7 +18,7 @@ from auscult.documents import Document
 from auscult.documents.building import Section, build_document
 from auscult.errors import ConfigError, printable
 from auscult.files.records import left_out
-from auscult.sources.corpus import Corpus
+from auscult.ingest.corpus import Corpus
 from auscult_lab.corpora.opening import open_corpus
 from auscult_lab.modules.word_vectors import tokenize
 from auscult_lab.training.experiment import CorpusChoice, DataExperiment

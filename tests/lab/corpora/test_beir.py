@@ -10,7 +10,7 @@ import pytest
 
 from auscult.errors import ConfigError, CorpusMissingError, DataError
 from auscult.files.records import RecordError
-from auscult.sources.corpus import Judgement
+from auscult.ingest.corpus import Judgement
 from auscult_lab.corpora.beir import BeirCorpus
 from needs import Needs
 

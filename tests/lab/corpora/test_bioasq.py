@@ -11,7 +11,7 @@ import pytest
 from auscult.documents import check_document
 from auscult.errors import CorpusMissingError, DataError
 from auscult.files.records import RecordError
-from auscult.sources.corpus import Judgement
+from auscult.ingest.corpus import Judgement
 from auscult_lab.corpora.opening import open_corpus
 from auscult_lab.corpora.questions import GENERAL, TEST_BATCHES, BioasqCorpus, read_questions, snippet_id
 from needs import Needs

@@ -10,7 +10,7 @@ import pytest
 
 from auscult.catalogue import catalogue, data_dir, entry, locate
 from auscult.errors import ConfigError, CorpusMissingError
-from auscult.sources.rows import JsonlCorpus
+from auscult.ingest.rows import JsonlCorpus
 from auscult_lab.corpora.beir import BeirCorpus
 from auscult_lab.corpora.medquad import MedQuadCorpus, MedQuadXmlCorpus
 from auscult_lab.corpora.obtain import FileState, check_file

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from auscult.documents import check_document
 from auscult.errors import ConfigError, CorpusMissingError
 from auscult.files.records import RecordError
-from auscult.sources.corpus import Judgement
+from auscult.ingest.corpus import Judgement
 from auscult_lab.cdv.experiment import CdvExperiment
 from auscult_lab.corpora.opening import open_corpus
 from auscult_lab.corpora.questions import DEVELOPMENT, ConsumerQuestionsCorpus, answer_id

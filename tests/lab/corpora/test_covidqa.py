@@ -9,7 +9,7 @@ import pytest
 
 from auscult.documents import check_document
 from auscult.files.records import RecordError
-from auscult.sources.corpus import Judgement
+from auscult.ingest.corpus import Judgement
 from auscult_lab.corpora.covidqa import CovidQaCorpus, passage_ranges
 
 FIRST = "Abstract: " + "Bats carry it. " * 20

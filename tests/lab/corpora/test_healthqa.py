@@ -10,7 +10,7 @@ import pytest
 from auscult.documents import check_document
 from auscult.errors import CorpusMissingError
 from auscult.files.records import RecordError
-from auscult.sources.corpus import Judgement
+from auscult.ingest.corpus import Judgement
 from auscult_lab.corpora.healthqa import HealthQaCorpus
 from auscult_lab.corpora.opening import open_corpus
 

@@ -8,7 +8,7 @@ import pytest
 
 from auscult.errors import CorpusMissingError, DataError
 from auscult.files.records import RecordError
-from auscult.sources.corpus import Judgement
+from auscult.ingest.corpus import Judgement
 from auscult_lab.corpora.nfcorpus import NfCorpus
 from auscult_lab.corpora.opening import open_corpus
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from auscult.errors import ConfigError
-from auscult.sources.corpus import Judgement
+from auscult.ingest.corpus import Judgement
 from auscult_lab.corpora.described import NHS, DescribedCorpus, nhs_split
 from auscult_lab.evaluation.tracks import track_on
 from needs import Needs

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from auscult.files.records import RecordError
-from auscult.sources.corpus import Judgement
+from auscult.ingest.corpus import Judgement
 from auscult.understanding import Query
 from auscult_lab.corpora.described import PUBMEDQA, PubMedQaCorpus
 from needs import Needs

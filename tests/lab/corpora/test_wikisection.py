@@ -12,8 +12,8 @@ import pytest
 from auscult.documents import check_document
 from auscult.errors import CorpusMissingError, DataError
 from auscult.files.records import RecordError
-from auscult.sources.corpus import Judgement
-from auscult.sources.rows import JsonlCorpus
+from auscult.ingest.corpus import Judgement
+from auscult.ingest.rows import JsonlCorpus
 from auscult_lab.corpora.opening import collections_of, open_corpus
 from auscult_lab.corpora.wikisection import WikiSectionCorpus
 from auscult_lab.evaluation.tracks import track_on

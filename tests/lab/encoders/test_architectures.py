@@ -14,7 +14,8 @@ from torch import Tensor
 from architectures import QUERY, VARIANTS, all_rows, close, collection, make, passages, scores_of, texts
 from auscult.encoders import kind_of, load_model
 from auscult.errors import ConfigError, ModelError
-from auscult.search import Searcher, SearchOptions, build_index
+from auscult.ingest.building import build_index
+from auscult.search import Searcher, SearchOptions
 from auscult.search.explain import explain
 from auscult.understanding import Query
 from auscult_lab.encoders.base import CaprConfig, PassageText, query_text

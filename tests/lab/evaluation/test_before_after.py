@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from auscult.cli.all_commands import app
 from auscult.documents.building import Section, build_document
 from auscult.encoders.general.persistence import set_fusion
-from auscult.search.build import build_index
+from auscult.ingest.building import build_index
 from auscult.search.searcher import Searcher
 from auscult_lab.evaluation.before_after import BEFORE_AFTER, compared
 from auscult_lab.fitting.own_questions import own_questions

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from auscult.sources.corpus import Judgement
+from auscult.ingest.corpus import Judgement
 from auscult.understanding import Query
 from auscult_lab.evaluation.task import build_task, draw_candidates, insert_missing
 from auscult_lab.scorers.lexical import Bm25Scorer

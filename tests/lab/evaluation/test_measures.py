@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from auscult.errors import DataError
+from auscult.ingest.corpus import Judgement
 from auscult.search.hits import Ranking
-from auscult.sources.corpus import Judgement
 from auscult_lab.evaluation.measures import MEASURES, measure, measure_at_cutoff
 
 

@@ -14,7 +14,7 @@ from auscult import provenance
 from auscult.documents import Document
 from auscult.encoders.contract import FloatArray
 from auscult.errors import ConfigError, DataError, ModelError
-from auscult.sources.corpus import Judgement
+from auscult.ingest.corpus import Judgement
 from auscult.understanding import Query
 from auscult_lab.evaluation.measures import measure
 from auscult_lab.evaluation.protocol import rank_against_ties, run_task

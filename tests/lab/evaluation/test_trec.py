@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from auscult.errors import DataError
+from auscult.ingest.corpus import Judgement
 from auscult.search.hits import Ranking
-from auscult.sources.corpus import Judgement
 from auscult_lab.evaluation.trec import read_qrels, read_run, write_qrels, write_run
 
 WORDS = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=8).filter(

@@ -13,7 +13,7 @@ import pytest
 
 from auscult.documents import Section, build_document, check_document
 from auscult.encoders.contract import FloatArray
-from auscult.sources.corpus import Judgement
+from auscult.ingest.corpus import Judgement
 from auscult.understanding import Query
 from auscult_lab.evaluation.task import Task
 from places import ROOT

@@ -14,11 +14,12 @@ from auscult.concepts import Concept, KnowledgeBase
 from auscult.concepts.aspects import normalise_heading
 from auscult.documents import Section, build_document
 from auscult.errors import DataError, QueryError
-from auscult.search import Searcher, build_index
+from auscult.ingest.building import build_index
+from auscult.ingest.corpus import Judgement
+from auscult.search import Searcher
 from auscult.search.certainty import HELD, shares_of_first
 from auscult.search.evidence import EVIDENCE
 from auscult.search.fusion import Fusion
-from auscult.sources.corpus import Judgement
 from auscult.understanding import Query
 from auscult_lab.fitting import weighing
 from auscult_lab.fitting.fitting import (

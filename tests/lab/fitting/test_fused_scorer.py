@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from auscult.documents import Document, Section, build_document
-from auscult.search import Searcher, build_index
+from auscult.ingest.building import build_index
+from auscult.search import Searcher
 from auscult.understanding import Query
 from auscult_lab.fitting.fused_scorer import FusedScorer
 from encoders import HashedEncoder

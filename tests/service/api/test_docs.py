@@ -10,7 +10,7 @@ import urllib.request
 from pathlib import Path
 
 from auscult.encoders import load_model
-from auscult.search import build_index
+from auscult.ingest.building import build_index
 from auscult.service.app import create_app
 from auscult.service.settings import Settings
 from auscult_lab.corpora.opening import open_corpus

@@ -9,7 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from auscult.documents import Section, build_document
-from auscult.search.build import update_index
+from auscult.ingest.updating import update_index
 from auscult.service import answering
 from auscult.service.settings import Settings
 from encoders import HashedEncoder

@@ -15,8 +15,9 @@ from reportlab.pdfgen.canvas import Canvas
 
 from auscult.concepts import Concept, KnowledgeBase
 from auscult.documents import Section, build_document
+from auscult.ingest.building import build_index
 from auscult.readers.pdf.page_images import page_png
-from auscult.search import Searcher, build_index
+from auscult.search import Searcher
 from auscult.search.certainty import DOUBTFUL, UNLIKELY
 from auscult.service.page.search_page import options
 from auscult.service.settings import Settings

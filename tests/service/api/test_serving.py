@@ -27,7 +27,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 from auscult.encoders import load_model
-from auscult.search.build import update_index
+from auscult.ingest.updating import update_index
 from command import Command
 from leaflets import generated
 from served_index import running, wait_until

@@ -14,7 +14,8 @@ from fastapi.testclient import TestClient
 
 from auscult.errors import ConfigError
 from auscult.index import IndexUpdate
-from auscult.search import Searcher, build_index
+from auscult.ingest.building import build_index
+from auscult.search import Searcher
 from auscult.service.caller import ANYONE
 from auscult.service.settings import Limits, Settings, named_indexes, with_fields
 from auscult.service.state import State

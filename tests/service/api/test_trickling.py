@@ -14,7 +14,7 @@ import pytest
 
 from auscult.documents import Original
 from auscult.encoders import load_model
-from auscult.search import build_index
+from auscult.ingest.building import build_index
 from auscult.service.access.keys import new_key
 from auscult.service.settings import Limits
 from guarded_service import make_keys

@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 
 from auscult.encoders import load_model
-from auscult.search import build_index
-from auscult.search.build import update_index
+from auscult.ingest.building import build_index
+from auscult.ingest.updating import update_index
 from auscult.service.settings import default_processes
 from leaflets import generated, leaflets
 from served_index import KNOWN, Running, running, wait_until

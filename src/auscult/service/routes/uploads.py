@@ -12,7 +12,7 @@ from auscult.errors import DataError, IndexBusyError
 from auscult.index import IndexUpdate
 from auscult.index.fields import groups_in
 from auscult.index.reader import open_current
-from auscult.search.build import remove_from
+from auscult.ingest.updating import remove_from
 from auscult.service.caller import Asking, Caller, allowed, may_upload
 from auscult.service.errors import Refusal, busy, disk_refusal
 from auscult.service.jobs import Jobs, keep, place_for

@@ -20,14 +20,14 @@ from auscult.documents import Document
 from auscult.documents.splitting import SentenceSplitter
 from auscult.errors import CorpusMissingError, DataError
 from auscult.files.records import BadRecords
+from auscult.ingest.file_records import Index
+from auscult.ingest.gathering import Gathered, Gathering
+from auscult.ingest.sectioned import WithoutQueries
+from auscult.ingest.sharing import SharedFiles
 from auscult.readers.deidentify import open_deidentifier
 from auscult.readers.records.rows import Columns
 from auscult.readers.report import Report
 from auscult.readers.walking import is_pattern, name_of
-from auscult.sources.file_records import Index
-from auscult.sources.gathering import Gathered, Gathering
-from auscult.sources.sectioned import WithoutQueries
-from auscult.sources.sharing import SharedFiles
 
 Progress = Callable[[Report], None]
 _Gathering = TypeVar("_Gathering", bound=Gathering)

@@ -17,8 +17,9 @@ import pytest
 from auscult.encoders import load_model
 from auscult.errors import DataError
 from auscult.index import PassageIndex
-from auscult.search import build_index, bulk
-from auscult.search.bulk import EXECUTORS, Executor, reading_in_bulk
+from auscult.ingest import bulk
+from auscult.ingest.building import build_index
+from auscult.ingest.bulk import EXECUTORS, Executor, reading_in_bulk
 from leaflets import generated, leaflets
 from needs import Needs
 

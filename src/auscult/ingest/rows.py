@@ -45,10 +45,10 @@ from auscult.files.reading import (
     separator_of,
 )
 from auscult.files.records import REMEDY, BadRecords, Record, RecordError, reject, settle, too_large
+from auscult.ingest.sectioned import Draft, SectionedCorpus
 from auscult.readers.archives import plain
 from auscult.readers.guessing import guess_encoding
 from auscult.readers.records.rows import ColumnMissingError, Columns, check_columns
-from auscult.sources.sectioned import Draft, SectionedCorpus
 
 #: Bytes of lines by which the encoding of a table is guessed.
 _EXAMINED = 50_000

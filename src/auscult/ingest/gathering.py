@@ -20,15 +20,7 @@ from auscult.documents.building import check_sentences
 from auscult.documents.splitting import SentenceSplitter
 from auscult.errors import DataError
 from auscult.files.limits import TooLargeError, check_texts, limits
-from auscult.readers.archives import Found
-from auscult.readers.contract import DraftDocument, UnreadableError
-from auscult.readers.deidentify import Deidentifier, deidentified
-from auscult.readers.ignoring import Ignoring
-from auscult.readers.process.reading import FileRead, Reading
-from auscult.readers.records.rows import Columns
-from auscult.readers.report import Problem, Report
-from auscult.readers.walking import name_of, place_of, walk
-from auscult.sources.file_records import (
+from auscult.ingest.file_records import (
     FileDocument,
     FileRecord,
     Index,
@@ -41,7 +33,15 @@ from auscult.sources.file_records import (
     place_in,
     sections_of,
 )
-from auscult.sources.sectioned import numbered
+from auscult.ingest.sectioned import numbered
+from auscult.readers.archives import Found
+from auscult.readers.contract import DraftDocument, UnreadableError
+from auscult.readers.deidentify import Deidentifier, deidentified
+from auscult.readers.ignoring import Ignoring
+from auscult.readers.process.reading import FileRead, Reading
+from auscult.readers.records.rows import Columns
+from auscult.readers.report import Problem, Report
+from auscult.readers.walking import name_of, place_of, walk
 from auscult.version import __version__
 
 _Key = tuple[int, str]

@@ -2,7 +2,7 @@
 
 Every process takes shares of the files that no other process has. A share has two steps:
 
-1. Read its files. Afterwards all processes know which texts are the same (`sources.sharing`).
+1. Read its files. Afterwards all processes know which texts are the same (`ingest.sharing`).
 2. Encode the documents that the index lacks, and write them with their segment (`engines.jobs`).
 
 The first process that finds all shares finished publishes them as a generation (`engines.finishing`).
@@ -33,9 +33,9 @@ from auscult.files.limits import check_memory
 from auscult.index import IndexWriter, ModelRecord
 from auscult.index.reader import open_current
 from auscult.index.store import content_hash
-from auscult.search.build import batches
-from auscult.sources.files import FilesCorpus
-from auscult.sources.sharing import SharedFiles, ShareRecords
+from auscult.ingest.building import batches
+from auscult.ingest.files import FilesCorpus
+from auscult.ingest.sharing import SharedFiles, ShareRecords
 
 #: Seconds between two looks at what others are doing.
 _WAIT = 0.25

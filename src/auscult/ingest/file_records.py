@@ -15,11 +15,11 @@ from auscult.documents import Document, Original, Section, build_document
 from auscult.documents.splitting import SentenceSplitter
 from auscult.errors import IndexFolderError
 from auscult.files.json_text import parse_json
+from auscult.ingest.sectioned import numbered
 from auscult.readers.archives import Found
 from auscult.readers.contract import DraftDocument, UnreadableError
 from auscult.readers.process.wire import Place, Spool
 from auscult.readers.walking import place_of
-from auscult.sources.sectioned import numbered
 
 
 class FileDocument(NamedTuple):

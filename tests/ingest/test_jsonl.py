@@ -12,7 +12,7 @@ import pytest
 
 from auscult.errors import CorpusMissingError
 from auscult.files.records import BadRecords, RecordError, read_records
-from auscult.sources.rows import JsonlCorpus
+from auscult.ingest.rows import JsonlCorpus
 
 GOOD = {"id": "a", "title": "Gout", "sections": [{"heading": "Symptoms", "text": "It hurts. It is red."}]}
 PLAIN = {

@@ -14,7 +14,7 @@ from auscult.documents.splitting import SentenceSplitter
 from auscult.errors import CorpusMissingError
 from auscult.files.limits import TooLargeError, check_texts
 from auscult.files.records import BadRecords, Record, RecordError, check_id, read_many, reject, settle, too_large
-from auscult.sources.corpus import Judgement
+from auscult.ingest.corpus import Judgement
 from auscult.understanding import Query
 
 _WORD = re.compile(r"\w")

@@ -14,13 +14,13 @@ import pytest
 
 from auscult.documents import Document, check_document
 from auscult.errors import CorpusMissingError, DataError, IndexFolderError
+from auscult.ingest.corpus import Corpus
+from auscult.ingest.file_records import FileDocument, FileRecord, Index, others
+from auscult.ingest.files import Choices, FilesCorpus
+from auscult.ingest.gathering import Gathered, Gathering
+from auscult.ingest.opening import opens_as_files
+from auscult.ingest.rows import JsonlCorpus
 from auscult.readers.records.rows import Columns
-from auscult.sources.corpus import Corpus
-from auscult.sources.file_records import FileDocument, FileRecord, Index, others
-from auscult.sources.files import Choices, FilesCorpus
-from auscult.sources.gathering import Gathered, Gathering
-from auscult.sources.opening import opens_as_files
-from auscult.sources.rows import JsonlCorpus
 from auscult_lab.corpora.beir import BeirCorpus
 from auscult_lab.corpora.notes import TextFolderCorpus
 from auscult_lab.corpora.opening import open_corpus

@@ -19,10 +19,10 @@ from auscult.errors import CorpusMissingError
 from auscult.extensions import entries, load
 from auscult.files.limits import limits
 from auscult.files.reading import open_unpacked
+from auscult.ingest.corpus import Corpus
+from auscult.ingest.files import Choices, FilesCorpus
+from auscult.ingest.rows import SUFFIXES, CsvCorpus, JsonlCorpus
 from auscult.readers.walking import is_pattern
-from auscult.sources.corpus import Corpus
-from auscult.sources.files import Choices, FilesCorpus
-from auscult.sources.rows import SUFFIXES, CsvCorpus, JsonlCorpus
 
 _GROUP: Final = "auscult.corpora"
 _PROBE: Final = 4096

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from auscult.sources.opening import open_corpus, open_registered
+from auscult.ingest.opening import open_corpus, open_registered
 from good_files import good_files
 
 

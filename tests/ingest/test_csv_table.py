@@ -10,8 +10,8 @@ import pytest
 from auscult.documents import check_document
 from auscult.errors import CorpusMissingError, DataError
 from auscult.files.records import RecordError
-from auscult.sources.corpus import Corpus
-from auscult.sources.rows import CsvCorpus
+from auscult.ingest.corpus import Corpus
+from auscult.ingest.rows import CsvCorpus
 from auscult_lab.corpora.opening import collections_of, open_corpus
 
 ROWS = (

@@ -1,4 +1,4 @@
-"""From a corpus to an index: batches of documents through an encoder into a writer."""
+"""Add documents to an index, replace changed ones, and remove them."""
 
 from __future__ import annotations
 
@@ -7,93 +7,18 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 from types import MappingProxyType
 
-from auscult.concepts import KnowledgeBase
 from auscult.documents import Document
 from auscult.encoders.contract import DocumentEncoder
 from auscult.errors import DataError
 from auscult.files.limits import check_memory
-from auscult.index import Counts, IndexUpdate, IndexWriter
+from auscult.index import Counts, IndexUpdate
 from auscult.index.manifest import Manifest
-from auscult.index.titles import subject
-from auscult.sources.file_records import NO_PLACES, REMOVED, FileRecord, digest_of_id
-from auscult.sources.gathering import Gathered
-
-#: A batch ends early when it holds so many sentences: memory is bounded by sentences, not by documents.
-_SENTENCES_PER_BATCH = 8_192
-
-
-@dataclass(frozen=True, slots=True)
-class BuildReport:
-    """What an index build did.
-
-    Attributes:
-        counts: Documents, passages and sentences written.
-        seconds: Wall-clock time from the first document to the committed index.
-    """
-
-    counts: Counts
-    seconds: float
-
-    @property
-    def sentences_per_second(self) -> float:
-        """Sentences per second of reading, encoding and writing together."""
-        return self.counts.sentences / self.seconds
-
-
-def build_index(
-    documents: Iterable[Document],
-    encoder: DocumentEncoder,
-    folder: str | Path,
-    *,
-    knowledge_base: KnowledgeBase | None = None,
-    corpus: str = "",
-    model_path: str = "",
-    origin: str | Callable[[Document], str] = "",
-    files: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
-    batch_size: int = 32,
-    progress: Callable[[Counts], None] | None = None,
-) -> BuildReport:
-    """Build an index, or build it again in place of the one in the folder.
-
-    Args:
-        documents: Streamed; one batch is in memory at a time.
-        encoder: Makes the vectors.
-        folder: Made when missing. Until the end readers see the old index, and after a kill too.
-        knowledge_base: Copied into the index together with the entities the documents are about.
-        corpus: Name for the manifest.
-        model_path: What `load_model` takes to load the encoder again.
-        origin: Where the documents were read (`update_index`): one origin for all, or a function of the document.
-        files: Records of the files of each origin (`sources.files`), to keep in the index.
-        batch_size: Documents encoded at once.
-        progress: Called with what has been written, after every batch.
-
-    Raises:
-        DataError: There are no documents, an id comes twice, or too much memory was taken (`files.limits`).
-        IndexFolderError: Another writer is at work, or the folder cannot be written.
-    """
-    begun = time.perf_counter()
-    subjects: list[Document] = []
-    with IndexWriter(folder, encoder, corpus=corpus, model_path=model_path) as writer:
-        for batch in batches(documents, batch_size):
-            check_memory()
-            for place, group in groupby(batch, origin if callable(origin) else lambda document: origin):
-                writer.add([*group], origin=place)
-            check_memory([document.doc_id for document in batch])
-            if knowledge_base is not None:
-                subjects += [subject(document, knowledge_base) for document in batch if document.entity_ids]
-            if progress is not None:
-                progress(writer.counts)
-        if not writer.counts.documents:
-            raise DataError("at least one document to index", "none", "check the paths and the split")
-        for place, records in files.items():
-            writer.put_files(place, records)
-        knowledge = knowledge_base.with_documents(subjects) if knowledge_base is not None else None
-        manifest = writer.commit(knowledge)
-    return BuildReport(manifest.counts, time.perf_counter() - begun)
+from auscult.ingest.building import batches
+from auscult.ingest.file_records import NO_PLACES, REMOVED, FileRecord, digest_of_id
+from auscult.ingest.gathering import Gathered
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +63,7 @@ def update_index(
         folder: The index folder. Until the end readers see it as it was, and after a kill too.
         prune: Remove documents that are gone.
         gathered: What reading the files found out besides their new documents.
-        files: Records of the files of each origin (`sources.files`), to keep in the index.
+        files: Records of the files of each origin (`ingest.files`), to keep in the index.
         batch_size: Documents encoded at once.
         progress: Called with what the index will hold, after every batch.
 
@@ -268,18 +193,3 @@ def remove_from(update: IndexUpdate, doc_ids: Collection[str]) -> None:
     ]
     marks = {*map(digest_of_id, doc_ids), *(document.text for document in removed)}
     update.put_files(REMOVED, update.files(REMOVED) | dict.fromkeys(sorted(marks), ""))
-
-
-def batches(documents: Iterable[Document], size: int) -> Iterator[list[Document]]:
-    """Yield at most so many documents at once, and fewer where they have many sentences."""
-    batch: list[Document] = []
-    sentences = 0
-    for document in documents:
-        length = sum(len(passage.sentences) for passage in document.passages)
-        if batch and (len(batch) >= size or sentences + length > _SENTENCES_PER_BATCH):
-            yield batch
-            batch, sentences = [], 0
-        batch.append(document)
-        sentences += length
-    if batch:
-        yield batch

@@ -11,9 +11,10 @@ import pytest
 
 from auscult.documents import Document
 from auscult.index import PassageIndex
-from auscult.search.build import build_index, remove_documents, update_index
-from auscult.search.sources import Sources, file_records, held_files
-from auscult.sources.files import FilesCorpus
+from auscult.ingest.building import build_index
+from auscult.ingest.files import FilesCorpus
+from auscult.ingest.sources import Sources, file_records, held_files
+from auscult.ingest.updating import remove_documents, update_index
 from encoders import HashedEncoder
 
 ENCODER = HashedEncoder(64)

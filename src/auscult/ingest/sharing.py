@@ -17,12 +17,12 @@ from typing import Any, NamedTuple, Self
 from auscult.documents import Document
 from auscult.errors import DataError
 from auscult.files.json_text import parse_json
+from auscult.ingest.file_records import FileRecord, others, place_in
+from auscult.ingest.gathering import Gathering
 from auscult.readers.archives import Found
 from auscult.readers.process.reading import Reading
 from auscult.readers.report import Problem
 from auscult.readers.walking import walk
-from auscult.sources.file_records import FileRecord, others, place_in
-from auscult.sources.gathering import Gathering
 
 _LARGEST = 256
 _FEWEST = 32

@@ -20,16 +20,16 @@ from auscult.files.writing import check_file
 from auscult.index import Counts
 from auscult.index.reader import GenerationReader, open_current
 from auscult.index.store import Store
+from auscult.ingest.building import BuildReport, build_index
+from auscult.ingest.corpus import Corpus
+from auscult.ingest.file_records import MAPPED, NO_PLACES, REMOVED, FileRecord, Index, digest_of_id, place_in
+from auscult.ingest.files import Choices, FilesCorpus
+from auscult.ingest.gathering import Gathered
+from auscult.ingest.opening import open_corpus, opens_as_files
+from auscult.ingest.rows import CsvCorpus, JsonlCorpus
 from auscult.readers.archives import plain
 from auscult.readers.records.rows import Columns
 from auscult.readers.report import Report
-from auscult.search.build import BuildReport, build_index
-from auscult.sources.corpus import Corpus
-from auscult.sources.file_records import MAPPED, NO_PLACES, REMOVED, FileRecord, Index, digest_of_id, place_in
-from auscult.sources.files import Choices, FilesCorpus
-from auscult.sources.gathering import Gathered
-from auscult.sources.opening import open_corpus, opens_as_files
-from auscult.sources.rows import CsvCorpus, JsonlCorpus
 
 NO_KNOWLEDGE = "no knowledge base on this machine (auscult data show knowledge-base): names go by words"
 Stream = Callable[[Iterable[Document]], Iterable[Document]]

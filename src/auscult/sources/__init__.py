@@ -1,1 +1,0 @@
-"""Sources of documents: files of any kind, JSON lines, tables, and corpora that extensions register."""
