@@ -44,7 +44,7 @@ from auscult.search.certainty import DOUBTFUL, LIKELY
 from auscult.search.fusion import Fusion
 from auscult_lab.asking.written import COLLECTIONS, read_documents
 from auscult_lab.evaluation.records import records_of_others
-from auscult_lab.fitting.fitting import WITHOUT, Candidates, candidates, first_of, fit, judged_questions
+from auscult_lab.fitting.fitting import WITHOUT, Candidates, Judged, candidates, first_of, fit, judged_questions
 from auscult_lab.fitting.own_questions import own_questions
 from auscult_lab.fitting.weighing import asked_by_people
 from auscult_lab.fitting.written import small_candidates, some_documents, written_candidates
@@ -73,7 +73,8 @@ class Gathering:
         self._documents = documents
         self._chance = np.random.default_rng(SEED)
 
-    def _opened(self, name: str, documents: Sequence[Document]) -> Searcher:
+    def opened(self, name: str, documents: Sequence[Document]) -> Searcher:
+        """Return a searcher of some documents, whose index is kept."""
         place = self._cache / name
         if not (place / CURRENT).is_file():
             build_index(documents, self._encoder, place, knowledge_base=self._known, corpus=name)
@@ -85,7 +86,7 @@ class Gathering:
         by_collection, own = {}, []
         for name in COLLECTIONS:
             documents = some_documents(name, read_documents(name), self._documents, QUESTIONS, SEED)
-            searcher = self._opened(name, documents)
+            searcher = self.opened(name, documents)
             by_collection[name] = [*written_candidates(searcher, name, documents, QUESTIONS, SEED)]
             if name in SELF_MADE:
                 own += [candidates(searcher, each, self._chance) for each in own_questions(searcher, OWN, SEED)]
@@ -98,12 +99,12 @@ class Gathering:
             asked = some_documents(name, read_documents(name), 0, QUESTIONS, SEED)
             for number in range(SMALL):
                 documents = random.Random(number).sample(asked, FEW)
-                searcher = self._opened(f"{name}-{number}", documents)
+                searcher = self.opened(f"{name}-{number}", documents)
                 found += small_candidates(searcher, name, documents, QUESTIONS, number)
         return found
 
-    def by_people(self) -> Asked:
-        """Return candidates of people's questions by collection."""
+    def judged(self) -> dict[str, tuple[Searcher, Judged]]:
+        """Return indexes with people's questions about them, by collection."""
         experiment = read_general_experiment(variant_path(EXPERIMENT, "general-fast"))
         by_collection = {}
         for name, judged in asked_by_people(experiment, lambda line: print(line, file=sys.stderr)).items():
@@ -112,7 +113,14 @@ class Gathering:
             others = [row for row, holds in enumerate(holding) if not holds]
             taken = {*random.Random(SEED).sample(others, min(len(others), 2 * self._documents))}
             documents = [each for row, each in enumerate(judged.documents) if holding[row] or row in taken]
-            searcher = self._opened(name, documents)
+            searcher = self.opened(name, documents)
+            by_collection[name] = searcher, judged
+        return by_collection
+
+    def by_people(self) -> Asked:
+        """Return candidates of people's questions by collection."""
+        by_collection = {}
+        for name, (searcher, judged) in self.judged().items():
             asked = [*judged_questions(searcher, judged)][:PEOPLES]
             by_collection[name] = [candidates(searcher, each, self._chance, hides=False) for each in asked]
         return by_collection

@@ -23,11 +23,9 @@ from auscult.documents import Document, Passage
 from auscult.documents.analysis import Analyzer
 from auscult.encoders import model_folder, training_record
 from auscult.encoders.contract import DocumentEncoder, FloatArray
-from auscult.encoders.reranker import Reranker
 from auscult.errors import ConfigError
 from auscult.ingest.building import build_index
 from auscult.search import Searcher
-from auscult.search.reranking import with_first_read_again
 from auscult.understanding import Query
 from auscult_lab.evaluation.records import Track
 from auscult_lab.evaluation.task import Task
@@ -38,7 +36,6 @@ from kept_vectors import KeptVectors
 from packaged_readers import added, e5_scores, splade_scores
 
 CONSTANT = 60
-BEST = "best"
 Rank = Callable[[Sequence[Query]], FloatArray]
 
 
@@ -141,9 +138,7 @@ def both(first: OpenModel, second: OpenModel) -> OpenModel:
     return OpenModel(name=f"{first.name} + {second.name}", rank=rank, training=training)
 
 
-def searched(
-    collection: Collection, model: str, encoder: DocumentEncoder, folder: Path, reranker: Reranker | None = None
-) -> OpenModel | None:
+def searched(collection: Collection, model: str, encoder: DocumentEncoder, folder: Path) -> OpenModel | None:
     """Return `auscult search` with an index of the collection, understanding of questions, and all evidence.
 
     Args:
@@ -151,7 +146,6 @@ def searched(
         model: Name of the model of the index, for `load_model`; a model that has read the collection gives None.
         encoder: The opened model.
         folder: Folder of saved indexes.
-        reranker: Re-ranks the first hits; its training data is part of the model's.
     """
     training = training_record(model_folder(model))
     try:
@@ -169,13 +163,13 @@ def searched(
         return np.stack([scores(query) for query in understood])
 
     def scores(query: Query) -> FloatArray:
-        found = searcher.fusion.scores(query, searcher.gather(query)[1])
-        return found if reranker is None else with_first_read_again(reranker, searcher.index.reader, query, found, rows)
+        vector, evidence, _ = searcher.gather(query)
+        return searcher.with_first_read_again(query, vector, searcher.fusion.scores(query, evidence), rows)
 
     rows = np.arange(len(collection.passages))
-    prints = " ".join(filter(None, (encoder.fingerprint, reranker and reranker.fingerprint)))
-    name = searched_with(encoder, reranker)
-    return OpenModel(name=name, rank=rank, track=track, training=training, fingerprint=prints)
+    return OpenModel(
+        name=searched_with(encoder), rank=rank, track=track, training=training, fingerprint=encoder.fingerprint
+    )
 
 
 def kept_index(collection: Collection, encoder: DocumentEncoder, folder: Path) -> Path:
@@ -213,7 +207,6 @@ def models_of(
     training: Mapping[str, Any],
     searching: Mapping[str, DocumentEncoder] = MappingProxyType({}),
     folder: Path = Path(),
-    reranker: Reranker | None = None,
     *,
     readers: bool = False,
 ) -> list[OpenModel]:
@@ -226,14 +219,9 @@ def models_of(
         training: Training record of the sentence encoder.
         searching: Models for `auscult search`; those that have read the collection are left out.
         folder: Folder of saved indexes.
-        reranker: Also measure this re-ranker, with the best of them.
         readers: Also measure the sum of three packaged readers.
     """
     words, encoder = bm25(collection), as_it_is(collection, vectors, name, training)
-    ours = []
-    for model, each in searching.items():
-        ours.append(searched(collection, model, each, folder))
-        if reranker is not None and model == BEST:
-            ours.append(searched(collection, model, each, folder, reranker))
+    ours = [searched(collection, model, each, folder) for model, each in searching.items()]
     third = [three_readers(collection, encoder)] if readers else []
     return [words, encoder, both(words, encoder), *third, *filter(None, ours)]

@@ -46,7 +46,7 @@ from pathlib import Path
 import numpy as np
 
 from auscult.documents import Document
-from auscult.encoders import load_model, load_reranker
+from auscult.encoders import load_model
 from auscult.encoders.contract import FloatArray
 from auscult.understanding import Query
 from auscult_lab.corpora.opening import open_corpus
@@ -61,7 +61,7 @@ from auscult_lab.evaluation.task import Task, build_task
 from auscult_lab.modules.encoder_identity import digest_of_weights
 from auscult_lab.opening import load_scorer
 from kept_vectors import KeptVectors
-from open_models import BEST, Collection, OpenModel, models_of
+from open_models import Collection, OpenModel, models_of
 
 RESULT = Path(__file__).resolve().parent / "results" / "unseen_documents.json"
 CACHE = Path.home() / ".cache" / "auscult" / "vectors"
@@ -192,13 +192,11 @@ def main() -> None:
         "--model", nargs="*", default=["fast", "best", "cdv"], help="what `auscult search` is measured with"
     )
     options.add_argument("--readers", action="store_true", help="also three packaged readers, added (minutes each)")
-    options.add_argument("--reranker", help=f"its folder: also measured, behind {BEST}")
     options.add_argument("--cache", type=Path, default=CACHE, help=f"folder of kept vectors; by default {CACHE}")
     options.add_argument("--out", type=Path, default=RESULT)
     chosen = options.parse_args()
     encoder, digest = open_encoder(chosen.encoder)
     searching = {model: load_model(model) for model in chosen.model}
-    reranker = load_reranker(chosen.reranker) if chosen.reranker else None
     vectors = kept_vectors(encoder, digest, chosen.cache)
     for name in chosen.corpus:
         collection = Collection(task_of(name))
@@ -210,7 +208,6 @@ def main() -> None:
             bare,
             searching,
             chosen.cache / "indexes",
-            reranker,
             readers=chosen.readers,
         )
         records = measured(collection, models)

@@ -46,7 +46,6 @@ WIDE = {
         "auscult_lab/rankers/experiment.py",
         "auscult_lab/encoders/experiment.py",
         "auscult_lab/general/experiment.py",
-        "auscult_lab/reranker/experiment.py",
         "auscult_lab/masked/experiment.py",
         "auscult_lab/graphs/",
         "auscult_lab/workbench/folder.py",

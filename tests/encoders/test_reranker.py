@@ -9,18 +9,17 @@ import pytest
 import torch
 
 from auscult.encoders import kind_of, load_model, load_reranker
-from auscult.encoders.reranker import Pair, Reranker, label, pair
+from auscult.encoders.reranker import Excerpt, Pair, Reranker, chosen, label, pair
 from auscult.errors import ModelError
-from auscult_lab.reranker.data import Example, batch_of
-from auscult_lab.reranker.objective import RerankerNetwork
+from auscult_lab.reranker.network import Padded, RerankerNetwork
 from small_reranker import save_reranker, small_network
 
 QUESTION = "symptoms of gout"
 PASSAGES = [
-    (label("gout", "signs"), "people with gout often feel pain and fever"),
-    ("", "signs of asthma come slowly"),
-    (label("asthma", ""), "a gene causes it " * 30),
-    ("", ""),
+    Excerpt(label("gout", "signs"), ["people with gout often feel pain", "and fever"], [0.2, 0.1]),
+    Excerpt("", ["signs of asthma come slowly"], [0.0]),
+    Excerpt(label("asthma", ""), ["a gene causes it " * 6] * 5, [0.0, 0.1, 0.2, 0.4, 0.3]),
+    Excerpt("", [], []),
 ]
 
 
@@ -42,32 +41,50 @@ def test_what_is_opened_scores_as_what_was_trained(network: RerankerNetwork, rer
         return ids
 
     marks = tokenizer.cls_token_id, tokenizer.sep_token_id
-    pairs = [pair(marks, tokens(QUESTION), tokens(told), tokens(text), reranker.window) for told, text in PASSAGES]
-    assert [len(each.ids) <= reranker.window for each in pairs] == [True] * 4
-    batch = batch_of([Example(pairs, [True, False, False, False])], 4)
+    pairs = [
+        pair(
+            marks,
+            tokens(QUESTION),
+            tokens(each.label),
+            chosen([*map(tokens, each.sentences)], each.scores, reranker.most),
+        )
+        for each in PASSAGES
+    ]
     with torch.no_grad():
-        expected = network(batch)[0].numpy()
-    scores = reranker.score(QUESTION, PASSAGES)
+        scores, marks_of = network(Padded.of(pairs))
+    expected = scores.numpy()
+    read = reranker.read(QUESTION, PASSAGES)
     assert np.ptp(expected) > 1
     # Eight bits of weights by chance, which are larger than what is learned.
-    np.testing.assert_allclose(scores, expected, atol=0.1 * np.ptp(expected))
+    np.testing.assert_allclose([each.log_odds for each in read], expected, atol=0.1 * np.ptp(expected))
+    assert [[*each.sentences] for each in read] == [[*each.sentences] for each in pairs]
+    for each, own in zip(read, marks_of.numpy(), strict=True):
+        np.testing.assert_allclose([*each.sentences.values()], own[: len(each.sentences)], atol=0.15 * np.ptp(expected))
 
 
 def test_neither_order_nor_company_changes_a_score(reranker: Reranker) -> None:
-    found = reranker.score(QUESTION, PASSAGES)
-    alone = [float(reranker.score(QUESTION, [each])[0]) for each in PASSAGES]
+    found = [each.log_odds for each in reranker.read(QUESTION, PASSAGES)]
+    alone = [reranker.read(QUESTION, [each])[0].log_odds for each in PASSAGES]
     np.testing.assert_allclose(found, alone, atol=1e-4)
-    np.testing.assert_allclose(reranker.score(QUESTION, PASSAGES[::-1]), found[::-1], atol=1e-4)
-    assert reranker.score(QUESTION, []).shape == (0,)
+    turned = [each.log_odds for each in reranker.read(QUESTION, PASSAGES[::-1])]
+    np.testing.assert_allclose(turned, found[::-1], atol=1e-4)
+    assert reranker.read(QUESTION, []) == []
 
 
-def test_a_pair_is_cut_in_the_passage() -> None:
-    assert pair((1, 2), [5, 6], [7], [8, 9, 10, 11], 8) == Pair([1, 5, 6, 2, 7, 8, 9, 2], 2)
+def test_the_nearest_sentences_and_the_first_are_read() -> None:
+    sentences = [[1] * 3, [2] * 4, [3] * 4, [4] * 4]
+    assert chosen(sentences, [0.0, 0.1, 0.9, 0.3], 9) == {0: [1] * 3, 2: [3] * 4, 3: [4] * 2}
+    assert chosen(sentences, [0.0, 0.1, 0.9, 0.3], 4) == {2: [3] * 4}
+    assert chosen([], [], 9) == {}
+
+
+def test_a_pair_names_the_tokens_of_sentences() -> None:
+    assert pair((1, 2), [5, 6], [7], {0: [8, 9], 3: [10]}) == Pair(
+        [1, 5, 6, 2, 7, 8, 9, 10, 2], 2, {0: (5, 7), 3: (7, 8)}
+    )
 
 
 def test_what_is_none_or_damaged_is_refused(network: RerankerNetwork, tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="the shipped model 'reranker'"):
-        load_reranker()
     folder = tmp_path / "model"
     save_reranker(folder, network)
     assert kind_of(str(folder)).name == "reranker"

@@ -1,18 +1,24 @@
-"""Re-rank the first hits of a search with a small transformer that reads question and passage together.
+"""Read first hits of a search again with a small transformer that reads question and passage together.
 
-    [CLS] question [SEP] title > heading. passage [SEP]  →  transformer (ONNX, 8 bits)  →  token states h
-    score = w · h_CLS + b + s · cos(mean of h over the question, mean of h over the passage)
+    [CLS] question [SEP] title > heading. sentences [SEP]  →  transformer (ONNX, 8 bits)  →  token states h
+    score = w · h_CLS + b + s · cos(mean of h over the question, mean of h over what follows it)
+    m_i   = v · mean of h over sentence i + t · cos(mean of h over the question, mean of h over sentence i)
 
-sigmoid(score) is the probability that the passage answers. The cosine is how the pretrained sentence encoder compares
-texts, so training starts from a good comparison. A question is cut after 48 tokens, title and heading after 24, and the
-passage when the window is full.
+score is the log odds that the passage answers; exp(m_i) is in proportion to the probability that its sentence i holds
+the answer. The cosines are how the pretrained sentence encoder compares texts, so training starts from a good
+comparison.
 
-Cost: one pass over some 200 tokens for each passage; no torch.
+A question is cut after 48 tokens, title and heading after 24. Of the passage, the sentences are read that fit into
+`most` tokens: the best one by the scores that come with them, the first, which names the topic, then the others, best
+first. They are read in their order in the passage.
+
+Cost: one pass over some 100 tokens for each passage; no torch.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -35,10 +41,24 @@ from auscult.errors import ModelError
 from auscult.files.writing import renewed_folder, write_json
 from auscult.provenance import usable_cores
 
-FORMAT = 1
+FORMAT = 2
 KIND = "reranker"
 _FILES = _HEAD, _TOKENIZER, _TRANSFORMER = "head.safetensors", "tokenizer.json", "model.onnx"
 QUESTION_TOKENS, LABEL_TOKENS = 48, 24
+
+
+class Excerpt(NamedTuple):
+    """What may be read of a passage.
+
+    Attributes:
+        label: Title and heading (`label`).
+        sentences: Its sentences, in order.
+        scores: How near each is to the question; the nearest are read.
+    """
+
+    label: str
+    sentences: Sequence[str]
+    scores: Sequence[float]
 
 
 class Pair(NamedTuple):
@@ -47,10 +67,24 @@ class Pair(NamedTuple):
     Attributes:
         ids: All tokens, including special ones.
         asked: Number of tokens of the question, which follow the first special token.
+        sentences: The first token of each sentence that is read, and one past its last, by the sentence's number.
     """
 
     ids: list[int]
     asked: int
+    sentences: dict[int, tuple[int, int]]
+
+
+class Read(NamedTuple):
+    """What a re-ranker says of a passage.
+
+    Attributes:
+        log_odds: Log odds that the passage answers.
+        sentences: Scores of the sentences that were read, by number; differences are log odds.
+    """
+
+    log_odds: float
+    sentences: dict[int, float]
 
 
 def label(title: str, heading: str) -> str:
@@ -59,32 +93,60 @@ def label(title: str, heading: str) -> str:
     return f"{words}." if words else ""
 
 
-def pair(marks: tuple[int, int], question: list[int], label_tokens: list[int], text: list[int], window: int) -> Pair:
-    """Join the tokens of a question and a passage.
+def chosen(sentences: Sequence[list[int]], scores: Sequence[float], most: int) -> dict[int, list[int]]:
+    """Return the tokens of the sentences that are read, by number, in order; the last may be cut.
+
+    Args:
+        sentences: Tokens of all sentences.
+        scores: How near each is to the question.
+        most: Largest number of tokens.
+    """
+    nearest = sorted(range(len(sentences)), key=lambda number: -scores[number])
+    left, taken = most, []
+    for number in dict.fromkeys([*nearest[:1], *range(min(1, len(sentences))), *nearest]):
+        if left <= 0:
+            break
+        taken.append(number)
+        left -= len(sentences[number])
+    read: dict[int, list[int]] = {}
+    left = most
+    for number in sorted(taken):
+        read[number] = sentences[number][:left]
+        left -= len(read[number])
+    return {number: tokens for number, tokens in read.items() if tokens}
+
+
+def pair(
+    marks: tuple[int, int], question: list[int], label_tokens: list[int], sentences: Mapping[int, list[int]]
+) -> Pair:
+    """Join the tokens of a question and of what is read of a passage.
 
     Args:
         marks: Special tokens: for the beginning, and for the ends of question and passage.
         question: Tokens of the question.
         label_tokens: Tokens of title and heading (`label`).
-        text: Tokens of the passage, from the place where reading begins.
-        window: Maximum number of tokens.
+        sentences: Result of `chosen`.
     """
     first, last = marks
     question = question[:QUESTION_TOKENS]
-    before = [first, *question, last, *label_tokens[:LABEL_TOKENS]]
-    return Pair([*before, *text[: window - len(before) - 1], last], len(question))
+    ids = [first, *question, last, *label_tokens[:LABEL_TOKENS]]
+    places = {}
+    for number, tokens in sentences.items():
+        places[number] = len(ids), len(ids) + len(tokens)
+        ids += tokens
+    return Pair([*ids, last], len(question), places)
 
 
 class Reranker:
-    """Model that scores how well passages answer a question.
+    """Model that says how well passages answer a question, and which of their sentences do.
 
     Args:
         transformer: A BERT (`general.bert_onnx`).
         tokenizer: Tokenizer of the `tokenizers` library.
-        head: Arrays "weight" (dim,), "bias" () and "scale" (), for w, b and s above.
+        head: Arrays "weight" (dim,), "bias" (), "scale" (), "sentence_weight" (dim,) and "sentence_scale" (), for w, b,
+            s, v and t above.
         name: Name in tables.
-        window: Maximum number of tokens of a question and a passage; the end of a longer passage is not read.
-        weights: Weight of the probability beside the other evidence (`search.reranking`), by the kind of query.
+        most: Maximum number of tokens of a passage; other sentences are not read.
         fingerprint: Hash of weights and configuration.
     """
 
@@ -95,47 +157,52 @@ class Reranker:
         head: Mapping[str, FloatArray],
         *,
         name: str,
-        window: int,
-        weights: Mapping[str, float],
+        most: int,
         fingerprint: str = "",
     ) -> None:
         self.name = name
-        self.window = window
-        self.weights = weights
+        self.most = most
         self.fingerprint = fingerprint
         self._transformer = transformer
         self._tokenizer = tokenizer
         self._head = head
         self._marks: tuple[int, int] = tuple(tokenizer.encode("").ids)
 
-    def score(self, question: str, passages: Sequence[tuple[str, str]]) -> FloatArray:
-        """Return the log odds that passages answer a question, (passages,).
+    def read(self, question: str, passages: Sequence[Excerpt]) -> list[Read]:
+        """Read passages together with a question.
 
         Args:
             question: The question in words.
-            passages: The label of each passage (`label`), and its text from the place where reading begins.
+            passages: What may be read of each.
         """
-        question_tokens, *passage_tokens = self._tokens([question, *(text for passage in passages for text in passage)])
-        pairs = [
-            pair(self._marks, question_tokens, *texts, self.window)
-            for texts in zip(passage_tokens[::2], passage_tokens[1::2], strict=True)
-        ]
-        scores = np.zeros(len(pairs), np.float32)
-        for row, states in self._transformer.states([tokens.ids for tokens in pairs]):
-            scores[row] = self._score(states, pairs[row].asked)
-        return scores
+        texts = [question, *(text for passage in passages for text in (passage.label, *passage.sentences))]
+        tokens = iter(self._tokens(texts))
+        asked = next(tokens)
+        pairs = []
+        for passage in passages:
+            told, own = next(tokens), [*islice(tokens, len(passage.sentences))]
+            pairs.append(pair(self._marks, asked, told, chosen(own, passage.scores, self.most)))
+        found: list[Read | None] = [None] * len(pairs)
+        for row, states in self._transformer.states([each.ids for each in pairs]):
+            found[row] = self._read(states, pairs[row])
+        return [each for each in found if each is not None]
 
     def _tokens(self, texts: list[str]) -> list[list[int]]:
         texts = [text[:MOST_CHARACTERS] for text in texts]
         return [each.ids for each in self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
 
-    def _score(self, states: FloatArray, question_tokens: int) -> float:
-        """Return the score of a pair from the states of its tokens, (tokens, dim)."""
+    def _read(self, states: FloatArray, pair: Pair) -> Read:
+        """Return what the states of a pair's tokens say, (tokens, dim)."""
         # Sums have the same cosine as means.
-        sums = np.stack([states[1 : 1 + question_tokens].sum(axis=0), states[1 + question_tokens :].sum(axis=0)])
-        question, passage = unit(sums)
-        score = states[0] @ self._head["weight"] + self._head["bias"] + self._head["scale"] * (question @ passage)
-        return float(score.item())
+        ranges = [(1, 1 + pair.asked), (1 + pair.asked, len(states)), *pair.sentences.values()]
+        question, passage, *sentences = unit(np.stack([states[begin:end].sum(axis=0) for begin, end in ranges]))
+        log_odds = states[0] @ self._head["weight"] + self._head["bias"] + self._head["scale"] * (question @ passage)
+        weight, scale = self._head["sentence_weight"], self._head["sentence_scale"]
+        marks = {
+            number: float((states[begin:end].mean(axis=0) @ weight + scale * (question @ own)).item())
+            for (number, (begin, end)), own in zip(pair.sentences.items(), sentences, strict=True)
+        }
+        return Read(float(log_odds.item()), marks)
 
 
 def save(
@@ -143,18 +210,18 @@ def save(
     head: Mapping[str, Any],
     *,
     name: str,
-    window: int,
+    most: int,
     tokenizer: bytes,
     transformer: bytes,
     training: Mapping[str, object] | None = None,
 ) -> None:
-    """Write a re-ranker's folder, or replace the model in it. Its weights have to be fitted afterwards.
+    """Write a re-ranker's folder, or replace the model in it.
 
     Args:
         folder: The folder.
         head: The `head` of `Reranker`.
         name: Name in tables.
-        window: The `window` of `Reranker`.
+        most: The `most` of `Reranker`.
         tokenizer: Content of the tokenizer's file.
         transformer: Content of the ONNX file.
         training: The training record.
@@ -166,25 +233,9 @@ def save(
         write_numbers(fresh / _HEAD, {key: np.asarray(array, np.float32) for key, array in head.items()})
         (fresh / _TOKENIZER).write_bytes(tokenizer)
         (fresh / _TRANSFORMER).write_bytes(transformer)
-        settings = {"kind": KIND, "format": FORMAT, "name": name, "window": window, "weights": {},
+        settings = {"kind": KIND, "format": FORMAT, "name": name, "most": most,
                     "sha256": digest_of_folders(fresh, *_FILES)}  # fmt: skip
         write_json(fresh / SETTINGS, {**settings, "training": dict(training or {})})
-
-
-def set_weights(folder: Path, weights: Mapping[str, float], training: Mapping[str, object]) -> None:
-    """Set the weights of a saved re-ranker.
-
-    Args:
-        folder: Folder of the re-ranker.
-        weights: The `weights` of `Reranker`.
-        training: Record of how they were fitted.
-
-    Raises:
-        ModelError: There is no such model.
-    """
-    settings = settings_of(folder, KIND, FORMAT)
-    record = {**settings.get("training", {}), "weights": dict(training)}
-    write_json(folder / SETTINGS, {**settings, "weights": dict(weights), "training": record})
 
 
 def load(folder: Path) -> Reranker:
@@ -202,7 +253,6 @@ def load(folder: Path) -> Reranker:
             open_tokenizer(folder / _TOKENIZER),
             read_numbers(folder / _HEAD),
             name=str(settings["name"]),
-            window=int(settings["window"]),
-            weights={str(key): float(value) for key, value in settings["weights"].items()},
+            most=int(settings["most"]),
             fingerprint=fingerprint_of(settings),
         )

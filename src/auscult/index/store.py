@@ -125,6 +125,10 @@ class StoredPassage(NamedTuple):
     vectors: npt.NDArray[np.float16]
     terms: bytes
 
+    def text_of(self, sentence: Sentence) -> str:
+        """Return the text of one of its sentences."""
+        return self.text[sentence.start - self.passage.start : sentence.end - self.passage.start]
+
 
 class Store:
     """An opened database.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -13,6 +12,7 @@ import numpy.typing as npt
 from auscult.documents import Passage
 from auscult.encoders import RERANKER
 from auscult.encoders.contract import FloatArray
+from auscult.encoders.reranker import Read
 from auscult.index.reader import GenerationReader
 from auscult.schema import Assertion
 from auscult.search.assertions import AssertionReader
@@ -21,6 +21,9 @@ from auscult.search.evidence import EVIDENCE
 from auscult.search.hits import Hit, SentenceScore
 from auscult.search.marks import Marker
 from auscult.search.subjects import AskedSubject
+
+Again = tuple[float, Read]
+"""What was added to a score, and what the re-ranker says of the passage."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +35,7 @@ class Weighed:
         weights: Weight of each evidence, (evidence,).
         probabilities: Probability that each passage answers.
         words: Share of each of the question's words, by idf.
-        reread: What the re-ranker added to each score, NaN for passages that it did not read; empty without it.
+        reread: What reading it again gave for each passage; None for those that were not.
         denied: What was taken from each score because the passage only denies the entity, at most 0.
         holding: Returns which of these words a text holds.
     """
@@ -41,7 +44,7 @@ class Weighed:
     weights: FloatArray
     probabilities: Sequence[float]
     words: Mapping[str, float]
-    reread: Sequence[float]
+    reread: Sequence[Again | None]
     denied: Sequence[float]
     holding: Callable[[str], frozenset[str]]
 
@@ -100,7 +103,9 @@ class Findings:
         """Return the numbers of a passage's sentences that are marked."""
         row = self.rows[number]
         stored = self.reader.stored(row)
-        return self.marker.marked(stored.passage, stored.text, stored.vectors, self.subject.others(row))
+        again = self.weighed.reread[number] if self.weighed is not None else None
+        read = again[1].sentences if again is not None else {}
+        return self.marker.marked(stored.passage, stored.text, stored.vectors, self.subject.others(row), read)
 
     def asserted(self, number: int) -> list[tuple[Assertion, ...]]:
         """Return what each sentence of a passage says of the query's entity; empty for one that does not mention it."""
@@ -125,7 +130,7 @@ class Findings:
             self.weighed,
             evidence=self.weighed.evidence[numbers],
             probabilities=[self.weighed.probabilities[number] for number in numbers],
-            reread=[self.weighed.reread[number] for number in numbers] if self.weighed.reread else [],
+            reread=[self.weighed.reread[number] for number in numbers],
             denied=[self.weighed.denied[number] for number in numbers],
         )
         rows, scores = [self.rows[number] for number in numbers], [self.scores[number] for number in numbers]
@@ -172,7 +177,7 @@ class Findings:
         sentences = []
         for place, (sentence, asserted) in enumerate(zip(stored.passage.sentences, self.asserted(number), strict=True)):
             of_entity, of_aspect, whole = shares[place]
-            words = stored.text[sentence.start - stored.passage.start : sentence.end - stored.passage.start]
+            words = stored.text_of(sentence)
             if self.weighed is not None:
                 whole += sum(self.weighed.words[term] for term in self.weighed.holding(words))
             sentences.append(
@@ -252,8 +257,8 @@ def _contributions(weighed: Weighed, number: int) -> dict[str, float]:
     """Return what each evidence adds to a passage's score."""
     shares = (weighed.evidence[number] * weighed.weights).tolist()
     contributions = {name: share for name, share in zip(EVIDENCE, shares, strict=True) if share}
-    if weighed.reread and not math.isnan(weighed.reread[number]):
-        contributions[RERANKER] = weighed.reread[number]
+    if (again := weighed.reread[number]) is not None:
+        contributions[RERANKER] = again[0]
     if weighed.denied[number]:
         contributions["denied"] = weighed.denied[number]
     return contributions

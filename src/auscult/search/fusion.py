@@ -7,6 +7,8 @@ divided by its spread over the collection, and that of its entities and aspects 
 (`search.evidence`), so that one w suits collections with titles and headings and those without. The surer a title of
 the collection and an aspect were read in a question, the more it is weighed as a query by entity and aspects is.
 
+The first hits of a question are read again by a re-ranker (`search.reranking`), where an encoder has weights for it.
+
 `search.certainty` computes the probability that a passage answers; its weights are kept here, with the others.
 
 A score does not depend on the other passages of a list, so that scores of different queries compare. The exception is
@@ -21,9 +23,10 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Any, Final, Protocol, runtime_checkable
+from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
+import numpy.typing as npt
 
 from auscult.encoders.contract import FloatArray
 from auscult.errors import ModelError
@@ -36,6 +39,7 @@ AS_PARTS: Final = 0.8
 """How much a question is weighed as a query by entity and aspects is, where both were read with certainty and the
 entity is a title of the collection. Of 0, 0.4, 0.8 and 1.2 the best with MedQuAD's training questions, with `fast`; on
 written questions of documents left out it changes nothing."""
+_SMALLEST: Final = 1e-6
 _SETS: Final[Mapping[str, Sequence[str]]] = {
     "parts": EVIDENCE,
     "words": EVIDENCE,
@@ -54,6 +58,49 @@ class BringsFusion(Protocol):
         ...
 
 
+class Rereading(NamedTuple):
+    """How much it counts what a re-ranker says, whose log odds for a passage are r.
+
+        added to the score        order · log(1 + exp(r))
+        log odds of an answer     certainty · (those before) + log_odds · r + ahead · a + bias
+
+    a is the log of the passage's share of the sum of exp(score), over the passages that were read again.
+
+    Attributes:
+        order: Not negative, as `certainty`, `log_odds` and `ahead`.
+        certainty: Of the log odds that an answer had before.
+        log_odds: Of the re-ranker's log odds.
+        ahead: Of how far the passage is ahead of the others.
+        bias: Added to the sum.
+    """
+
+    order: float
+    certainty: float
+    log_odds: float
+    ahead: float
+    bias: float
+
+    def added(self, log_odds: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return what is added to the scores of passages, (passages,), never negative."""
+        added: npt.NDArray[np.float64] = self.order * np.logaddexp(0, log_odds)
+        return added
+
+    def probabilities(
+        self, before: Sequence[float], log_odds: npt.NDArray[np.float64], ahead: FloatArray
+    ) -> list[float]:
+        """Return the probability that each passage answers.
+
+        Args:
+            before: The probability before it was read again.
+            log_odds: The re-ranker's log odds, (passages,).
+            ahead: How far it is ahead, a above, (passages,).
+        """
+        likely = np.clip(np.array(before, np.float64), _SMALLEST, 1 - _SMALLEST)
+        totals = self.certainty * np.log(likely / (1 - likely)) + self.log_odds * log_odds + self.ahead * ahead
+        found: list[float] = (1 / (1 + np.exp(-totals - self.bias))).tolist()
+        return found
+
+
 @dataclass(frozen=True, slots=True)
 class Fusion:
     """Weights of the evidence.
@@ -64,6 +111,7 @@ class Fusion:
         certainty: For the probability, of questions in words, (certainty + 1,); the last is c_0.
         certainty_of_parts: The same of queries by entity and aspects.
         usual: Background of questions over a usual collection.
+        rereading: For what a re-ranker says of first hits of questions in words; None where none is asked.
     """
 
     parts: FloatArray
@@ -71,6 +119,7 @@ class Fusion:
     certainty: FloatArray
     certainty_of_parts: FloatArray
     usual: Background = NO_BACKGROUND
+    rereading: Rereading | None = None
 
     @classmethod
     def of(cls, encoder: object) -> Fusion:
@@ -96,13 +145,15 @@ class Fusion:
             )
             strange = {name for part, names in _SETS.items() for name in saved[part]} - {*CERTAINTY, "bias"}
             usual = Background.from_json(saved.get("background", {}))
+            read = saved.get("rereading")
+            rereading = None if read is None else Rereading(**{name: float(value) for name, value in read.items()})
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ModelError(f"weights of evidence in {FILE}", f"{error!r}", "copy or fit the model again") from error
         every = np.concatenate([parts, words, certainty, of_parts, usual.mean, usual.deviation])
         if strange or not (np.isfinite(every).all() and min(parts.min(), words.min()) >= 0):
             got = f"'{min(strange)}'" if strange else "a weight below 0, or no number"
             raise ModelError(f"weights of {', '.join(CERTAINTY)}", got, "update auscult, or fit the model again")
-        return cls(parts[:-1], words[:-1], certainty, of_parts, usual)
+        return cls(parts[:-1], words[:-1], certainty, of_parts, usual, rereading)
 
     def to_json(self) -> dict[str, Any]:
         """Return the weights as `from_json` reads them."""
@@ -112,7 +163,10 @@ class Fusion:
                 name: round(float(weight), 4) for name, weight in zip((*names, "bias"), weights, strict=False) if weight
             }
             for (part, names), weights in sets
-        } | {"background": self.usual.to_json()}
+        } | {
+            "background": self.usual.to_json(),
+            **({"rereading": self.rereading._asdict()} if self.rereading is not None else {}),
+        }
 
     def weights(self, query: Query) -> FloatArray:
         """Return the weight of each evidence for a query, (evidence,)."""

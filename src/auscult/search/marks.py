@@ -13,6 +13,9 @@ question that no marked one holds:
 
     its score / the best score + the share of such words >= NEAR
 
+In a passage that a re-ranker read (`search.reranking`), it says which sentence holds the answer. The likeliest is
+marked, and others that are at least ALIKE times as likely.
+
 At most MOST are marked, all within REACH letters of the best. Then a marked list item brings its lead-in ("Symptoms
 include:"). A marked lead-in brings the items within REACH, if it is the best sentence or none of its items is marked.
 If no sentence of several scores above 0, none is marked.
@@ -23,7 +26,9 @@ and of MedQuAD's training documents. Others near them do as well. `benchmarks/ma
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -38,6 +43,7 @@ from auscult.understanding import Query
 LITTLE: Final = 0.25
 COSINES: Final = 0.5
 NEAR: Final = 0.92
+ALIKE: Final = 0.5
 MOST: Final = 3
 REACH: Final = 1_000
 EXCERPT: Final = 360
@@ -76,6 +82,7 @@ class Marker:
         text: str,
         vectors: npt.NDArray[np.floating],
         others: frozenset[int] = frozenset(),
+        read: Mapping[int, float] = MappingProxyType({}),
     ) -> frozenset[int]:
         """Return the numbers of the sentences of a passage that are marked.
 
@@ -84,8 +91,12 @@ class Marker:
             text: Text of the passage.
             vectors: Vectors of its sentences, (sentences, dim).
             others: Numbers of sentences about another subject (`search.subjects`), which are never marked.
+            read: What a re-ranker says of sentences, by number (`encoders.reranker.Read`); empty without one.
         """
         sentences = passage.sentences
+        if likely := {number: odds for number, odds in read.items() if number not in others}:
+            best = _likeliest(likely, sentences)
+            return frozenset(_with_lists(best, sentences, text, passage.start) - others)
         sentence_terms = [
             self._holding(text[sentence.start - passage.start : sentence.end - passage.start]) for sentence in sentences
         ]
@@ -119,6 +130,14 @@ class Marker:
 
     def _share(self, terms: frozenset[str]) -> float:
         return sum(map(self._weights.__getitem__, terms))
+
+
+def _likeliest(read: Mapping[int, float], sentences: Sequence[Sentence]) -> list[int]:
+    """Return the numbers of the sentences that most likely hold the answer, the likeliest first."""
+    order = sorted(read, key=lambda number: (-read[number], number))
+    least = read[order[0]] + math.log(ALIKE)
+    near = [each for each in order if read[each] >= least and _stretch(sentences, each, order[0]) <= REACH]
+    return near[:MOST]
 
 
 def _stretch(sentences: Sequence[Sentence], one: int, other: int) -> int:

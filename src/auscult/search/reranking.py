@@ -1,96 +1,66 @@
-"""Re-ranking of the first hits: the re-ranker's probability is one more evidence.
+"""Read the first hits of a question again, together with it: one more evidence, which also marks sentences.
 
-    score + w · sigmoid(r)      r: the log odds that a passage answers, by `encoders.reranker`
+    score + w · log(1 + exp(r))      r: the log odds that the passage answers, by `encoders.reranker`
 
-w is 0 or more, so that a re-ranked passage never falls behind one that was not read. The re-ranker brings one w for
-questions in words and one for entity and aspect, fitted as the other weights are (`fitting.fit_reranker`).
-
-The re-ranker reads the beginning of a passage that is longer than its window: that is where passages name their topic.
+What is added is never negative, so that a passage never falls behind one that was not read. How much it counts, and
+what it says of the probability that a passage answers, is fitted with the other weights (`fusion.Rereading`). The
+re-ranker learned from questions in words; other queries are not read again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from auscult.encoders.contract import FloatArray
-from auscult.encoders.general.encoder import question_of
-from auscult.encoders.reranker import Reranker, label
-from auscult.errors import ModelError
+from auscult.encoders.reranker import Excerpt, Read, Reranker, label
 from auscult.index import GenerationReader
-from auscult.understanding import Query
+from auscult.index.store import StoredPassage
 
-FIRST: Final = 16
-"""How many hits are re-ranked where models are measured."""
+FIRST: Final = 8
+"""How many hits are read again unless a search says how many."""
 
 
-def read_again(
-    reranker: Reranker, reader: GenerationReader, query: Query, rows: Sequence[int]
-) -> npt.NDArray[np.float64]:
-    """Return what the re-ranker adds to the scores of passages, (rows,), never negative.
+class Asked(NamedTuple):
+    """What passages and their sentences are compared with.
+
+    Attributes:
+        question: The question in words.
+        vector: Its vector, (dim,).
+        words: Share of each of its words, by idf.
+        holding: Returns which of these words a text holds.
+    """
+
+    question: str
+    vector: FloatArray
+    words: Mapping[str, float]
+    holding: Callable[[str], frozenset[str]]
+
+    def nearness(self, stored: StoredPassage) -> npt.NDArray[np.float64]:
+        """Return how near the sentences of a passage are, (sentences,): cosine, and the share of words they hold."""
+        near: npt.NDArray[np.float64] = stored.vectors.astype(np.float64) @ self.vector.astype(np.float64)
+        for place, sentence in enumerate(stored.passage.sentences):
+            near[place] += sum(self.words[term] for term in self.holding(stored.text_of(sentence)))
+        return near
+
+
+def read_again(reranker: Reranker, reader: GenerationReader, asked: Asked, rows: Sequence[int]) -> list[Read]:
+    """Return what a re-ranker says of passages.
 
     Args:
         reranker: The re-ranker.
         reader: Reader of the index.
-        query: The query, understood.
+        asked: The question.
         rows: Rows of the passages.
-
-    Raises:
-        ModelError: The re-ranker's weights were never fitted.
     """
-    if kind(query) not in reranker.weights:
-        remedy = "fit them (benchmarks/fit_reranker.py), or copy the model again"
-        raise ModelError("a re-ranker with weights", f"'{reranker.name}' without", remedy)
-    return reranker.weights[kind(query)] * probabilities(reranker, reader, query, rows)
-
-
-def with_first_read_again(
-    reranker: Reranker, reader: GenerationReader, query: Query, scores: FloatArray, rows: npt.NDArray[np.int64]
-) -> FloatArray:
-    """Return the scores of passages after re-ranking the best `FIRST` of them, (rows,).
-
-    Args:
-        reranker: The re-ranker.
-        reader: Reader of the index.
-        query: The query, understood.
-        scores: Scores of the passages, (rows,).
-        rows: Rows of passages with a sentence, each once.
-
-    Raises:
-        ModelError: The re-ranker's weights were never fitted.
-    """
-    first = np.argsort(-scores, kind="stable")[:FIRST]
-    reranked = scores.astype(np.float32)
-    reranked[first] += read_again(reranker, reader, query, rows[first].tolist())
-    return reranked
-
-
-def kind(query: Query) -> str:
-    """Return the kind of a query, which selects its weight: "words" for a question in words, else "parts"."""
-    return "words" if query.text else "parts"
-
-
-def probabilities(
-    reranker: Reranker, reader: GenerationReader, query: Query, rows: Sequence[int], hidden: Collection[int] = ()
-) -> npt.NDArray[np.float64]:
-    """Return the re-ranker's probability that each passage answers, (rows,).
-
-    Args:
-        reranker: The re-ranker.
-        reader: Reader of the index.
-        query: The query, understood.
-        rows: Rows of the passages.
-        hidden: Rows whose title and heading the re-ranker does not read.
-    """
-    passages = []
+    excerpts = []
     for row in rows:
+        stored = reader.stored(row)
         title = reader.document_record(reader.passage_documents[row]).title
-        heading = "" if row in hidden else label(title, reader.passage(row).heading)
-        passages.append((heading, reader.passage_text(row)))
-    probability: npt.NDArray[np.float64] = 1 / (
-        1 + np.exp(-reranker.score(question_of(query), passages).astype(np.float64))
-    )
-    return probability
+        sentences = [stored.text_of(sentence) for sentence in stored.passage.sentences]
+        told = label(title, stored.passage.heading)
+        excerpts.append(Excerpt(told, sentences, asked.nearness(stored).tolist()))
+    return reranker.read(asked.question, excerpts)

@@ -6,7 +6,7 @@ vectors alone, as its paper does: for CDV, mean sentence cosine (arnold2020 Eq. 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
@@ -18,7 +18,7 @@ import numpy.typing as npt
 from auscult.concepts import Autocomplete, EntityResolver, KnowledgeBase
 from auscult.encoders import load_model, load_reranker
 from auscult.encoders.contract import DocumentEncoder, ExpandsTexts, FloatArray, Terms
-from auscult.encoders.reranker import Reranker
+from auscult.encoders.reranker import Read, Reranker
 from auscult.engines import open_index, without_shares
 from auscult.errors import ModelError, QueryError, ShareAwayError
 from auscult.index import GroupBy, ModelRecord, PassageIndex, Where
@@ -30,11 +30,12 @@ from auscult.schema import Assertion
 from auscult.search.assertions import DENIED, AssertionReader, is_name_alone, names_asked
 from auscult.search.certainty import FIRST, SAMPLED, Background, asked_and_held, shares_of_first
 from auscult.search.evidence import READ_BY_SENTENCE, SENTENCE, Reasons, best_sentences, question_terms
-from auscult.search.findings import Findings, Weighed, directions
+from auscult.search.findings import Again, Findings, Weighed, directions
 from auscult.search.fusion import Fusion
 from auscult.search.hits import Hit, Ranking
 from auscult.search.marks import Marker
-from auscult.search.reranking import read_again
+from auscult.search.reranking import FIRST as READ_AGAIN
+from auscult.search.reranking import Asked, read_again
 from auscult.search.subjects import AskedSubject
 from auscult.understanding import Query, QuestionParser
 from auscult.understanding.aspects import ReadsAspects
@@ -61,7 +62,8 @@ class SearchOptions:
         where: Only documents with these values of fields (`PassageIndex.search`); empty for all.
         documents: Only documents of these ids; empty for all.
         scoring: "fused" ranks by all evidence, "model" by the model's vectors alone.
-        rerank: Number of first hits to rank again, read together with the question.
+        rerank: Number of first hits of a question in words to read again, together with it; 0 for as many as the
+            index's model does: 8 with the shipped ones, none with others.
         assertions: Leave out hits that mention the entity but say none of these of it (`search.assertions`).
     """
 
@@ -82,7 +84,7 @@ class Searcher:
     Args:
         index: An opened index.
         encoder: The model that made it.
-        reranker: Ranks first hits again, if an option says so; None for the shipped one.
+        reranker: Reads first hits of questions in words again; None for the shipped one.
 
     Raises:
         IndexFolderError: The encoder is not the index's model.
@@ -98,6 +100,8 @@ class Searcher:
         self._whole: Searcher | None = None
         self._is_part = False
         self._parts: dict[frozenset[int], Searcher] = {}
+        # The last question, and what reading passages again gave, by row.
+        self._last_read: tuple[tuple[str, bytes], dict[int, Read]] = ("", b""), {}
 
     @classmethod
     def open(
@@ -303,40 +307,46 @@ class Searcher:
         if options.scoring == "model":
             return self._find_by_model(query, k, options)
         reader, parts = self.index.reader, self.index.manifest.model.parts
-        rerank = options.rerank
         vector = self.vectors([query])[0] if encoded is None else encoded
         words = reader.words.shares(question_terms(query))
+        asked = Asked(query.text, vector, words, analyse.holding(words))
+        read_first = self._read_first(query, options)
         reasons, background = self._reasons(query, vector)
         assertions, is_name = AssertionReader(names_asked(query)), is_name_alone(query)
-        most = max(k, rerank, READ_BY_SENTENCE if is_name else 0)
+        most = max(k, read_first, READ_BY_SENTENCE if is_name else 0)
         rows, scores, evidence, first = self._best(query, vector, reasons, most, options)
         first_ten = shares_of_first(scores, first)
-        reread: list[float] = []
-        if rerank:
-            shares = read_again(self.reranker, reader, query, rows[:rerank].tolist())
-            scores[: len(shares)] += shares
-            order = np.argsort(-scores, kind="stable")[:k]
-            reread = np.append(shares, np.full(len(rows) - len(shares), np.nan))[order].tolist()
-            rows, scores, evidence, first_ten = rows[order], scores[order], evidence[order], first_ten[order]
+        again, log_odds = self._read_again(asked, rows[:read_first])
+        added = np.zeros(len(rows), scores.dtype)
+        added[: len(again)] = [each[0] for each in again]
+        scores = scores + added
         denied = np.zeros(len(rows), scores.dtype)
         if is_name:
             denies = [assertions.denies(reader.passage(row), reader.passage_text(row)) for row in rows.tolist()]
             denied[denies] = (DENIED - 1) * np.maximum(scores[denies], 0)
-            order = np.argsort(-(scores + denied), kind="stable")[:k]
-            reread = [reread[place] for place in order] if reread else reread
-            denied, evidence, first_ten = denied[order], evidence[order], first_ten[order]
-            rows, scores = rows[order], scores[order] + denied
-        shares_held = asked_and_held(self.index, query, rows)
+        order = np.argsort(-(scores + denied), kind="stable")[:k]
+        evidence = evidence[order]
+        chances = self.fusion.probabilities(
+            evidence * reasons.spread,
+            asked_and_held(self.index, query, rows[order]),
+            first_ten[order],
+            background,
+            in_words=bool(query.text),
+        )
+        if again and self.fusion.rereading is not None:
+            ahead = shares_of_first(scores[order], scores[: len(again)])
+            # What was not read again counts as what says least.
+            read_odds = np.append(log_odds, np.full(len(rows) - len(again), log_odds.min()))[order]
+            chances = self.fusion.rereading.probabilities(chances, read_odds, ahead)
+        rows, scores = rows[order], (scores + denied)[order]
         weighed = Weighed(
             evidence=evidence,
             weights=self.fusion.weights(query),
-            probabilities=self.fusion.probabilities(
-                evidence * reasons.spread, shares_held, first_ten, background, in_words=bool(query.text)
-            ),
+            probabilities=chances,
             words=words,
-            reread=reread,
-            denied=denied.tolist(),
-            holding=analyse.holding(words),
+            reread=[again[place] if place < len(again) else None for place in order.tolist()],
+            denied=denied[order].tolist(),
+            holding=asked.holding,
         )
         return Findings(
             reader=reader,
@@ -349,6 +359,40 @@ class Searcher:
             assertions=assertions,
             weighed=weighed,
         )
+
+    def _read_again(self, asked: Asked, rows: RowArray) -> tuple[list[Again], npt.NDArray[np.float64]]:
+        """Return what reading passages again gives, and the re-ranker's log odds, (rows,)."""
+        if not len(rows) or self.fusion.rereading is None:
+            return [], np.zeros(0)
+        reads = self._reads(asked, rows.tolist())
+        log_odds = np.array([each.log_odds for each in reads], np.float64)
+        return [*zip(self.fusion.rereading.added(log_odds).tolist(), reads, strict=True)], log_odds
+
+    def _reads(self, asked: Asked, rows: Sequence[int]) -> list[Read]:
+        """Return what the re-ranker says of passages; kept for the last question, which limits of spans ask again."""
+        key = asked.question, asked.vector.tobytes()
+        last, known = self._last_read
+        known = dict(known) if last == key else {}
+        new = [row for row in rows if row not in known]
+        known.update(zip(new, read_again(self.reranker, self.index.reader, asked, new), strict=True))
+        self._last_read = key, known
+        return [known[row] for row in rows]
+
+    def _read_first(self, query: Query, options: SearchOptions) -> int:
+        """Return how many first hits are read again.
+
+        Raises:
+            QueryError: An option says how many, and no question in words is asked.
+            ModelError: An option says how many, and the index's model has no weights for what a re-ranker says.
+        """
+        if not options.rerank:
+            return READ_AGAIN if query.text and self.fusion.rereading is not None else 0
+        if not query.text:
+            raise QueryError("a question in words, to read hits again with", "none", "ask one, or leave --rerank out")
+        if self.fusion.rereading is None:
+            remedy = "use 'fast' or 'best', or fit them (benchmarks/fit_rereading.py)"
+            raise ModelError("a model with weights for re-ranking", f"'{self.encoder.name}' without", remedy)
+        return options.rerank
 
     def _find_asserting(self, query: Query, k: int, options: SearchOptions, encoded: FloatArray | None) -> Findings:
         """Return the k best findings that the filter of assertions lets through, from as many as are needed."""
@@ -410,9 +454,14 @@ class Searcher:
         """
         reader = self.index.reader
         words = reader.words.shares(question_terms(query))
-        marker = Marker(query, self.vectors([query])[0], self.index.manifest.model.parts, words)
+        vector = self.vectors([query])[0]
+        marker = Marker(query, vector, self.index.manifest.model.parts, words)
         others = (subject or AskedSubject(query, reader)).others(row)
-        return marker.marked(reader.passage(row), reader.passage_text(row), reader.sentence_vectors(row), others)
+        read: Mapping[int, float] = {}
+        if self._read_first(query, DEFAULT_OPTIONS):
+            asked = Asked(query.text, vector, words, analyse.holding(words))
+            read = self._reads(asked, [row])[0].sentences
+        return marker.marked(reader.passage(row), reader.passage_text(row), reader.sentence_vectors(row), others, read)
 
     def gather(self, query: Query) -> tuple[FloatArray, FloatArray, Background]:
         """Return a query's vector, (dim,), the evidence of all passages, and how that is distributed over a sample.
@@ -425,6 +474,22 @@ class Searcher:
         vector = self.vectors([query])[0]
         reasons, background = self._reasons(query, vector)
         return vector, self._weighed(query, vector, reasons, None, self.index.best), background
+
+    def with_first_read_again(self, query: Query, vector: FloatArray, scores: FloatArray, rows: RowArray) -> FloatArray:
+        """Return the scores of passages after the best of them are read again, if the model does so, (rows,).
+
+        Args:
+            query: The query, understood.
+            vector: Its vector, (dim,).
+            scores: Scores of the passages, (rows,).
+            rows: Rows of passages with a sentence, each once.
+        """
+        words = self.index.reader.words.shares(question_terms(query))
+        first = np.argsort(-scores, kind="stable")[: self._read_first(query, DEFAULT_OPTIONS)]
+        again, _ = self._read_again(Asked(query.text, vector, words, analyse.holding(words)), rows[first])
+        reranked = scores.copy()
+        reranked[first] += np.array([added for added, _ in again], scores.dtype)
+        return reranked
 
     def _reasons(self, query: Query, vector: FloatArray) -> tuple[Reasons, Background]:
         """Return what computes the evidence, for a question in words divided by its spread, and the background."""
@@ -509,7 +574,12 @@ class Searcher:
             if vector is not None:
                 rows, scores = self.index.search(vector, k, group_by=group_by)
             else:
-                rows, scores = self.index.best(self.fusion.scores(query, self.gather(query)[1]), k, group_by=group_by)
+                asked, evidence, _ = self.gather(query)
+                most = max(k, self._read_first(query, DEFAULT_OPTIONS))
+                rows, scores = self.index.best(self.fusion.scores(query, evidence), most, group_by=group_by)
+                reranked = self.with_first_read_again(query, asked, scores.astype(np.float32), rows)
+                order = np.argsort(-reranked, kind="stable")[:k]
+                rows, scores = rows[order], reranked[order].astype(np.float64)
             passage_ids = tuple(self.index.reader.passage_id(row) for row in rows.tolist())
             rankings.append(Ranking(query.query_id, passage_ids, tuple(scores.tolist())))
         return rankings

@@ -67,8 +67,7 @@ def evaluate(
             "-m",
             help="`bm25`, `tfidf`, `ql`, `cdv`, a model folder, or `cosine:VECTORS` (`cosine-idf:`, `cosine-q:`) "
             "with a file of word vectors. Repeatable. MODEL:parts also ranks by the entity half and by the "
-            "aspect half; MODEL:fused by all evidence but titles and headings; MODEL:fused:FOLDER adds a "
-            "re-ranker.",
+            "aspect half; MODEL:fused by all evidence but titles and headings.",
         ),
     ] = None,
     protocol: Annotated[

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from auscult.concepts.opening import find_for_questions
-from auscult.encoders import RERANKER, SHIPPED, kind_of, load_model, load_reranker, model_folder, training_record
+from auscult.encoders import SHIPPED, kind_of, load_model, model_folder, training_record
 from auscult.encoders.contract import Precision
 from auscult.errors import ConfigError, ModelError
 from auscult.files.reading import digest_of_file
@@ -67,8 +67,7 @@ def open_contenders(
             sentence-transformers folder. The last, and word vectors, count as untrained, because their training is
             unknown and was not for this task; a record names the encoder. "MODEL:parts" also opens the model's entity
             half and aspect half as further contenders. "MODEL:fused" opens the fusion of all evidence with the model
-            (`fitting.fused_scorer`) instead; "MODEL:fused:FOLDER" also re-ranks the first hits with the re-ranker of
-            FOLDER.
+            (`fitting.fused_scorer`) instead.
         corpus: The corpus of the evaluation, as `open_corpus` takes it; decides the track.
         split: The split of the queries.
         track: "zero-shot" or "adapted", where the model's own training record does not say.
@@ -86,7 +85,7 @@ def open_contenders(
         return [Contender(scorer=LEXICAL[model](), track="untrained")]
     if (cosine := _cosine(model)) is not None:
         return [_open_cosine(*cosine)]
-    model, wish, reader = _wished(model)
+    model, wish = _wished(model)
     if wish and model in LEXICAL:
         raise ConfigError("a model that makes vectors", f"'{model}{wish}'", f"name '{model}' alone")
     if model not in SHIPPED and not Path(model).exists():
@@ -109,24 +108,13 @@ def open_contenders(
         return [ready(scorer=trained, track=own, fingerprint=trained.fingerprint, training=training)]
     encoder = load_model(model)
     if wish == FUSED:
-        reranker = load_reranker(reader) if reader else None
         fused = FusedScorer(
             encoder,
             knowledge_base=find_for_questions(),
-            reranker=reranker,
             hide_names=names == "hidden",
             progress=progress,
         )
-        prints = encoder.fingerprint
-        if reranker is not None:
-            reader_training = training_record(model_folder(reader))
-            if (
-                track_on(reader, reader_training, corpus, split, user_track=track, folder=model_folder(reader))
-                == "adapted"
-            ):
-                own = "adapted"
-            training, prints = {**training, RERANKER: reader_training}, f"{prints} {reranker.fingerprint}"
-        return [Contender(scorer=fused, track=own, fingerprint=prints, training=training)]
+        return [Contender(scorer=fused, track=own, fingerprint=encoder.fingerprint, training=training)]
     scorer = EncoderScorer(encoder, progress=progress)
     contenders = [Contender(scorer=scorer, track=own, fingerprint=encoder.fingerprint, training=training)]
     # A model with a single part is the same as that part.
@@ -135,13 +123,10 @@ def open_contenders(
     return contenders
 
 
-def _wished(model: str) -> tuple[str, str, str]:
-    """Return a model's name, its suffix, and a re-ranker's folder; empty strings for missing parts."""
-    name, wish, reader = model.partition(f"{FUSED}:")
-    if wish and reader:
-        return name, FUSED, reader
+def _wished(model: str) -> tuple[str, str]:
+    """Return a model's name, and its suffix, which may be empty."""
     wish = next((each for each in (_PARTS, FUSED) if model.endswith(each)), "")
-    return model.removesuffix(wish), wish, ""
+    return model.removesuffix(wish), wish
 
 
 def _cosine(model: str) -> tuple[str, Path] | None:

@@ -41,7 +41,6 @@ KINDS: Mapping[str, tuple[str, str, str]] = {
     "general": ("general.experiment", "read_general_experiment", "general.build"),
     "general-adapted": ("general.experiment", "read_adapted_experiment", "general.adapting"),
     "mlm": ("masked.experiment", "read_masked_experiment", "masked.build"),
-    "reranker": ("reranker.experiment", "read_reranker_experiment", "reranker.build"),
 }
 # Any other name is a ranker's; users may register rankers.
 _RANKER = ("rankers.experiment", "read_ranking_experiment", "rankers.build")

@@ -42,7 +42,6 @@ from auscult.concepts import KnowledgeBase
 from auscult.documents import Document
 from auscult.encoders.contract import DocumentEncoder, FloatArray
 from auscult.encoders.general.encoder import GeneralEncoder
-from auscult.encoders.reranker import Reranker
 from auscult.errors import DataError, naming_extra
 from auscult.index.manifest import CURRENT
 from auscult.ingest.building import build_index
@@ -59,7 +58,6 @@ from auscult.search.certainty import (
 )
 from auscult.search.evidence import EVIDENCE, SENTENCE, best_sentences
 from auscult.search.fusion import Fusion, sureness
-from auscult.search.reranking import kind, probabilities
 from auscult.search.searcher import Searcher
 from auscult.understanding import Query
 from auscult_lab.fitting.own_questions import OwnQuestion, own_questions
@@ -68,10 +66,6 @@ FITTED_ON: Final = 300
 """Documents of each collection that questions are made of and asked of: enough of each kind, and read in minutes."""
 QUESTIONS: Final = 2_000
 """Asked of each index."""
-RERANKED: Final = 32
-"""How many first hits a re-ranker's weights are fitted on."""
-RERANKED_QUESTIONS: Final = 300
-"""Asked of each index for these."""
 HIDDEN: Final = ("question_label", "entity_title", "aspect_heading")
 """What titles and headings say."""
 HIDING: Final = (0.5, 0.25, 0.25)
@@ -303,39 +297,6 @@ def _order(self_made: Sequence[Candidates], people: Sequence[Sequence[Candidates
 def _telling(asked: Sequence[Candidates]) -> list[Candidates]:
     """Return the questions whose candidates include both answers and others."""
     return [each for each in asked if each.relevant.any() and not each.relevant.all()]
-
-
-def fit_reranker(
-    searchers: Iterable[Searcher], reranker: Reranker, questions: int = RERANKED_QUESTIONS, seed: int = 0
-) -> dict[str, float]:
-    """Return the weights of a re-ranker's scores beside the fused scores, by kind of query (`reranking.kind`).
-
-    Titles and headings that are hidden from the evidence are hidden from the re-ranker.
-
-    Args:
-        searchers: Searchers with the encoder that the re-ranker will be used with.
-        reranker: Reads the first hits.
-        questions: Number of questions per index.
-        seed: Seed of all random draws.
-    """
-    chance = np.random.default_rng(seed)
-    by_kind: dict[str, list[Candidates]] = {}
-    for searcher in searchers:
-        for question in own_questions(searcher, questions, seed):
-            evidence, _, hidden, _ = partly_hidden(searcher, question, chance)
-            scores = searcher.fusion.scores(question.query, evidence)
-            rows, _ = searcher.index.best(scores, RERANKED)
-            read = probabilities(reranker, searcher.index.reader, question.query, rows.tolist(), set(hidden.tolist()))
-            relevant = np.isin(rows, question.relevant)
-            if relevant.any() and not relevant.all():
-                both = np.stack([scores[rows], read], axis=1).astype(np.float32)
-                reranked = Candidates(both, relevant, relevant, bool(question.query.entity))
-                by_kind.setdefault(kind(question.query), []).append(reranked)
-    # Here, too, self-made questions in words repeat words of their passage.
-    shares = {"words": SHARE}
-    return {
-        name: round(shares.get(name, 1.0) * float(_ranking([some], given=1)[0]), 4) for name, some in by_kind.items()
-    }
 
 
 def _ranking(

@@ -16,19 +16,17 @@ from tempfile import TemporaryDirectory
 from auscult.concepts import KnowledgeBase
 from auscult.documents import Document
 from auscult.encoders.contract import DocumentEncoder, FloatArray
-from auscult.encoders.reranker import Reranker
 from auscult.errors import DataError, ModelError
 from auscult.ingest.building import build_index
 from auscult.search.fusion import Fusion
-from auscult.search.reranking import with_first_read_again
 from auscult.search.searcher import Searcher
 from auscult.understanding import Query
 from auscult_lab.scorers.passage_rows import rows_of
 
 
-def searched_with(encoder: DocumentEncoder, reranker: Reranker | None = None) -> str:
+def searched_with(encoder: DocumentEncoder) -> str:
     """Return its name in tables."""
-    return f"auscult search, {encoder.name}" + (", re-ranked" if reranker is not None else "")
+    return f"auscult search, {encoder.name}"
 
 
 class FusedScorer:
@@ -37,7 +35,6 @@ class FusedScorer:
     Args:
         encoder: Encodes passages and queries.
         knowledge_base: Gives synonyms, and recognises entities in questions.
-        reranker: Re-ranks the first of the passages to rank (`reranking.FIRST`).
         hide_names: Whether to hide titles and headings, and the text of queries with entity and aspects.
         progress: Called with the number of documents encoded so far.
     """
@@ -47,14 +44,12 @@ class FusedScorer:
         encoder: DocumentEncoder,
         *,
         knowledge_base: KnowledgeBase | None = None,
-        reranker: Reranker | None = None,
         hide_names: bool = True,
         progress: Callable[[int], None] | None = None,
     ) -> None:
-        self.name = searched_with(encoder, reranker)
+        self.name = searched_with(encoder)
         self._encoder = encoder
         self._known = knowledge_base
-        self._reranker = reranker
         self._hides = hide_names
         self._progress = progress
         self._place: TemporaryDirectory[str] | None = None
@@ -101,12 +96,10 @@ class FusedScorer:
         if self._hides and query.entity and query.aspects:
             query = replace(query, text="")
         understood = searcher.understand(query).query
-        scores = searcher.fusion.scores(understood, searcher.gather(understood)[1])
+        vector, evidence, _ = searcher.gather(understood)
+        scores = searcher.fusion.scores(understood, evidence)
         scores[searcher.index.reader.wordless] = self._lowest
-        sums: FloatArray = scores[rows]
-        if self._reranker is not None:
-            sums = with_first_read_again(self._reranker, searcher.index.reader, understood, sums, rows)
-        return sums
+        return searcher.with_first_read_again(understood, vector, scores[rows], rows)
 
     def _read(self, documents: Iterable[Document]) -> Iterator[Document]:
         """Yield documents as they are indexed."""

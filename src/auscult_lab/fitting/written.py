@@ -81,6 +81,17 @@ def written_candidates(
     return _candidates(searcher, asked, documents, misses, seed)
 
 
+def written_questions(
+    searcher: Searcher, collection: str, documents: Sequence[Document], folder: Path, seed: int
+) -> Iterator[OwnQuestion]:
+    """Return a collection's questions and near misses, as a search understands them.
+
+    Its arguments are those of `written_candidates`.
+    """
+    misses = (_unanswered(searcher, each) for each in _near_misses(collection, folder, seed))
+    return chain(_answered(searcher, _questions(collection, folder), documents), misses)
+
+
 def _candidates(
     searcher: Searcher,
     asked: Sequence[WrittenQuestion],

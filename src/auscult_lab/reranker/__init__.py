@@ -1,1 +1,1 @@
-"""Training of the re-ranker, a transformer that reads question and passage together, from titles and headings."""
+"""A re-ranker learns from written questions: which of the first hits of a search answers, and by which sentence."""

@@ -1,89 +1,76 @@
-"""Training a re-ranker: it learns, comes out whole and goes on after a kill; what does not answer is asked beside."""
+"""Training a re-ranker: it learns which hit answers, and by which sentence."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
-from auscult.documents import Document
 from auscult.encoders import load_reranker, training_record
-from auscult_lab.families.table import train
-from auscult_lab.general.reading import reader_of
+from auscult.encoders.reranker import Excerpt
 from auscult_lab.modules.backbone import open_backbone
-from auscult_lab.reranker.data import RerankerExamples
-from auscult_lab.reranker.experiment import RerankerExperiment
-from leaflets import leaflets
+from auscult_lab.reranker.lessons import Lesson, Pairs, Seen, nearer_first
+from auscult_lab.reranker.network import RerankerNetwork
+from auscult_lab.reranker.saving import save_network
+from auscult_lab.reranker.training import RerankerSettings, found_first, train
 from tiny_bert import save_tiny_bert
 
-
-@pytest.fixture(scope="module")
-def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save_tiny_bert(tmp_path_factory.mktemp("bert") / "encoder", width=64, limit=96)
+DISEASES = ("gout", "asthma", "fever")
+ASPECTS = {"signs": "people feel pain", "causes": "a gene causes it"}
 
 
-def experiment(corpus: Path, encoder: Path, **training: Any) -> RerankerExperiment:
-    choice = {"epochs": 3, "questions": 48, "passages": 4, "window": 64, "frozen": 0, "learning_rate": 0.0005,
-              "precision": "float32"}  # fmt: skip
-    return RerankerExperiment.model_validate({
-        "name": "reranker", "model": "reranker", "track": "zero-shot", "corpora": [{"name": str(corpus)}],
-        "validation": {"corpora": [str(corpus)], "documents": 4}, "knowledge": None, "encoder": str(encoder),
-        "window": 96, "training": choice | training,
-    })  # fmt: skip
+def lesson(disease: str, aspect: str) -> Lesson:
+    """Return a question about an aspect of a disease, with passages on the other aspect and on other diseases."""
+
+    def seen(name: str, other: str) -> Seen:
+        sentences = (f"{name} is here", f"with {name} {ASPECTS[other]}", "and slowly")
+        return Seen(f"{name} {other}", f"{name}.", sentences, (0.0, 0.0, 0.0))
+
+    wrong = [seen(name, other) for name in DISEASES for other in ASPECTS if (name, other) != (disease, aspect)]
+    return Lesson("made", f"{aspect} of {disease}", seen(disease, aspect), frozenset({1}), tuple(wrong), False)
 
 
-def test_training_lowers_the_loss_and_the_model_opens(corpus: Path, encoder: Path, tmp_path: Path) -> None:
-    outcome = train(experiment(corpus, encoder), tmp_path / "run")
-    losses = [epoch["loss"] for epoch in outcome.record["history"]]
-    assert losses[-1] < losses[0]
-    assert training_record(outcome.model)["kind"] == "reranker"
-    scores = load_reranker(str(outcome.model)).score("symptoms of gout", [("gout > symptoms.", "pain"), ("", "fever")])
-    assert np.isfinite(scores).all()
-    assert scores[0] != scores[1]
-
-
-def test_a_killed_training_goes_on(corpus: Path, encoder: Path, tmp_path: Path) -> None:
-    whole = train(experiment(corpus, encoder), tmp_path / "run")
-    (tmp_path / "run" / "training.json").unlink()
-    said: list[str] = []
-    again = train(experiment(corpus, encoder), tmp_path / "run", say=said.append)
-    assert not [line for line in said if line.startswith(("read ", "epoch"))]
-    assert load_reranker(str(again.model)).fingerprint == load_reranker(str(whole.model)).fingerprint
+LESSONS = [lesson(disease, aspect) for disease in DISEASES for aspect in ASPECTS]
 
 
 @pytest.fixture(scope="module")
-def examples(encoder: Path) -> RerankerExamples:
-    documents: list[Document] = leaflets()
-    vectors = np.random.default_rng(0).normal(size=(12, 64)).astype(np.float32)
-    reader = reader_of(open_backbone(str(encoder)), {"window": 96})
-    return RerankerExamples(documents, reader, vectors, None, passages=5, window=96, seed=0)
+def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[RerankerNetwork, Pairs, list[float]]:
+    backbone = open_backbone(str(save_tiny_bert(tmp_path_factory.mktemp("bert") / "encoder", width=64, limit=96)))
+    network, losses = RerankerNetwork(backbone), []
+    pairs = Pairs(backbone.tokenizer.backend_tokenizer, 40)
+    settings = RerankerSettings(learning_rate=1e-3, epochs=60, batch_questions=6, bare=0.0)
+    train(network, pairs, LESSONS, settings, lambda step, steps, loss: losses.append(loss))
+    return network, pairs, losses
 
 
-def test_negatives_beside_an_answer_do_not_answer(examples: RerankerExamples, encoder: Path) -> None:
-    tokenizer = open_backbone(str(encoder)).tokenizer
-    questions = set()
-    for epoch in range(40):
-        for row in range(len(examples)):
-            example = examples[epoch, row]
-            assert example.right == [True, *[False] * (len(example.right) - 1)]
-            assert len(example.right) > 1
-            texts = [tokenizer.decode(each.ids) for each in example.pairs]
-            assert len(set(texts)) == len(texts)
-            question, answer = texts[0].split("[SEP]")[:2]
-            questions.add(question)
-            # A sentence that is asked for is taken out of its passage.
-            assert question.removeprefix("[CLS]").strip() not in answer or "symptoms" in question or len(question) < 40
-    assert any("symptoms" in question for question in questions)
-    assert any("what" in question and "gout" in question for question in questions)
+def test_training_puts_the_right_passage_first(trained: tuple[RerankerNetwork, Pairs, list[float]]) -> None:
+    network, pairs, losses = trained
+    assert np.mean(losses[-5:]) < np.mean(losses[:5]) / 2
+    assert found_first(network, pairs, LESSONS)["made"] >= 0.8
 
 
-def test_chance_comes_from_epoch_and_row_alone(examples: RerankerExamples) -> None:
-    assert examples[3, 1] == examples[3, 1]
-    assert examples[3, 1] != examples[4, 1]
-    batch = examples.collate([examples[0, 0], examples[0, 1]])
-    assert batch.right.shape == batch.passage_mask.shape == (2, 5)
-    assert torch.equal(batch.right.sum(dim=1), torch.tensor([1, 1]))
-    assert not (batch.question_mask & ~batch.mask).any()
+def test_a_saved_model_reads_as_it_learned(trained: tuple[RerankerNetwork, Pairs, list[float]], tmp_path: Path) -> None:
+    network, _, _ = trained
+    texts = [text for each in LESSONS for text in (each.question, *each.right.sentences)]
+    save_network(tmp_path / "reranker", network, texts, 40, {"settings": {}}, pieces=90)
+    assert training_record(tmp_path / "reranker")["settings"] == {}
+    reranker = load_reranker(str(tmp_path / "reranker"))
+    right = marked = 0
+    for each in LESSONS:
+        read = reranker.read(
+            each.question, [Excerpt(seen.label, seen.sentences, seen.scores) for seen in (each.right, *each.wrong)]
+        )
+        right += max(read, key=lambda one: one.log_odds) is read[0]
+        marked += max(read[0].sentences, key=read[0].sentences.__getitem__) == 1
+    assert min(right, marked) >= len(LESSONS) - 1
+
+
+def test_first_hits_are_asked_beside_more_often() -> None:
+    wrong = LESSONS[0].wrong
+    chance = np.random.default_rng(0)
+    drawn = [nearer_first(wrong, 2, chance) for _ in range(400)]
+    assert all(len({each.passage_id for each in some}) == 2 for some in drawn)
+    counts = [sum(each in some for some in drawn) for each in wrong]
+    assert counts[0] > counts[-1] + 50
+    assert len(nearer_first(wrong, 9, chance)) == len(wrong)

@@ -1,0 +1,219 @@
+"""Fit how much it counts what the re-ranker says of first hits, beside a shipped encoder or another.
+
+    AUSCULT_DATA=... python benchmarks/fit_rereading.py --model fast [--reranker FOLDER] [--write]
+
+The questions, near misses and indexes are those of `fit_written.py`: written questions about held-out documents of six
+collections, which neither encoder nor re-ranker learned from, and people's questions of three. Each collection counts
+the same. The first hits of each question, as without re-ranker, are read again. Then
+
+    order    maximises the mean log of the right passages' share of the sum of exp(score)
+    others   by a logistic regression on the new first hits, near misses among them
+
+Each collection is left out in turn: R@1 before and after, and the certainty's quality (`fit_written.quality`).
+
+Writes benchmarks/results/fit_rereading.json, a record per model; with --write also the model's weights.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from auscult.encoders import load_model, load_reranker, model_folder
+from auscult.encoders.folder import read_settings
+from auscult.encoders.general.persistence import set_fusion
+from auscult.encoders.reranker import Reranker
+from auscult.files.writing import write_json
+from auscult.provenance import stamp
+from auscult.search import Searcher
+from auscult.search.certainty import DOUBTFUL, LIKELY, shares_of_first
+from auscult.search.fusion import Fusion, Rereading
+from auscult_lab.asking.written import COLLECTIONS, read_documents
+from auscult_lab.evaluation.records import records_of_others
+from auscult_lab.fitting.fitting import judged_questions
+from auscult_lab.fitting.own_questions import OwnQuestion
+from auscult_lab.fitting.written import some_documents, written_questions
+from fit_written import CACHE, PEOPLES, QUESTIONS, SEED, Gathering
+from nothing_here import calibration_error
+
+RESULT = Path(__file__).resolve().parent / "results" / "fit_rereading.json"
+KIND = "fit_rereading"
+NEUTRAL = Rereading(order=0.0, certainty=1.0, log_odds=0.0, ahead=0.0, bias=0.0)
+_ORDERS = np.arange(0.0, 6.01, 0.1)
+_PENALTY = 1e-3
+_Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Reread:
+    """A question's first hits, in their order without re-ranker.
+
+    Attributes:
+        scores: Their scores, (hits,).
+        before: Their probabilities, (hits,).
+        log_odds: The re-ranker's log odds, (hits,).
+        right: Whether each answers, (hits,).
+        answered: Whether the collection answers the question.
+    """
+
+    scores: _Array
+    before: _Array
+    log_odds: _Array
+    right: npt.NDArray[np.bool_]
+    answered: bool
+
+    def first(self, rereading: Rereading) -> tuple[int, float]:
+        """Return the place of the first hit after re-ranking, and how far it is ahead of the others."""
+        scores = self.scores + rereading.added(self.log_odds)
+        place = int(np.argmax(scores))
+        return place, float(shares_of_first(scores[[place]], scores)[0])
+
+
+def reread(searcher: Searcher, questions: Iterable[OwnQuestion]) -> Iterator[Reread]:
+    """Yield the first hits of questions, read again by a searcher whose order and certainty do not use it."""
+    for question in questions:
+        found = searcher.find(question.query)
+        if found.weighed is None:
+            continue
+        read = [(number, each[1]) for number, each in enumerate(found.weighed.reread) if each is not None]
+        if read:
+            numbers = [number for number, _ in read]
+            yield Reread(
+                np.array(found.scores, np.float64)[numbers],
+                np.array(found.weighed.probabilities, np.float64)[numbers],
+                np.array([each.log_odds for _, each in read], np.float64),
+                np.isin([found.rows[number] for number in numbers], question.relevant),
+                bool(len(question.relevant)),
+            )
+
+
+def fitted(collections: Sequence[Sequence[Reread]]) -> Rereading:
+    """Return the best weights for questions of some collections."""
+    telling = [[each for each in questions if each.right.any() and not each.right.all()] for questions in collections]
+
+    def loss(order: float) -> float:
+        losses = []
+        for questions in telling:
+            rereading = NEUTRAL._replace(order=order)
+            scores = [each.scores + rereading.added(each.log_odds) for each in questions]
+            losses.append(
+                np.mean(
+                    [
+                        np.logaddexp.reduce(score) - np.logaddexp.reduce(score[each.right])
+                        for score, each in zip(scores, questions, strict=True)
+                    ]
+                )
+            )
+        return float(np.mean(losses))
+
+    order = float(min(_ORDERS, key=loss))
+    return _certainty(collections, NEUTRAL._replace(order=round(order, 2)))
+
+
+def _certainty(collections: Sequence[Sequence[Reread]], rereading: Rereading) -> Rereading:
+    """Return the weights with those of the probability fitted."""
+    # Imported here because it takes a quarter of a second.
+    from scipy.optimize import minimize
+
+    columns, signs, counts = [], [], []
+    for questions in collections:
+        for each in questions:
+            place, ahead = each.first(rereading)
+            likely = float(np.clip(each.before[place], 1e-6, 1 - 1e-6))
+            columns.append([np.log(likely / (1 - likely)), each.log_odds[place], ahead, 1.0])
+            signs.append(1.0 if each.right[place] else -1.0)
+            counts.append(1 / len(questions) / len(collections))
+    features, sign, count = np.array(columns), np.array(signs), np.array(counts)
+
+    def loss(weights: _Array) -> float:
+        return float(count @ np.logaddexp(0, -sign * (features @ weights)) + _PENALTY * (weights[:3] ** 2).sum())
+
+    bounds = [(0.0, None)] * 3 + [(None, None)]
+    found = minimize(loss, np.zeros(4), method="L-BFGS-B", bounds=bounds).x.tolist()
+    return rereading._replace(**dict(zip(("certainty", "log_odds", "ahead", "bias"), found, strict=True)))
+
+
+def quality(questions: Sequence[Reread], rereading: Rereading) -> dict[str, float]:
+    """Return the order's R@1 and the certainty's quality."""
+    firsts = [each.first(rereading) for each in questions]
+    right = np.array([each.right[place] for each, (place, _) in zip(questions, firsts, strict=True)])
+    said = np.array(
+        [
+            rereading.probabilities([float(each.before[place])], each.log_odds[[place]], np.array([ahead], np.float32))[
+                0
+            ]
+            for each, (place, ahead) in zip(questions, firsts, strict=True)
+        ]
+    )
+    answered = np.array([each.answered for each in questions])
+    return {
+        "r1": float(right[answered].mean()),
+        "calibration_error": calibration_error(said, right),
+        "right_said_uncertain": float((said[right] < DOUBTFUL).mean()),
+        "right_said_to_answer": float((said[right] >= LIKELY).mean()),
+        "wrong_said_to_answer": float((said[~right] >= LIKELY).mean()),
+    }
+
+
+def gathered(gathering: Gathering, reranker: Reranker, documents: int) -> dict[str, list[Reread]]:
+    """Return the first hits of all questions, by collection."""
+
+    def neutral(searcher: Searcher) -> Searcher:
+        searcher = Searcher(searcher.index, searcher.encoder, reranker)
+        searcher.fusion = replace(searcher.fusion, rereading=NEUTRAL)
+        return searcher
+
+    found = {}
+    for name in COLLECTIONS:
+        kept = some_documents(name, read_documents(name), documents, QUESTIONS, SEED)
+        searcher = neutral(gathering.opened(name, kept))
+        found[name] = [*reread(searcher, written_questions(searcher, name, kept, QUESTIONS, SEED))]
+        print(name, len(found[name]), file=sys.stderr, flush=True)
+    for name, (opened, judged) in gathering.judged().items():
+        searcher = neutral(opened)
+        asked = [*judged_questions(searcher, judged)][:PEOPLES]
+        found[name] = [*reread(searcher, asked)]
+        print(name, len(found[name]), file=sys.stderr, flush=True)
+    return found
+
+
+def main() -> None:
+    """Fit, measure collections left out, and write."""
+    options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    options.add_argument("--model", default="fast", help="a shipped encoder, or a folder")
+    options.add_argument("--reranker", default="reranker", help="the shipped re-ranker, or a folder")
+    options.add_argument("--documents", type=int, default=300, help="of each collection, if fewer are asked about")
+    options.add_argument("--cache", type=Path, default=CACHE, help="where the indexes are kept")
+    options.add_argument("--write", action="store_true", help="put the weights into the model's folder")
+    options.add_argument("--out", type=Path, default=RESULT)
+    chosen = options.parse_args()
+    encoder, reranker = load_model(chosen.model), load_reranker(chosen.reranker)
+    gathering = Gathering(encoder, chosen.cache / Path(chosen.model).name, chosen.documents)
+    found = gathered(gathering, reranker, chosen.documents)
+    rows = []
+    for left, questions in found.items():
+        others = fitted([each for name, each in found.items() if name != left])
+        row = {"collection": left, "questions": len(questions)}
+        rows.append({**row, "left_out": quality(questions, others), "before": quality(questions, NEUTRAL)})
+        print(rows[-1], file=sys.stderr, flush=True)
+    rereading = fitted([*found.values()])
+    print(rereading, file=sys.stderr, flush=True)
+    record = {"kind": KIND, "title": encoder.name, "model": encoder.name, "reranker": reranker.fingerprint}
+    others = records_of_others(chosen.out, encoder.name)
+    write_json(chosen.out, [*others, {**record, "seed": SEED, "collections": rows, **stamp()}])
+    if chosen.write:
+        folder = model_folder(chosen.model)
+        weights = replace(Fusion.of(encoder), rereading=rereading).to_json()
+        fitted_on: Mapping[str, int] = {name: len(questions) for name, questions in found.items()}
+        told = {"asked": fitted_on, "reranker": reranker.fingerprint, **stamp()}
+        set_fusion(folder, weights, {**read_settings(folder)["training"]["fusion"], "rereading": told})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,140 @@
+"""Train the shipped re-ranker on written questions and the first hits that `fast` finds for them.
+
+    AUSCULT_DATA=... python benchmarks/train_reranker.py FOLDER [--collection NAME ...] [--epochs 1] [--write]
+
+It begins with the first layers of all-MiniLM-L6-v2. A twelfth of the documents is held out (`asking.written`):
+questions about them are not learned from, and measure it at the end. The hits, and indexes to find them, are kept in
+FOLDER, which takes an hour of a core. The training takes half an hour of a core with instructions for half precision.
+
+Writes FOLDER/reranker; with --write also the shipped re-ranker. Then `fit_rereading.py` fits how much it counts.
+Needs: pip install 'auscult[lab,benchmarks]'
+"""
+
+from __future__ import annotations
+
+import argparse
+import pickle
+import random
+import shutil
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from auscult.concepts.opening import open_for_questions
+from auscult.encoders import RERANKER, load_model
+from auscult.index.manifest import CURRENT
+from auscult.ingest.building import build_index
+from auscult.provenance import stamp
+from auscult.search import Searcher
+from auscult_lab.asking.written import COLLECTIONS, read_documents, read_questions
+from auscult_lab.general.student import begin_student
+from auscult_lab.modules.backbone import open_backbone
+from auscult_lab.modules.encoder_identity import digest_of_weights
+from auscult_lab.reranker.lessons import Lesson, Pairs, by_collection, lessons
+from auscult_lab.reranker.network import RerankerNetwork
+from auscult_lab.reranker.saving import save_network
+from auscult_lab.reranker.training import RerankerSettings, found_first, train
+from unseen_documents import find_encoder
+
+QUESTIONS = Path(__file__).resolve().parents[1] / "data" / "questions"
+LAYERS = (0, 1, 2, 3)
+MOST = 80
+DOCUMENTS = {"labels": 420, "wikipedia": 700}
+"""How many documents are asked about of collections whose documents are long; of others all."""
+OTHERS = 1_500
+"""Documents that no question is about, among which hits are found as well."""
+_SAID_EVERY = 20
+
+
+def read_lessons(collection: str, folder: Path) -> list[Lesson]:
+    """Return the lessons of a collection, kept in a folder."""
+    place = folder / f"{collection}.pickle"
+    if place.is_file():
+        found: list[Lesson] = pickle.loads(place.read_bytes())  # noqa: S301
+        return found
+    documents = read_documents(collection)
+    asked = {each.doc_id for each in read_questions(QUESTIONS) if each.collection == collection}
+    present = sorted(asked & {each.doc_id for each in documents})
+    others = [each.doc_id for each in documents if each.doc_id not in asked]
+    if (most := DOCUMENTS.get(collection)) is not None:
+        present, others = random.Random(1).sample(present, min(most, len(present))), []
+    taken = {*present, *random.Random(0).sample(others, min(len(others), OTHERS))}
+    documents = [each for each in documents if each.doc_id in taken]
+    encoder, index = load_model("fast"), folder / "indexes" / collection
+    if not (index / CURRENT).is_file():
+        build_index(documents, encoder, index, knowledge_base=open_for_questions(), corpus=collection)
+    searcher = Searcher.open(index, encoder)
+    # The hits as the search finds them without a re-ranker.
+    searcher.fusion = replace(searcher.fusion, rereading=None)
+    found = [*lessons(searcher, collection, documents, QUESTIONS)]
+    place.write_bytes(pickle.dumps(found))
+    return found
+
+
+def main() -> None:
+    """Gather, train, measure, and write."""
+    options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    options.add_argument("folder", type=Path, help="keeps hits, indexes and the model")
+    options.add_argument("--collection", nargs="+", choices=COLLECTIONS, default=[*COLLECTIONS])
+    options.add_argument("--encoder", type=Path, help="folder of all-MiniLM-L6-v2")
+    options.add_argument("--epochs", type=float, default=RerankerSettings.epochs)
+    options.add_argument("--seed", type=int, default=RerankerSettings.seed)
+    options.add_argument("--write", action="store_true", help="replace the shipped re-ranker")
+    chosen = options.parse_args()
+    chosen.folder.mkdir(parents=True, exist_ok=True)
+    every = [each for name in chosen.collection for each in read_lessons(name, chosen.folder)]
+    training, held_out = ([each for each in every if each.held_out is kind] for kind in (False, True))
+    print(f"{len(training):,} questions to learn from, {len(held_out):,} held out", file=sys.stderr, flush=True)
+
+    torch.manual_seed(chosen.seed)
+    place = find_encoder(chosen.encoder)
+    network = RerankerNetwork(begin_student(open_backbone(str(place)), LAYERS))
+    tokenizer = network.backbone.tokenizer.backend_tokenizer
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    pairs = Pairs(tokenizer, MOST)
+    settings = RerankerSettings(epochs=chosen.epochs, seed=chosen.seed)
+    begun, recent = time.monotonic(), []
+
+    def say(step: int, steps: int, loss: float) -> None:
+        recent.append(loss)
+        if step % _SAID_EVERY == 0 or step == steps:
+            taken = time.monotonic() - begun
+            shown = f"{step} of {steps} steps, loss {np.mean(recent[-_SAID_EVERY:]):.3f}, {taken:.0f} s"
+            print(shown, file=sys.stderr, flush=True)
+
+    train(network, pairs, training, settings, say)
+    seconds = time.monotonic() - begun
+    torch.save(network.state_dict(), chosen.folder / "network.pt")
+    first = found_first(network, pairs, held_out)
+    print(first, file=sys.stderr, flush=True)
+    record = {
+        "learned_from": {name: len(own) for name, own in by_collection(training).items()},
+        "held_out": {name: len(own) for name, own in by_collection(held_out).items()},
+        "held_out_right_first": first,
+        "begins_with": {"name": place.name, "digest": digest_of_weights(place), "layers": [*LAYERS]},
+        "settings": asdict(settings),
+        "seconds": round(seconds),
+        **stamp(),
+    }
+    save_network(chosen.folder / RERANKER, network, texts_of(every), MOST, record)
+    if chosen.write:
+        shipped = Path(str(files("auscult.encoders") / "pretrained" / RERANKER))
+        shutil.copytree(chosen.folder / RERANKER, shipped, dirs_exist_ok=True)
+
+
+def texts_of(every: Sequence[Lesson]) -> list[str]:
+    """Return the texts of lessons, each once."""
+    seen = {each.passage_id: each for lesson in every for each in (lesson.right, *lesson.wrong)}
+    texts = [text for each in seen.values() for text in (each.label, *each.sentences)]
+    return [*(lesson.question for lesson in every), *texts]
+
+
+if __name__ == "__main__":
+    main()
