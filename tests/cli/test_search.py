@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,11 +13,12 @@ from auscult.concepts import KnowledgeBase
 from auscult.concepts.concept import Concept
 from auscult.documents import Section, build_document
 from auscult.ingest.building import build_index
+from auscult.search.fusion import Fusion
 from auscult.search.hits import Hit, SentenceScore
 from command import Command, hashed_model
 from encoders import HashedEncoder
 from leaflets import leaflets
-from small_reranker import save_reranker, small_network
+from small_reranker import REREADING, save_reranker, small_network
 
 KNOWN = KnowledgeBase(
     [
@@ -112,9 +114,15 @@ def test_rerank_options_are_refused_without_rerank(command: Command, index: str,
     assert f"--rerank beside it, got {option[0]} without" in done.err
 
 
-def test_first_hits_are_read_once_more(command: Command, index: str, tmp_path: Path) -> None:
-    save_reranker(tmp_path / "reranker", small_network(tmp_path / "bert"), {"parts": 3.0, "words": 3.0})
+def test_first_hits_are_read_once_more(
+    command: Command, index: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fitted = Fusion.of(None)
+    save_reranker(tmp_path / "reranker", small_network(tmp_path / "bert"))
     arguments = ("search", index, "How is asthma treated?", "-k", "6", "--json", "--rerank", "4")
+    refused = command(*arguments, "--reranker", str(tmp_path / "reranker"))
+    assert "expected a model with weights for re-ranking" in refused.err
+    monkeypatch.setattr(Fusion, "of", lambda encoder: replace(fitted, rereading=REREADING))
     done = command(*arguments, "--reranker", str(tmp_path / "reranker"))
     assert ["reranker" in json.loads(line)["evidence"] for line in done.out.splitlines()] == [True] * 4 + [False] * 2
     shown = command(*arguments[:-3], "--rerank", "4", "--reranker", str(tmp_path / "reranker"))

@@ -83,9 +83,9 @@ def search(
         Score, typer.Option(help="Rank by all evidence (`fused`), or by the `model` alone.")
     ] = Score.fused,
     rerank: Annotated[
-        int,
-        typer.Option(help="Number of first hits to re-rank, such as 16; 0 for none."),
-    ] = 0,
+        int | None,
+        typer.Option(help="Number of first hits to re-rank, such as 8; 0 for none."),
+    ] = None,
     reranker: Annotated[
         str,
         typer.Option(help="The re-ranker, ranker, poly- or cross-encoder of --rerank."),
@@ -111,8 +111,8 @@ def search(
     check_asked(entity, aspect or (), question)
     if k < 1:
         raise QueryError("a number of hits (-k) of at least 1", str(k), "choose a larger one")
-    if rerank < 0:
-        raise QueryError("a number of hits to re-rank", str(rerank), "name one from 1 on, or leave --rerank out")
+    if rerank is not None and rerank < 0:
+        raise QueryError("a number of hits to re-rank", str(rerank), "name one from 0 on, or leave --rerank out")
     for option, is_set in (
         ("--reranker", reranker != RERANKER),
         ("--precision", precision != "float32"),
@@ -133,7 +133,7 @@ def search(
 
     def ask(available: Searcher) -> tuple[Understanding, list[Hit], list[str]]:
         understanding = understand(available, entity, aspect or (), question, conversation or ())
-        engine = Pipeline(available, scorer, candidates=rerank, fuse=fuse) if scorer else available
+        engine = Pipeline(available, scorer, candidates=rerank or 0, fuse=fuse) if scorer else available
         answers = engine.search(understanding.query, k, options)
         return (
             understanding,

@@ -91,7 +91,7 @@ class Client:
         where: Where | None = None,
         group_by: str = "passage",
         score: str = "fused",
-        rerank: int = 0,
+        rerank: int | None = None,
         assertions: Sequence[Assertion] = (),
         conversation: Sequence[str] = (),
     ) -> Answer:
@@ -107,7 +107,7 @@ class Client:
             where: Only documents whose fields match.
             group_by: One hit for every "passage", "document", or value of a field.
             score: By all evidence ("fused"), or by the model's vectors only ("model").
-            rerank: Number of first hits to score again together with the question.
+            rerank: Number of first hits to read again together with the question; None for as many as the model does.
             assertions: Leave out hits that mention the entity with none of these assertions.
             conversation: Earlier questions, oldest first; what this one lacks is taken from them.
 

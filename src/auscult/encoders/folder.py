@@ -56,7 +56,7 @@ def model_folder(name_or_path: str | Path) -> Path:
     if not folder.is_dir():
         remedy = "reinstall auscult, or give a model folder"
         if name == RERANKER:
-            remedy = "train one (auscult train experiments/reranker.yaml), and say where it is: --reranker FOLDER"
+            remedy = "train one (benchmarks/train_reranker.py), and say where it is: --reranker FOLDER"
         raise ModelError(f"the shipped model '{name}'", "an installation without it", remedy)
     return folder
 

@@ -21,7 +21,7 @@ from auscult.index import GenerationReader
 from auscult.index.store import StoredPassage
 
 FIRST: Final = 8
-"""How many hits are read again unless a search says how many."""
+"""How many hits are read again at most, unless a search says how many."""
 
 
 class Asked(NamedTuple):

@@ -62,8 +62,8 @@ class SearchOptions:
         where: Only documents with these values of fields (`PassageIndex.search`); empty for all.
         documents: Only documents of these ids; empty for all.
         scoring: "fused" ranks by all evidence, "model" by the model's vectors alone.
-        rerank: Number of first hits of a question in words to read again, together with it; 0 for as many as the
-            index's model does: 8 with the shipped ones, none with others.
+        rerank: Number of first hits of a question in words to read again, together with it; None for the first
+            8 where a re-ranker was fitted to the model, else for none.
         assertions: Leave out hits that mention the entity but say none of these of it (`search.assertions`).
     """
 
@@ -71,7 +71,7 @@ class SearchOptions:
     where: Where = field(default_factory=dict)
     documents: Sequence[str] = ()
     scoring: Scoring = "fused"
-    rerank: int = 0
+    rerank: int | None = None
     assertions: Collection[Assertion] = ()
 
 
@@ -385,12 +385,14 @@ class Searcher:
             QueryError: An option says how many, and no question in words is asked.
             ModelError: An option says how many, and the index's model has no weights for what a re-ranker says.
         """
-        if not options.rerank:
+        if options.rerank is None:
             return READ_AGAIN if query.text and self.fusion.rereading is not None else 0
+        if not options.rerank:
+            return 0
         if not query.text:
             raise QueryError("a question in words, to read hits again with", "none", "ask one, or leave --rerank out")
         if self.fusion.rereading is None:
-            remedy = "use 'fast' or 'best', or fit them (benchmarks/fit_rereading.py)"
+            remedy = "fit them (benchmarks/fit_rereading.py), or leave --rerank out"
             raise ModelError("a model with weights for re-ranking", f"'{self.encoder.name}' without", remedy)
         return options.rerank
 
@@ -399,7 +401,7 @@ class Searcher:
         if not query.all_names:
             remedy = "name what it is about, or leave the assertions out"
             raise QueryError("a question about a thing, for what is said of it to count", "one of words", remedy)
-        unfiltered, count = replace(options, assertions=()), max(4 * k, options.rerank)
+        unfiltered, count = replace(options, assertions=()), max(4 * k, options.rerank or 0)
         while True:
             findings = self.find(query, count, unfiltered, encoded=encoded)
             asserted = findings.only(options.assertions, k)

@@ -104,7 +104,12 @@ class SearchRequest(NextQuestion):
     )
     where: Where = Field(default_factory=dict)
     score: Literal["fused", "model"] = Field("fused", description="By all evidence, or by the model's vectors alone.")
-    rerank: int = Field(0, ge=0, le=64, description="First hits that are read once more, together with the question.")
+    rerank: int | None = Field(
+        None,
+        ge=0,
+        le=64,
+        description="First hits to read again with the question; by default as many as the model does.",
+    )
     assertions: list[Assertion] = Field(
         default_factory=list,
         max_length=5,

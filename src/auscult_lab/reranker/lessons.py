@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
-from tokenizers import Tokenizer
 
 from auscult.documents import Document, Passage
 from auscult.encoders.general.readers import MOST_CHARACTERS
@@ -111,11 +110,11 @@ class Pairs:
     """Turns questions and passages into tokens.
 
     Args:
-        tokenizer: The tokenizer.
+        tokenizer: Tokenizer of the `tokenizers` library.
         most: Tokens of a passage that are read.
     """
 
-    def __init__(self, tokenizer: Tokenizer, most: int) -> None:
+    def __init__(self, tokenizer: Any, most: int) -> None:
         self._tokenizer, self._most = tokenizer, most
         first, last = tokenizer.encode("").ids
         self._marks: tuple[int, int] = first, last

@@ -17,8 +17,8 @@ from auscult_lab.reranker.network import RerankerNetwork
 
 PIECES: Final = 20_000
 """Pieces of words that are kept of 30,522: health texts hardly use the others, which are split further instead."""
-TOKENS: Final = 192
-"""Tokens of the longest question and passage together: 48, 24 and 80, with marks, and room for more."""
+TOKENS: Final = 224
+"""Tokens of the longest question and passage together: 48, 24 and 128, with marks, and room for more."""
 
 
 def save_network(

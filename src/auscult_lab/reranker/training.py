@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -21,11 +22,13 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
 from auscult.encoders.reranker import Pair
+from auscult.files.writing import whole_or_nothing
 from auscult_lab.reranker.lessons import Lesson, Pairs, by_collection, nearer_first
 from auscult_lab.reranker.network import Padded, RerankerNetwork
 
 _LIKELIHOOD, _MARKS = 0.3, 0.5
 _AT_ONCE = 64
+_SAVED_EVERY = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +62,7 @@ def train(
     lessons: Sequence[Lesson],
     settings: RerankerSettings,
     say: Callable[[int, int, float], None] = lambda step, steps, loss: None,
+    checkpoint: Path | None = None,
 ) -> None:
     """Train a network in place, without dropout.
 
@@ -68,9 +72,9 @@ def train(
         lessons: The questions to learn from.
         settings: Settings.
         say: Called after each step with its number, the number of all, and its loss.
+        checkpoint: File that is written every 50 steps, and from which an interrupted training goes on.
     """
     network.eval()
-    chance = np.random.default_rng(settings.seed)
     body = [each for each in network.backbone.parameters() if each.requires_grad]
     own = {id(each) for each in network.backbone.parameters()}
     heads = [each for each in network.parameters() if id(each) not in own]
@@ -79,7 +83,15 @@ def train(
     optimizer = torch.optim.AdamW(groups, weight_decay=settings.weight_decay)
     steps = int(settings.epochs * len(lessons) / settings.batch_questions)
     order: list[int] = []
-    for step in range(steps):
+    begin = 0
+    if checkpoint is not None and checkpoint.is_file():
+        kept = torch.load(checkpoint, weights_only=True)
+        begin, order = kept["step"], kept["order"]
+        network.load_state_dict(kept["network"])
+        optimizer.load_state_dict(kept["optimizer"])
+    for step in range(begin, steps):
+        # By step, so that an interrupted training draws the same.
+        chance = np.random.default_rng((settings.seed, step))
         if len(order) < settings.batch_questions:
             order = chance.permutation(len(lessons)).tolist()
         some, order = order[: settings.batch_questions], order[settings.batch_questions :]
@@ -91,6 +103,10 @@ def train(
         value.backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_([*body, *heads], 1.0)
         optimizer.step()
+        if checkpoint is not None and ((step + 1) % _SAVED_EVERY == 0 or step + 1 == steps):
+            kept = {"network": network.state_dict(), "optimizer": optimizer.state_dict(), "step": step + 1}
+            with whole_or_nothing(checkpoint) as place:
+                torch.save({**kept, "order": order}, place)
         say(step + 1, steps, float(value.detach()))
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from auscult.encoders import load_reranker, training_record
 from auscult.encoders.reranker import Excerpt
@@ -74,3 +76,27 @@ def test_first_hits_are_asked_beside_more_often() -> None:
     counts = [sum(each in some for some in drawn) for each in wrong]
     assert counts[0] > counts[-1] + 50
     assert len(nearer_first(wrong, 9, chance)) == len(wrong)
+
+
+def test_an_interrupted_training_goes_on_as_it_was(tmp_path: Path) -> None:
+    encoder = str(save_tiny_bert(tmp_path / "encoder", width=32, limit=96))
+
+    def trained(steps: int, checkpoint: Path | None) -> dict[str, torch.Tensor]:
+        backbone = open_backbone(encoder)
+        network = RerankerNetwork(backbone)
+
+        def stop(step: int, of: int, loss: float) -> None:
+            if step == steps:
+                raise KeyboardInterrupt
+
+        settings = RerankerSettings(epochs=60, batch_questions=6)
+        with suppress(KeyboardInterrupt):
+            train(network, Pairs(backbone.tokenizer.backend_tokenizer, 40), LESSONS, settings, stop, checkpoint)
+        return network.state_dict()
+
+    torch.manual_seed(0)
+    whole = trained(60, None)
+    trained(52, tmp_path / "checkpoint")
+    gone_on = trained(60, tmp_path / "checkpoint")
+    for name, weights in whole.items():
+        torch.testing.assert_close(gone_on[name], weights)

@@ -57,7 +57,7 @@ def search_by_address(
         Query(max_length=100, description="FIELD=VALUE, or FIELD=FIRST..LAST; repeatable.", examples=["source=NHS"]),
     ] = None,
     score: Literal["fused", "model"] = "fused",
-    rerank: Annotated[int, Query(ge=0, le=64)] = 0,
+    rerank: Annotated[int | None, Query(ge=0, le=64)] = None,
     assertion: Annotated[
         list[Assertion] | None, Query(max_length=5, description="What hits may say of the entity; repeatable.")
     ] = None,
