@@ -132,7 +132,7 @@ def test_a_store_is_read_by_eight_threads(tmp_path: Path) -> None:
 
 
 def test_metrics_contain_no_words_of_users(client: TestClient) -> None:
-    client.post("search", json={"question": "How is gout treated?"})
+    client.post("search", json={"entity": "gout", "aspects": ["symptoms"]})
     client.get("entities?prefix=Zebulon")
     client.get("documents/Zebulon")
     metrics = client.get("metrics").text
