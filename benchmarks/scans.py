@@ -3,7 +3,7 @@
     python benchmarks/scans.py [--pages 20]
 
 Random pages of the NHS (one page of each document) are set in Times or Helvetica, rendered as a picture, and degraded
-as by scanners and copiers. `readers/pdf/scans.py` then reads a PDF of that picture. Words are compared with capitals,
+as by scanners and copiers. `pdf/scans.py` then reads a PDF of that picture. Words are compared with capitals,
 without signs around them and with plain apostrophes, in any order. `headings` is the share of the page's headings that
 are the heading of a section.
 
@@ -35,8 +35,8 @@ from auscult.files.reading import read_lines
 from auscult.files.writing import write_json
 from auscult.provenance import stamp
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
-from auscult.readers.pdf.page_images import page_png
-from auscult.readers.pdf.reader import PdfReader
+from auscult_readers.pdf.page_images import page_png
+from auscult_readers.pdf.reader import PdfReader
 
 RESULT = Path(__file__).resolve().parent / "results" / "scans.json"
 #: Dots an inch, degrees by which the page lies askew, deviation of the noise in grey levels, quality of the JPEG.

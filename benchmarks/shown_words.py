@@ -1,6 +1,7 @@
 """Whether what a file shows a person is read, or counted in the report: random files of every kind.
 
-    PYTHONPATH=tests python benchmarks/shown_words.py [--documents 300] [--kind "Word" ...]
+    export PYTHONPATH=tests:packages/auscult-readers/tests
+    python benchmarks/shown_words.py [--documents 300] [--kind "Word" ...]
 
 A document is a random list of what its format has: headings, lists, tables in tables, notes, struck-out words,
 fractions, fields, forms, comments, fonts of signs, hidden parts. A library or LibreOffice writes it. LibreOffice,

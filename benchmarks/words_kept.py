@@ -46,9 +46,9 @@ from auscult.ingest.file_records import sections_of
 from auscult.provenance import stamp
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.process.worker import ReadingProcess
-from auscult.readers.source_words.checking import CHECKERS, compare
-from auscult.readers.source_words.comparison import UNKNOWN
-from auscult.readers.source_words.part import STRUCTURE
+from auscult_readers.source_words.checking import CHECKERS, compare
+from auscult_readers.source_words.comparison import UNKNOWN
+from auscult_readers.source_words.part import STRUCTURE
 
 RESULT: Final = Path(__file__).resolve().parent / "results" / "words_kept.json"
 SECONDS: Final = 20

@@ -20,7 +20,7 @@ from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import BaseDocTemplate, Frame, ListFlowable, PageTemplate, Paragraph, Spacer, Table
 from reportlab.platypus.flowables import Flowable
 
-from auscult.readers.pdf.page_images import page_png
+from auscult_readers.pdf.page_images import page_png
 
 _STYLES = getSampleStyleSheet()
 _DAY = datetime.datetime(2024, 3, 5, tzinfo=datetime.UTC)

@@ -52,7 +52,7 @@ class Needs:
 
     def office(self) -> None:
         """LibreOffice, which runs without a network."""
-        from auscult.readers.old_office import office_program
+        from auscult_readers.old_office import office_program
 
         office_program() or _skip("this machine has no LibreOffice, or cannot keep it from the network")
 

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import httpx
 
 from auscult_lab.demo import LEAFLETS
-from places import ROOT, TESTS
+from places import ROOT, SOURCES, TESTS
 from small_experiment import CAUSES, ENTITIES, ONTOLOGY, SYMPTOMS, TREATMENT, settings
 from small_medquad import write_data
 from user_data import write_folder
@@ -78,7 +78,7 @@ class Watch:
         homes = {"HOME": "home", "XDG_CACHE_HOME": "cache", "XDG_CONFIG_HOME": "config"}
         for name in homes.values():
             (self._folder / name).mkdir(exist_ok=True)
-        source = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
+        source = os.pathsep.join(map(str, (*SOURCES, ROOT)))
         return {
             **{name: value for name, value in os.environ.items() if name not in _SETTLED},
             **{name: str(self._folder / place) for name, place in homes.items()},

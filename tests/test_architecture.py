@@ -18,10 +18,9 @@ from pathlib import Path
 import grimp
 import pytest
 
-from places import ROOT, TESTS
+from places import ROOT, SOURCES, TESTS
 
-SOURCE = ROOT / "src"
-FILES = sorted(SOURCE.rglob("*.py"))
+FILES = sorted(path for source in SOURCES for path in source.rglob("*.py"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 # What is imported in more than one file, and where it may be; docs/reference/dependencies.md says why.
@@ -56,7 +55,7 @@ WIDE = {
     "mcp": ("auscult/mcp/",),
     "fastapi": ("auscult/service/",),
     "starlette": ("auscult/service/",),
-    "striprtf": ("auscult/readers/rtf.py", "auscult/readers/source_words/texts.py"),
+    "striprtf": ("auscult_readers/rtf.py", "auscult_readers/source_words/texts.py"),
     "rapidfuzz": ("auscult/concepts/fuzzy.py", "auscult/catalogue.py"),
     "scipy": (
         "auscult_lab/asking/aspects.py",
@@ -73,8 +72,14 @@ HEAVY = ("torch", "lightning", "transformers", "safetensors", "onnxruntime", "to
 
 # Parsed on first use, because each process of a test run imports this module.
 @cache
-def trees(folder: str = "src") -> dict[Path, ast.Module]:
-    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted((ROOT / folder).rglob("*.py"))}
+def trees(folder: str = "") -> dict[Path, ast.Module]:
+    paths = sorted((ROOT / folder).rglob("*.py")) if folder else FILES
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in paths}
+
+
+def module_of(path: Path) -> Path:
+    """Where a file of a package is imported from: "auscult/errors.py"."""
+    return path.relative_to(next(source for source in SOURCES if path.is_relative_to(source)))
 
 
 def test_import_and_help_load_no_heavy_package() -> None:
@@ -111,7 +116,7 @@ WITHOUT = {
     ),
     "mcp": (["mcp"], "from auscult.cli.main import main; main(['mcp', '.'])"),
     "plot": (["matplotlib"], "from auscult.drawing import blank_figure; blank_figure()"),
-    "deidentify": (["presidio_analyzer"], "from auscult.readers.deidentify import PresidioDeidentifier as P; P()"),
+    "deidentify": (["presidio_analyzer"], "from auscult_readers.presidio import PresidioDeidentifier as P; P()"),
     "watch": (["watchfiles"], "from auscult.cli.index import changes as c, Path; next(c('.', Path()))"),
 }
 
@@ -145,7 +150,7 @@ def test_missing_extra_is_named_and_the_rest_works(extra: str, tmp_path: Path) -
 def test_extras_install_from_the_source_of_auscult(
     direct_url: dict[str, object] | None, requirement: str, tmp_path: Path
 ) -> None:
-    shutil.copy(SOURCE / "auscult" / "errors.py", tmp_path)
+    shutil.copy(ROOT / "src" / "auscult" / "errors.py", tmp_path)
     described = tmp_path / "auscult-1.dist-info"
     described.mkdir()
     (described / "METADATA").write_text("Metadata-Version: 2.1\nName: auscult\nVersion: 1\n")
@@ -165,7 +170,7 @@ def test_imports_go_down() -> None:
 
 def test_no_modules_import_each_other_in_circles() -> None:
     """Neither for types alone: what needs each other is one thing."""
-    graph = grimp.build_graph("auscult", "auscult_lab", cache_dir=None)
+    graph = grimp.build_graph("auscult", "auscult_lab", "auscult_readers", cache_dir=None)
     # Raises an error that names the modules of a circle.
     TopologicalSorter({name: graph.find_modules_directly_imported_by(name) for name in graph.modules}).prepare()
 
@@ -183,12 +188,12 @@ def _imports(tree: ast.AST) -> Iterator[str]:
 
 
 def _third_party() -> dict[str, set[str]]:
-    """Package -> files that import it, relative to the source folder."""
+    """Package -> files that import it, relative to their source folder."""
     importers: dict[str, set[str]] = defaultdict(set)
     for path, tree in trees().items():
         for name in _imports(tree):
-            if name not in sys.stdlib_module_names and name not in ("auscult", "auscult_lab"):
-                importers[name].add(path.relative_to(SOURCE).as_posix())
+            if name not in sys.stdlib_module_names and name not in ("auscult", "auscult_lab", "auscult_readers"):
+                importers[name].add(module_of(path).as_posix())
     return importers
 
 
@@ -243,12 +248,13 @@ def test_package_does_not_depend_on_the_study() -> None:
         assert tomllib.load(file)["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"] == [
             "src/auscult",
             "src/auscult_lab",
+            "packages/auscult-readers/src/auscult_readers",
         ]
 
 
 def test_there_is_no_drawer() -> None:
     drawers = {"util", "utils", "utilities", "common", "helpers", "core", "misc"}
-    assert not [path for path in FILES if drawers & {path.stem, *path.relative_to(SOURCE).parts}]
+    assert not [path for path in FILES if drawers & {path.stem, *module_of(path).parts}]
 
 
 def test_user_errors_are_not_assertions() -> None:
@@ -287,7 +293,7 @@ def test_names_of_tests_have_at_most_eight_words() -> None:
     """Names are read as a list of what the software promises; the word `test` does not count."""
     long = [
         f"{path.relative_to(ROOT).as_posix()}::{node.name}"
-        for path in sorted(TESTS.rglob("test_*.py"))
+        for path in sorted((*TESTS.rglob("test_*.py"), *(ROOT / "packages").rglob("test_*.py")))
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_")
         if len(node.name.removeprefix("test_").split("_")) > 8

@@ -23,7 +23,7 @@ from auscult.encoders import SHIPPED
 from auscult.service.settings import Settings
 from auscult_lab.demo import LEAFLETS
 from auscult_lab.modules.encoder_identity import KNOWN
-from places import ROOT
+from places import ROOT, SOURCES
 from study.__main__ import app as study
 from tutorials import follow
 
@@ -165,9 +165,9 @@ def test_named_files_exist() -> None:
     missing = []
     for page in PAGES:
         for path in re.findall(r"`([\w./-]+/[\w.-]+\.(?:py|yaml|toml|cff|bib|md))`", _prose(page)):
-            folders = (".", "src", "src/auscult", "src/auscult_lab", "docs")
+            folders = (ROOT, ROOT / "docs", *(each for source in SOURCES for each in (source, *source.iterdir())))
             placeholder = "NAME" in path
-            if not placeholder and not any((ROOT / folder / path).exists() for folder in folders):
+            if not placeholder and not any((folder / path).exists() for folder in folders):
                 missing.append(f"{page.name}: {path}")
     assert not missing
 
@@ -175,7 +175,7 @@ def test_named_files_exist() -> None:
 def test_cited_works_are_in_the_bibliography() -> None:
     bibliography = set(re.findall(r"^@\w+\{([^,]+),$", (ROOT / "references.bib").read_text(), re.MULTILINE))
     assert "arnold2020" in bibliography
-    folders = ("src", "docs", "experiments", "benchmarks")
+    folders = ("src", "packages", "docs", "experiments", "benchmarks")
     files = [
         path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in {".py", ".md", ".yaml"}
     ]
@@ -312,7 +312,9 @@ def test_commands_in_the_docs_exist(generator: ModuleType) -> None:
 
 def test_extras_named_anywhere_exist() -> None:
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
-    sources = [path for folder in ("src", "benchmarks", "examples") for path in (ROOT / folder).rglob("*.py")]
+    sources = [
+        path for folder in ("src", "packages", "benchmarks", "examples") for path in (ROOT / folder).rglob("*.py")
+    ]
     named = {
         (extra, path.name)
         for path in (*PAGES, *sources)

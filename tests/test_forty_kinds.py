@@ -10,8 +10,8 @@ import pytest
 
 from auscult.ingest.building import build_index
 from auscult.ingest.files import FilesCorpus
-from auscult.readers import old_office
 from auscult.search import Searcher
+from auscult_readers import old_office
 from encoders import HashedEncoder
 from forty_kinds import BAD, KINDS, sentence_of, word_of, write
 

@@ -14,7 +14,7 @@ import pytest
 from auscult.telemetry import OFF
 from needs import Needs
 from network_watch import LOOK_UPS, Watch, ask_service, ask_tools, commands, many_documents, prepare
-from places import ROOT
+from places import ROOT, SOURCES
 
 SECONDS = 15
 """The runtime looks a name up nine seconds after it opened a model; `make security` asks for a minute."""
@@ -144,7 +144,7 @@ def test_indexing_by_workers_sends_and_leaves_nothing(
 
 def test_imports_of_reporting_packages_follow_the_switch() -> None:
     seen = set()
-    for file in sorted((ROOT / "src").rglob("*.py")):
+    for file in sorted(path for source in SOURCES for path in source.rglob("*.py")):
         text = file.read_text(encoding="utf-8")
         if not any(f"import {name}" in text or f"from {name}" in text for name in REPORTING):
             continue

@@ -16,6 +16,7 @@ from auscult.errors import ConfigError
 from auscult.extensions import entries
 from auscult.ingest.opening import open_corpus
 from auscult.readers.contract import SourceFile, UnreadableError
+from auscult.readers.elsewhere import FORMATS
 from auscult.readers.registry import READERS, Registry, known_readers
 from places import ROOT
 
@@ -109,13 +110,13 @@ def test_plugin_readers_are_tried_before_refusing_a_file(installed: Path) -> Non
     )
     install(installed, {"auscult.readers": {"sqlite": "database:Reader"}}, "database")
     entries.cache_clear()
-    assert list(known_readers()) == [*list(READERS)[:-1], "sqlite", "note"]
+    assert list(known_readers()) == [*FORMATS, *list(READERS)[:-1], "sqlite", "old-office", "note"]
     assert Registry().reader_of(database).name == "database"
 
 
 def test_plugins_cannot_take_a_built_in_readers_name(installed: Path) -> None:
-    install(installed, {"auscult.readers": {"pdf": "mine:Reader"}}, "mine")
-    with pytest.raises(ConfigError, match="'mine:Reader', called 'pdf'"):
+    install(installed, {"auscult.readers": {"html": "mine:Reader"}}, "mine")
+    with pytest.raises(ConfigError, match="'mine:Reader', called 'html'"):
         known_readers()
 
 

@@ -1,4 +1,4 @@
-"""Extensions that other packages register through entry points. The lab is one of them.
+"""Extensions that other packages register through entry points. The lab and the readers are among them.
 
 | group | name of an entry | object |
 |---|---|---|
@@ -6,6 +6,8 @@
 | `auscult.corpora` | `EXTENSION/PATTERN`, see `ingest.opening` | a `ingest.opening.CorpusSource` |
 | `auscult.models` | the `kind` in a `model.json` | an `encoders.registry.Kind` |
 | `auscult.readers` | the reader's name | a class with the protocol `readers.contract.Reader` |
+| `auscult.deidentifiers` | the name in `--read deidentify=NAME` | see `readers.deidentify.open_deidentifier` |
+| `auscult.tasks` | `check-sources`, `draw-pages` or `rewrite` | see `readers.elsewhere` |
 | `auscult.engines` | the scheme of its addresses | a class with the protocol `engines.contract.Engine` |
 
 An entry is loaded only when it is used.
@@ -20,7 +22,15 @@ from typing import Any, Final, Literal
 
 from auscult.errors import ConfigError
 
-Group = Literal["auscult.commands", "auscult.corpora", "auscult.models", "auscult.readers", "auscult.engines"]
+Group = Literal[
+    "auscult.commands",
+    "auscult.corpora",
+    "auscult.models",
+    "auscult.readers",
+    "auscult.deidentifiers",
+    "auscult.tasks",
+    "auscult.engines",
+]
 _REMEDY: Final = "update or remove that package"
 
 

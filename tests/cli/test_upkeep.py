@@ -13,8 +13,8 @@ import pytest
 from auscult.documents import Document
 from auscult.index import IndexUpdate
 from auscult.readers.contract import DraftDocument
-from auscult.readers.pdf import text_layer
-from auscult.readers.source_words.comparison import LostWord, lost_words
+from auscult_readers.pdf import text_layer
+from auscult_readers.source_words.comparison import LostWord, lost_words
 from command import Command, hashed_model
 from good_files import HTML
 from small_pdfs import leaflet as pdf_leaflet
@@ -181,11 +181,11 @@ def test_missing_source_words_are_reported_with_a_reason(
     assert "  page, navigation, forms and other parts around the text: " in done.out
     assert "files compared: 2, as shown: " in done.out
     with monkeypatch.context() as broken:
-        broken.setattr("auscult.readers.pdf.text_layer.lost_words", pdf_without_the_last_passage)
+        broken.setattr("auscult_readers.pdf.text_layer.lost_words", pdf_without_the_last_passage)
         done = command("verify", "index", "--sources")
     assert done.code == 1
     assert "  FAULT: page 3, no reason known: " in done.out
-    monkeypatch.setattr("auscult.readers.source_words.checking.lost_words", without_the_last_passages)
+    monkeypatch.setattr("auscult_readers.source_words.checking.lost_words", without_the_last_passages)
     done = command("verify", "index", "--sources")
     assert done.code == 1
     assert "  FAULT: page, no reason known: " in done.out

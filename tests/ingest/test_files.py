@@ -20,7 +20,7 @@ from auscult.ingest.files import Choices, FilesCorpus
 from auscult.ingest.gathering import Gathered, Gathering
 from auscult.ingest.opening import opens_as_files
 from auscult.ingest.rows import JsonlCorpus
-from auscult.readers.records.rows import Columns
+from auscult.readers.rows import Columns
 from auscult_lab.corpora.beir import BeirCorpus
 from auscult_lab.corpora.notes import TextFolderCorpus
 from auscult_lab.corpora.opening import open_corpus

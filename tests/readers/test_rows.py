@@ -8,7 +8,7 @@ import pytest
 
 from auscult.errors import ConfigError
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
-from auscult.readers.records.rows import Columns, RowReader
+from auscult.readers.rows import Columns, RowReader
 
 
 def read(name: str, content: str, columns: str = "") -> list[DraftDocument]:

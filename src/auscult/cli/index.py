@@ -43,8 +43,8 @@ from auscult.ingest.sources import (
 )
 from auscult.ingest.updating import UpdateReport, remove_documents, update_index
 from auscult.provenance import usable_cores
-from auscult.readers.records.rows import Columns
 from auscult.readers.report import Problem, Report
+from auscult.readers.rows import Columns
 from auscult.readers.walking import place_of
 from auscult.search.searcher import load_model_of
 

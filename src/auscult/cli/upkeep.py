@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +11,6 @@ import typer
 
 from auscult.cli.index import naming, showing_progress
 from auscult.cli.options import IndexArgument
-from auscult.cli.source_check import faults_of_sources
 from auscult.engines import publish as publish_index
 from auscult.engines import withdraw as withdraw_index
 from auscult.errors import printable
@@ -19,6 +19,7 @@ from auscult.index import backup as copy_index
 from auscult.index import optimize as compact
 from auscult.index import repair as derive
 from auscult.index.reader import open_current
+from auscult.readers.elsewhere import load_task
 from auscult.service.feedback import export, read
 from auscult.service.settings import Settings
 
@@ -82,8 +83,11 @@ def verify(
     opened = PassageIndex.open(index)
     opened.verify()
     typer.echo(f"whole: {opened.manifest.counts.in_words()}, in {time.perf_counter() - begun:.1f} s: {index}")
-    if sources and faults_of_sources(opened):
-        raise typer.Exit(1)
+    if sources:
+        count_faults: Callable[[PassageIndex, Callable[[str], object]], int]
+        count_faults = load_task("check-sources", "sources are checked")
+        if count_faults(opened, typer.echo):
+            raise typer.Exit(1)
 
 
 def optimize(index: IndexArgument) -> None:

@@ -25,8 +25,8 @@ from auscult.ingest.gathering import Gathered, Gathering
 from auscult.ingest.sectioned import WithoutQueries
 from auscult.ingest.sharing import SharedFiles
 from auscult.readers.deidentify import open_deidentifier
-from auscult.readers.records.rows import Columns
 from auscult.readers.report import Report
+from auscult.readers.rows import Columns
 from auscult.readers.walking import is_pattern, name_of
 
 Progress = Callable[[Report], None]

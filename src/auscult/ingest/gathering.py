@@ -39,8 +39,8 @@ from auscult.readers.contract import DraftDocument, UnreadableError
 from auscult.readers.deidentify import Deidentifier, deidentified
 from auscult.readers.ignoring import Ignoring
 from auscult.readers.process.reading import FileRead, Reading
-from auscult.readers.records.rows import Columns
 from auscult.readers.report import Problem, Report
+from auscult.readers.rows import Columns
 from auscult.readers.walking import name_of, place_of, walk
 from auscult.version import __version__
 

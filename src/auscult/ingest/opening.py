@@ -22,6 +22,8 @@ from auscult.files.reading import open_unpacked
 from auscult.ingest.corpus import Corpus
 from auscult.ingest.files import Choices, FilesCorpus
 from auscult.ingest.rows import SUFFIXES, CsvCorpus, JsonlCorpus
+from auscult.readers.contract import SourceFile
+from auscult.readers.registry import Registry
 from auscult.readers.walking import is_pattern
 
 _GROUP: Final = "auscult.corpora"
@@ -151,13 +153,12 @@ def _of_rows(path: Path, skip_bad: bool, choices: Choices | None) -> Corpus | No
 
 def _is_fhir(path: Path) -> bool:
     """Return whether a JSON file is FHIR, which some files say only at their end."""
-    from auscult.readers.records.fhir import is_fhir
-
     if not path.name.lower().endswith(_JSON):
         return False
     try:
         with open_unpacked(path) as opened:
-            return is_fhir(opened.read(limits().source))
+            file = SourceFile(path.name.lower().removesuffix(".gz"), opened.read(limits().source))
+        return Registry().reader("fhir").recognises(file)
     except (OSError, EOFError, zlib.error):
         return False
 

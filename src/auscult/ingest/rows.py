@@ -48,7 +48,7 @@ from auscult.files.records import REMEDY, BadRecords, Record, RecordError, rejec
 from auscult.ingest.sectioned import Draft, SectionedCorpus
 from auscult.readers.archives import plain
 from auscult.readers.guessing import guess_encoding
-from auscult.readers.records.rows import ColumnMissingError, Columns, check_columns
+from auscult.readers.rows import ColumnMissingError, Columns, check_columns
 
 #: Bytes of lines by which the encoding of a table is guessed.
 _EXAMINED = 50_000

@@ -28,8 +28,8 @@ from auscult.ingest.gathering import Gathered
 from auscult.ingest.opening import open_corpus, opens_as_files
 from auscult.ingest.rows import CsvCorpus, JsonlCorpus
 from auscult.readers.archives import plain
-from auscult.readers.records.rows import Columns
 from auscult.readers.report import Report
+from auscult.readers.rows import Columns
 
 NO_KNOWLEDGE = "no knowledge base on this machine (auscult data show knowledge-base): names go by words"
 Stream = Callable[[Iterable[Document]], Iterable[Document]]

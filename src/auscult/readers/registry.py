@@ -1,14 +1,15 @@
 """The readers, in the order in which they are tried.
 
-Readers of other packages are entry points of the group `auscult.readers`. They are tried after the built-in readers of
-formats and before the reader of notes, which accepts any text.
+Readers of other packages are entry points of the group `auscult.readers`. Those of the formats in `elsewhere.FORMATS`
+are tried first. All others come after the built-in readers of formats and before the reader of notes, which accepts any
+text.
 
 For files of unsupported kinds, the error names the kind and says how to make their words readable.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -16,9 +17,9 @@ from typing import Final, NamedTuple
 from auscult.errors import ConfigError
 from auscult.extensions import entries
 from auscult.readers.archives import OLE, names_in, streams_in
-from auscult.readers.contract import Reader, SourceFile, UnreadableError
-from auscult.readers.old_office import OldOfficeReader
-from auscult.readers.records.rows import Columns
+from auscult.readers.contract import DraftDocument, Reader, SourceFile, UnreadableError
+from auscult.readers.elsewhere import FORMATS, MISSING, OLD_OFFICE, MissingReader, missing
+from auscult.readers.rows import Columns
 
 _READ: Final = (
     "PDF, Word, PowerPoint, Excel, OpenDocument, RTF, EPUB, mail, HTML, Markdown, XML, FHIR, HL7 v2, tables, "
@@ -95,33 +96,22 @@ def _kind_of(content: bytes) -> _Kind | None:
 
 _ROWS, _NOTE = "rows", "note"
 _GROUP: Final = "auscult.readers"
-READERS: Mapping[str, str] = MappingProxyType(
+READERS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "pdf": "auscult.readers.pdf.reader:PdfReader",
-        "image": "auscult.readers.pdf.images:ImageReader",
-        "docx": "auscult.readers.word.reader:DocxReader",
-        "rtf": "auscult.readers.rtf:RtfReader",
-        "slides": "auscult.readers.slides:SlidesReader",
-        "sheets": "auscult.readers.sheets:SheetReader",
-        "opendocument": "auscult.readers.opendocument:OpenDocumentReader",
-        "epub": "auscult.readers.book:BookReader",
-        "mail": "auscult.readers.mail:MailReader",
-        "fhir": "auscult.readers.records.fhir:FhirReader",
-        "hl7": "auscult.readers.records.hl7:Hl7Reader",
-        "xml": "auscult.readers.records.xml:XmlReader",
         "html": "auscult.readers.html.reader:HtmlReader",
-        _ROWS: "auscult.readers.records.rows:RowReader",
+        _ROWS: "auscult.readers.rows:RowReader",
         "markdown": "auscult.readers.markdown:MarkdownReader",
         # The reader of notes comes last: it accepts nearly everything.
         _NOTE: "auscult.readers.notes:NoteReader",
     }
 )
-"""Module and class of each reader, imported when the first file is read. Readers that recognise files by their first
-bytes come before those that use names."""
+"""Module and class of each built-in reader, imported when the first file is read. Readers that recognise files by their
+first bytes come before those that use names."""
+_ORDERED: Final = (*FORMATS, *(name for name in READERS if name != _NOTE))
 
 
 def known_readers() -> dict[str, str]:
-    """Return the module and class of every reader by name, including those of other packages.
+    """Return the module and class of every reader by name, in the order in which they are tried.
 
     Raises:
         ConfigError: A package registers a reader under the name of a built-in one.
@@ -130,7 +120,9 @@ def known_readers() -> dict[str, str]:
     if taken := sorted(added.keys() & READERS.keys()):
         got = f"'{added[taken[0]]}', called '{taken[0]}'"
         raise ConfigError(f"a reader of a name other than {', '.join(READERS)}", got, "rename or remove it")
-    return {**{name: place for name, place in READERS.items() if name != _NOTE}, **added, _NOTE: READERS[_NOTE]}
+    places = dict.fromkeys((*FORMATS, OLD_OFFICE), MISSING) | dict(READERS) | added
+    others = (name for name in added if name not in FORMATS and name != OLD_OFFICE)
+    return {name: places[name] for name in (*_ORDERED, *others, OLD_OFFICE, _NOTE)}
 
 
 class Registry:
@@ -149,8 +141,8 @@ class Registry:
     def reader_of(self, file: SourceFile) -> Reader:
         """Return the first reader that recognises a file.
 
-        For a file of an unsupported kind, only readers of other packages are tried, and then `OldOfficeReader` if
-        LibreOffice can rewrite the file.
+        For a file of an unsupported kind, or whose reader is not installed, only the further readers of other packages
+        are tried.
 
         Raises:
             UnreadableError: The file is empty, or no reader recognises it.
@@ -158,12 +150,19 @@ class Registry:
         if not file.content.strip():
             raise UnreadableError("empty file", "a file with words", "an empty one", "leave it out, or fetch it again")
         problem = problem_of(file)
+        missing_reader: Reader | None = None
         for name in self._places:
-            if (problem is None or name not in READERS) and (reader := self._reader(name)).recognises(file):
-                return reader
+            is_refused = problem is not None or missing_reader is not None
+            if is_refused and (name in FORMATS or name in READERS):
+                continue
+            reader = self.reader(name)
+            if reader.recognises(file):
+                if not isinstance(reader, MissingReader):
+                    return reader
+                missing_reader = missing_reader or reader
+        if missing_reader is not None:
+            return missing_reader
         if problem is not None:
-            if (old := OldOfficeReader()).recognises(file):
-                return old
             raise problem
         if file.content.startswith(b"PK\x03\x04") and not names_in(file.content):
             expected = "a whole archive, office file or book"
@@ -171,9 +170,35 @@ class Registry:
         got = "something else"
         raise UnreadableError("unknown kind", f"a file of a known kind ({_READ})", got, "save it as one of them")
 
-    def _reader(self, name: str) -> Reader:
+    def read(self, file: SourceFile) -> Iterator[tuple[str, DraftDocument]]:
+        """Yield the documents of a file, each with the name of its format.
+
+        Raises:
+            UnreadableError: The file is empty, or no reader recognises or can read it.
+        """
+        reader = self.reader_of(file)
+        try:
+            for draft in reader.read(file):
+                yield reader.name, draft
+        except ModuleNotFoundError as error:
+            # The reader is here, and a package that it needs is not.
+            named = next(name for name, each in self._opened.items() if each is reader)
+            if named not in FORMATS:
+                raise
+            raise missing(FORMATS[named].called) from error
+
+    def reader(self, name: str) -> Reader:
+        """Return a reader by its name; one that refuses files of its format if it is not installed."""
         if name not in self._opened:
             module, _, attribute = self._places[name].partition(":")
-            made = getattr(import_module(module), attribute)
-            self._opened[name] = made(self._columns) if name == _ROWS else made()
+            try:
+                made = getattr(import_module(module), attribute)
+            except ModuleNotFoundError:
+                if name not in FORMATS:
+                    raise
+                made = MissingReader
+            if made is MissingReader:
+                self._opened[name] = MissingReader(name)
+            else:
+                self._opened[name] = made(self._columns) if name == _ROWS else made()
         return self._opened[name]

@@ -11,7 +11,7 @@ from fastapi import APIRouter, FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
 from auscult.encoders.contract import DocumentEncoder
-from auscult.readers.pdf.page_images import PageRenderer
+from auscult.readers.elsewhere import open_page_renderer
 from auscult.service.access.gate import Gate, Gatekeeper
 from auscult.service.audit import AuditLog, opened_audit
 from auscult.service.auditing import Auditing
@@ -100,7 +100,7 @@ def answering_app(
     app.state.jobs = Jobs(settings.data_folder, state)
     app.state.feedback = Feedback(settings.feedback_folder)
     app.state.saved = SavedSearches(settings.data_folder / "saved")
-    app.state.page_renderer = PageRenderer()
+    app.state.page_renderer = open_page_renderer()
     app.state.metrics = Metrics()
     add_errors(app)
     api = APIRouter(prefix=API)

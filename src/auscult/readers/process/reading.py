@@ -15,10 +15,10 @@ from threading import Condition
 from auscult.files.limits import limits
 from auscult.readers.archives import Found
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
-from auscult.readers.old_office import rewritten
+from auscult.readers.elsewhere import load_task
 from auscult.readers.process.worker import ReadingProcess
-from auscult.readers.records.rows import Columns
 from auscult.readers.registry import problem_of
+from auscult.readers.rows import Columns
 
 _MOST = 4
 #: Files per process that are read ahead of the one whose drafts are taken next.
@@ -168,7 +168,8 @@ def _with_rewritten(
             if time.monotonic() - begun > most:
                 expected, remedy = f"files that are rewritten in {most} s", "name it alone"
                 raise UnreadableError("timed out", expected, "too many in one file", remedy)
-            if (newer := rewritten(inner)) is None:
+            newer: SourceFile | None = load_task("rewrite", "old office files are rewritten")(inner)
+            if newer is None:
                 raise problem_of(inner) or UnreadableError("unknown kind", "a file to rewrite", "another", "report it")
             kept += [(form, _in_place_of(draft, made)) for form, made in process.read(newer) if not made.to_rewrite]
         except UnreadableError as problem:

@@ -20,8 +20,8 @@ from typing import Any, BinaryIO
 from auscult.errors import AuscultError
 from auscult.readers.contract import SourceFile, UnreadableError
 from auscult.readers.process.wire import draft_to_bytes, packed
-from auscult.readers.records.rows import Columns
 from auscult.readers.registry import Registry
+from auscult.readers.rows import Columns
 from auscult.readers.soft_hyphens import without_soft_hyphens
 
 DRAFT, END, REFUSED = b"D", b"E", b"R"
@@ -56,9 +56,8 @@ def main() -> None:
 def _drafts(registry: Registry, file: SourceFile) -> Iterator[tuple[bytes, bytes]]:
     """Yield the answers for a file."""
     try:
-        reader = registry.reader_of(file)
-        for draft in map(without_soft_hyphens, reader.read(file)):
-            yield DRAFT, packed(reader.name.encode(), draft_to_bytes(draft))
+        for name, draft in registry.read(file):
+            yield DRAFT, packed(name.encode(), draft_to_bytes(without_soft_hyphens(draft)))
     except UnreadableError as error:
         yield REFUSED, _refusal(error.kind, error.expected, error.got, error.remedy)
     except AuscultError as error:

@@ -23,8 +23,8 @@ from auscult.files.limits import VARIABLE, limits
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.process.serving import DRAFT, END, REFUSED, SIZE
 from auscult.readers.process.wire import draft_from_bytes, packed, unpacked
-from auscult.readers.records.rows import Columns
 from auscult.readers.registry import known_readers
+from auscult.readers.rows import Columns
 
 CHUNK = 1 << 16
 

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from auscult import schema
 from auscult.documents import Original
 from auscult.index.store import DocumentRecord
-from auscult.readers.pdf.page_images import PageRenderer
+from auscult.readers.elsewhere import PageRenderer
 from auscult.search.explain import explain
 from auscult.service import answering, models
 from auscult.service.caller import Asking, Caller
