@@ -67,8 +67,11 @@ def main_job(folder: Path) -> None:
     page = folder / "pages" / "tetanus.md"
     page.parent.mkdir()
     page.write_text("# Tetanus\n\n## Prevention\n\nA booster is given every ten years.\n", encoding="utf-8")
+    letter = page.with_name("letter.rtf")
+    letter.write_text(r"{\rtf1 Carpal tunnel syndrome is treated with a splint at night.}", encoding="utf-8")
     auscult("add", index, page.parent)
     expect(first_title(index, "How is tetanus prevented?"), "Tetanus")
+    expect("splint" in auscult("search", index, "How is carpal tunnel syndrome treated?"), True)
 
 
 def plot(folder: Path) -> None:

@@ -11,14 +11,18 @@ from pathlib import Path
 import pytest
 
 from places import ROOT
-from release.building import ReleaseError, check_contents, check_notes, check_written, project_version
+from release.building import ReleaseError, check_contents, check_notes, check_readers, check_written, project_version
 from release.licences import licences_of, refused
 from release.pythons import supported_pythons
 from release.records import write_checksums
 from release.smoke import TRIALS
 from release.trying import EXTRAS
 
-GOOD = ("auscult/py.typed", *(f"auscult/encoders/pretrained/{name}/README.md" for name in ("best", "cdv", "fast")))
+GOOD = (
+    "auscult/py.typed",
+    "auscult_readers/py.typed",
+    *(f"auscult/encoders/pretrained/{name}/README.md" for name in ("best", "cdv", "fast")),
+)
 
 
 def test_the_version_is_cited() -> None:
@@ -75,6 +79,33 @@ def test_what_lacks_or_has_too_much_is_refused(
 ) -> None:
     with pytest.raises(ReleaseError, match=problem):
         check_contents(*packed(tmp_path, names, source))
+
+
+def test_the_readers_wheel_has_the_same_readers(tmp_path: Path) -> None:
+    wheel, _ = packed(tmp_path, GOOD)
+    readers = tmp_path / "auscult_readers.whl"
+    for names, good in ((("py.typed",), True), (("py.typed", "pdf/reader.py"), False)):
+        with zipfile.ZipFile(readers, "w") as made:
+            for name in names:
+                made.writestr(f"auscult_readers/{name}", "")
+        if good:
+            check_readers(wheel, readers)
+        else:
+            with pytest.raises(ReleaseError, match=r"differ in .*pdf/reader"):
+                check_readers(wheel, readers)
+
+
+def test_the_readers_are_described_alike_twice() -> None:
+    whole, part = (
+        tomllib.loads((ROOT / folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+        for folder in ("", "packages/auscult-readers")
+    )
+    assert set(part["dependencies"]) - {"auscult"} <= set(whole["dependencies"])
+    for extra, packages in part["optional-dependencies"].items():
+        assert packages == whole["optional-dependencies"][extra]
+    for group, entries in part["entry-points"].items():
+        own = {name: value for name, value in whole["entry-points"][group].items() if "auscult_lab" not in value}
+        assert entries == own
 
 
 def test_copyleft_licences_are_refused_except_lesser_ones() -> None:
