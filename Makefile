@@ -56,14 +56,13 @@ demo: setup  ## Index real health pages, answer five questions, measure: some mi
 	$(BIN)/auscult demo
 
 # One process more than cores, because many tests wait for a service, a browser or a timeout. Each has one thread: the
-# tests' networks are small, and threads that wait for each other are slow on a busy machine.
+# tests' networks are small, and threads that wait for each other are slow on a busy machine. `tests/workers.py` says how
+# they share the tests.
 WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
-
-# "worksteal" runs tests of one file in one process, which shares fixtures, until another process is idle.
 SELECT = -m "not slow"
 
 test: setup  ## Run the tests, but for the slow ones; `make test SELECT=` runs all
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(SELECT)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --workers $(WORKERS) $(SELECT)
 
 test-slow: setup  ## Run the slow tests
 	$(MAKE) test SELECT="-m slow"

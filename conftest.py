@@ -10,6 +10,8 @@ from auscult.concepts import KnowledgeBase
 from needs import Needs
 from small_experiment import ONTOLOGY, leaflets
 
+pytest_plugins = ("workers",)
+
 
 @pytest.fixture(autouse=True)
 def no_encoder_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
