@@ -16,7 +16,7 @@ export HF_HUB_OFFLINE ?= 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow mutants reliability security lint types format docs results benchmarks release lock site clean
+.PHONY: help setup demo test test-slow test-ray mutants reliability security lint types format docs results benchmarks release lock site clean
 
 help:  ## Say what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -59,13 +59,17 @@ demo: setup  ## Index real health pages, answer five questions, measure: some mi
 # tests' networks are small, and threads that wait for each other are slow on a busy machine. `tests/workers.py` says how
 # they share the tests.
 WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
-SELECT = -m "not slow"
+SELECT = -m "not slow and not ray"
 
-test: setup  ## Run the tests, but for the slow ones; `make test SELECT=` runs all
+test: setup  ## Run the tests, but for the slow ones and Ray's; `make test SELECT=` runs all
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --workers $(WORKERS) $(SELECT)
 
-test-slow: setup  ## Run the slow tests
-	$(MAKE) test SELECT="-m slow"
+test-slow: setup  ## Run the slow tests, then Ray's
+	$(MAKE) test SELECT='-m "slow and not ray"'
+	$(MAKE) test-ray
+
+test-ray: setup  ## Run Ray's tests, with nothing beside them
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m ray
 
 mutants: setup  ## Break the code on purpose, one line at a time: does a test notice? Minutes
 	$(BIN)/python tests/mutants.py

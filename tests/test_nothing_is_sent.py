@@ -127,8 +127,9 @@ def test_no_command_sends_or_leaves_anything(watch: Watch, tmp_path: Path) -> No
         assert (asked.arguments, watch.calls, watch.files) == (asked.arguments, [], [])
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("executor", ["processes", "ray"])
+@pytest.mark.parametrize(
+    "executor", [pytest.param("processes", marks=pytest.mark.slow), pytest.param("ray", marks=pytest.mark.ray)]
+)
 def test_indexing_by_workers_sends_and_leaves_nothing(
     executor: str, needs: Needs, watch: Watch, tmp_path: Path
 ) -> None:

@@ -33,7 +33,9 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
+@pytest.mark.parametrize(
+    "executor", [pytest.param(each, marks=[pytest.mark.ray] if each == "ray" else []) for each in EXECUTORS]
+)
 def test_every_executor_builds_the_same_index(executor: Executor, alone: Path, tmp_path: Path, needs: Needs) -> None:
     if executor == "ray":
         needs.package("ray")
