@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from auscult.concepts import KnowledgeBase
+from kept_readers import end_readers, keep_readers
 from needs import Needs
+from places import TESTS
 from small_experiment import ONTOLOGY, leaflets
 
 pytest_plugins = ("workers",)
@@ -17,6 +20,21 @@ pytest_plugins = ("workers",)
 def no_encoder_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Which encoder the machine's user has chosen is nothing to a test."""
     monkeypatch.delenv("AUSCULT_BACKBONE", raising=False)
+
+
+@pytest.fixture(scope="session")
+def readers_end() -> Iterator[None]:
+    yield
+    end_readers()
+
+
+@pytest.fixture(autouse=True)
+def kept_readers(request: pytest.FixtureRequest, readers_end: None) -> Iterator[None]:
+    """Processes that read files serve several tests, but for those of the readers themselves."""
+    with pytest.MonkeyPatch.context() as patched:
+        if request.path.parent != TESTS / "readers":
+            keep_readers(patched)
+        yield
 
 
 @pytest.fixture(scope="session")
