@@ -159,8 +159,13 @@ def trained(folder: Path, **settings: object) -> Outcome:
     return train(graph, KnowledgeExperiment.model_validate(described), folder)
 
 
-def test_learns_a_grid_and_beats_counting(tmp_path: Path) -> None:
-    record = trained(tmp_path / "grid").record
+@pytest.fixture(scope="module")
+def grid(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    return trained(tmp_path_factory.mktemp("trained") / "grid")
+
+
+def test_learns_a_grid_and_beats_counting(grid: Outcome) -> None:
+    record = grid.record
     assert record["figures"]["filtered"]["both"]["Hits@10"] >= 0.9
     assert record["relation_frequency"]["filtered"]["both"]["Hits@10"] <= 0.35
     assert record["triples"]["test"] >= 15
@@ -185,10 +190,10 @@ def test_vectors_have_unit_length_and_the_record(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("all_triples", [False, True])
-def test_rows_stay_with_their_entities(tmp_path: Path, all_triples: bool) -> None:
+def test_rows_stay_with_their_entities(grid: Outcome, tmp_path: Path, all_triples: bool) -> None:
     """Triples are true of the vectors that their ids have, whichever order these are in."""
     graph = grid_graph()
-    vectors = load(trained(tmp_path / "grid", all_triples=all_triples).model)
+    vectors = load((trained(tmp_path / "whole", all_triples=True) if all_triples else grid).model)
     rows = {entity: row for row, entity in enumerate(vectors.entities)}
     names = dict(zip(graph.entities, graph.names, strict=True))
     assert [names[entity] for entity in vectors.entities] == list(vectors.names)
@@ -251,6 +256,32 @@ trained(Path(sys.argv[1]), epochs=12)
 """
 
 
+def assert_alike(resumed: Outcome, straight: Outcome) -> None:
+    assert load(resumed.model).fingerprint == load(straight.model).fingerprint
+    assert resumed.record["figures"] == straight.record["figures"]
+    losses = [[epoch["loss"] for epoch in each.record["history"]] for each in (straight, resumed)]
+    assert losses[0] == losses[1]
+
+
+def test_interrupted_training_ends_as_an_uninterrupted_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    straight = trained(tmp_path / "straight", epochs=4)
+    folder = tmp_path / "interrupted"
+    measures = TransEObjective.measures
+
+    def dies(self: TransEObjective) -> Mapping[str, float]:
+        if (folder / "checkpoints" / "last.ckpt").is_file():
+            raise KeyboardInterrupt
+        return measures(self)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(TransEObjective, "measures", dies)
+        with pytest.raises(KeyboardInterrupt):
+            trained(folder, epochs=4)
+    assert not (folder / "training.json").exists()
+    assert_alike(trained(folder, epochs=4), straight)
+
+
+@pytest.mark.slow
 def test_a_killed_training_ends_as_an_uninterrupted_one(tmp_path: Path) -> None:
     straight = trained(tmp_path / "straight", epochs=12)
     folder = tmp_path / "killed"
@@ -263,8 +294,4 @@ def test_a_killed_training_ends_as_an_uninterrupted_one(tmp_path: Path) -> None:
         process.send_signal(signal.SIGKILL)
         process.wait()
     assert not (folder / "training.json").exists()
-    resumed = trained(folder, epochs=12)
-    assert load(resumed.model).fingerprint == load(straight.model).fingerprint
-    assert resumed.record["figures"] == straight.record["figures"]
-    losses = [[epoch["loss"] for epoch in each.record["history"]] for each in (straight, resumed)]
-    assert losses[0] == losses[1]
+    assert_alike(trained(folder, epochs=12), straight)
