@@ -674,13 +674,14 @@ def test_no_title_is_invented() -> None:
 def test_scanned_pages_are_reported_and_scanned_documents_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     # A machine that has much else to do takes longer than a page, or a document, is given.
     monkeypatch.setenv("AUSCULT_LIMITS", "seconds=900, scan=250")
-    drawn = Drawn()
-    drawn.paragraph(60, 100, 470, GOUT)
+    # To look for words on a whole page takes seconds.
+    drawn = Drawn((300, 300))
+    drawn.paragraph(20, 40, 260, GOUT)
     for _ in range(3):
         drawn.next_page()
         drawn.scan()
     assert read(drawn.content()).remarks == ["pages 2-4 have no text layer: a scan"]
-    drawn = Drawn()
+    drawn = Drawn((300, 300))
     drawn.scan()
     with pytest.raises(UnreadableError, match=r"1 page without one.*ocrmypdf") as refused:
         read(drawn.content())

@@ -31,7 +31,7 @@ def leaflet_of_gout() -> Drawn:
 
 def scanned(drawn: Drawn, pages: int = 1) -> Drawn:
     """The same pages as pictures, 200 dots an inch."""
-    copy = Drawn()
+    copy = Drawn(drawn.size)
     content = drawn.content()
     for page in range(pages):
         if page:
@@ -73,10 +73,10 @@ def test_words_of_a_large_scan_have_correct_boxes(needs: Needs) -> None:
 
 def test_a_scanned_page_among_others_is_recognised(needs: Needs) -> None:
     needs.package("rapidocr")
-    page = Drawn()
-    page.paragraph(60, 100, 470, GOUT)
-    both = Drawn()
-    both.line(60, 100, "Written words stand on the first page.")
+    # To recognise a whole page takes seconds.
+    page, both = Drawn((340, 340)), Drawn((340, 340))
+    page.paragraph(30, 60, 280, GOUT)
+    both.line(30, 60, "Written words stand on the first page.")
     both.next_page()
     both.scan(page_png(page.content(), 0, 200 / 72))
     draft = read(both.content())
@@ -87,8 +87,8 @@ def test_a_scanned_page_among_others_is_recognised(needs: Needs) -> None:
 
 def test_scans_are_recognised_in_the_reading_process(needs: Needs) -> None:
     needs.package("rapidocr")
-    page = Drawn()
-    page.line(60, 100, "Colchicine is taken twice a day.")
+    page = Drawn((300, 200))
+    page.line(30, 60, "Colchicine is taken twice a day.")
     with ReadingProcess() as process:
         ((name, draft),) = process.read(SourceFile("scan.pdf", scanned(page).content()))
     assert name == "PDF"

@@ -105,6 +105,8 @@ def test_general_encoder_comes_after_bm25_using_all_evidence(tmp_path: Path, mon
     model = tmp_path / "general"
     save_general(model, training={"corpora": [{"name": "enwiki", "split": "train"}]})
     monkeypatch.setattr(plan, "general_encoders", lambda: [str(model)])
+    # Without the prepared taxonomies, which take ten seconds to open.
+    monkeypatch.setenv("AUSCULT_DATA", str(tmp_path / "no-data"))
     first, second, *_ = propose(described(40), Wishes())
     assert (first.name, second.name, second.chosen) == ("bm25", str(model), True)
     mydata, work = write_folder(tmp_path / "mine"), tmp_path / "work"
