@@ -117,7 +117,7 @@ def test_a_document_that_keeps_killing_workers_is_named(tmp_path: Path) -> None:
 def test_a_killed_command_resumes_where_it_stopped(tmp_path: Path) -> None:
     path, out = tmp_path / "many.jsonl", tmp_path / "index"
     with path.open("w", encoding="utf-8") as file:
-        for number, document in enumerate(generated(900)):
+        for number, document in enumerate(generated(300)):
             if document.text.strip():
                 record = {"id": str(number), "title": document.title, "text": f"{number} {document.text}"}
                 file.write(json.dumps(record) + "\n")
