@@ -12,6 +12,7 @@ import gc
 import multiprocessing
 import pickle
 import threading
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -22,6 +23,8 @@ from typing import Any
 import pytest
 
 _FORK: Any = multiprocessing.get_context("fork")
+#: Seconds that a worker has for its last test.
+_PATIENCE = 10
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -127,7 +130,10 @@ class _Workers:
                 if self._session.shouldfail or self._session.shouldstop:
                     self._stretches.empty()
         finally:
+            # Whoever ends the run early, by Ctrl-C, waits until fixtures have ended their servers.
+            self._stretches.empty()
             for worker in self._workers:
+                worker.process.join(_PATIENCE)
                 worker.process.terminate()
                 worker.process.join()
 
@@ -191,10 +197,14 @@ class _Telling:
         self._wire.send(("report", self._config.hook.pytest_report_to_serializable(config=self._config, report=report)))
 
     def pytest_warning_recorded(self, warning_message: Any, when: str, nodeid: str, location: Any) -> None:
-        # What a warning is about need not be anything that can be sent.
-        warning_message.source = None
-        told = {"warning_message": warning_message, "when": when, "nodeid": nodeid, "location": location}
+        told = {"warning_message": _plain(warning_message), "when": when, "nodeid": nodeid, "location": location}
         self._wire.send(("warning", told))
+
+
+def _plain(warned: Any) -> warnings.WarningMessage:
+    """A warning that can be sent, whatever it is about."""
+    category = warned.category if warned.category.__module__ == "builtins" else UserWarning
+    return warnings.WarningMessage(str(warned.message), category, warned.filename, warned.lineno)
 
 
 def _work(
