@@ -106,6 +106,7 @@ def test_half_precision_model_is_smaller_with_own_fingerprint(tmp_path: Path) ->
 
 
 @pytest.mark.timeout(900)
+@pytest.mark.slow
 def test_converted_bi_encoder_gives_nearly_the_same_vectors(tmp_path: Path) -> None:
     """In one form; of every form the scores are compared in tests/lab/encoders/test_export.py."""
     import torch

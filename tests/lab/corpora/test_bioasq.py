@@ -174,6 +174,7 @@ def test_collections_of_questions(tmp_path: Path) -> None:
         list(read_questions(plain))
 
 
+@pytest.mark.slow
 def test_the_prepared_files(needs: Needs) -> None:
     needs.data("qa/bioasq_snippets.jsonl.gz")
     corpus = open_corpus("bioasq")

@@ -129,6 +129,7 @@ def test_splits_do_not_mix(corpus: MedQuadCorpus, documents: list[Document]) -> 
     assert not test_names & {d.title.lower() for d in disjoint}
 
 
+@pytest.mark.slow
 def test_strict_split_shares_no_name_concept_or_passage(corpus: MedQuadCorpus, documents: list[Document]) -> None:
     test = [d for d in documents if d.metadata["split"] == "test"]
     strict = documents_of(corpus, "train-strict")

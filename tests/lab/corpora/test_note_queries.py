@@ -162,6 +162,7 @@ def test_a_model_trained_on_test_notes_is_refused() -> None:
                 track_on("m", {"corpora": [{"name": source, "split": "train"}]}, corpus_name, "test")
 
 
+@pytest.mark.slow
 def test_the_prepared_files(needs: Needs) -> None:
     needs.data("clinical_notes/mtsamples.jsonl.gz")
     notes = open_corpus("clinical-notes")
