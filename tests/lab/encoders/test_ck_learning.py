@@ -84,7 +84,9 @@ SUMMED = {"joint_dim": 32}
 APART = {"knowledge": "here", "fusion": "matrix"}
 
 
-@pytest.mark.parametrize("fusion", [SUMMED, APART], ids=["sum", "matrix"])
+@pytest.mark.parametrize(
+    "fusion", [pytest.param(SUMMED, id="sum"), pytest.param(APART, id="matrix", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("head", ["knrm", "pacrr", "drmm-tks"])
 def test_only_vectors_relate_a_question_to_its_answer(folder: Path, head: str, fusion: dict[str, object]):
     *_, vectors = related()
