@@ -165,6 +165,7 @@ def test_reading_never_fails(parser: QuestionParser, question: str) -> None:
     assert all(0 < each.likelihood <= 1 for each in reading.entities)
 
 
+@pytest.mark.slow
 def test_medquad_training_questions(taxonomies: KnowledgeBase, needs: Needs) -> None:
     with gzip.open(needs.file("medquad/queries_train.jsonl.gz"), "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines][1::10]

@@ -18,7 +18,7 @@ SETTINGS = {"bi": {"shared": True, "pooling": "mean", "cosine": True}, "cross": 
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("kind", SETTINGS)
+@pytest.mark.parametrize("kind", ["bi", pytest.param("cross", marks=pytest.mark.slow)])
 def test_every_form_scores_as_the_model_does(kind: str, tmp_path: Path) -> None:
     torch.manual_seed(0)
     ranker = create(kind, str(save_tiny_bert(tmp_path / "bert")), SETTINGS[kind]).eval()

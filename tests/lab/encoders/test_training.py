@@ -258,7 +258,7 @@ def test_architectures_without_dropout_read_alike_in_training(kind: str, backbon
     torch.testing.assert_close(scores(training=True), scores(training=False))
 
 
-@pytest.mark.parametrize("kind", ARCHITECTURES)
+@pytest.mark.parametrize("kind", ["bi", *(pytest.param(each, marks=pytest.mark.slow) for each in ("poly", "cross"))])
 def test_every_architecture_learns(kind: str, backbone: Path, tmp_path: Path):
     torch.manual_seed(0)
     ranker = create(kind, str(backbone), {"pooling": "mean"} | ({} if kind == "cross" else {"cosine": True}))

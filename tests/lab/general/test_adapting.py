@@ -131,6 +131,7 @@ def test_command_saves_the_model_with_fitted_weights(
     assert isinstance(run("--documents", corpus, "--notes", corpus, "--backbone", start, "--out", "x")[2], ConfigError)
 
 
+@pytest.mark.slow
 def test_without_a_knowledge_base_names_go_by_words(
     corpus: Path, start: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -73,6 +73,7 @@ def test_a_killed_training_goes_on(corpus: Path, teacher: Path, tmp_path: Path) 
     assert load_model(str(again.model)).fingerprint == load_model(str(whole.model)).fingerprint
 
 
+@pytest.mark.slow
 def test_the_command_fits_the_evidence_too(corpus: Path, teacher: Path, tmp_path: Path) -> None:
     path = tmp_path / "general.yaml"
     path.write_text(json.dumps(experiment(corpus, teacher).model_dump(mode="json")), encoding="utf-8")

@@ -585,6 +585,7 @@ def test_unqualified_artwork_title_is_no_entity_name() -> None:
     assert rows(graph) == {("name:syndrome (album)", "mentions", "name:rash (medicine)")}
 
 
+@pytest.mark.slow
 def test_the_prepared_graph(needs: Needs) -> None:
     kg = needs.data("kg/triples.tsv.gz") / "kg"
     graph = read_graph(kg)

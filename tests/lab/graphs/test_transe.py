@@ -189,7 +189,7 @@ def test_vectors_have_unit_length_and_the_record(tmp_path: Path) -> None:
     assert {"version", "revision", "hardware", "date", "seed", "settings"} <= set(vectors.training)
 
 
-@pytest.mark.parametrize("all_triples", [False, True])
+@pytest.mark.parametrize("all_triples", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_rows_stay_with_their_entities(grid: Outcome, tmp_path: Path, all_triples: bool) -> None:
     """Triples are true of the vectors that their ids have, whichever order these are in."""
     graph = grid_graph()
