@@ -10,7 +10,7 @@ import pytest
 from auscult.concepts import KnowledgeBase
 from kept_readers import end_readers, keep_readers
 from needs import Needs
-from places import TESTS
+from places import ROOT, TESTS
 from small_experiment import ONTOLOGY, leaflets
 
 pytest_plugins = ("workers",)
@@ -32,7 +32,7 @@ def readers_end() -> Iterator[None]:
 def kept_readers(request: pytest.FixtureRequest, readers_end: None) -> Iterator[None]:
     """Processes that read files serve several tests, but for those of the readers themselves."""
     with pytest.MonkeyPatch.context() as patched:
-        if request.path.parent != TESTS / "readers":
+        if not {TESTS / "readers", ROOT / "packages/auscult-readers/tests"} & {*request.path.parents}:
             keep_readers(patched)
         yield
 
