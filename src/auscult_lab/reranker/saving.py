@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from auscult.encoders.reranker import save
+from auscult.files.json_text import parse_json
 from auscult_lab.general.bert_onnx import bert_as_onnx
 from auscult_lab.reranker.network import RerankerNetwork
 
@@ -41,7 +42,7 @@ def save_network(
     """
     backbone = network.backbone
     weights = {name: array.detach().float().cpu().numpy() for name, array in backbone.model.state_dict().items()}
-    described = json.loads(backbone.tokenizer.backend_tokenizer.to_str())
+    described: dict[str, Any] = parse_json(backbone.tokenizer.backend_tokenizer.to_str())
     described.update(truncation=None, padding=None)
     fast = backbone.tokenizer.backend_tokenizer
     counts = Counter(piece for text in texts for piece in fast.encode(text, add_special_tokens=False).ids)
