@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from release.building import build, check_contents, check_notes, check_readers, check_written, project_version
+from release.building import build, check_contents, check_notes, check_part, check_written, project_version
 from release.licences import bill_of_materials, licences_of, refused
 from release.pythons import supported_pythons
 from release.records import write_checksums, write_licences, write_record
@@ -33,9 +33,10 @@ def main() -> int:
     version = project_version(ROOT)
     check_notes(ROOT, version)
     check_written(ROOT, version)
-    wheel, source, readers = build(ROOT, chosen.out)
+    wheel, source, parts = build(ROOT, chosen.out)
     check_contents(wheel, source)
-    check_readers(wheel, readers)
+    for part in parts:
+        check_part(wheel, part)
     pythons = chosen.python or supported_pythons()
     trials: list[Trial] = []
     packages: dict[str, tuple[str, str]] = {}

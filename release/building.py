@@ -14,10 +14,12 @@ from typing import Final
 
 #: What the public index of packages takes at most, in bytes.
 LARGEST_WHEEL: Final = 100_000_000
-_PACKAGES: Final = ("auscult/", "auscult_lab/", "auscult_readers/")
-_READERS: Final = "auscult_readers/"
+_PACKAGES: Final = ("auscult/", "auscult_lab/", "auscult_readers/", "auscult_engines/")
+PARTS: Final = ("auscult-readers", "auscult-engines")
+"""Distributions whose packages the whole wheel has, too."""
 _NEEDED: Final = (
     "auscult/py.typed",
+    "auscult_engines/py.typed",
     "auscult_readers/py.typed",
     "auscult/encoders/pretrained/best/README.md",
     "auscult/encoders/pretrained/cdv/README.md",
@@ -67,23 +69,24 @@ def check_written(root: Path, version: str) -> None:
         raise ReleaseError(f"tests/data/written_by/{version} is missing: run python tests/written_by.py, and commit it")
 
 
-def build(root: Path, out: Path) -> tuple[Path, Path, Path]:
-    """Build both distributions, and the wheel with the readers alone, and check their metadata.
+def build(root: Path, out: Path) -> tuple[Path, Path, list[Path]]:
+    """Build both distributions, and the wheels of parts, and check their metadata.
 
     Args:
         root: The checkout.
         out: Folder to write them to; files of an earlier release are deleted.
 
     Returns:
-        The wheel, the source distribution, and the wheel of the readers.
+        The wheel, the source distribution, and the wheels of `PARTS`.
     """
     shutil.rmtree(out, ignore_errors=True)
     _run("-m", "build", "--outdir", str(out), str(root))
     (wheel,), (source,) = out.glob("*.whl"), out.glob("*.tar.gz")
-    _run("-m", "build", "--wheel", "--outdir", str(out), str(root / "packages" / "auscult-readers"))
-    (readers,) = out.glob("auscult_readers-*.whl")
-    _run("-m", "twine", "check", "--strict", str(wheel), str(source), str(readers))
-    return wheel, source, readers
+    for name in PARTS:
+        _run("-m", "build", "--wheel", "--outdir", str(out), str(root / "packages" / name))
+    parts = [next(out.glob(f"{name.replace('-', '_')}-*.whl")) for name in PARTS]
+    _run("-m", "twine", "check", "--strict", *map(str, (wheel, source, *parts)))
+    return wheel, source, parts
 
 
 def check_contents(wheel: Path, source: Path) -> None:
@@ -109,18 +112,19 @@ def check_contents(wheel: Path, source: Path) -> None:
         raise ReleaseError(f"{source.name} has files that are not the project's: {hidden[:5]}; see .gitignore")
 
 
-def check_readers(wheel: Path, readers: Path) -> None:
-    """Check that the wheel of the readers has the same readers as the whole wheel, and nothing else.
+def check_part(wheel: Path, part: Path) -> None:
+    """Check that the wheel of a part has the same package as the whole wheel, and nothing else.
 
     Raises:
         ReleaseError: It has other files.
     """
-    with zipfile.ZipFile(wheel) as whole, zipfile.ZipFile(readers) as part:
-        expected = {name: whole.read(name) for name in whole.namelist() if name.startswith(_READERS)}
-        found = {name: part.read(name) for name in part.namelist() if ".dist-info/" not in name}
+    package = f"{part.name.partition('-')[0]}/"
+    with zipfile.ZipFile(wheel) as whole, zipfile.ZipFile(part) as packed:
+        expected = {name: whole.read(name) for name in whole.namelist() if name.startswith(package)}
+        found = {name: packed.read(name) for name in packed.namelist() if ".dist-info/" not in name}
     if found != expected:
         strange = sorted(name for name in found | expected if found.get(name) != expected.get(name))
-        raise ReleaseError(f"{readers.name} and {wheel.name} differ in {strange[:5]}: build both again")
+        raise ReleaseError(f"{part.name} and {wheel.name} differ in {strange[:5]}: build both again")
 
 
 def _run(*arguments: str) -> None:

@@ -20,7 +20,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from mutations import MUTATIONS, Mutation
-from places import ROOT, TESTS
+from places import ROOT, SOURCES, TESTS
 
 
 def run_tests(source: Path, tests: Sequence[str]) -> subprocess.CompletedProcess[str]:
@@ -66,13 +66,14 @@ def main(words: Sequence[str]) -> int:
     chosen = [
         mutation for mutation in MUTATIONS if not words or any(word.lower() in mutation.name.lower() for word in words)
     ]
-    faults = [fault for mutation in chosen for fault in mutation.faults(ROOT / "src", TESTS)]
+    faults = [fault for mutation in chosen for fault in mutation.faults(SOURCES, TESTS)]
     if faults or not chosen:
         print("\n".join(faults) or "no mutation of such a name")
         return 1
     with TemporaryDirectory() as folder:
         source = Path(folder) / "src"
-        shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__"))
+        for each in SOURCES:
+            shutil.copytree(each, source, ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True)
         plain = run_tests(source, sorted({test for mutation in chosen for test in mutation.tests}))
         if plain.returncode:
             print(f"the tests fail without a mutation:\n{plain.stdout}{plain.stderr}")

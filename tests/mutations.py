@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +16,7 @@ class Mutation:
 
     Attributes:
         name: What is wrong then.
-        file: Below `src`.
+        file: Module, as it is imported.
         before: Text that stands there exactly once.
         after: What it becomes.
         tests: At least one of them has to fail; files or tests, below `tests`.
@@ -28,10 +28,10 @@ class Mutation:
     after: str
     tests: tuple[str, ...]
 
-    def faults(self, source: Path, tests: Path) -> Iterator[str]:
+    def faults(self, sources: Sequence[Path], tests: Path) -> Iterator[str]:
         """Why this is no mutation (any more), in words; nothing where it is one."""
-        file = source / self.file
-        found = file.read_text(encoding="utf-8").count(self.before) if file.is_file() else 0
+        files = [source / self.file for source in sources]
+        found = sum(file.read_text(encoding="utf-8").count(self.before) for file in files if file.is_file())
         if found != 1:
             yield f"{self.name}: found {found} times in {self.file}: {self.before!r}"
         if self.before == self.after:
@@ -386,6 +386,7 @@ SEARCH = (
     ),
 )  # fmt: skip
 
+SERVED = "../packages/auscult-engines/tests/test_whole.py"
 SAFETY = (
     Mutation(
         "access: whoever has no group sees all", "auscult/index/fields.py",
@@ -401,24 +402,24 @@ SAFETY = (
         "return self._whole.known_to(reader)", "return self._whole.knowledge_base", ("search/test_access.py",),
     ),
     Mutation(
-        "access: a server gives rows of all groups", "auscult/engines/tables.py",
-        '"access IS NULL OR current_setting', '"true OR current_setting', ("engines/test_whole.py",),
+        "access: a server gives rows of all groups", "auscult_engines/tables.py",
+        '"access IS NULL OR current_setting', '"true OR current_setting', (SERVED,),
     ),
     Mutation(
-        "servers: rows leave with their generation", "auscult/engines/readers.py",
-        "oldest = latest if oldest_number is None else", "oldest = latest if True else", ("engines/test_whole.py",),
+        "servers: rows leave with their generation", "auscult_engines/readers.py",
+        "oldest = latest if oldest_number is None else", "oldest = latest if True else", (SERVED,),
     ),
     Mutation(
-        "whole: two publish at once", "auscult/engines/postgres_server.py",
-        "elif not connection", "elif False and not connection", ("engines/test_whole.py",),
+        "whole: two publish at once", "auscult_engines/postgres_server.py",
+        "elif not connection", "elif False and not connection", (SERVED,),
     ),
     Mutation(
-        "whole: an earlier copy takes the place of a later one", "auscult/engines/publishing.py",
-        "if not is_same and state", "if False and state", ("engines/test_whole.py",),
+        "whole: an earlier copy takes the place of a later one", "auscult_engines/publishing.py",
+        "if not is_same and state", "if False and state", (SERVED,),
     ),
     Mutation(
-        "whole: damaged blocks are read", "auscult/engines/whole.py",
-        "!= self._sums[number]:", "!= self._sums[number] and False:", ("engines/test_whole.py",),
+        "whole: damaged blocks are read", "auscult_engines/whole.py",
+        "!= self._sums[number]:", "!= self._sums[number] and False:", (SERVED,),
     ),
     Mutation(
         "keys: revoked ones open", "auscult/service/access/keys.py",

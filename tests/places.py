@@ -7,5 +7,5 @@ from pathlib import Path
 TESTS = Path(__file__).resolve().parent
 ROOT = TESTS.parent
 DATA = TESTS / "data"
-SOURCES = (ROOT / "src", ROOT / "packages" / "auscult-readers" / "src")
+SOURCES = (ROOT / "src", *(ROOT / "packages" / name / "src" for name in ("auscult-readers", "auscult-engines")))
 """Folders from which the packages of the project are imported."""

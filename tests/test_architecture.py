@@ -20,6 +20,7 @@ import pytest
 
 from places import ROOT, SOURCES, TESTS
 
+PACKAGES = ("auscult", "auscult_lab", "auscult_readers", "auscult_engines")
 FILES = sorted(path for source in SOURCES for path in source.rglob("*.py"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
@@ -170,7 +171,7 @@ def test_imports_go_down() -> None:
 
 def test_no_modules_import_each_other_in_circles() -> None:
     """Neither for types alone: what needs each other is one thing."""
-    graph = grimp.build_graph("auscult", "auscult_lab", "auscult_readers", cache_dir=None)
+    graph = grimp.build_graph(*PACKAGES, cache_dir=None)
     # Raises an error that names the modules of a circle.
     TopologicalSorter({name: graph.find_modules_directly_imported_by(name) for name in graph.modules}).prepare()
 
@@ -192,7 +193,7 @@ def _third_party() -> dict[str, set[str]]:
     importers: dict[str, set[str]] = defaultdict(set)
     for path, tree in trees().items():
         for name in _imports(tree):
-            if name not in sys.stdlib_module_names and name not in ("auscult", "auscult_lab", "auscult_readers"):
+            if name not in sys.stdlib_module_names and name not in PACKAGES:
                 importers[name].add(module_of(path).as_posix())
     return importers
 
@@ -249,6 +250,7 @@ def test_package_does_not_depend_on_the_study() -> None:
             "src/auscult",
             "src/auscult_lab",
             "packages/auscult-readers/src/auscult_readers",
+            "packages/auscult-engines/src/auscult_engines",
         ]
 
 

@@ -7,12 +7,12 @@ from collections import Counter
 import pytest
 
 from mutations import MUTATIONS, Mutation
-from places import ROOT, TESTS
+from places import SOURCES, TESTS
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)
 def test_mutations_match_unique_text_and_existing_tests(mutation: Mutation) -> None:
-    assert list(mutation.faults(ROOT / "src", TESTS)) == []
+    assert list(mutation.faults(SOURCES, TESTS)) == []
     assert mutation.tests
 
 

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from auscult.engines import open_engine
 from auscult.errors import ConfigError
 from auscult.extensions import entries
 from auscult.ingest.opening import open_corpus
 from auscult.readers.contract import SourceFile, UnreadableError
 from auscult.readers.elsewhere import FORMATS
 from auscult.readers.registry import READERS, Registry, known_readers
+from auscult_engines import open_engine
 from places import ROOT
 
 PLUGIN = ROOT / "examples" / "plugin"
@@ -126,6 +126,6 @@ def test_engine_is_chosen_by_the_address_scheme(installed: Path) -> None:
     (installed / "nearby.py").write_text(
         "class Engine:\n    def __init__(self, place): self.name = f'{place.server} {place.collection}'\n"
     )
-    install(installed, {"auscult.engines": {"nearby": "nearby:Engine"}}, "nearby")
+    install(installed, {"auscult_engines": {"nearby": "nearby:Engine"}}, "nearby")
     entries.cache_clear()
     assert open_engine("nearby://host/a#notes").name == "nearby://host/a notes"

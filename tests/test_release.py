@@ -11,7 +11,15 @@ from pathlib import Path
 import pytest
 
 from places import ROOT
-from release.building import ReleaseError, check_contents, check_notes, check_readers, check_written, project_version
+from release.building import (
+    PARTS,
+    ReleaseError,
+    check_contents,
+    check_notes,
+    check_part,
+    check_written,
+    project_version,
+)
 from release.licences import licences_of, refused
 from release.pythons import supported_pythons
 from release.records import write_checksums
@@ -20,6 +28,7 @@ from release.trying import EXTRAS
 
 GOOD = (
     "auscult/py.typed",
+    "auscult_engines/py.typed",
     "auscult_readers/py.typed",
     *(f"auscult/encoders/pretrained/{name}/README.md" for name in ("best", "cdv", "fast")),
 )
@@ -81,31 +90,35 @@ def test_what_lacks_or_has_too_much_is_refused(
         check_contents(*packed(tmp_path, names, source))
 
 
-def test_the_readers_wheel_has_the_same_readers(tmp_path: Path) -> None:
+@pytest.mark.parametrize("part", PARTS)
+def test_a_parts_wheel_has_the_same_files(part: str, tmp_path: Path) -> None:
     wheel, _ = packed(tmp_path, GOOD)
-    readers = tmp_path / "auscult_readers.whl"
+    package = part.replace("-", "_")
+    alone = tmp_path / f"{package}-1-py3-none-any.whl"
     for names, good in ((("py.typed",), True), (("py.typed", "pdf/reader.py"), False)):
-        with zipfile.ZipFile(readers, "w") as made:
+        with zipfile.ZipFile(alone, "w") as made:
             for name in names:
-                made.writestr(f"auscult_readers/{name}", "")
+                made.writestr(f"{package}/{name}", "")
         if good:
-            check_readers(wheel, readers)
+            check_part(wheel, alone)
         else:
             with pytest.raises(ReleaseError, match=r"differ in .*pdf/reader"):
-                check_readers(wheel, readers)
+                check_part(wheel, alone)
 
 
-def test_the_readers_are_described_alike_twice() -> None:
+@pytest.mark.parametrize("name", PARTS)
+def test_the_parts_are_described_alike_twice(name: str) -> None:
     whole, part = (
         tomllib.loads((ROOT / folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-        for folder in ("", "packages/auscult-readers")
+        for folder in ("", f"packages/{name}")
     )
     assert set(part["dependencies"]) - {"auscult"} <= set(whole["dependencies"])
     for extra, packages in part["optional-dependencies"].items():
         assert packages == whole["optional-dependencies"][extra]
-    for group, entries in part["entry-points"].items():
-        own = {name: value for name, value in whole["entry-points"][group].items() if "auscult_lab" not in value}
-        assert entries == own
+    package = name.replace("-", "_")
+    for group, entries in whole["entry-points"].items():
+        own = {entry: place for entry, place in entries.items() if place.startswith(package)}
+        assert part["entry-points"].get(group, {}) == own
 
 
 def test_copyleft_licences_are_refused_except_lesser_ones() -> None:

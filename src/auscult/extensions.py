@@ -1,4 +1,4 @@
-"""Extensions that other packages register through entry points. The lab and the readers are among them.
+"""Extensions that other packages register through entry points. The lab, the readers and the engines are among them.
 
 | group | name of an entry | object |
 |---|---|---|
@@ -8,6 +8,8 @@
 | `auscult.readers` | the reader's name | a class with the protocol `readers.contract.Reader` |
 | `auscult.deidentifiers` | the name in `--read deidentify=NAME` | see `readers.deidentify.open_deidentifier` |
 | `auscult.tasks` | `check-sources`, `draw-pages` or `rewrite` | see `readers.elsewhere` |
+| `auscult.tasks` | `encode-in-bulk` or `write-files` | see `ingest.elsewhere` |
+| `auscult.servers` | the scheme of its addresses | an object with the protocol `engines.contract.IndexServer` |
 | `auscult.engines` | the scheme of its addresses | a class with the protocol `engines.contract.Engine` |
 
 An entry is loaded only when it is used.
@@ -29,6 +31,7 @@ Group = Literal[
     "auscult.readers",
     "auscult.deidentifiers",
     "auscult.tasks",
+    "auscult.servers",
     "auscult.engines",
 ]
 _REMEDY: Final = "update or remove that package"
@@ -65,3 +68,21 @@ def load(group: Group, name: str) -> Any:
         return entry.load()
     except (ImportError, AttributeError) as error:
         raise ConfigError(f"the extension '{entry.value}' of {group}", str(error), _REMEDY) from error
+
+
+def load_from(package: str, group: Group, name: str, done: str) -> Any:
+    """Load the object of an entry that a package of this project has.
+
+    Args:
+        package: The package.
+        group: The group.
+        name: The entry.
+        done: What its object does, as a passive sentence without an agent ("sources are checked").
+
+    Raises:
+        ConfigError: Neither this package nor another one with such an entry is installed.
+    """
+    if name not in entries(group):
+        remedy = f"{done} by {package}: pip install {package}"
+        raise ConfigError(f"a package with '{name}' of {group}", "an installation without it", remedy)
+    return load(group, name)

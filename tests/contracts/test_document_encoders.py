@@ -16,8 +16,8 @@ from auscult.encoders import SENTENCE_TRANSFORMER, SHIPPED, kind_of, load_model
 from auscult.encoders.contract import DocumentEncoder
 from auscult.encoders.general.encoder import GeneralEncoder
 from auscult.encoders.registry import kinds as all_kinds
-from auscult.ingest.bulk import BulkEncoder
 from auscult.understanding import Query
+from auscult_engines.bulk import BulkEncoder
 from auscult_lab.cdv import persistence as cdv
 from auscult_lab.cdv.encoder import CdvEncoder, PooledTransformer
 from auscult_lab.cdv.network import CdvConfig, CdvNetwork

@@ -22,13 +22,12 @@ from auscult.concepts.opening import ACCEPTED, DEFAULT, named_or_found
 from auscult.encoders import load_model
 from auscult.encoders.contract import DocumentEncoder
 from auscult.engines import manifest_at
-from auscult.engines.together import write_together
 from auscult.errors import ConfigError, IndexFolderError, naming_extra, printable
 from auscult.files.limits import peak_memory
 from auscult.files.writing import write_json
 from auscult.index.manifest import CURRENT
 from auscult.index.reader import open_current
-from auscult.ingest.bulk import reading_in_bulk
+from auscult.ingest.elsewhere import encode_in_bulk, write_files
 from auscult.ingest.files import Choices
 from auscult.ingest.sources import (
     NO_KNOWLEDGE,
@@ -168,7 +167,7 @@ BatchSizeOption = Annotated[int, typer.Option(help="Documents to encode at once.
 
 
 class ExecutorName(StrEnum):
-    """Where documents are encoded (`ingest.bulk`)."""
+    """Where documents are encoded (`ingest.elsewhere`)."""
 
     HERE = "here"
     PROCESSES = "processes"
@@ -325,7 +324,7 @@ def _index_at(
         raise ConfigError("files and folders with --to", f"'{next(iter(sources.corpora))}'", remedy)
     try:
         with showing_progress() as (bar, task):
-            result = write_together(
+            result = write_files(
                 sources.files,
                 address,
                 load_model(model),
@@ -380,7 +379,7 @@ def _reader(
     if executor is None:
         yield encoder, lambda documents: documents
         return
-    with reading_in_bulk(encoder, lasting_name(model), out, executor=executor.value, workers=workers) as bulk:
+    with encode_in_bulk(encoder, lasting_name(model), out, executor=executor.value, workers=workers) as bulk:
         yield bulk, bulk.stream
 
 

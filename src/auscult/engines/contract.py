@@ -1,32 +1,90 @@
-"""The protocol of an engine, a server that proposes passages; addresses, filters and waiting, which all servers share.
+"""What a package for servers implements: whole indexes at addresses (`IndexServer`), and passages proposed (`Engine`).
 
-An engine keeps the vectors of an index that is in PostgreSQL (`engines.whole`), and *proposes* passages: those whose
+An engine keeps the vectors of an index that is in PostgreSQL, and *proposes* passages: those whose
 vectors are nearest to a query's. Words, scores, evidence and texts come from PostgreSQL. Keys are the store's: a key is
 never given to other content, so that writing a row twice changes nothing, and publishing is a difference of sets.
 """
 
 from __future__ import annotations
 
-import re
-import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Protocol, TypeVar
-from urllib.parse import unquote
+from typing import Final, Protocol
 
 from auscult.encoders.contract import FloatArray
-from auscult.errors import ConfigError, ServerAwayError
-from auscult.index import Between
+from auscult.engines.addresses import Place
+from auscult.index import Between, PassageIndex
+from auscult.index.manifest import Manifest
 
-_T = TypeVar("_T")
-_WAITS: Final = (0.2, 1.0, 3.0)
-"""Seconds before a deed is tried again."""
-DEFAULT_COLLECTION: Final = "auscult"
+__all__ = [
+    "LAYOUT",
+    "Engine",
+    "EngineRow",
+    "Filters",
+    "IndexServer",
+    "Place",
+    "Proposer",
+    "PublishReport",
+    "Published",
+]
 LAYOUT: Final = 3
 """Version of what a collection has of each passage (`EngineRow`)."""
-MILVUS = "milvus:"
-POSTGRES: Final = ("postgresql://", "postgres://")
+
+
+@dataclass(frozen=True, slots=True)
+class PublishReport:
+    """The result of publishing.
+
+    Attributes:
+        written: Number of documents that the servers lacked.
+        removed: Number of documents that the index no longer has.
+        passages: Number of passages that the servers have now.
+        engine: Name of the servers, for people.
+        removed_ids: Ids of the first removed documents.
+    """
+
+    written: int
+    removed: int
+    passages: int
+    engine: str
+    removed_ids: Sequence[str] = ()
+
+
+class IndexServer(Protocol):
+    """Keeps whole indexes at the addresses of a scheme. Every method may raise EngineError and ConfigError."""
+
+    def open_index(self, address: str) -> PassageIndex:
+        """Open the index at an address, without a copy on this machine."""
+        ...
+
+    def manifest_at(self, address: str) -> Manifest | None:
+        """Return the manifest of the generation that is published at an address; None where there is none."""
+        ...
+
+    def publish(
+        self,
+        folder: str | Path,
+        address: str,
+        *,
+        approximate: bool = False,
+        candidates: str = "",
+        progress: Callable[[int, int], None] | None = None,
+    ) -> PublishReport:
+        """Publish the index of a folder at an address.
+
+        Args:
+            folder: The index folder.
+            address: Where to.
+            approximate: Let the servers propose passages by graphs of their vectors.
+            candidates: Address of an engine that proposes passages instead; empty for none.
+            progress: Called with documents written and to be written to a server.
+        """
+        ...
+
+    def withdraw(self, address: str) -> str | None:
+        """Delete the index at an address. Return the server's name; None without an index."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,103 +197,3 @@ class Engine(Proposer, Protocol):
     def close(self) -> None:
         """End the connection."""
         ...
-
-
-def is_address(given: str | Path) -> bool:
-    """Whether an index is named by the address of a server, rather than by a folder."""
-    return isinstance(given, str) and ("://" in given or given.startswith(MILVUS))
-
-
-_HIDDEN: Final = "..."
-# The part before "@" is a user, and what follows a colon in it a password. People forget to encode "/" and "?" in one.
-_USER: Final = re.compile(r"(://[^/:]*:)(?:(?:(?!,\w+://)[^?])+|[^/]+)(?=@)")
-# A value may have commas, and a whole index may have several addresses with commas between them.
-_OPTION: Final = re.compile(r"(?<=[?&;])([^=&;]*)=[^&]+?(?=&|,\w+://|\Z)")
-# The name of a file with passwords is no secret.
-_SECRET: Final = re.compile(
-    r"pass(?!file)|pwd|secret|token|credential|(?:scram\w*|api|access|private)_?key", re.IGNORECASE
-)
-
-
-def shown_address(address: str) -> str:
-    """Return an address for messages, with "..." for a password, also in its options ("?sslpassword=...")."""
-
-    def hidden(option: re.Match[str]) -> str:
-        return f"{option[1]}={_HIDDEN}" if _SECRET.search(unquote(option[1])) else option[0]
-
-    return _OPTION.sub(hidden, _USER.sub(rf"\1{_HIDDEN}", address))
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a collection is.
-
-    Attributes:
-        server: As the server's own library takes it.
-    """
-
-    server: str
-    collection: str
-
-
-def place_of(url: str) -> Place:
-    """Parse "SERVER#COLLECTION".
-
-    Raises:
-        ConfigError: It has a password, or the collection's name is not valid.
-    """
-    server, _, collection = url.partition("#")
-    if shown_address(url) != url:
-        remedy = "leave it out, and set it in the environment (PGPASSWORD, PGPASSFILE or AUSCULT_MILVUS_TOKEN)"
-        got = f"one with it, {shown_address(url)}"
-        raise ConfigError("an address without a password, which others could read", got, remedy)
-    collection = collection or DEFAULT_COLLECTION
-    if not (collection.isidentifier() and collection.isascii() and len(collection) <= 48):
-        raise ConfigError("a collection of letters, digits and _ behind #", f"'{collection}'", "choose another name")
-    return Place(server, collection)
-
-
-REACH: Final = "see that it runs and can be reached"
-"""The remedy of errors that a server cannot be reached."""
-
-
-def patiently(
-    deed: Callable[[], _T],
-    lost: Callable[[Exception], bool],
-    again: Callable[[], None],
-    name: str,
-    waits: Sequence[float] | None = None,
-) -> _T:
-    """Run a function on a server. If the connection is lost, connect and run it again, a few times.
-
-    Args:
-        deed: The function; it may run twice.
-        lost: Returns whether an error means that the connection was lost.
-        again: Drops the connection, so that `deed` connects again.
-        name: Name of the engine.
-        waits: Seconds before each further try.
-
-    Raises:
-        ServerAwayError: It was lost each time.
-    """
-    for wait in (*(_WAITS if waits is None else waits), None):
-        try:
-            return deed()
-        except Exception as error:
-            if not lost(error):
-                raise
-            if wait is None:
-                raise ServerAwayError(f"an answer of {name}", f"none ({first_line(error)})", REACH) from error
-            time.sleep(wait)
-            again()
-    raise AssertionError("the last try returns or raises")
-
-
-def first_line(error: Exception) -> str:
-    """Return an error's message in one line."""
-    return next(iter(str(error).strip().splitlines()), type(error).__name__)
-
-
-def printable_value(value: str) -> str:
-    """Return a field's value as servers can keep it: without NUL and halves of characters."""
-    return value.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")

@@ -23,7 +23,6 @@ from auscult.files.records import BadRecords
 from auscult.ingest.file_records import Index
 from auscult.ingest.gathering import Gathered, Gathering
 from auscult.ingest.sectioned import WithoutQueries
-from auscult.ingest.sharing import SharedFiles
 from auscult.readers.deidentify import open_deidentifier
 from auscult.readers.report import Report
 from auscult.readers.rows import Columns
@@ -124,8 +123,7 @@ class FilesCorpus(WithoutQueries):
             CorpusMissingError: A path no longer exists.
             DataError: The only path is a file that cannot be read.
         """
-        with self._gathering(Gathering) as gathering:
-            self.report = gathering.report
+        with self.gathering(Gathering) as gathering:
             gathered = gathering.gather(index, progress, prune=prune, restored=restored)
             # A single unreadable file is an error, and not only a line of the report.
             single = len(self.paths) == 1 and Path(self.paths[0]).is_file() and self.report.total == 1
@@ -134,15 +132,10 @@ class FilesCorpus(WithoutQueries):
                 raise DataError(problem.expected, f"{problem.kind}: {problem.got} ({problem.name})", problem.remedy)
             yield gathered
 
-    def shared(self) -> SharedFiles:
-        """Return the files in shares for several workers. Nothing is listed yet."""
-        gathering = self._gathering(SharedFiles)
-        self.report = gathering.report
-        return gathering
-
-    def _gathering(self, kind: type[_Gathering]) -> _Gathering:
+    def gathering(self, kind: type[_Gathering]) -> _Gathering:
+        """Return a way to read the files, whose report becomes that of the corpus. Nothing is listed yet."""
         hide = open_deidentifier(self.choices.deidentify) if self.choices.deidentify else None
-        return kind(
+        gathering = kind(
             self.paths,
             self.origins,
             columns=self.choices.columns,
@@ -153,6 +146,8 @@ class FilesCorpus(WithoutQueries):
             exclude=self.choices.exclude,
             splitter=self._splitter,
         )
+        self.report = gathering.report
+        return gathering
 
     def documents(self, split: str | None = None) -> Iterator[Document]:
         """Yield documents in the order of paths and names; all are in the split "train".

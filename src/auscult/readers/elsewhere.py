@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, NoReturn, Protocol
 
-from auscult.errors import ConfigError
-from auscult.extensions import entries, load
+from auscult.extensions import entries, load, load_from
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 
 PACKAGE: Final = "auscult-readers"
@@ -130,7 +129,4 @@ def load_task(name: Literal["check-sources", "rewrite"], done: str) -> Any:
     Raises:
         ConfigError: No package with it is installed.
     """
-    if name not in entries(_TASKS):
-        remedy = f"{done} by {PACKAGE}: pip install {PACKAGE}"
-        raise ConfigError(f"a package with the task '{name}'", "an installation without it", remedy)
-    return load(_TASKS, name)
+    return load_from(PACKAGE, _TASKS, name, done)

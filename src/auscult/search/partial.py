@@ -1,16 +1,11 @@
-"""Answers while some servers of an index are away: from the documents of the others, with a note of what was left out.
-
-Every server has the words and vectors of all passages. A search therefore ranks passages that it cannot read. As long
-as no such passage is among the hits, the answer is that of the whole collection.
-"""
+"""Answers with a note of what was left out of the search, where the index can be searched in part."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
-from auscult.errors import ShareAwayError
 from auscult.search.searcher import Searcher
 
 _T = TypeVar("_T")
@@ -42,6 +37,20 @@ class LeftOut:
         )
 
 
+@runtime_checkable
+class AnswersInPart(Protocol):
+    """An index that can be searched in part while some of its servers are away."""
+
+    def ask_what_is_there(self, searcher: Searcher, ask: Callable[[Searcher], _T]) -> tuple[_T, LeftOut | None]:
+        """Return an answer of the servers that are there (`search.partial.ask_what_is_there`).
+
+        Args:
+            searcher: A searcher over the whole index.
+            ask: Computes the answer. If a server is away, it is called again with a searcher over fewer documents.
+        """
+        ...
+
+
 def ask_what_is_there(searcher: Searcher, ask: Callable[[Searcher], _T]) -> tuple[_T, LeftOut | None]:
     """Return an answer, and what was left out of the search for it; None where all documents were searched.
 
@@ -52,20 +61,6 @@ def ask_what_is_there(searcher: Searcher, ask: Callable[[Searcher], _T]) -> tupl
     Raises:
         ShareAwayError: All servers are away.
     """
-    available, left_out = searcher, None
-    away: frozenset[int] = frozenset()
-    while True:
-        try:
-            return ask(available), left_out
-        except ShareAwayError as error:
-            if error.share in away or len(away) + 1 == error.shares:
-                raise
-            away |= {error.share}
-            available = searcher.without_shares(away)
-            all_documents, searched = (
-                searcher.index.manifest.counts.documents,
-                available.index.manifest.counts.documents,
-            )
-            left_out = LeftOut(
-                tuple(share + 1 for share in sorted(away)), error.shares, all_documents - searched, all_documents
-            )
+    if isinstance(searcher.index, AnswersInPart):
+        return searcher.index.ask_what_is_there(searcher, ask)
+    return ask(searcher), None

@@ -19,8 +19,8 @@ from auscult.concepts import Autocomplete, EntityResolver, KnowledgeBase
 from auscult.encoders import load_model, load_reranker
 from auscult.encoders.contract import DocumentEncoder, ExpandsTexts, FloatArray, Terms
 from auscult.encoders.reranker import Read, Reranker
-from auscult.engines import open_index, without_shares
-from auscult.errors import ModelError, QueryError, ShareAwayError
+from auscult.engines import open_index
+from auscult.errors import ModelError, QueryError
 from auscult.index import GroupBy, ModelRecord, PassageIndex, Where
 from auscult.index.passage_index import RowArray, ScoreArray
 from auscult.index.reader import GenerationReader, vocabulary_of
@@ -85,21 +85,25 @@ class Searcher:
         index: An opened index.
         encoder: The model that made it.
         reranker: Reads first hits of questions in words again; None for the shipped one.
+        whole: The searcher that this one is a view of, which shares what it has loaded; None for none.
 
     Raises:
         IndexFolderError: The encoder is not the index's model.
     """
 
-    def __init__(self, index: PassageIndex, encoder: DocumentEncoder, reranker: Reranker | None = None) -> None:
+    def __init__(
+        self,
+        index: PassageIndex,
+        encoder: DocumentEncoder,
+        reranker: Reranker | None = None,
+        whole: Searcher | None = None,
+    ) -> None:
         index.check_model(encoder)
         self.index = index
         self.encoder = encoder
         self.fusion = Fusion.of(encoder)
         self._reranker = reranker
-        # Of a view, the searcher that it was taken from.
-        self._whole: Searcher | None = None
-        self._is_part = False
-        self._parts: dict[frozenset[int], Searcher] = {}
+        self._whole = whole
         # The last question, and what reading passages again gave, by row.
         self._last_read: tuple[tuple[str, bytes], dict[int, Read]] = ("", b""), {}
 
@@ -142,21 +146,7 @@ class Searcher:
         # The knowledge base keeps names of removed documents. Their groups are no longer known.
         if index is self.index and not (brought and counts.documents < following - 1):
             return self
-        view = Searcher(index, self.encoder, self._reranker)
-        view._whole = self
-        return view
-
-    def without_shares(self, shares: frozenset[int]) -> Searcher:
-        """Return a searcher over the documents of all other servers, with all names, while some servers are away.
-
-        Args:
-            shares: Numbers of the servers that are away, as in `ShareAwayError`.
-        """
-        if shares not in self._parts:
-            part = Searcher(without_shares(self.index, shares), self.encoder, self._reranker)
-            part._whole, part._is_part = self, True
-            self._parts = {shares: part}
-        return self._parts[shares]
+        return Searcher(index, self.encoder, self._reranker, self)
 
     @cached_property
     def reranker(self) -> Reranker:
@@ -173,18 +163,13 @@ class Searcher:
     def knowledge_base(self) -> KnowledgeBase | None:
         """The index's knowledge base, read on first use; None when it has none."""
         reader = self.index.reader
-        if self._whole is not None and self._is_part:
-            try:
-                return self._whole.knowledge_base
-            except ShareAwayError:
-                return self._whole._saved_knowledge
         if self._whole is not None:
             return self._whole.known_to(reader)
-        knowledge = self._saved_knowledge
+        knowledge = self.saved_knowledge
         return None if knowledge is None else with_subjects(knowledge, reader.newcomers())
 
     @cached_property
-    def _saved_knowledge(self) -> KnowledgeBase | None:
+    def saved_knowledge(self) -> KnowledgeBase | None:
         """The knowledge base as saved, without names of newer documents; of a view, without names of any document."""
         return self.index.reader.known()
 
@@ -198,12 +183,9 @@ class Searcher:
         return with_subjects(vocabulary, map(reader.document_record, reader.documents.tolist()))
 
     @cached_property
-    def _named_by(self) -> Searcher | None:
+    def named_by(self) -> Searcher | None:
         """The searcher with the same names, whose resolver is shared; None if this one needs its own."""
-        try:
-            return self._whole if self._whole and self.knowledge_base is self._whole.knowledge_base else None
-        except ShareAwayError:
-            return None
+        return self._whole if self._whole and self.knowledge_base is self._whole.knowledge_base else None
 
     @cached_property
     def parser(self) -> QuestionParser:
@@ -224,8 +206,8 @@ class Searcher:
     def resolver(self) -> EntityResolver:
         """The resolver of entities by the index's knowledge base; views with the same names share it."""
         knowledge = self.knowledge_base
-        if self._named_by is not None:
-            return self._named_by.resolver
+        if self.named_by is not None:
+            return self.named_by.resolver
         # An index without a knowledge base has no concepts, but identifiers can be resolved.
         return EntityResolver(KnowledgeBase([]) if knowledge is None else knowledge)
 
@@ -233,8 +215,8 @@ class Searcher:
     def completion(self) -> Autocomplete:
         """The completion of names of the index's knowledge base; views with the same names share it."""
         knowledge = self.knowledge_base
-        if self._named_by is not None:
-            return self._named_by.completion
+        if self.named_by is not None:
+            return self.named_by.completion
         return Autocomplete(KnowledgeBase([]) if knowledge is None else knowledge)
 
     def understand(self, query: Query, conversation: Sequence[str] = ()) -> Understanding:

@@ -16,13 +16,6 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from auscult.concepts import KnowledgeBase
-from auscult.engines import readers
-from auscult.engines.jobs import Items, Job, Written, drop
-from auscult.engines.postgres_server import PostgresServer
-from auscult.engines.publishing import give_space_back, ids_of, put_file, show_generation
-from auscult.engines.shares import Shares
-from auscult.engines.tables import FoundBy, PublishedState, published_state, schema_of, server_of, whole_place
-from auscult.engines.whole import CACHE, Cache, ServedFile
 from auscult.errors import DataError, EngineError
 from auscult.index import Counts, Manifest, ModelRecord
 from auscult.index.blocks import BLOCK, BlockFile
@@ -31,8 +24,16 @@ from auscult.index.segment import Segment
 from auscult.index.store import knowledge_checksum
 from auscult.index.titles import subject
 from auscult.index.writer import now, settle, with_knowledge_file
-from auscult.ingest.sharing import ShareRecords
+from auscult.ingest.elsewhere import WriteReport
 from auscult.version import __version__
+from auscult_engines import readers
+from auscult_engines.jobs import Items, Job, Written, drop
+from auscult_engines.postgres_server import PostgresServer
+from auscult_engines.publishing import give_space_back, ids_of, put_file, show_generation
+from auscult_engines.shares import Shares
+from auscult_engines.sharing import ShareRecords
+from auscult_engines.tables import FoundBy, PublishedState, published_state, schema_of, server_of, whole_place
+from auscult_engines.whole import CACHE, Cache, ServedFile
 
 #: Numbers for joined segments, above those of the job's writers.
 _JOINED: Final = 2**10
@@ -41,24 +42,14 @@ _AT_ONCE: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
-class JobReport:
+class JobReport(WriteReport):
     """The result of a job.
 
     Attributes:
-        written: Number of new and changed documents.
-        unchanged: Number of documents that the index had already.
-        removed: Number of documents that left the index, replaced ones included.
-        removed_ids: Ids of the first of these.
-        counts: Contents of the index now.
         generation: Number of the published generation.
         records: Records of the files of each share.
     """
 
-    written: int
-    unchanged: int
-    removed: int
-    removed_ids: Sequence[str]
-    counts: Counts
     generation: int
     records: Sequence[ShareRecords]
 

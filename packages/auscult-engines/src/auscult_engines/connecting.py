@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from auscult.engines.contract import MILVUS, Engine, place_of
+from auscult.engines.addresses import place_of, scheme_of
+from auscult.engines.contract import Engine
 from auscult.errors import ConfigError
 from auscult.extensions import entries, load
 
 _GROUP: Final = "auscult.engines"
+_MILVUS: Final = "milvus"
 
 
 def open_engine(url: str) -> Engine:
@@ -24,13 +26,8 @@ def open_engine(url: str) -> Engine:
         EngineError: The server cannot be reached.
     """
     place = place_of(url)
-    # Only where they are asked for: a client's library takes a second to import.
-    if place.server.startswith(MILVUS):
-        from auscult.engines.milvus import MilvusEngine
-
-        return MilvusEngine(place)
-    if (scheme := place.server.partition(":")[0]) in entries(_GROUP):
+    if (scheme := scheme_of(place.server)) in entries(_GROUP):
         engine: Engine = load(_GROUP, scheme)(place)
         return engine
-    known = ["milvus://HOST:PORT", *(f"{name}:..." for name in entries(_GROUP))]
+    known = ["milvus://HOST:PORT", *(f"{name}:..." for name in entries(_GROUP) if name != _MILVUS)]
     raise ConfigError(f"{', '.join(known)} or milvus:FILE.db", f"'{url}'", "write it as one of these")

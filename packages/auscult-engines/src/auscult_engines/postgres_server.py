@@ -15,8 +15,8 @@ from math import inf
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
-from auscult.engines.contract import REACH, first_line, patiently
 from auscult.errors import EngineError, ServerAwayError, naming_extra
+from auscult_engines.waiting import REACH, first_line, patiently
 
 _T = TypeVar("_T")
 MILLISECONDS: Final = 60_000

@@ -7,12 +7,12 @@
     segments, blocks
                 files of search structures and of names, in blocks of 65,536 bytes
     knowledge   the knowledge base in one piece, for the views of groups
-    jobs, items progress of writers that work together (`engines.jobs`); searchers do not read them
+    jobs, items progress of writers that work together (`jobs`); searchers do not read them
 
 Rows never change: a document that is replaced gets another key. A reader therefore sees a whole generation, as the
-manifest lists. Rows that left the index (`gone`) stay while somebody reads an earlier generation (`engines.readers`).
+manifest lists. Rows that left the index (`gone`) stay while somebody reads an earlier generation (`readers`).
 Documents, passages and originals are partitioned by hash of the document's key, blocks by their own key. Each of
-several servers has the documents of its share, and everything else (`engines.shares`).
+several servers has the documents of its share, and everything else (`shares`).
 
 Row policies apply to roles that do not own the tables. These see documents without the field `access`, and those of the
 groups in the setting `auscult.groups`: ",GROUP,GROUP,", or "*" for all.
@@ -21,7 +21,6 @@ groups in the setting `auscult.groups`: ",GROUP,GROUP,", or "*" for all.
 from __future__ import annotations
 
 import hashlib
-import re
 import threading
 import zlib
 from collections import defaultdict
@@ -35,12 +34,13 @@ import numpy as np
 import numpy.typing as npt
 
 from auscult.documents import Original
-from auscult.engines.contract import POSTGRES, Place, place_of, printable_value
-from auscult.engines.postgres_server import PostgresServer
-from auscult.engines.shares import Shares
+from auscult.engines.addresses import Place, no_whole_index, places_of
 from auscult.errors import ConfigError, EngineError, IndexFolderError, ShareAwayError
 from auscult.index.manifest import PASSAGE_DTYPE, Manifest
 from auscult.index.store import Store
+from auscult_engines.postgres_server import PostgresServer
+from auscult_engines.shares import Shares
+from auscult_engines.waiting import printable_value
 
 VERSION: Final = 3
 """Version of the tables. Raise it when they change: searchers refuse other versions."""
@@ -76,12 +76,9 @@ _TABLES: Final = (
     "ALTER TABLE {blocks} ALTER content SET STORAGE EXTERNAL",
     "CREATE INDEX IF NOT EXISTS documents_by_id ON {documents} USING hash (doc_id)",
 )
+_POSTGRES: Final = ("postgresql://", "postgres://")
 _PARTITIONED: Final = ("documents", "passages", "originals", "blocks")
 _GUARDED: Final = ("documents", "passages", "originals")
-
-
-#: Comma between the addresses of two servers. A comma within an address separates hosts of the same data (libpq).
-_BETWEEN: Final = re.compile(r",(?=\w+://)")
 
 
 def whole_places(address: str) -> list[Place]:
@@ -90,12 +87,9 @@ def whole_places(address: str) -> list[Place]:
     Raises:
         ConfigError: The address is not valid, names a server twice, or one that cannot have a whole index.
     """
-    servers, mark, collection = address.partition("#")
-    places = [place_of(f"{server}{mark}{collection}") for server in _BETWEEN.split(servers)]
-    for place in places:
-        if not place.server.startswith(POSTGRES):
-            expected = "postgresql://USER@HOST/DATABASE, which keeps an index"
-            raise ConfigError(expected, f"'{address}'", "name such a database, or the index' folder")
+    places = places_of(address)
+    if not all(place.server.startswith(_POSTGRES) for place in places):
+        raise no_whole_index(address)
     if len(set(places)) < len(places):
         raise ConfigError("each server once", f"one twice in '{address}'", "leave one out")
     return places
@@ -255,7 +249,7 @@ def published_state(server: PostgresServer, share: int = 0, shares: int = 1) -> 
 
 
 def is_written_together(server: PostgresServer) -> bool:
-    """Return whether several writers write the index together (`engines.jobs`), rather than publish a folder."""
+    """Return whether several writers write the index together (`jobs`), rather than publish a folder."""
     return _is_there(server, "jobs")
 
 

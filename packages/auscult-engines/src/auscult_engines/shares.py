@@ -16,9 +16,9 @@ from typing import Any, Final, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from auscult.engines.contract import REACH
-from auscult.engines.postgres_server import PostgresServer
 from auscult.errors import ServerAwayError, ShareAwayError
+from auscult_engines.postgres_server import PostgresServer
+from auscult_engines.waiting import REACH
 
 _T = TypeVar("_T")
 _PAUSE: Final = 3.0

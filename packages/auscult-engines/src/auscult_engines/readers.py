@@ -12,9 +12,9 @@ import time
 from contextlib import ExitStack, suppress
 from typing import Any, Final
 
-from auscult.engines.postgres_server import PostgresServer
-from auscult.engines.shares import Shares
 from auscult.errors import ShareAwayError
+from auscult_engines.postgres_server import PostgresServer
+from auscult_engines.shares import Shares
 
 PATIENCE: Final = 15.0
 """Seconds that a publisher waits for readers of earlier generations. A service opens the next one within a few."""

@@ -15,10 +15,14 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal
 from uuid import uuid4
 
-from auscult.engines.contract import printable_value
-from auscult.engines.postgres_server import PostgresServer
-from auscult.engines.publishing import put_documents, put_file
-from auscult.engines.tables import (
+from auscult.errors import EngineError
+from auscult.files.json_text import parse_json
+from auscult.index import DocumentRecord, GenerationReader, Manifest, ModelRecord
+from auscult.index.manifest import Numbers, SegmentRecord
+from auscult_engines.postgres_server import PostgresServer
+from auscult_engines.publishing import put_documents, put_file
+from auscult_engines.sharing import ShareRecords
+from auscult_engines.tables import (
     PublishedState,
     create,
     is_written_together,
@@ -27,11 +31,7 @@ from auscult.engines.tables import (
     server_of,
     whole_place,
 )
-from auscult.errors import EngineError
-from auscult.files.json_text import parse_json
-from auscult.index import DocumentRecord, GenerationReader, Manifest, ModelRecord
-from auscult.index.manifest import Numbers, SegmentRecord
-from auscult.ingest.sharing import ShareRecords
+from auscult_engines.waiting import printable_value
 
 #: Bits of a key for the number of a document or passage in its share, and for the number of its share.
 _INNER: Final = 28

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from auscult.documents import Document
-from auscult.engines.postgres_server import PostgresServer
-from auscult.engines.tables import shares_at
 from auscult.index import Between, IndexUpdate
 from auscult.search import Searcher, SearchOptions
 from auscult.understanding import Query
+from auscult_engines.postgres_server import PostgresServer
+from auscult_engines.tables import shares_at
 from encoders import HashedEncoder
 from leaflets import leaflets
 

@@ -3,7 +3,7 @@
 The readers of a folder and of a server differ only in where rows and blocks come from, so that answers are the same.
 Blocks are read on demand and cached up to a limit. Arrays that every search reads whole stay in memory, as those of an
 opened folder do: numbers of passages, lengths of texts and, if all passages are compared, their vectors. If passages
-are proposed (`engines.proposing`), only their vectors are read.
+are proposed (`proposing`), only their vectors are read.
 """
 
 from __future__ import annotations
@@ -20,16 +20,17 @@ from weakref import finalize
 import numpy as np
 import numpy.typing as npt
 
-from auscult.engines.connecting import open_engine
 from auscult.engines.contract import Engine, Proposer
-from auscult.engines.proposing import ProposedIndex, ShareProposer
-from auscult.engines.readers import Presence
-from auscult.engines.shares import Shares
-from auscult.engines.tables import PublishedState, ServedStore, schema_of, shares_at, state_of_all, whole_places
 from auscult.errors import EngineError
-from auscult.index import GenerationReader, PassageIndex
+from auscult.index import GenerationReader
 from auscult.index.blocks import BLOCK, BlockFile, Buffer
 from auscult.index.manifest import Manifest
+from auscult_engines.connecting import open_engine
+from auscult_engines.proposing import ProposedIndex, ShareProposer
+from auscult_engines.readers import Presence
+from auscult_engines.served import ServedIndex
+from auscult_engines.shares import Shares
+from auscult_engines.tables import PublishedState, ServedStore, schema_of, shares_at, state_of_all, whole_places
 
 CACHE: Final = 256 * 2**20
 """Bytes of blocks and vectors that a searcher keeps of each index."""
@@ -182,12 +183,12 @@ class ServedFile(BlockFile):
         return memoryview(content)[begin - first : end - first]
 
 
-def open_whole(address: str) -> PassageIndex:
+def open_index(address: str) -> ServedIndex:
     """Open the index at an address, without a copy on this machine.
 
     Args:
         address: "postgresql://USER@HOST/DATABASE#COLLECTION", or several servers with commas between them. Servers
-            that are away are not waited for (`ShareAwayError`, `without_shares`).
+            that are away are not waited for (`ShareAwayError`, `ServedIndex`).
 
     Raises:
         ConfigError: The address is not valid.
@@ -208,7 +209,7 @@ def open_whole(address: str) -> PassageIndex:
     store.document_keys = reader.document_keys
     store.firsts = np.concatenate([np.zeros(0, np.int64), *(segment.firsts for segment in reader.segments)])
     if not state.found_by.approximate:
-        return PassageIndex(reader)
+        return ServedIndex(reader)
     return ProposedIndex(reader, _proposer(shares, state, reader.manifest))
 
 
@@ -252,20 +253,6 @@ def _proposer(shares: Shares, state: PublishedState, manifest: Manifest) -> Prop
         remedy = f"publish the index again, with --candidates {candidates}"
         raise EngineError(f"the vectors of {shares.name} on {engine.name}", got, remedy)
     return engine
-
-
-def without_shares(index: PassageIndex, shares: frozenset[int]) -> PassageIndex:
-    """Return the view of an index without the documents on some of its servers.
-
-    Args:
-        index: Index opened at an address.
-        shares: Numbers of these servers.
-    """
-    reader, store = index.reader, index.reader.store
-    if not isinstance(store, ServedStore):
-        raise TypeError(f"expected an index at an address, got one at {reader.where}")
-    view = reader.without(store.shares.are_on(reader.document_keys, shares), store.without(shares))
-    return index.without(view, shares) if isinstance(index, ProposedIndex) else PassageIndex(view)
 
 
 def manifest_at(address: str) -> Manifest | None:

@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 
 from auscult.engines import publish, withdraw
-from auscult.engines.tables import shares_at, whole_places
 from auscult.errors import ConfigError, EngineError, ShareAwayError
 from auscult.ingest.building import build_index
 from auscult.ingest.opening import open_corpus
@@ -25,6 +24,8 @@ from auscult.search import Searcher, SearchOptions
 from auscult.search.partial import LeftOut, ask_what_is_there
 from auscult.service.settings import Settings
 from auscult.understanding import Query
+from auscult_engines.served import PartSearcher
+from auscult_engines.tables import shares_at, whole_places
 from command import Command, hashed_model
 from leaflets import leaflets
 from needs import Needs
@@ -107,7 +108,7 @@ def killed(server: Any) -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that was away is asked again at once."""
-    monkeypatch.setattr("auscult.engines.shares._PAUSE", 0.05)
+    monkeypatch.setattr("auscult_engines.shares._PAUSE", 0.05)
 
 
 @pytest.mark.parametrize("approximate", [False, True])
@@ -176,7 +177,7 @@ def test_milvus_proposes_nothing_of_excluded_servers(folder: Path, url: str, nee
     alone, there = Searcher.open(folder, ENCODER), Searcher.open(url, ENCODER)
     assert answers(there) == answers(alone)
     for share in range(2):
-        part = there.without_shares(frozenset([share]))
+        part = PartSearcher(there, frozenset([share]))
         for options in (SearchOptions(), SearchOptions(scoring="model")):
             query = there.understand(Query("", "", text=ASKED[0])).query
             hits = part.search(query, 50, options)
@@ -274,7 +275,7 @@ def test_half_of_a_generation_is_never_seen(folder: Path, url: str, monkeypatch:
     expected = answers(Searcher.open(url, ENCODER))
     changed(folder, copies(), remove=[note().doc_id])
     for place, times in _PLACES:
-        publishing = import_module("auscult.engines.publishing")
+        publishing = import_module("auscult_engines.publishing")
         kept, calls = getattr(publishing, place), [0]
 
         def ends(*given: Any, kept: Any = kept, calls: list[int] = calls, times: int = times, **named: Any) -> Any:

@@ -13,14 +13,16 @@ from typing import Any
 import pytest
 
 from auscult.documents import Document
-from auscult.engines import Filters, ProposedIndex, manifest_at, publish, withdraw
-from auscult.engines.tables import schema_of, whole_places
-from auscult.engines.whole import Cache
+from auscult.engines import manifest_at, publish, withdraw
+from auscult.engines.contract import Filters
 from auscult.errors import ConfigError, EngineError, IndexFolderError
 from auscult.ingest.building import build_index
 from auscult.ingest.opening import open_corpus
 from auscult.search import Searcher
 from auscult.service.settings import Settings, named_indexes
+from auscult_engines import ProposedIndex
+from auscult_engines.tables import schema_of, whole_places
+from auscult_engines.whole import Cache
 from command import Command, hashed_model
 from leaflets import leaflets
 from needs import Needs
@@ -137,7 +139,7 @@ def rows_gone(url: str) -> tuple[int, int, int]:
 
 
 def test_generations_are_kept_while_they_have_readers(folder: Path, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("auscult.engines.readers.PATIENCE", 0.0)
+    monkeypatch.setattr("auscult_engines.readers.PATIENCE", 0.0)
     publish(folder, url)
     before = Searcher.open(url, ENCODER)
     view = before.seen_by(["ward 4"])
@@ -198,7 +200,7 @@ def test_partial_generation_is_never_seen_and_publishing_resumes(
             raise KeyboardInterrupt
 
         with monkeypatch.context() as killing:
-            killing.setattr(f"auscult.engines.publishing.{place}", ended)
+            killing.setattr(f"auscult_engines.publishing.{place}", ended)
             with pytest.raises(KeyboardInterrupt):
                 publish(folder, url)
         if place != "give_space_back":
@@ -307,7 +309,7 @@ def test_rows_are_a_second_wall(folder: Path, url: str) -> None:
 
 
 def test_a_slow_server_is_not_waited_for(folder: Path, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("auscult.engines.postgres_server._READ_MILLISECONDS", 1000)
+    monkeypatch.setattr("auscult_engines.postgres_server._READ_MILLISECONDS", 1000)
     publish(folder, url)
     there = Searcher.open(url, ENCODER)
     expected = answers(Searcher.open(folder, ENCODER))
@@ -320,9 +322,9 @@ def test_a_slow_server_is_not_waited_for(folder: Path, url: str, monkeypatch: py
 
 
 def test_silent_server_counts_as_gone(folder: Path, url: str, wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("auscult.engines.postgres_server._READ_MILLISECONDS", 200)
-    monkeypatch.setattr("auscult.engines.postgres_server._GRACE", 0.2)
-    monkeypatch.setattr("auscult.engines.postgres_server._SECONDS", 2)
+    monkeypatch.setattr("auscult_engines.postgres_server._READ_MILLISECONDS", 200)
+    monkeypatch.setattr("auscult_engines.postgres_server._GRACE", 0.2)
+    monkeypatch.setattr("auscult_engines.postgres_server._SECONDS", 2)
     publish(folder, url)
     there = Searcher.open(over(wire, url), ENCODER)
     with wire.silent(), pytest.raises(EngineError, match=r"an answer of .* got none"):

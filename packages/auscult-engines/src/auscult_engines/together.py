@@ -2,10 +2,10 @@
 
 Every process takes shares of the files that no other process has. A share has two steps:
 
-1. Read its files. Afterwards all processes know which texts are the same (`ingest.sharing`).
-2. Encode the documents that the index lacks, and write them with their segment (`engines.jobs`).
+1. Read its files. Afterwards all processes know which texts are the same (`sharing`).
+2. Encode the documents that the index lacks, and write them with their segment (`jobs`).
 
-The first process that finds all shares finished publishes them as a generation (`engines.finishing`).
+The first process that finds all shares finished publishes them as a generation (`finishing`).
 """
 
 from __future__ import annotations
@@ -26,8 +26,6 @@ from auscult.concepts import KnowledgeBase
 from auscult.documents import Document
 from auscult.encoders import load_model
 from auscult.encoders.contract import DocumentEncoder
-from auscult.engines.finishing import JobReport, finish
-from auscult.engines.jobs import Items, Job, Stage, Subject, Written, begin, opened
 from auscult.errors import AuscultError, DataError
 from auscult.files.limits import check_memory
 from auscult.index import IndexWriter, ModelRecord
@@ -35,7 +33,9 @@ from auscult.index.reader import open_current
 from auscult.index.store import content_hash
 from auscult.ingest.building import batches
 from auscult.ingest.files import FilesCorpus
-from auscult.ingest.sharing import SharedFiles, ShareRecords
+from auscult_engines.finishing import JobReport, finish
+from auscult_engines.jobs import Items, Job, Stage, Subject, Written, begin, opened
+from auscult_engines.sharing import SharedFiles, ShareRecords, share_files
 
 #: Seconds between two looks at what others are doing.
 _WAIT = 0.25
@@ -93,7 +93,7 @@ def write_together(
         DataError: There are no documents, an id comes twice, or a worker died.
         EngineError: The server cannot be reached or refuses, or the address has something else than an index.
     """
-    with files.shared() as shared:
+    with share_files(files) as shared:
         shared.find()
         described = ModelRecord.of(encoder, model)
         job = begin(address, shared.listing, files.origins, len(shared.shares), described, replace=replace)
@@ -250,7 +250,7 @@ def _in_processes(task: WriterTask, progress: Progress) -> None:
 def take_part(task: WriterTask, parent: Connection) -> None:
     """Run in a process that `write_together` starts. Send progress and errors to the parent."""
     try:
-        with task.files.shared() as shared, opened(task.job) as items:
+        with share_files(task.files) as shared, opened(task.job) as items:
             shared.find(processes=1)
             _Writer(shared, items, task, lambda *counts: parent.send(counts)).write(
                 cache(lambda: load_model(task.model))

@@ -10,9 +10,10 @@ from functools import partial
 from typing import Any, Final
 
 from auscult.encoders.contract import FloatArray
-from auscult.engines.contract import Filters, printable_value
-from auscult.engines.postgres_server import PostgresServer
+from auscult.engines.contract import Filters
 from auscult.index import Between
+from auscult_engines.postgres_server import PostgresServer
+from auscult_engines.waiting import printable_value
 
 _LOOKED_AT: Final = 100
 """Size of the candidate list of a graph search (`hnsw.ef_search`)."""

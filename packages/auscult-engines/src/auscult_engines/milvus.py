@@ -15,9 +15,10 @@ from functools import partial
 from typing import Any, TypeVar
 
 from auscult.encoders.contract import FloatArray
-from auscult.engines.contract import EngineRow, Filters, Place, Published, first_line, patiently, printable_value
+from auscult.engines.contract import EngineRow, Filters, Place, Published
 from auscult.errors import EngineError, naming_extra
 from auscult.index import Between
+from auscult_engines.waiting import first_line, patiently, printable_value
 
 _T = TypeVar("_T")
 #: Time limit of a request.

@@ -17,9 +17,9 @@ import pytest
 from auscult.encoders import load_model
 from auscult.errors import DataError
 from auscult.index import PassageIndex
-from auscult.ingest import bulk
 from auscult.ingest.building import build_index
-from auscult.ingest.bulk import EXECUTORS, Executor, reading_in_bulk
+from auscult_engines import bulk
+from auscult_engines.bulk import EXECUTORS, Executor, reading_in_bulk
 from leaflets import generated, leaflets
 from needs import Needs
 

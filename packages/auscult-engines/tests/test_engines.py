@@ -12,15 +12,17 @@ import numpy as np
 import pytest
 
 from auscult.documents import Document
-from auscult.engines import Filters, ProposedIndex, open_engine, open_index, publish, shown_address, withdraw
-from auscult.engines.contract import patiently, place_of
-from auscult.engines.tables import whole_places
+from auscult.engines import open_index, place_of, publish, shown_address, withdraw
+from auscult.engines.contract import Filters
 from auscult.errors import ConfigError, EngineError, QueryError, ServerAwayError
 from auscult.index import Between, IndexUpdate, PassageIndex
 from auscult.ingest.building import build_index
 from auscult.search import Searcher, SearchOptions
 from auscult.service.settings import Settings
 from auscult.understanding import Query
+from auscult_engines import ProposedIndex, open_engine
+from auscult_engines.tables import whole_places
+from auscult_engines.waiting import patiently
 from command import Command, hashed_model
 from encoders import HashedEncoder
 from leaflets import leaflets
@@ -156,7 +158,7 @@ def test_few_proposals_still_find_every_hit(folder: Path, address: Address, monk
         (20, SearchOptions(where={"source": "source 1"})),
     )
     expected = [alone.search(query, k, options=options) for k, options in cases]
-    monkeypatch.setattr("auscult.engines.proposing._PROPOSED", 2)
+    monkeypatch.setattr("auscult_engines.proposing._PROPOSED", 2)
     monkeypatch.setattr("auscult.search.searcher.WEIGHED", 2)
     for (k, options), hits in zip(cases, expected, strict=True):
         assert served.search(query, k, options=options) == hits
@@ -230,7 +232,7 @@ def test_interrupted_publishing_is_invisible_and_resumes(
             raise KeyboardInterrupt
 
     monkeypatch.setattr(type(engine), "put", ends)
-    monkeypatch.setattr("auscult.engines.rows._TOGETHER", 20)
+    monkeypatch.setattr("auscult_engines.rows._TOGETHER", 20)
     with pytest.raises(KeyboardInterrupt):
         publish(folder, candidates.url, **candidates.proposing)
     with pytest.raises(EngineError, match="an index on"):
@@ -273,8 +275,8 @@ def test_a_lost_connection_is_made_again(folder: Path, address: Address) -> None
 
 
 def test_a_server_that_is_not_there_is_named(folder: Path, postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("auscult.engines.contract._WAITS", (0.0,))
-    monkeypatch.setattr("auscult.engines.milvus._SECONDS", 1)
+    monkeypatch.setattr("auscult_engines.waiting._WAITS", (0.0,))
+    monkeypatch.setattr("auscult_engines.milvus._SECONDS", 1)
     away = f"{postgres}#away"
     for url, options in (
         ("postgresql://nobody@localhost:1/none", {}),
@@ -297,7 +299,7 @@ def test_slow_engine_raises_an_error(milvus: str) -> None:
 
 
 def test_only_lost_connections_are_retried_until_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("auscult.engines.contract._WAITS", (0.0, 0.0))
+    monkeypatch.setattr("auscult_engines.waiting._WAITS", (0.0, 0.0))
     failing = [ConnectionError("gone"), ConnectionError("gone")]
 
     def deed() -> str:

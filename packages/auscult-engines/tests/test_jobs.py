@@ -23,14 +23,14 @@ from auscult.documents import Document
 from auscult.encoders import load_model
 from auscult.encoders.contract import DocumentEncoder
 from auscult.engines import publish, withdraw
-from auscult.engines.finishing import JobReport
-from auscult.engines.tables import server_of, whole_place
-from auscult.engines.together import write_together
 from auscult.errors import DataError, EngineError, MissingExtraError
 from auscult.ingest.files import Choices, FilesCorpus
 from auscult.ingest.opening import open_corpus
 from auscult.ingest.sources import index_sources, open_sources
 from auscult.search import Searcher
+from auscult_engines.finishing import JobReport
+from auscult_engines.tables import server_of, whole_place
+from auscult_engines.together import write_together
 from command import Command, hashed_model
 from encoders import HashedEncoder
 from needs import Needs
@@ -246,7 +246,7 @@ def test_the_same_command_given_twice_changes_nothing(files: Path, url: str) -> 
 def test_changed_document_replaces_the_old_one(
     few: Path, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("auscult.engines.readers.PATIENCE", 0.0)
+    monkeypatch.setattr("auscult_engines.readers.PATIENCE", 0.0)
     together(few, url)
     before = Searcher.open(url, ENCODER)
     (few / "gout.md").write_text("# gout\n\n## Treatment\n\nAllopurinol helps against gout.\n")
@@ -281,7 +281,7 @@ def test_killed_last_step_is_repeated(few: Path, url: str, monkeypatch: pytest.M
     (few / "rabies.md").write_text("# rabies\n\n## Treatment\n\nVaccination helps.\n")
     for step, generation in (("show_generation", 1), ("give_space_back", 2)):
         with monkeypatch.context() as killing:
-            killing.setattr(f"auscult.engines.finishing.{step}", ended)
+            killing.setattr(f"auscult_engines.finishing.{step}", ended)
             with pytest.raises(KeyboardInterrupt):
                 together(few, url)
         assert Searcher.open(url, ENCODER).index.manifest.generation == generation
@@ -314,7 +314,7 @@ def test_replace_drops_another_unfinished_job(few: Path, url: str, monkeypatch: 
 
     for generation in (1, 2):
         with monkeypatch.context() as killing:
-            killing.setattr("auscult.engines.together.finish", ended)
+            killing.setattr("auscult_engines.together.finish", ended)
             with pytest.raises(KeyboardInterrupt):
                 together(few, url)
         (few / f"new-{generation}.md").write_text(f"# New {generation}\n\nSomething else.")

@@ -18,6 +18,7 @@ from auscult.documents import Document
 from auscult.errors import DataError
 from auscult.files.json_text import parse_json
 from auscult.ingest.file_records import FileRecord, others, place_in
+from auscult.ingest.files import FilesCorpus
 from auscult.ingest.gathering import Gathering
 from auscult.readers.archives import Found
 from auscult.readers.process.reading import Reading
@@ -171,3 +172,8 @@ class SharedFiles(Gathering):
         for doc_id, root in wanted:
             if doc_id in self._waiting:
                 yield self._waiting.document(doc_id, places[doc_id] or ()), self._origins[root]
+
+
+def share_files(files: FilesCorpus) -> SharedFiles:
+    """Return the files of a corpus in shares for several workers. Nothing is listed yet."""
+    return files.gathering(SharedFiles)

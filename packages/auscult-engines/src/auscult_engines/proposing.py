@@ -14,11 +14,12 @@ import numpy as np
 
 from auscult.encoders.contract import FloatArray
 from auscult.engines.contract import Filters, Proposer
-from auscult.engines.postgres import nearest_on
-from auscult.engines.shares import Shares
-from auscult.engines.tables import EVERYBODY, groups_setting
 from auscult.index import ANY, Between, GenerationReader, GroupBy, PassageIndex, Where
 from auscult.index.passage_index import RowArray, ScoreArray, best_exactly
+from auscult_engines.postgres import nearest_on
+from auscult_engines.served import ServedIndex
+from auscult_engines.shares import Shares
+from auscult_engines.tables import EVERYBODY, groups_setting
 
 _MORE: Final = 16
 _ROUNDING: Final = 2**-10
@@ -46,7 +47,7 @@ class ShareProposer:
         return [key for _, key in sorted(each for some in by_share for each in some)[:k]]
 
 
-class ProposedIndex(PassageIndex):
+class ProposedIndex(ServedIndex):
     """An opened index with a proposer of its passages.
 
     A search requests more passages until the last proposed one scores lower than all hits. Neither the proposer's
@@ -75,9 +76,8 @@ class ProposedIndex(PassageIndex):
         # Only documents that the groups may see are proposed.
         return ProposedIndex(reader, self._proposer, frozenset(groups), self._left_out)
 
-    def without(self, reader: GenerationReader, shares: frozenset[int]) -> ProposedIndex:
-        """Return the index without some shares; `reader` is a view without them."""
-        return ProposedIndex(reader, self._proposer, self._groups_asking, shares)
+    def _available(self, reader: GenerationReader, left_out: frozenset[int]) -> ServedIndex:
+        return ProposedIndex(reader, self._proposer, self._groups_asking, left_out)
 
     def search(
         self,

@@ -16,14 +16,19 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from auscult.engines import readers
-from auscult.engines.connecting import open_engine
-from auscult.engines.contract import Engine, Published
-from auscult.engines.postgres import graph_of
-from auscult.engines.postgres_server import PostgresServer
-from auscult.engines.rows import batches, document_rows, vector_rows
-from auscult.engines.shares import Shares
-from auscult.engines.tables import (
+from auscult.engines.contract import Engine, Published, PublishReport
+from auscult.errors import ConfigError, EngineError, IndexFolderError
+from auscult.index import GenerationReader, Manifest
+from auscult.index.blocks import BLOCK, BlockFile
+from auscult.index.manifest import KnowledgeRecord, SegmentRecord
+from auscult.index.reader import open_current
+from auscult_engines import readers
+from auscult_engines.connecting import open_engine
+from auscult_engines.postgres import graph_of
+from auscult_engines.postgres_server import PostgresServer
+from auscult_engines.rows import batches, document_rows, vector_rows
+from auscult_engines.shares import Shares
+from auscult_engines.tables import (
     VERSION,
     FoundBy,
     PublishedState,
@@ -34,11 +39,6 @@ from auscult.engines.tables import (
     shares_at,
     whole_places,
 )
-from auscult.errors import ConfigError, EngineError, IndexFolderError
-from auscult.index import GenerationReader, Manifest
-from auscult.index.blocks import BLOCK, BlockFile
-from auscult.index.manifest import KnowledgeRecord, SegmentRecord
-from auscult.index.reader import open_current
 
 _SOME_GONE: Final = " OR ".join(
     f"EXISTS (SELECT FROM {{{name}}} WHERE gone IS NOT NULL)" for name in ("documents", "segments", "knowledge")
@@ -46,25 +46,6 @@ _SOME_GONE: Final = " OR ".join(
 _NAMED: Final = 5
 """How many ids of removed documents a report has."""
 Progress = Callable[[int, int], None]
-
-
-@dataclass(frozen=True, slots=True)
-class PublishReport:
-    """The result of publishing.
-
-    Attributes:
-        written: Number of documents that the servers lacked.
-        removed: Number of documents that the index no longer has.
-        passages: Number of passages that the servers have now.
-        engine: Name of the servers, for people.
-        removed_ids: Ids of the first removed documents.
-    """
-
-    written: int
-    removed: int
-    passages: int
-    engine: str
-    removed_ids: Sequence[str] = ()
 
 
 def publish(

@@ -9,10 +9,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from auscult.engines.contract import EngineRow, printable_value
-from auscult.engines.postgres import literal
+from auscult.engines.contract import EngineRow
 from auscult.index import GenerationReader
 from auscult.index.fields import ACCESS, fields_of, groups_in
+from auscult_engines.postgres import literal
+from auscult_engines.waiting import printable_value
 
 _TOGETHER: Final = 500
 """Passages that are written at once."""
