@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from auscult.concepts import KnowledgeBase
+from auscult.extensions import entries
 from kept_readers import end_readers, keep_readers
 from needs import Needs
 from places import ROOT, TESTS
@@ -20,6 +21,15 @@ pytest_plugins = ("workers",)
 def no_encoder_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Which encoder the machine's user has chosen is nothing to a test."""
     monkeypatch.delenv("AUSCULT_BACKBONE", raising=False)
+
+
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Auscult without any other package."""
+    monkeypatch.setattr("auscult.extensions.entry_points", lambda group: [])
+    entries.cache_clear()
+    yield
+    entries.cache_clear()
 
 
 @pytest.fixture(scope="session")

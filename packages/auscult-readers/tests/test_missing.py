@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from auscult import extensions
 from auscult.cli.main import main
 from auscult.errors import ConfigError, DataError
 from auscult.ingest.files import FilesCorpus
@@ -22,16 +21,6 @@ from good_files import good_files
 FILES = good_files()
 HERE = [name for name in FILES if name.endswith((".txt", ".md", ".html", ".csv", "rows.jsonl"))]
 ELSEWHERE = {name: content for name, content in FILES.items() if name not in HERE and not name.endswith(".zip")}
-
-
-@pytest.fixture
-def alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Auscult without any other package."""
-    monkeypatch.setattr("auscult.extensions.entry_points", lambda group: [])
-    extensions.entries.cache_clear()
-    monkeypatch.setattr(extensions, "entries", extensions.entries.__wrapped__)
-    for module in ("registry", "elsewhere", "deidentify"):
-        monkeypatch.setattr(f"auscult.readers.{module}.entries", extensions.entries)
 
 
 @pytest.mark.parametrize("name", ELSEWHERE)

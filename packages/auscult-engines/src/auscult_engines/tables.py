@@ -7,12 +7,12 @@
     segments, blocks
                 files of search structures and of names, in blocks of 65,536 bytes
     knowledge   the knowledge base in one piece, for the views of groups
-    jobs, items progress of writers that work together (`jobs`); searchers do not read them
+    jobs, items progress of writers that work together (`jobs.py`); searchers do not read them
 
 Rows never change: a document that is replaced gets another key. A reader therefore sees a whole generation, as the
-manifest lists. Rows that left the index (`gone`) stay while somebody reads an earlier generation (`readers`).
+manifest lists. Rows that left the index (`gone`) stay while somebody reads an earlier generation (`readers.py`).
 Documents, passages and originals are partitioned by hash of the document's key, blocks by their own key. Each of
-several servers has the documents of its share, and everything else (`shares`).
+several servers has the documents of its share, and everything else (`shares.py`).
 
 Row policies apply to roles that do not own the tables. These see documents without the field `access`, and those of the
 groups in the setting `auscult.groups`: ",GROUP,GROUP,", or "*" for all.
@@ -249,7 +249,7 @@ def published_state(server: PostgresServer, share: int = 0, shares: int = 1) -> 
 
 
 def is_written_together(server: PostgresServer) -> bool:
-    """Return whether several writers write the index together (`jobs`), rather than publish a folder."""
+    """Return whether several writers write the index together (`jobs.py`), rather than publish a folder."""
     return _is_there(server, "jobs")
 
 

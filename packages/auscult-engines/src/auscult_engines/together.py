@@ -2,10 +2,10 @@
 
 Every process takes shares of the files that no other process has. A share has two steps:
 
-1. Read its files. Afterwards all processes know which texts are the same (`sharing`).
-2. Encode the documents that the index lacks, and write them with their segment (`jobs`).
+1. Read its files. Afterwards all processes know which texts are the same (`sharing.py`).
+2. Encode the documents that the index lacks, and write them with their segment (`jobs.py`).
 
-The first process that finds all shares finished publishes them as a generation (`finishing`).
+The first process that finds all shares finished publishes them as a generation (`finishing.py`).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The readers of a folder and of a server differ only in where rows and blocks come from, so that answers are the same.
 Blocks are read on demand and cached up to a limit. Arrays that every search reads whole stay in memory, as those of an
 opened folder do: numbers of passages, lengths of texts and, if all passages are compared, their vectors. If passages
-are proposed (`proposing`), only their vectors are read.
+are proposed (`proposing.py`), only their vectors are read.
 """
 
 from __future__ import annotations
