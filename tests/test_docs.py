@@ -312,9 +312,8 @@ def test_commands_in_the_docs_exist(generator: ModuleType) -> None:
 
 def test_extras_named_anywhere_exist() -> None:
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
-    sources = [
-        path for folder in ("src", "packages", "benchmarks", "examples") for path in (ROOT / folder).rglob("*.py")
-    ]
+    folders = (*SOURCES, ROOT / "benchmarks", ROOT / "examples")
+    sources = [path for folder in folders for path in folder.rglob("*.py")]
     named = {
         (extra, path.name)
         for path in (*PAGES, *sources)

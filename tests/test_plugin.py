@@ -126,6 +126,6 @@ def test_engine_is_chosen_by_the_address_scheme(installed: Path) -> None:
     (installed / "nearby.py").write_text(
         "class Engine:\n    def __init__(self, place): self.name = f'{place.server} {place.collection}'\n"
     )
-    install(installed, {"auscult_engines": {"nearby": "nearby:Engine"}}, "nearby")
+    install(installed, {"auscult.engines": {"nearby": "nearby:Engine"}}, "nearby")
     entries.cache_clear()
     assert open_engine("nearby://host/a#notes").name == "nearby://host/a notes"
