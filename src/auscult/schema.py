@@ -7,10 +7,12 @@ costs a fifth of one made of validating models.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cache
+from typing import Any, Literal, TypeVar
 
+Record = TypeVar("Record")
 Assertion = Literal["affirmed", "negated", "family", "historical", "hypothetical"]
 """What a sentence says about an entity. Hypothetical is what is only possible: suspected, a risk, "if"."""
 
@@ -23,6 +25,27 @@ def described(description: str, examples: Sequence[str] = ()) -> Any:
         examples: Examples of its values.
     """
     return field(metadata={"description": description} | ({"examples": [*examples]} if examples else {}))
+
+
+def select_fields(kind: Callable[..., Record], source: object, **own: Any) -> Record:
+    """Return a record with the fields that a source has under the same names, and some of its own.
+
+    Example: `select_fields(Hit, found, index="leaflets", ...)` names only what a hit of the API has besides.
+
+    Args:
+        kind: A dataclass.
+        source: Any object, such as a record of search.
+        own: Fields that the source lacks, or has in another form.
+
+    Raises:
+        AttributeError: Neither has a field.
+    """
+    return kind(**{name: getattr(source, name) for name in _field_names(kind) if name not in own}, **own)
+
+
+@cache
+def _field_names(kind: Any) -> tuple[str, ...]:
+    return tuple(each.name for each in fields(kind))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,8 @@ from auscult.ingest.building import build_index
 from auscult.search import Searcher
 from auscult.search.certainty import label, nothing_here, verdict
 from auscult.search.coverage import aspects_of, cover, entities_named
-from auscult.search.side_by_side import date_of, side_by_side
+from auscult.search.hits import date_of
+from auscult.search.side_by_side import side_by_side
 from auscult.understanding import Query
 from encoders import HashedEncoder
 from leaflets import leaflets

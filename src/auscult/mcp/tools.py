@@ -25,15 +25,14 @@ from auscult.mcp.answers import (
     Section,
     Sentence,
 )
-from auscult.schema import Assertion
+from auscult.schema import Assertion, select_fields
 from auscult.search import Searcher, SearchOptions
 from auscult.search.certainty import nothing_here
 from auscult.search.coverage import cover, entities_named
-from auscult.search.hits import Hit, SentenceScore
+from auscult.search.hits import Hit, SentenceScore, date_of
 from auscult.search.partial import ask_what_is_there
 from auscult.search.sentence_ids import FoundSentence, find_sentence, sentence_id
 from auscult.search.siblings import sibling_note
-from auscult.search.side_by_side import date_of
 from auscult.understanding import Query
 
 
@@ -183,17 +182,16 @@ def read(library: Library, sentence: str, document: str, index: str, before: int
         _check_between("first", first, 0, max(0, len(whole.sentences) - 1))
         begin, end = first, first + MOST_READ
     end = min(end, len(whole.sentences))
-    return Reading(
-        name,
-        whole.doc_id,
-        whole.title,
-        whole.source,
-        whole.url,
-        date_of(whole.metadata),
-        begin,
-        end,
-        len(whole.sentences),
-        _sections(whole, begin, end),
+    return select_fields(
+        Reading,
+        whole,
+        index=name,
+        document=whole.doc_id,
+        date=date_of(whole.metadata),
+        first=begin,
+        last=end,
+        sentences_in_all=len(whole.sentences),
+        sections=_sections(whole, begin, end),
     )
 
 
@@ -234,17 +232,17 @@ def coverage(
         raise QueryError(f"at most {MOST_CELLS} cells", "more", "ask for fewer entities or aspects at once")
     table = cover(searcher, names, [*map(_words, aspects)], where=_conditions(where))
     cells = [
-        CoverageCell(
-            understood.query.entity,
-            aspect,
-            cell.word,
-            round(cell.probability, 3),
-            cell.note,
-            cell.similar.title if cell.similar else "",
-            cell.hit.doc_id if cell.hit else "",
-            cell.hit.title if cell.hit else "",
-            cell.hit.heading if cell.hit else "",
-            _sentence(cell.hit, cell.hit.answer) if cell.hit and cell.hit.answer else None,
+        select_fields(
+            CoverageCell,
+            cell,
+            entity=understood.query.entity,
+            aspect=aspect,
+            probability=round(cell.probability, 3),
+            similar=cell.similar.title if cell.similar else "",
+            document=cell.hit.doc_id if cell.hit else "",
+            title=cell.hit.title if cell.hit else "",
+            heading=cell.hit.heading if cell.hit else "",
+            sentence=_sentence(cell.hit, cell.hit.answer) if cell.hit and cell.hit.answer else None,
         )
         for understood, row in zip(table.entities, table.cells, strict=True)
         for aspect, cell in zip(table.aspects, row, strict=True)
@@ -270,24 +268,20 @@ def _passage(index: str, hit: Hit, note: str) -> Passage:
 
     first = max(range(max(0, len(hit.sentences) - _SHOWN) + 1), key=worth)
     last = min(len(hit.sentences), first + _SHOWN)
-    return Passage(
-        index,
-        hit.doc_id,
-        hit.title,
-        hit.book,
-        list(hit.above),
-        hit.heading,
-        hit.file,
-        hit.place,
-        hit.source,
-        hit.url,
-        date_of(hit.metadata),
-        None if hit.probability is None else round(hit.probability, 3),
-        note,
-        [_sentence(hit, sentence) for sentence in hit.sentences[first:last]],
-        [_sentence(hit, sentence).id for sentence in hit.sentences[first:last] if sentence.marked],
-        first,
-        len(hit.sentences) - last,
+    shown = hit.sentences[first:last]
+    return select_fields(
+        Passage,
+        hit,
+        index=index,
+        document=hit.doc_id,
+        above=list(hit.above),
+        date=date_of(hit.metadata),
+        probability=None if hit.probability is None else round(hit.probability, 3),
+        note=note,
+        sentences=[_sentence(hit, sentence) for sentence in shown],
+        answering=[_sentence(hit, sentence).id for sentence in shown if sentence.marked],
+        more_before=first,
+        more_behind=len(hit.sentences) - last,
     )
 
 

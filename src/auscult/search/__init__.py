@@ -1,6 +1,6 @@
 """Find the passages of an index that answer a question, and explain them."""
 
-from auscult.search.explain import PassageSpan, ScoreCurves, explain
+from auscult.search.explain import ScoreCurves, explain
 from auscult.search.findings import Findings
 from auscult.search.pipeline import Pipeline
 from auscult.search.searcher import Searcher, SearchOptions
@@ -8,7 +8,6 @@ from auscult.understanding.understand import Understanding, understand
 
 __all__ = [
     "Findings",
-    "PassageSpan",
     "Pipeline",
     "ScoreCurves",
     "SearchOptions",

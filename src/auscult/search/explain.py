@@ -8,25 +8,9 @@ import numpy as np
 
 from auscult.documents import Document
 from auscult.errors import QueryError
+from auscult.schema import CurvePassage
 from auscult.search.searcher import Searcher
 from auscult.understanding import Query
-
-
-@dataclass(frozen=True, slots=True)
-class PassageSpan:
-    """A passage on the sentence axis of a curve.
-
-    Attributes:
-        first: Number of its first sentence in the document, from 0.
-        last: One past its last; equals `first` for a passage without sentences.
-        score: Mean sentence cosine, what the passage is ranked by.
-    """
-
-    passage_id: str
-    heading: str
-    first: int
-    last: int
-    score: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +23,7 @@ class ScoreCurves:
         entity: The entity half's share of each sentence's cosine.
         aspect: The aspect half's share.
         combined: The sentence's cosine, in [-1, 1]: their sum, where the model has an entity and an aspect half.
-        passages: Every passage, in order.
+        passages: Every passage, in order, with its mean sentence cosine, which it is ranked by.
         best: Number of the best passage; None in a document without sentences.
     """
 
@@ -48,7 +32,7 @@ class ScoreCurves:
     entity: tuple[float, ...]
     aspect: tuple[float, ...]
     combined: tuple[float, ...]
-    passages: tuple[PassageSpan, ...]
+    passages: tuple[CurvePassage, ...]
     best: int | None
 
 
@@ -83,7 +67,9 @@ def explain(searcher: Searcher, query: Query, doc_id: str = "") -> ScoreCurves:
     begin = 0
     for passage, score in zip(document.passages, means.tolist(), strict=True):
         end = begin + len(passage.sentences)
-        spans.append(PassageSpan(passage.passage_id, passage.heading, begin, end, score))
+        spans.append(
+            CurvePassage(passage_id=passage.passage_id, heading=passage.heading, first=begin, last=end, score=score)
+        )
         begin = end
     worded = [number for number, span in enumerate(spans) if span.last > span.first]
     return ScoreCurves(

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from auscult.schema import Assertion
 
 _SHOWN = 80
 """Number of characters of the answer in a printed hit."""
+
+DATES: Final = ("date", "last_reviewed", "updated", "modified", "published")
+"""Metadata fields with a date; the first one that a document has is used."""
 
 # Between digits, as in a date, a hyphen stays.
 _FOR_BLANK = re.compile(r"[\s_]+|(?<!\d)-+|-+(?!\d)")
@@ -90,6 +94,11 @@ class Hit:
         return self.book or display_name(self.title, self.doc_id, self.file)
 
     @property
+    def headings(self) -> tuple[str, ...]:
+        """The headings above the passage and its own, outermost first; no empty ones."""
+        return tuple(filter(None, (*self.above, self.heading)))
+
+    @property
     def answer(self) -> SentenceScore | None:
         """The best marked sentence, or the best of all where none is marked; None without sentences."""
         marked = [sentence for sentence in self.sentences if sentence.marked]
@@ -97,7 +106,7 @@ class Hit:
 
     def __str__(self) -> str:
         """Return the score, the headings of the passage, and the first words of its best sentence, on one line."""
-        place = " › ".join(filter(None, (self.title or self.name, *self.above, self.heading)))
+        place = " › ".join((self.title or self.name, *self.headings))
         words = " ".join((self.answer.text if self.answer else self.text).split())
         return (
             f"{self.score:.2f}  {place}: {words if len(words) <= _SHOWN else words[:_SHOWN].rsplit(' ', 1)[0] + ' …'}"
@@ -114,6 +123,11 @@ def display_name(title: str, doc_id: str, file: str) -> str:
     """
     name = file.rpartition("/")[2] if doc_id.endswith(file) else ""
     return title or _FOR_BLANK.sub(" ", name.rpartition(".")[0] or name).strip() or doc_id
+
+
+def date_of(metadata: Mapping[str, str], names: Sequence[str] = DATES) -> str:
+    """Return the date of a document by its metadata; empty where no field of these names has one."""
+    return next((metadata[name] for name in names if metadata.get(name)), "")
 
 
 @dataclass(frozen=True, slots=True)

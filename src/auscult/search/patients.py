@@ -17,9 +17,8 @@ from auscult.index import ANY, Between, Where
 from auscult.schema import Assertion
 from auscult.search.certainty import DOUBTFUL
 from auscult.search.findings import Findings
-from auscult.search.hits import Hit, SentenceScore
+from auscult.search.hits import Hit, SentenceScore, date_of
 from auscult.search.searcher import Searcher, SearchOptions
-from auscult.search.side_by_side import date_of
 from auscult.understanding import Query
 
 PATIENT: Final = "patient"

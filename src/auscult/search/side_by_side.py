@@ -5,7 +5,7 @@ A column is a value of any field of documents (`source`, or of their metadata: a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -14,7 +14,7 @@ from auscult.errors import QueryError
 from auscult.index import ANY, Where
 from auscult.search.certainty import Verdict, verdict
 from auscult.search.coverage import LOOKED_AT
-from auscult.search.hits import Hit
+from auscult.search.hits import Hit, date_of
 from auscult.search.searcher import Searcher, SearchOptions
 from auscult.search.siblings import sibling_note
 from auscult.understanding import Query
@@ -23,7 +23,6 @@ DOCUMENT: Final = "document"
 """Name in place of a field's: columns are documents, by their ids."""
 MOST_COLUMNS: Final = 12
 _COLUMNS: Final = 4
-_DATES: Final = ("date", "last_reviewed", "updated", "modified", "published")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +62,6 @@ class SideBySide:
     values: tuple[str, ...]
     rows: tuple[str, ...]
     answers: tuple[tuple[Answer, ...], ...]
-
-
-def date_of(metadata: Mapping[str, str]) -> str:
-    """Return when a document was written or last reviewed, by its metadata; empty where that has no date."""
-    return next((metadata[name] for name in _DATES if metadata.get(name)), "")
 
 
 def side_by_side(

@@ -126,7 +126,7 @@ def _table(curves: ScoreCurves) -> Table:
 def print_hit(console: Console, hit: Hit, note: str = "") -> None:
     """Print one hit: heading, score and its parts, verdict, document, file and place, a note, and marked sentences."""
     first = Text(f"{hit.rank:>2}  ", style="dim")
-    path = " › ".join(filter(None, (*hit.above, hit.heading)))
+    path = " › ".join(hit.headings)
     first.append(printable(path) or "(no heading)", style="not dim bold")
     second = Text(f"{hit.score:.2f}", style="green")
     if hit.probability is not None:

@@ -15,9 +15,10 @@ from auscult.concepts import Match
 from auscult.documents import Original
 from auscult.errors import QueryError
 from auscult.index import Between, Where
+from auscult.schema import select_fields
 from auscult.search import Findings, Searcher, SearchOptions
 from auscult.search.certainty import label, nothing_here
-from auscult.search.hits import Hit, SentenceScore
+from auscult.search.hits import Hit
 from auscult.search.marks import excerpt
 from auscult.search.partial import LeftOut, ask_what_is_there
 from auscult.service import models
@@ -31,24 +32,23 @@ from auscult.understanding.understand import Understanding
 
 def understood_response(understanding: Understanding) -> schema.Understood:
     """Convert an understanding to the API's record."""
-    return schema.Understood(
+    return select_fields(
+        schema.Understood,
+        understanding,
         entity=understanding.query.entity,
         entities=[
-            schema.UnderstoodEntity(
-                asked=entity.asked,
+            select_fields(
+                schema.UnderstoodEntity,
+                entity,
                 concept=concept(entity.match) if entity.match else None,
                 names=list(entity.names),
-                likelihood=entity.likelihood,
             )
             for entity in understanding.entities
         ],
         alternatives=[concept(match) for match in understanding.alternatives],
         aspects=list(understanding.query.aspects),
-        aspects_read=understanding.aspects_read,
         corrections=[schema.Correction(written=written, read=read) for written, read in understanding.corrections],
         unread=unread(understanding),
-        note=understanding.note,
-        taken_entity=understanding.taken_entity,
         taken_aspects=list(understanding.taken_aspects),
     )
 
@@ -95,51 +95,30 @@ def hit_response(searcher: Searcher, index: str, row: int, hit: Hit) -> schema.H
         stretch = excerpt(hit.sentences)
         span = hit.sentences[stretch.start].start, hit.sentences[stretch.stop - 1].end
     original = searcher.index.reader.original_layout(row)
-    return schema.Hit(
-        rank=hit.rank,
+    return select_fields(
+        schema.Hit,
+        hit,
         index=index,
-        passage_id=hit.passage_id,
-        doc_id=hit.doc_id,
-        title=hit.title,
-        book=hit.book,
-        heading=hit.heading,
         above=list(hit.above),
-        file=hit.file,
-        place=hit.place,
-        source=hit.source,
-        url=hit.url,
         date=hit.metadata.get("date", ""),
         metadata=dict(hit.metadata),
-        text=hit.text,
-        start=hit.start,
-        end=hit.end,
         excerpt=span,
         highlights=[(sentence.start, sentence.end) for sentence in hit.sentences if sentence.marked],
-        sentences=[_sentence(sentence, original if sentence.marked else None) for sentence in hit.sentences],
-        score=hit.score,
-        probability=hit.probability,
+        sentences=[
+            select_fields(
+                schema.Sentence,
+                sentence,
+                highlight=sentence.marked,
+                assertions=[*sentence.assertions],
+                **places_of(original if sentence.marked else None, sentence.start, sentence.end)._asdict(),
+            )
+            for sentence in hit.sentences
+        ],
         evidence=[
             schema.Evidence(name=name, words=_IN_WORDS.get(name, _READ_AGAIN), amount=amount)
             for name, amount in sorted(hit.evidence.items(), key=lambda pair: -pair[1])
         ],
         original=original.media_type if original else None,
-    )
-
-
-def _sentence(sentence: SentenceScore, original: Original | None) -> schema.Sentence:
-    start, end = sentence.start, sentence.end
-    places = places_of(original, start, end) if original else _NOWHERE
-    return schema.Sentence(
-        start=start,
-        end=end,
-        text=sentence.text,
-        score=sentence.score,
-        entity_score=sentence.entity_score,
-        aspect_score=sentence.aspect_score,
-        highlight=sentence.marked,
-        assertions=[*sentence.assertions],
-        source_ranges=places.source_ranges,
-        boxes=places.boxes,
     )
 
 
@@ -226,14 +205,7 @@ def search(state: State, caller: Caller, request: models.SearchRequest) -> schem
 
 def not_searched(index: str, left_out: LeftOut) -> schema.NotSearched:
     """Convert the parts of an index that did not answer to the API's record."""
-    return schema.NotSearched(
-        index=index,
-        shares=[*left_out.shares],
-        of_shares=left_out.of_shares,
-        documents=left_out.documents,
-        of_documents=left_out.of_documents,
-        sentence=left_out.sentence,
-    )
+    return select_fields(schema.NotSearched, left_out, index=index, shares=[*left_out.shares])
 
 
 def conditions(where: Mapping[str, models.Condition]) -> Where:

@@ -16,13 +16,13 @@ from auscult.documents import Document, Original
 from auscult.errors import ModelError, QueryError
 from auscult.search import Searcher
 from auscult.search.explain import ScoreCurves, describe, explain
-from auscult.search.hits import display_name
+from auscult.search.hits import date_of, display_name
 from auscult.search.spans import find_answer
 from auscult.service.caller import Asking, allowed
 from auscult.service.errors import Refusal
 from auscult.service.page.asking import PageQuestion, document_path
 from auscult.service.page.context import context_of, rendered, searcher_for
-from auscult.service.page.hits import date_of
+from auscult.service.page.hits import DATES
 from auscult.service.page.reading import Answer, answer_in, parted, parts_of
 from auscult.service.page.search_page import understand
 from auscult.service.routes import Stated, audited, documents, row_of
@@ -180,7 +180,7 @@ def document(request: Request, index: str, doc_id: str, caller: Asking, state: S
         "question": question,
         "document": document,
         "title": display_name(document.title, doc_id, document.metadata.get("file", "")),
-        "date": date_of(document.metadata),
+        "date": date_of(document.metadata, DATES),
         "link": document.url if _is_web(document.url) else "",
         "fields": [pair for pair in document.metadata.items() if pair[1] and pair[0] not in _HIDDEN_FIELDS][
             :_MOST_FIELDS

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from auscult.concepts import KnowledgeBase
 from auscult.index.words import analyse
 from auscult.search.assertions import assertion_label
 from auscult.search.certainty import Label, label
 from auscult.search.evidence import question_terms
-from auscult.search.hits import Hit
+from auscult.search.hits import Hit, date_of
 from auscult.search.marks import excerpt
 from auscult.search.siblings import sibling_note
 from auscult.service.page.asking import PageQuestion, document_path
@@ -31,7 +31,12 @@ _LEAST: Final = 0.05
 
 def reasons(hit: Hit, query: Query) -> list[str]:
     """Return why a hit was found: where it names the entity, whether it speaks about the aspect, and which words."""
-    reasons = [_where_named(hit, query), _speaks_about(hit, query)]
+    under = [aspect for aspect in query.aspects if _named((aspect,), " ".join(hit.headings))]
+    reasons = [_where_named(hit, query)]
+    if under:
+        reasons.append(f"headed {' and '.join(under)}")
+    elif query.aspects and hit.evidence.get("aspect_vector", 0.0) > _LEAST:
+        reasons.append(f"speaks about {' and '.join(query.aspects)}")
     terms = list(dict.fromkeys(question_terms(query)))
     if query.text and len(terms) > 1:
         present = set(analyse(f"{hit.title} {hit.heading} {hit.text}"))
@@ -59,22 +64,12 @@ def _named(names: tuple[str, ...], text: str) -> str:
     return ""
 
 
-def _speaks_about(hit: Hit, query: Query) -> str:
-    headings = " ".join((*hit.above, hit.heading))
-    under = [aspect for aspect in query.aspects if _named((aspect,), headings)]
-    if under:
-        return f"headed {' and '.join(under)}"
-    if query.aspects and hit.evidence.get("aspect_vector", 0.0) > _LEAST:
-        return f"speaks about {' and '.join(query.aspects)}"
-    return ""
-
-
 DATES: Final = ("date", "updated", "published", "last_updated", "year")
-"""Metadata fields with a date; the first one that a document has is used."""
+"""Metadata fields with a date, as the page shows it; the first one that a document has is used."""
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ExcerptSentence:
     """A sentence of a hit; marker and text together are its text in the document.
 
     Attributes:
@@ -91,16 +86,29 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class ExcerptParagraph:
     """A paragraph, or a list item."""
 
-    pieces: tuple[Piece, ...]
+    sentences: tuple[ExcerptSentence, ...]
     list_item: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Another document or passage with the same text."""
+class Excerpt(NamedTuple):
+    """The part of a passage that is shown.
+
+    Attributes:
+        paragraphs: Its paragraphs, in order.
+        cut_before: Whether the passage begins before it.
+        cut_after: Whether the passage continues after it.
+    """
+
+    paragraphs: tuple[ExcerptParagraph, ...]
+    cut_before: bool
+    cut_after: bool
+
+
+class SameText(NamedTuple):
+    """Another document or passage with the text of a hit."""
 
     title: str
     source: str
@@ -108,102 +116,92 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HitView:
-    """A hit as a page shows it.
+class ShownHit:
+    """A hit, and what only the page that shows it knows.
 
     Attributes:
         hit: The hit.
         number: Its number over all pages, from 1.
-        path: The headings above it and its own.
         href: URL of its document, at the passage.
-        blocks: The paragraphs of the excerpt.
-        cut_before: Whether the passage begins before the excerpt.
-        cut_after: Whether the passage continues after the excerpt.
         reasons: Why it was found, in words.
-        likely: Verdict on whether it answers; empty where there is no probability.
-        likelihood: CSS class of the label.
         warning: Sentence that the hit is about a similar disease; empty for none.
-        date: Date of its document; empty where unknown.
         also: Other places with the same text.
     """
 
     hit: Hit
     number: int
-    path: tuple[str, ...]
     href: str
-    blocks: tuple[Block, ...]
-    cut_before: bool
-    cut_after: bool
     reasons: tuple[str, ...]
-    likely: str
-    likelihood: str
     warning: str
-    date: str
-    also: tuple[Place, ...] = ()
+    also: tuple[SameText, ...] = ()
+
+    @property
+    def excerpt(self) -> Excerpt:
+        """The part of its passage that is shown."""
+        return excerpt_of(self.hit)
+
+    @property
+    def verdict(self) -> Label | None:
+        """Whether it answers; None where there is no probability."""
+        return None if self.hit.probability is None else label(self.hit.probability)
+
+    @property
+    def style(self) -> str:
+        """CSS class of the verdict; empty without one."""
+        return STYLES[self.verdict] if self.verdict else ""
+
+    @property
+    def date(self) -> str:
+        """Date of its document; empty where unknown."""
+        return date_of(self.hit.metadata, DATES)
 
 
-def view_of(
+def show_hit(
     hit: Hit, number: int, query: Query, question: PageQuestion, index: str, known: KnowledgeBase | None = None
-) -> HitView:
-    """Return the view of a hit. With a knowledge base, hits about similar diseases get a warning."""
-    blocks, before, after = blocks_of(hit)
+) -> ShownHit:
+    """Add to a hit what the page shows beside it. With a knowledge base, similar diseases are warned of."""
     note = sibling_note(query, hit.title, known)
-    likely, likelihood = ("", "maybe")
-    if hit.probability is not None:
-        word = label(hit.probability)
-        likely, likelihood = word, STYLES[word]
-    return HitView(
+    return ShownHit(
         hit=hit,
         number=number,
-        path=tuple(filter(None, (*hit.above, hit.heading))),
         href=question.at(document_path(index, hit.doc_id), "answer", ("p", hit.passage_id)),
-        blocks=blocks,
-        cut_before=before,
-        cut_after=after,
         reasons=tuple(reasons(hit, query)),
-        likely=likely,
-        likelihood=likelihood,
         warning=f"{note[:1].upper()}{note[1:]}." if note else "",
-        date=date_of(hit.metadata),
     )
 
 
-def date_of(metadata: Mapping[str, str]) -> str:
-    """Return the date of a document; empty where it has none."""
-    return next((metadata[name] for name in DATES if metadata.get(name)), "")
-
-
-def grouped(views: Sequence[HitView]) -> list[HitView]:
+def grouped(hits: Sequence[ShownHit]) -> list[ShownHit]:
     """Merge hits with the same text into the first of them, which lists the places of the others."""
-    first: dict[str, HitView] = {}
-    for view in views:
-        key = " ".join(view.hit.text.split()).casefold()
+    first: dict[str, ShownHit] = {}
+    for shown in hits:
+        hit = shown.hit
+        key = " ".join(hit.text.split()).casefold()
         if key in first:
-            same = view.hit.doc_id == first[key].hit.doc_id
-            name = " \u203a ".join(view.path) if same and view.path else view.hit.title or view.hit.name
-            place = Place(name, "" if same else view.hit.source, view.href)
+            same = hit.doc_id == first[key].hit.doc_id
+            name = " \u203a ".join(hit.headings) if same and hit.headings else hit.title or hit.name
+            place = SameText(name, "" if same else hit.source, shown.href)
             first[key] = replace(first[key], also=(*first[key].also, place))
         else:
-            first[key] = view
+            first[key] = shown
     return list(first.values())
 
 
-def blocks_of(hit: Hit) -> tuple[tuple[Block, ...], bool, bool]:
-    """Return the paragraphs of a hit's excerpt, and whether the passage is cut before and after it."""
+def excerpt_of(hit: Hit) -> Excerpt:
+    """Return the part of a hit's passage around its marked sentences, in paragraphs."""
     sentences = hit.sentences
     if not sentences:
-        return (), False, False
+        return Excerpt((), cut_before=False, cut_after=False)
     stretch = excerpt(sentences)
-    blocks: list[Block] = []
+    paragraphs: list[ExcerptParagraph] = []
     for number in stretch:
         # A line break before a sentence begins a paragraph.
         before = sentences[number - 1].end - hit.start if number else 0
         begins = number == 0 or "\n" in hit.text[before : sentences[number].start - hit.start]
         marker, text = parted(sentences[number].text) if begins else ("", sentences[number].text)
-        label = assertion_label(sentences[number].assertions)
-        piece = Piece(marker, text, sentences[number].marked, label)
-        if blocks and not begins:
-            blocks[-1] = replace(blocks[-1], pieces=(*blocks[-1].pieces, piece))
+        says = assertion_label(sentences[number].assertions)
+        sentence = ExcerptSentence(marker, text, sentences[number].marked, says)
+        if paragraphs and not begins:
+            paragraphs[-1] = replace(paragraphs[-1], sentences=(*paragraphs[-1].sentences, sentence))
         else:
-            blocks.append(Block((piece,), bool(marker)))
-    return tuple(blocks), stretch.start > 0, stretch.stop < len(sentences)
+            paragraphs.append(ExcerptParagraph((sentence,), bool(marker)))
+    return Excerpt(tuple(paragraphs), stretch.start > 0, stretch.stop < len(sentences))

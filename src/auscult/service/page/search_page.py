@@ -20,7 +20,7 @@ from auscult.errors import QueryError
 from auscult.search import Findings, Searcher, SearchOptions
 from auscult.search.certainty import nothing_here
 from auscult.search.explain import describe
-from auscult.search.hits import Hit
+from auscult.search.hits import Hit, date_of
 from auscult.search.partial import ask_what_is_there
 from auscult.search.patients import PATIENT
 from auscult.service import answering
@@ -28,7 +28,7 @@ from auscult.service.caller import Asking, Caller, allowed
 from auscult.service.page.asking import FURTHEST, PER_PAGE, PageQuestion
 from auscult.service.page.chips import Choice, assertions_of, chips_of, filters_of
 from auscult.service.page.context import PageContext, context_of, rendered, searcher_for
-from auscult.service.page.hits import blocks_of, date_of, grouped, view_of
+from auscult.service.page.hits import DATES, excerpt_of, grouped, show_hit
 from auscult.service.page.saved_page import searches_of
 from auscult.service.page.troubles import no_index
 from auscult.service.routes import Stated, audited
@@ -93,8 +93,8 @@ def _results(
         request, "search", index=page.index, query=question.words, result=len(hits),
         doc_ids=list(dict.fromkeys(hit.doc_id for hit in hits)),
     )  # fmt: skip
-    views = [
-        view_of(hit, number, understood.query, question, page.index, searcher.knowledge_base)
+    shown = [
+        show_hit(hit, number, understood.query, question, page.index, searcher.knowledge_base)
         for number, hit in enumerate(hits, question.start + 1)
     ]
     return {
@@ -103,7 +103,7 @@ def _results(
         "query": understood.query,
         "wording": question.text if not question.by_parts else describe(understood.query),
         "chips": chips_of(understood, question, searcher),
-        "views": grouped(views),
+        "hits": grouped(shown),
         "address": (address := replace(question, start=0, index=page.index).at("/")),
         "saved_as": next((search.name for search in saved if search.address == address), ""),
         "judged": judged(understood, question),
@@ -274,14 +274,18 @@ def as_table(request: Request, caller: Asking, state: Stated) -> Response:
 
 
 def _cells(hit: Hit) -> list[str]:
-    blocks, _, _ = blocks_of(hit)
     assertions = dict.fromkeys(
         assertion for sentence in hit.sentences if sentence.marked for assertion in sentence.assertions
     )
-    answer = " … ".join(piece.marker + piece.text for block in blocks for piece in block.pieces if piece.marked)
+    answer = " … ".join(
+        sentence.marker + sentence.text
+        for paragraph in excerpt_of(hit).paragraphs
+        for sentence in paragraph.sentences
+        if sentence.marked
+    )
     return [
         str(hit.rank), "" if hit.probability is None else f"{hit.probability:.3f}", hit.title,
-        " > ".join(filter(None, (*hit.above, hit.heading))), hit.source, date_of(hit.metadata), answer,
+        " > ".join(hit.headings), hit.source, date_of(hit.metadata, DATES), answer,
         ", ".join(assertions), hit.passage_id, hit.doc_id, str(hit.start), str(hit.end), hit.url,
     ]  # fmt: skip
 

@@ -14,13 +14,13 @@ from auscult.index.fields import SOURCE
 from auscult.search import Searcher, SearchOptions
 from auscult.search.coverage import Cell, Coverage, cover, entities_named
 from auscult.search.explain import describe
-from auscult.search.hits import display_name
-from auscult.search.side_by_side import DOCUMENT, SideBySide, date_of, side_by_side
+from auscult.search.hits import date_of, display_name
+from auscult.search.side_by_side import DOCUMENT, SideBySide, side_by_side
 from auscult.service.caller import Asking, allowed
 from auscult.service.page.asking import PageQuestion, document_path
 from auscult.service.page.chips import chips_of, filters_of
 from auscult.service.page.context import context_of, rendered, searcher_for
-from auscult.service.page.hits import STYLES, HitView, view_of
+from auscult.service.page.hits import STYLES, ShownHit, show_hit
 from auscult.service.page.search_page import understand
 from auscult.service.page.troubles import no_index
 from auscult.service.routes import Stated, audited
@@ -132,8 +132,8 @@ class ShownAnswer:
     """A cell of the comparison."""
 
     word: str
-    views: tuple[HitView, ...]
-    similar: tuple[HitView, ...]
+    hits: tuple[ShownHit, ...]
+    similar: tuple[ShownHit, ...]
 
 
 @router.get("/compare")
@@ -172,7 +172,7 @@ def compare(request: Request, caller: Asking, state: Stated) -> Response:
             shown_cells = []
             for cell in answers:
                 own, similar = (
-                    tuple(view_of(hit, hit.rank, query, question, page.index) for hit in some)
+                    tuple(show_hit(hit, hit.rank, query, question, page.index) for hit in some)
                     for some in (cell.hits, cell.similar)
                 )
                 shown_cells.append(ShownAnswer(cell.word, own, similar))

@@ -78,16 +78,7 @@ def curves(request: Request, body: models.ExplainRequest, caller: Asking, state:
             understood=answering.understood_response(understanding),
             doc_id=score_curves.document.doc_id,
             title=score_curves.document.title,
-            passages=[
-                schema.CurvePassage(
-                    passage_id=passage.passage_id,
-                    heading=passage.heading,
-                    first=passage.first,
-                    last=passage.last,
-                    score=passage.score,
-                )
-                for passage in score_curves.passages
-            ],
+            passages=[*score_curves.passages],
             sentences=[
                 schema.CurveSentence(start=at.start, end=at.end, entity=entity, aspect=aspect, combined=combined)
                 for at, entity, aspect, combined in sentences
@@ -163,36 +154,24 @@ def document(request: Request, doc_id: DocId, caller: Asking, state: Stated, ind
             index=state.served(index, caller).name,
             text=whole.text,
             passages=[
-                schema.PassageOf(
-                    passage_id=passage.passage_id,
-                    heading=passage.heading,
+                schema.select_fields(
+                    schema.PassageOf,
+                    passage,
                     above=list(passage.above),
-                    start=passage.start,
-                    end=passage.end,
                     sentences=[(sentence.start, sentence.end) for sentence in passage.sentences],
                 )
                 for passage in whole.passages
             ],
             entity_ids=list(whole.entity_ids),
-            original=schema.OriginalFile(
-                name=file.name, media_type=file.media_type, encoding=file.encoding, pages=list(file.pages)
-            )
-            if file
-            else None,
+            original=schema.select_fields(schema.OriginalFile, file, pages=list(file.pages)) if file else None,
         )
     )
 
 
 def summary(record: DocumentRecord) -> schema.DocumentSummary:
     """Return a document without its text."""
-    return schema.DocumentSummary(
-        doc_id=record.doc_id,
-        title=record.title,
-        source=record.source,
-        url=record.url,
-        date=record.metadata.get("date", ""),
-        metadata=dict(record.metadata),
-    )
+    date, metadata = record.metadata.get("date", ""), dict(record.metadata)
+    return schema.select_fields(schema.DocumentSummary, record, date=date, metadata=metadata)
 
 
 def original_of(request: Request, state: State, caller: Caller, index: str | None, doc_id: str) -> Original:

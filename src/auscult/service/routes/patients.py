@@ -5,7 +5,8 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 
 from auscult import schema
-from auscult.search.patients import FoundSentence, Patients, by_patient
+from auscult.schema import select_fields
+from auscult.search.patients import Patients, by_patient
 from auscult.service import answering, models
 from auscult.service.caller import Asking
 from auscult.service.routes import ERRORS, Stated, audited, searcher_of, to_response
@@ -36,26 +37,19 @@ def patients_response(result: Patients) -> list[schema.PatientHits]:
             counts={**patient.counts},
             first=patient.dates[0],
             last=patient.dates[1],
-            sentences=[_sentence(sentence) for sentence in patient.sentences],
+            sentences=[
+                select_fields(
+                    schema.PatientSentence,
+                    found.hit,
+                    date=found.date,
+                    start=found.sentence.start,
+                    end=found.sentence.end,
+                    text=found.sentence.text,
+                    assertions=[*found.sentence.assertions],
+                    score=found.sentence.score,
+                )
+                for found in patient.sentences
+            ],
         )
         for patient in result.patients
     ]
-
-
-def _sentence(found_sentence: FoundSentence) -> schema.PatientSentence:
-    hit, sentence = found_sentence.hit, found_sentence.sentence
-    return schema.PatientSentence(
-        doc_id=hit.doc_id,
-        passage_id=hit.passage_id,
-        title=hit.title,
-        date=found_sentence.date,
-        heading=hit.heading,
-        file=hit.file,
-        place=hit.place,
-        start=sentence.start,
-        end=sentence.end,
-        text=sentence.text,
-        assertions=[*sentence.assertions],
-        score=sentence.score,
-        probability=hit.probability,
-    )

@@ -168,16 +168,8 @@ def spans(request: Request, body: models.SpanRequest, caller: Asking, state: Sta
     audited(request, "view", index=body.index, query=query, doc_ids=[body.doc_id], result=1)
     places = answering.places_of(searcher.index.reader.original_layout(row), span.start, span.end)
     return to_response(
-        schema.SpanTold(
-            doc_id=span.doc_id,
-            start=span.start,
-            end=span.end,
-            first=span.first,
-            last=span.last,
-            score=span.score,
-            text=span_finder.document.text[span.start : span.end],
-            source_ranges=places.source_ranges,
-            boxes=places.boxes,
+        schema.select_fields(
+            schema.SpanTold, span, text=span_finder.document.text[span.start : span.end], **places._asdict()
         )
     )
 
@@ -201,14 +193,13 @@ def coverage(request: Request, body: models.CoverageRequest, caller: Asking, sta
 
 def _cell(cell: Cell) -> schema.CoverageCell:
     hit = cell.hit
-    return schema.CoverageCell(
-        word=cell.word,
-        probability=cell.probability,
+    return schema.select_fields(
+        schema.CoverageCell,
+        cell,
         doc_id=hit.doc_id if hit else "",
         passage_id=hit.passage_id if hit else "",
         title=hit.title if hit else "",
         heading=hit.heading if hit else "",
-        note=cell.note,
         similar=cell.similar.title if cell.similar else "",
     )
 
