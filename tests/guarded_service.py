@@ -16,7 +16,7 @@ from auscult.documents import Document, Original
 from auscult.ingest.building import build_index
 from auscult.service.access.keys import Key, KeyRole, add, hash_of, new_key, now_text, revoke
 from auscult.service.app import create_app
-from auscult.service.settings import AccessOptions, Limits, Settings
+from auscult.service.settings import AccessOptions, ServiceLimits, Settings
 from encoders import HashedEncoder
 from leaflets import leaflets
 
@@ -85,7 +85,7 @@ def make_keys(path: Path) -> dict[str, str]:
 
 @contextmanager
 def guarded(
-    folder: Path, limits: Limits | None = None, access: AccessOptions | None = None, **more: Any
+    folder: Path, limits: ServiceLimits | None = None, access: AccessOptions | None = None, **more: Any
 ) -> Iterator[Guarded]:
     """A running service; its files are below the folder."""
     if not (folder / "main").exists():
@@ -97,7 +97,7 @@ def guarded(
         keys=folder / "keys.json",
         audit=folder / "audit.jsonl",
         data=folder / "data",
-        limits=limits or Limits(),
+        limits=limits or ServiceLimits(),
         access=access or AccessOptions(),
         **more,
     )

@@ -14,7 +14,7 @@ from typer.main import get_command
 from auscult.cli.application import application
 from auscult.engines import is_address
 from auscult.service.app import create_app
-from auscult.service.settings import Limits, Settings
+from auscult.service.settings import ServiceLimits, Settings
 from places import ROOT
 
 DEPLOY = ROOT / "deploy"
@@ -91,7 +91,7 @@ def test_the_compositions_give_no_more_than_is_needed(service: dict[str, Any]) -
     assert (ROOT / "deploy" / service["build"]["context"] / service["build"]["dockerfile"]).is_file()
     assert service["secrets"][0]["source"] in COMPOSE["secrets"].keys() & SEARCHERS["secrets"].keys()
     assert service["secrets"][0]["target"] in of("CMD")[0]
-    assert int(service["stop_grace_period"].rstrip("s")) > Limits().seconds
+    assert int(service["stop_grace_period"].rstrip("s")) > ServiceLimits().seconds
 
 
 def test_ports_are_this_machine_s_alone() -> None:
@@ -126,7 +126,7 @@ def test_the_cluster_runs_it_probed_limited_and_unprivileged(manifests: list[dic
     assert rights["capabilities"] == {"drop": ["ALL"]}
     assert (pod["securityContext"]["runAsNonRoot"], pod["automountServiceAccountToken"]) == (True, False)
     assert str(pod["securityContext"]["runAsUser"]) == of("USER")[-1].partition(":")[0]
-    assert pod["terminationGracePeriodSeconds"] > Limits().seconds
+    assert pod["terminationGracePeriodSeconds"] > ServiceLimits().seconds
     mounted = {each["name"]: each["mountPath"] for each in container["volumeMounts"]}
     assert mounted.keys() == {each["name"] for each in pod["volumes"]}
     for option in {"--keys", "--audit", "--data"}.intersection(container["args"]):

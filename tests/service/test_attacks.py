@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from attacks import TRAVERSALS, Request, faults, mutated, quoted
-from auscult.service.settings import Limits
+from auscult.service.settings import ServiceLimits
 from guarded_service import Guarded, guarded
 
 
@@ -89,7 +89,7 @@ def test_headers_of_the_caller_do_not_come_back(service: Guarded) -> None:
 
 
 def test_bodies_above_the_limit_are_always_refused(tmp_path: Path) -> None:
-    with guarded(tmp_path, limits=Limits(body=2_000, upload=50_000)) as service:
+    with guarded(tmp_path, limits=ServiceLimits(body=2_000, upload=50_000)) as service:
         headers = {**service.headers("admin"), "Content-Type": "application/json"}
 
         def pieces(size: int) -> Iterator[bytes]:
@@ -120,7 +120,7 @@ def test_bodies_above_the_limit_are_always_refused(tmp_path: Path) -> None:
 
 
 def test_refused_excess_requests_say_when_to_retry(tmp_path: Path) -> None:
-    with guarded(tmp_path, limits=Limits(per_minute=10)) as service:
+    with guarded(tmp_path, limits=ServiceLimits(per_minute=10)) as service:
         answers = [service.client.get("/api/v1/version", headers=service.headers("read")) for _ in range(15)]
         # A slow machine gives one back in six seconds.
         assert [each.status_code for each in answers[:10]] == [200] * 10

@@ -10,7 +10,7 @@ import pytest
 
 from auscult.service.access.gate import Gate
 from auscult.service.access.keys import new_key
-from auscult.service.settings import Limits
+from auscult.service.settings import ServiceLimits
 from guarded_service import Guarded, guarded
 from service_routes import routes_of
 
@@ -25,7 +25,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
 
 
 def test_probes_are_answered_however_often_somebody_asks(tmp_path: Path) -> None:
-    with guarded(tmp_path, Limits(per_minute=5)) as service:
+    with guarded(tmp_path, ServiceLimits(per_minute=5)) as service:
         for headers in ({}, service.headers("read")):
             asked = [service.client.get("/api/v1/version", headers=headers).status_code for _ in range(12)]
             assert 429 in asked or not headers

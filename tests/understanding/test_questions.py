@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from auscult.concepts import EntityResolver, KnowledgeBase, normalise_name
 from auscult.encoders import load_model
 from auscult.errors import QueryError
-from auscult.understanding import Query, QuestionParser, Reading
+from auscult.understanding import Query, QuestionParser, QuestionReading
 from auscult.understanding.aspects import ReadsAspects
 from auscult.understanding.understand import Understanding, understand
 from needs import Needs
@@ -27,7 +27,7 @@ def parser() -> QuestionParser:
     return QuestionParser(EntityResolver(KnowledgeBase.from_files([TAXONOMIES / name for name in names])))
 
 
-def about(reading: Reading) -> str:
+def about(reading: QuestionReading) -> str:
     return " and ".join(each.words for each in reading.entities)
 
 

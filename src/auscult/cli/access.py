@@ -14,7 +14,7 @@ from auscult.service.access.keys import Key, KeyRole, add, hash_of, new_key, now
 from auscult.service.audit import accept_loss, audit_key
 from auscult.service.audit_files import records
 from auscult.service.audit_files import verify as check
-from auscult.service.audit_heads import Kept, head_of, parse_head, read_head, read_kept
+from auscult.service.audit_heads import KeptHead, head_of, parse_head, read_head, read_kept
 
 keys_app = typer.Typer(help="Keys of a service: who may use it, and what they see.", no_args_is_help=True)
 KeysArgument = Annotated[Path, typer.Argument(metavar="KEYSFILE", help="The key file of `auscult serve --keys`.")]
@@ -138,9 +138,9 @@ def verify(
     """
     kept_heads = [] if witness is None else read_kept(witness)
     if head.lstrip().startswith("{"):
-        kept_heads.append(Kept("the head that was given", parse_head(head, "--head")))
+        kept_heads.append(KeptHead("the head that was given", parse_head(head, "--head")))
     elif head:
-        kept_heads.append(Kept("the head that was given", read_head(Path(head), "a kept head")))
+        kept_heads.append(KeptHead("the head that was given", read_head(Path(head), "a kept head")))
     report = check(log, None if key is None else audit_key(key), counter=counter, kept=kept_heads)
     if report.problem:
         whole = f"{report.records:,} records before it are whole; " if report.records else ""

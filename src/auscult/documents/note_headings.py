@@ -187,7 +187,7 @@ _OPENINGS = frozenset({"a", "all", "any", "at", "by", "for", "from", "in", "is",
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class HeadingWords:
     """Properties of the words of a possible heading.
 
     Attributes:
@@ -213,7 +213,7 @@ class _Vocabulary:
     endings: tuple[str, ...]  # of essential words
 
 
-def examine(words: str) -> Words | None:
+def examine(words: str) -> HeadingWords | None:
     """Examine the words of a possible heading.
 
     Args:
@@ -230,7 +230,7 @@ def examine(words: str) -> Words | None:
     tokens = _TOKEN.findall(words)
     upper = words == words.upper()
     inner = any(lower in vocabulary.inner for vocabulary in vocabularies)
-    return Words(
+    return HeadingWords(
         upper=upper,
         formed=upper and not inner and any(len(token) > 3 and not _ROMAN.fullmatch(token) for token in tokens),
         known=not inner

@@ -31,7 +31,7 @@ from auscult.search.certainty import nothing_here
 from auscult.search.coverage import cover, entities_named
 from auscult.search.hits import Hit, SentenceScore, date_of
 from auscult.search.partial import ask_what_is_there
-from auscult.search.sentence_ids import FoundSentence, find_sentence, sentence_id
+from auscult.search.sentence_ids import CitedSentence, find_sentence, sentence_id
 from auscult.search.siblings import sibling_note
 from auscult.understanding import Query
 
@@ -331,7 +331,7 @@ def _citation(library: Library, id_: str) -> Citation:
     )
 
 
-def _find(library: Library, index: str, id_: str) -> tuple[str, FoundSentence]:
+def _find(library: Library, index: str, id_: str) -> tuple[str, CitedSentence]:
     """Find a sentence in the first index that has it."""
     refused: list[QueryError] = []
     for name, searcher in library.searchers(index).items():

@@ -40,7 +40,7 @@ class SentenceId:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundSentence:
+class CitedSentence:
     """A sentence that an id names.
 
     Attributes:
@@ -83,7 +83,7 @@ def read_sentence_id(written: str) -> SentenceId:
     return SentenceId(found["doc_id"], int(found["start"]), int(found["end"]), found["digest"])
 
 
-def find_sentence(reader: GenerationReader, written: str) -> FoundSentence:
+def find_sentence(reader: GenerationReader, written: str) -> CitedSentence:
     """Return the sentence that an id names.
 
     Args:
@@ -106,7 +106,7 @@ def find_sentence(reader: GenerationReader, written: str) -> FoundSentence:
                 if sentence_id(document.doc_id, named.start, named.end, text) != str(named):
                     break
                 place = place_of(reader, row, passage, named.start, named.end)
-                return FoundSentence(document, number, text, passage, place)
+                return CitedSentence(document, number, text, passage, place)
             number += 1
     got = f"'{written}', which no sentence of that document has (now)"
     raise QueryError("the id of a sentence here", got, "search again, and take ids from answers only")

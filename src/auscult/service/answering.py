@@ -122,7 +122,7 @@ def hit_response(searcher: Searcher, index: str, row: int, hit: Hit) -> schema.H
     )
 
 
-class Places(NamedTuple):
+class FilePlaces(NamedTuple):
     """Positions in the file that a document was read from.
 
     Attributes:
@@ -134,15 +134,15 @@ class Places(NamedTuple):
     boxes: list[schema.Box]
 
 
-def places_of(original: Original | None, start: int, end: int) -> Places:
+def places_of(original: Original | None, start: int, end: int) -> FilePlaces:
     """Return where a range of a document's text is in its original file."""
     if original is None:
         return _NOWHERE
     boxes = [schema.Box(**box._asdict()) for box in original.boxes(start, end)]
-    return Places(original.source_ranges(start, end), boxes)
+    return FilePlaces(original.source_ranges(start, end), boxes)
 
 
-_NOWHERE: Final = Places([], [])
+_NOWHERE: Final = FilePlaces([], [])
 
 
 class _RankedPassage(NamedTuple):

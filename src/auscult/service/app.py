@@ -20,14 +20,14 @@ from auscult.service.feedback import Feedback
 from auscult.service.guard.bodies import Bodies, Unread
 from auscult.service.guard.browsers import Origins, SafeHeaders
 from auscult.service.guard.fairness import Fairness, Rates
-from auscult.service.guard.uploads import Pace, Places, Uploads
+from auscult.service.guard.uploads import Pace, UploadPlaces, Uploads
 from auscult.service.jobs import Jobs
 from auscult.service.requests import API, Metrics, Requests
 from auscult.service.routes import documents, patients, search, status, uploads
 from auscult.service.saved import SavedSearches
 from auscult.service.settings import Settings
 from auscult.service.state import State
-from auscult.service.workers.pool import AT_ONCE, Spread, Workers
+from auscult.service.workers.pool import AT_ONCE, Spread, WorkerPool
 from auscult.version import __version__
 
 _ABOUT: Final = (
@@ -48,7 +48,7 @@ def create_app(settings: Settings, encoder: DocumentEncoder | None = None) -> Fa
         AuscultError: The settings do not fit together.
     """
     state = State(settings, encoder)
-    workers = Workers(settings, state) if settings.processes > 1 and encoder is None else None
+    workers = WorkerPool(settings, state) if settings.processes > 1 and encoder is None else None
 
     @asynccontextmanager
     async def alive(_: FastAPI) -> AsyncIterator[None]:
@@ -126,7 +126,7 @@ def _add_guards(app: FastAPI, settings: Settings) -> None:
     app.state.gate, app.state.audit = gate, audit
     pace = Pace(rate=limits.least_rate, patience=limits.patience, seconds=limits.upload_seconds)
     uploads = {
-        "places": Places(limits.uploads, limits.concurrent, pace),
+        "places": UploadPlaces(limits.uploads, limits.concurrent, pace),
         "most": limits.upload,
         "changes": settings.changes,
         "slots": max(1, limits.threads // 2),

@@ -31,7 +31,17 @@ from auscult.errors import ConfigError, DataError
 from auscult.files.reading import digest_of_file
 from auscult.files.writing import put_file
 from auscult.service.audit_files import FIRST, GAP, all_files_of, following, read_tail, verify
-from auscult.service.audit_heads import LARGEST, Head, HeadFile, Kept, Witness, head_of, read_head, seal, sync_folder
+from auscult.service.audit_heads import (
+    LARGEST,
+    Head,
+    HeadFile,
+    KeptHead,
+    Witness,
+    head_of,
+    read_head,
+    seal,
+    sync_folder,
+)
 
 if TYPE_CHECKING:
     from auscult.service.settings import Settings
@@ -304,7 +314,7 @@ def _close_all(descriptors: list[int]) -> None:
         os.close(each)
 
 
-def accept_loss(path: Path, key: bytes | None, counter: Path | None, kept: Sequence[Kept]) -> dict[str, Any]:
+def accept_loss(path: Path, key: bytes | None, counter: Path | None, kept: Sequence[KeptHead]) -> dict[str, Any]:
     """Move a damaged log away, and begin a new one whose first record says so.
 
     Args:
@@ -331,7 +341,7 @@ def accept_loss(path: Path, key: bytes | None, counter: Path | None, kept: Seque
         raise DataError(f"room for a new log at {path}", str(error.strerror), "see who may write there") from error
 
 
-def _moved_and_begun(path: Path, key: bytes | None, counter: Path | None, kept: Sequence[Kept]) -> dict[str, Any]:
+def _moved_and_begun(path: Path, key: bytes | None, counter: Path | None, kept: Sequence[KeptHead]) -> dict[str, Any]:
     problem = verify(path, key, counter=counter, kept=kept[-1:], starting=True).problem
     if not problem:
         # With `starting`, only the end of a long log is checked.
@@ -339,7 +349,7 @@ def _moved_and_begun(path: Path, key: bytes | None, counter: Path | None, kept: 
     if not problem:
         raise DataError(f"a damaged audit log at {path}", "one with nothing wrong", "go on with it")
     known = _known(path, counter, kept)
-    last = max(known, key=lambda entry: entry.head.seq, default=Kept("", Head(0, FIRST.hash, "")))
+    last = max(known, key=lambda entry: entry.head.seq, default=KeptHead("", Head(0, FIRST.hash, "")))
     if last.head.seq + 2 >= LARGEST:
         # The number of the new record would not fit into a head, and no service could start on the log.
         raise DataError(
@@ -381,16 +391,16 @@ def _moved_and_begun(path: Path, key: bytes | None, counter: Path | None, kept: 
     return record
 
 
-def _known(path: Path, counter: Path | None, kept: Sequence[Kept]) -> list[Kept]:
+def _known(path: Path, counter: Path | None, kept: Sequence[KeptHead]) -> list[KeptHead]:
     """Return the last known heads of the log, from each place that can still be read."""
     known = [] if not kept else [max(kept, key=lambda each: each.head.seq)]
     for where, place in (("its head", head_of(path)), ("its counter", counter)):
         if place is not None:
             with suppress(DataError):
-                known.append(Kept(where, read_head(place, where)))
+                known.append(KeptHead(where, read_head(place, where)))
     for file in reversed(all_files_of(path)):
         with suppress(ValueError, OSError):
             tail = read_tail(file)
             if tail.seq:
-                return [*known, Kept("its last record", Head(tail.seq, tail.hash, ""))]
+                return [*known, KeptHead("its last record", Head(tail.seq, tail.hash, ""))]
     return known

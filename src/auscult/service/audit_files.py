@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from auscult.errors import DataError
 from auscult.files.json_text import parse_json
-from auscult.service.audit_heads import Kept, head_of, read_head, same_seal, seal
+from auscult.service.audit_heads import KeptHead, head_of, read_head, same_seal, seal
 
 _LONGEST: Final = 1 << 26
 _ABRUPT: Final = "half a record, as of a machine that stopped; nobody was answered for it"
@@ -108,7 +108,7 @@ def verify(
     key: bytes | None = None,
     *,
     counter: Path | None = None,
-    kept: Sequence[Kept] = (),
+    kept: Sequence[KeptHead] = (),
     starting: bool = False,
 ) -> LogCheck:
     """Check a log against its head, its counter, and heads that were kept elsewhere.
@@ -125,7 +125,7 @@ def verify(
         DataError: There is no log, though `starting` is not set.
     """
     places = [("its head", head_of(path)), *([("its counter", counter)] if counter else [])]
-    heads: list[Kept] = []
+    heads: list[KeptHead] = []
     missing = ""
     # Read the heads first: a service may be writing meanwhile, and a log may be ahead of its head.
     for where, place in places:
@@ -133,7 +133,7 @@ def verify(
             missing = missing or f"{where} ({place}) is missing, so that a missing end would not show"
             continue
         try:
-            heads.append(Kept(where, read_head(place, where)))
+            heads.append(KeptHead(where, read_head(place, where)))
         except DataError as error:
             return LogCheck(0, 0, f"{where} ({place}) cannot be used: {error.got}", key is not None)
     files, present = files_of(path), all_files_of(path)
@@ -162,10 +162,12 @@ class _Walk:
         kept: Other heads, which may be from before a gap.
     """
 
-    def __init__(self, files: Sequence[Path], key: bytes | None, own: Sequence[Kept], kept: Sequence[Kept]) -> None:
+    def __init__(
+        self, files: Sequence[Path], key: bytes | None, own: Sequence[KeptHead], kept: Sequence[KeptHead]
+    ) -> None:
         self._files, self._key, self._own = files, key, own
         self._kept = [*own, *kept]
-        self._wanted: defaultdict[int, list[Kept]] = defaultdict(list)
+        self._wanted: defaultdict[int, list[KeptHead]] = defaultdict(list)
         for entry in self._kept:
             self._wanted[entry.head.seq].append(entry)
         self.end = FIRST

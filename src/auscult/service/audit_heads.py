@@ -60,7 +60,7 @@ class Head(NamedTuple):
         return same_seal(self.seal, seal(self._asdict(), key))
 
 
-class Kept(NamedTuple):
+class KeptHead(NamedTuple):
     """A head that was kept somewhere, such as by a witness.
 
     Attributes:
@@ -215,7 +215,7 @@ class Witness:
                 remedy = "name a file in a folder that is there, or a command: '| COMMAND'"
                 raise ConfigError(f"a witness' file at {to}", str(error.strerror), remedy) from error
 
-    def last_kept(self) -> list[Kept]:
+    def last_kept(self) -> list[KeptHead]:
         """Return the last head in the file of the witness; an empty list for a command, which cannot be read back.
 
         Raises:
@@ -229,7 +229,7 @@ class Witness:
                 file.seek(max(0, size - 4 * _LONGEST_LINE))
                 lines = file.read().split(b"\n")
             whole = [line for line in lines if line.strip() and not _is_torn(line)]
-            return [Kept("its witness", parse_head(whole[-1], str(self.file)))] if whole else []
+            return [KeptHead("its witness", parse_head(whole[-1], str(self.file)))] if whole else []
         except OSError as error:
             raise ConfigError(f"a witness at {self.file}", str(error.strerror), "name another file") from error
         except DataError as error:
@@ -298,7 +298,7 @@ class Witness:
         return f"the command ended with {process.returncode}" if process.returncode else ""
 
 
-def read_kept(path: Path) -> list[Kept]:
+def read_kept(path: Path) -> list[KeptHead]:
     """Read all heads in the file of a witness.
 
     Raises:
@@ -310,7 +310,7 @@ def read_kept(path: Path) -> list[Kept]:
             for number, line in enumerate(iter(lambda: file.readline(_LONGEST_LINE + 2), b""), 1):
                 if line.strip() and not _is_torn(line):
                     where = f"{path.name}, line {number},"
-                    heads.append(Kept(where, parse_head(line, where)))
+                    heads.append(KeptHead(where, parse_head(line, where)))
     except OSError as error:
         raise DataError(f"kept heads at {path}", str(error.strerror), "correct the path") from error
     return heads

@@ -17,7 +17,7 @@ from typing import Any, cast
 from auscult.engines import open_index
 from auscult.errors import ConfigError, naming_extra
 from auscult.index.reader import open_current
-from auscult.service.settings import Limits, Settings
+from auscult.service.settings import ServiceLimits, Settings
 
 _BACKLOG = 256
 _HARDLY_ANY = 16_384
@@ -99,7 +99,7 @@ class _Deadlines:
         limits: The time limits.
     """
 
-    def __init__(self, transport: _Counted, loop: asyncio.AbstractEventLoop, limits: Limits) -> None:
+    def __init__(self, transport: _Counted, loop: asyncio.AbstractEventLoop, limits: ServiceLimits) -> None:
         self._transport: Any = transport
         self._loop = loop
         self._limits = limits
@@ -142,11 +142,11 @@ class _Deadlines:
         return sent
 
 
-def _protocol(limits: Limits) -> type[asyncio.Protocol]:
+def _protocol(limits: ServiceLimits) -> type[asyncio.Protocol]:
     """Return uvicorn's protocol with time limits for the headers of a request and for reading its answer."""
     from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-    class Connection(HttpToolsProtocol):
+    class LimitedConnection(HttpToolsProtocol):
         """Closes connections that send no request, and those whose client reads the answer too slowly."""
 
         _deadlines: _Deadlines
@@ -176,7 +176,7 @@ def _protocol(limits: Limits) -> type[asyncio.Protocol]:
             super().connection_lost(exc)
             self._deadlines.stop()
 
-    return Connection
+    return LimitedConnection
 
 
 def address(settings: Settings, listening: socket.socket) -> str:

@@ -18,7 +18,7 @@ LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class ServiceLimits:
     """Limits of a service.
 
     Attributes:
@@ -125,7 +125,7 @@ class Settings:
     page: bool = True
     changes: bool = True
     processes: int = 1
-    limits: Limits = field(default_factory=Limits)
+    limits: ServiceLimits = field(default_factory=ServiceLimits)
     access: AccessOptions = field(default_factory=AccessOptions)
 
     def __post_init__(self) -> None:

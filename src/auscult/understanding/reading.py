@@ -92,7 +92,7 @@ class Possible:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class QuestionReading:
     """How a question is read.
 
     Attributes:
@@ -151,7 +151,7 @@ class QuestionParser:
         """Return the corrector whose vocabulary is the words of names, of titles and of questions."""
         return SpellingOfWords(self.vocabulary, ASKING_WORDS)
 
-    def read(self, question: str) -> Reading:
+    def read(self, question: str) -> QuestionReading:
         """Return the entities that a question may be about, and the aspects that it asks for.
 
         Args:
@@ -170,7 +170,7 @@ class QuestionParser:
             # A name alone asks for nothing: "gout", "and what about gout?".
             asking = ""
         likely, aspects = self._asked(asking) if asking.strip() else (_NOTHING, ())
-        return Reading(
+        return QuestionReading(
             tuple(dict.fromkeys(each for each in entities if each.likelihood >= _LEAST)),
             aspects,
             asking,

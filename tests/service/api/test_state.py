@@ -17,7 +17,7 @@ from auscult.index import IndexUpdate
 from auscult.ingest.building import build_index
 from auscult.search import Searcher
 from auscult.service.caller import ANYONE
-from auscult.service.settings import Limits, Settings, named_indexes, with_fields
+from auscult.service.settings import ServiceLimits, Settings, named_indexes, with_fields
 from auscult.service.state import State
 from auscult.understanding import Query
 from encoders import HashedEncoder
@@ -156,7 +156,7 @@ def test_settings_are_checked(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="'d' twice"):
         named_indexes(["/c/d", "/e/d"])
     told = with_fields(Settings(indexes=folders), [("limits.threads", "2"), ("access.origins", "https://a, https://b")])
-    assert told.limits == Limits(threads=2)
+    assert told.limits == ServiceLimits(threads=2)
     assert told.access.origins == ("https://a", "https://b")
     for name, value in (("limits.nix", "1"), ("limits.body", "x"), ("limits.body", "-1"), ("access.insecure", "7")):
         with pytest.raises(ConfigError):

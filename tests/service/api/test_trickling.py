@@ -16,7 +16,7 @@ from auscult.documents import Original
 from auscult.encoders import load_model
 from auscult.ingest.building import build_index
 from auscult.service.access.keys import new_key
-from auscult.service.settings import Limits
+from auscult.service.settings import ServiceLimits
 from guarded_service import make_keys
 from leaflets import leaflets
 from served_index import Running, running, wait_until
@@ -114,7 +114,7 @@ def test_an_upload_without_pauses_still_times_out(fast_index: Path) -> None:
                         break
                 except TimeoutError:
                     sent += wire.send(bytes(1000))
-        assert sent > 2 * Limits().least_rate
+        assert sent > 2 * ServiceLimits().least_rate
 
 
 @pytest.mark.slow

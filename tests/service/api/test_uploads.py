@@ -19,7 +19,7 @@ from auscult.index.reader import open_current
 from auscult.service import jobs as intake
 from auscult.service.app import create_app
 from auscult.service.caller import Caller, asking
-from auscult.service.settings import Limits, Settings
+from auscult.service.settings import ServiceLimits, Settings
 from auscult.service.state import Served
 from encoders import HashedEncoder
 from served_index import check_shape, ended, note, served, wait_until
@@ -83,7 +83,7 @@ def test_a_read_only_service_takes_no_changes(index: Path) -> None:
 
 
 def test_uploads_with_too_many_files_are_refused(index: Path) -> None:
-    with served(settings(index, limits=Limits(files=1))) as client:
+    with served(settings(index, limits=ServiceLimits(files=1))) as client:
         check_shape(client.post("documents", files=[("files", NOTE), ("files", NOTE)]), 413, "too_many_files")
         check_shape(client.post("documents"), 422, "invalid")
 
@@ -103,7 +103,7 @@ class Slow(HashedEncoder):
 
 def test_jobs_cut_off_by_a_shutdown_are_interrupted(index: Path) -> None:
     encoder = Slow()
-    with served(settings(index, limits=Limits(seconds=0.2)), encoder) as client:
+    with served(settings(index, limits=ServiceLimits(seconds=0.2)), encoder) as client:
         first = client.post("documents", files=[("files", NOTE)]).json()
         assert encoder.begun.wait(20)
         second = client.post("documents", files=[("files", NOTE)]).json()

@@ -15,7 +15,7 @@ from auscult.service.caller import Caller, Role
 from auscult.service.errors import Refusal
 from auscult.service.guard.bodies import DEEPEST, Bodies, json_refusal
 from auscult.service.guard.fairness import Buckets, Fairness, Rates, Turns
-from auscult.service.guard.uploads import Pace, Places, Uploads
+from auscult.service.guard.uploads import Pace, UploadPlaces, Uploads
 
 PACE = Pace(rate=1000, patience=30, seconds=60)
 Answer = tuple[int, dict[str, str], bytes]
@@ -115,7 +115,7 @@ def test_rate_limits_refuse_one_caller_and_not_others() -> None:
 
 @pytest.mark.parametrize("kind", ["application/json", "multipart/form-data; boundary=x"])
 def test_long_bodies_are_refused_whatever_length_is_declared(kind: str) -> None:
-    app = Uploads(Bodies(echo, most=100), Places(8, 64, PACE), most=100)
+    app = Uploads(Bodies(echo, most=100), UploadPlaces(8, 64, PACE), most=100)
 
     def ask(pieces: Iterator[Message], **headers: str) -> Answer:
         return asyncio.run(answer_of(app, pieces, headers={"Content-Type": kind, **headers}, path="/api/v1/documents"))
@@ -132,7 +132,7 @@ def test_long_bodies_are_refused_whatever_length_is_declared(kind: str) -> None:
 def test_a_caller_who_sends_slowly_holds_nobody_up() -> None:
     async def run() -> list[Answer]:
         pace = Pace(rate=1000, patience=0.05, seconds=60)
-        app = Uploads(Bodies(echo, most=100, seconds=0.05), Places(8, 64, pace), most=100)
+        app = Uploads(Bodies(echo, most=100, seconds=0.05), UploadPlaces(8, 64, pace), most=100)
         slow = [{"type": "http.request", "body": b"1", "more_body": True}]
         kinds = ({}, {"Content-Type": "multipart/form-data; boundary=x"})
         return [await answer_of(app, iter(slow), headers=each, path="/api/v1/documents") for each in kinds]

@@ -12,8 +12,8 @@ from starlette.types import Message, Receive, Scope, Send
 from auscult.service.caller import ANYONE, Caller
 from auscult.service.errors import Refusal
 from auscult.service.guard.bodies import Unread
-from auscult.service.guard.uploads import Arrival, Pace, Places, Uploads
-from auscult.service.settings import Limits
+from auscult.service.guard.uploads import Arrival, Pace, UploadPlaces, Uploads
+from auscult.service.settings import ServiceLimits
 from instant_loop import run_at_once
 
 FOREVER = Pace(rate=1000, patience=600, seconds=600)
@@ -85,7 +85,7 @@ async def reading(scope: Scope, receive: Receive, send: Send) -> None:
 )
 def test_forbidden_uploads_are_refused_before_reading(caller: Caller, changes: bool, status: int) -> None:
     async def run() -> None:
-        places = Places(1, 1, FOREVER)
+        places = UploadPlaces(1, 1, FOREVER)
         await places.take("caller other")
         app = Uploads(never, places, most=1000, changes=changes)
         assert (await asyncio.wait_for(status_of(app, multipart(caller), never), 5))[0] == status
@@ -95,7 +95,7 @@ def test_forbidden_uploads_are_refused_before_reading(caller: Caller, changes: b
 
 def test_a_caller_has_a_quarter_of_the_places() -> None:
     async def run() -> None:
-        places = Places(8, 64, FOREVER)
+        places = UploadPlaces(8, 64, FOREVER)
         arrivals = [await places.take("a") for _ in range(2)]
         more = [asyncio.create_task(places.take("a")) for _ in range(6)]
         await asyncio.sleep(0)
@@ -118,7 +118,7 @@ def test_a_caller_has_a_quarter_of_the_places() -> None:
 
 def test_the_caller_with_fewest_uploads_is_next() -> None:
     async def run() -> None:
-        places = Places(8, 64, FOREVER)
+        places = UploadPlaces(8, 64, FOREVER)
         held = [await places.take(name) for name in "aabbccde"]
         order = [asyncio.create_task(places.take(name)) for name in "def"]
         await asyncio.sleep(0)
@@ -134,7 +134,7 @@ def test_the_caller_with_fewest_uploads_is_next() -> None:
 
 def test_uploads_beyond_the_queue_are_refused_until_later() -> None:
     async def run() -> list[int]:
-        places = Places(1, 4, FOREVER)
+        places = UploadPlaces(1, 4, FOREVER)
         await places.take("x")
         waiting = [asyncio.create_task(places.take(name)) for name in "aab"]
         await asyncio.sleep(0)
@@ -154,7 +154,7 @@ def test_uploads_beyond_the_queue_are_refused_until_later() -> None:
 
 def test_a_trickling_upload_makes_room_for_waiting_ones() -> None:
     async def run() -> tuple[list[int], int]:
-        places = Places(8, 64, FOREVER)
+        places = UploadPlaces(8, 64, FOREVER)
         app = Uploads(reading, places, most=1000)
         slow = [
             asyncio.create_task(status_of(app, multipart(Caller(f"key {n % 4}", "write")), silence)) for n in range(8)
@@ -176,7 +176,7 @@ def test_a_trickling_upload_makes_room_for_waiting_ones() -> None:
 
 def test_uploads_at_the_minimum_rate_never_make_room() -> None:
     async def run() -> int:
-        places = Places(1, 64, Pace(rate=1000, patience=600, seconds=600))
+        places = UploadPlaces(1, 64, Pace(rate=1000, patience=600, seconds=600))
         app = Uploads(reading, places, most=1_000_000)
         steady = asyncio.create_task(status_of(app, multipart(Caller("ann", "write")), pieces(*[1000] * 60, pause=0.9)))
         await asyncio.sleep(0)
@@ -190,7 +190,7 @@ def test_uploads_at_the_minimum_rate_never_make_room() -> None:
 
 def test_slow_uploads_time_out() -> None:
     async def run(pace: Pace, *sizes: int, pause: float) -> int:
-        app = Uploads(reading, Places(8, 64, pace), most=100_000_000)
+        app = Uploads(reading, UploadPlaces(8, 64, pace), most=100_000_000)
         return (await status_of(app, multipart(Caller("ann", "write")), pieces(*sizes, pause=pause)))[0]
 
     pace = Pace(rate=8_000, patience=30, seconds=3600)
@@ -227,9 +227,9 @@ def test_a_late_cut_does_not_change_later_refusals() -> None:
 
 def test_the_largest_upload_fits_a_slow_connections_time() -> None:
     async def run() -> int:
-        limits = Limits()
+        limits = ServiceLimits()
         pace = Pace(rate=limits.least_rate, patience=limits.patience, seconds=limits.upload_seconds)
-        app = Uploads(reading, Places(8, 64, pace), most=limits.upload)
+        app = Uploads(reading, UploadPlaces(8, 64, pace), most=limits.upload)
         # 0.6 Mbit/s.
         seconds, piece = 0.875, 65_536
         sizes = [piece] * (limits.upload // piece)
@@ -247,7 +247,7 @@ def test_the_services_own_time_does_not_count() -> None:
 
             await reading(scope, slowly, send)
 
-        app = Uploads(busy, Places(8, 64, Pace(rate=1000, patience=1, seconds=3600)), most=1000)
+        app = Uploads(busy, UploadPlaces(8, 64, Pace(rate=1000, patience=1, seconds=3600)), most=1000)
         return (await status_of(app, multipart(Caller("ann", "write")), pieces(1, 1, 1, 1)))[0]
 
     assert run_at_once(run()) == 202
@@ -255,7 +255,7 @@ def test_the_services_own_time_does_not_count() -> None:
 
 def test_clients_that_ignore_their_response_occupy_no_place() -> None:
     async def run() -> None:
-        places = Places(1, 64, FOREVER)
+        places = UploadPlaces(1, 64, FOREVER)
         is_sending = asyncio.Event()
 
         async def send(_: Message) -> None:

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import pytest
 
 from auscult.service.access.keys import Key, add, hash_of, new_key
-from auscult.service.settings import Limits, Settings
+from auscult.service.settings import ServiceLimits, Settings
 from page_service import Watched, fast_encoder, follow, listening, ward_index
 from service.page.conftest import Service
 
@@ -163,7 +163,7 @@ def test_a_damaged_index_is_reported_without_waiting(browser: Any, tmp_path: Pat
 def test_a_busy_service_says_so_in_words(browser: Any, tmp_path: Path) -> None:
     encoder = fast_encoder()
     indexes = {"ward": ward_index(tmp_path / "ward", encoder)}
-    settings = Settings(indexes=indexes, data=tmp_path / "data", limits=Limits(per_minute=3))
+    settings = Settings(indexes=indexes, data=tmp_path / "data", limits=ServiceLimits(per_minute=3))
     with listening(settings, encoder) as base:
         context = browser.new_context(reduced_motion="reduce")
         page = context.new_page()

@@ -125,7 +125,7 @@ class Arrival:
         return Refusal(408, "too_slow", message, "send it over a faster line", _CLOSE)
 
 
-class Places:
+class UploadPlaces:
     """The places for uploads that arrive at once.
 
     Args:
@@ -212,7 +212,7 @@ class Uploads:
         slots: Uploads that are stored at once.
     """
 
-    def __init__(self, app: ASGIApp, places: Places, most: int, changes: bool = True, slots: int = 1) -> None:
+    def __init__(self, app: ASGIApp, places: UploadPlaces, most: int, changes: bool = True, slots: int = 1) -> None:
         self.app = app
         self._places = places
         self._most = most

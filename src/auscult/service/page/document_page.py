@@ -23,7 +23,7 @@ from auscult.service.errors import Refusal
 from auscult.service.page.asking import PageQuestion, document_path
 from auscult.service.page.context import context_of, rendered, searcher_for
 from auscult.service.page.hits import DATES
-from auscult.service.page.reading import Answer, answer_in, parted, parts_of
+from auscult.service.page.reading import MarkedAnswer, answer_in, parted, parts_of
 from auscult.service.page.search_page import understand
 from auscult.service.routes import Stated, audited, documents, row_of
 from auscult.understanding import Query
@@ -204,7 +204,7 @@ def document(request: Request, index: str, doc_id: str, caller: Asking, state: S
 
 def _scored(
     searcher: Searcher, query: Query, doc_id: str, parameters: Mapping[str, str]
-) -> tuple[CurvesView | None, Answer | None]:
+) -> tuple[CurvesView | None, MarkedAnswer | None]:
     """Return the curves of a document for a query, and its answer; None where the model has no vector for the query.
 
     Args:

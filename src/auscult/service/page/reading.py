@@ -35,7 +35,7 @@ class ShownSentence:
 
 
 @dataclass(frozen=True, slots=True)
-class Paragraph:
+class ShownParagraph:
     """A paragraph, or a list item."""
 
     sentences: tuple[ShownSentence, ...]
@@ -58,7 +58,7 @@ class Part:
     number: int
     passage_id: str
     headings: tuple[tuple[int, str], ...]
-    groups: tuple[tuple[bool, tuple[Paragraph, ...]], ...]
+    groups: tuple[tuple[bool, tuple[ShownParagraph, ...]], ...]
     first: int
     last: int
 
@@ -103,14 +103,14 @@ def _new(before: tuple[str, ...], path: tuple[str, ...], title: str) -> tuple[tu
     return tuple((min(2 + level - begins, 6), path[level]) for level in range(max(shared, begins), len(path)))
 
 
-def _paragraphs(document: Document, passage: Passage, first: int) -> Iterator[Paragraph]:
+def _paragraphs(document: Document, passage: Passage, first: int) -> Iterator[ShownParagraph]:
     sentences: list[ShownSentence] = []
     item = False
     before: Sentence | None = None
     for place, sentence in enumerate(passage.sentences):
         begins = sentence.begins_paragraph or before is None or before.ends_paragraph
         if begins and sentences:
-            yield Paragraph(tuple(sentences), item)
+            yield ShownParagraph(tuple(sentences), item)
             sentences = []
         text = document.slice(sentence)
         marker, rest = parted(text) if begins and sentence.list_item else ("", text)
@@ -120,11 +120,11 @@ def _paragraphs(document: Document, passage: Passage, first: int) -> Iterator[Pa
         item = sentence.list_item if begins else item
         before = sentence
     if sentences:
-        yield Paragraph(tuple(sentences), item)
+        yield ShownParagraph(tuple(sentences), item)
 
 
-def _groups(paragraphs: list[Paragraph]) -> Iterator[tuple[bool, tuple[Paragraph, ...]]]:
-    group: list[Paragraph] = []
+def _groups(paragraphs: list[ShownParagraph]) -> Iterator[tuple[bool, tuple[ShownParagraph, ...]]]:
+    group: list[ShownParagraph] = []
     for paragraph in paragraphs:
         if group and paragraph.list_item != group[0].list_item:
             yield group[0].list_item, tuple(group)
@@ -139,7 +139,7 @@ _SPAN: Final = re.compile(r"(\d{1,7})-(\d{1,7})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class MarkedAnswer:
     """The marked answer.
 
     Attributes:
@@ -167,7 +167,7 @@ class Answer:
         return "-".join(map(str, self.chain[self.at + 1])) if self.at + 1 < len(self.chain) else ""
 
 
-def answer_in(found: FoundAnswer, given: str) -> Answer | None:
+def answer_in(found: FoundAnswer, given: str) -> MarkedAnswer | None:
     """Return the answer to mark in a document; None where no sentence is about what was asked.
 
     Args:
@@ -186,7 +186,7 @@ def answer_in(found: FoundAnswer, given: str) -> Answer | None:
     at = len(chain) - 1
     while len(chain) < at + _STEPS and (larger := finder.grow(chain[-1])) != chain[-1]:
         chain.append(larger)
-    return Answer(
+    return MarkedAnswer(
         first=span.first,
         last=span.last,
         chain=tuple((stretch.first, stretch.last) for stretch in chain),

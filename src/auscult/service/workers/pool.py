@@ -123,7 +123,7 @@ class _Process:
         return await asyncio.to_thread(self._process.wait)
 
 
-class Workers:
+class WorkerPool:
     """The pool of worker processes. All methods but `prepare` must be called from one event loop.
 
     Args:
@@ -253,7 +253,7 @@ class Workers:
 class Spread:
     """Passes requests that take much computing to the worker processes. It is the innermost middleware."""
 
-    def __init__(self, app: ASGIApp, workers: Workers) -> None:
+    def __init__(self, app: ASGIApp, workers: WorkerPool) -> None:
         self.app = app
         self._workers = workers
 
