@@ -55,7 +55,11 @@ class Autocomplete:
                 self._names.append((concept.concept_id, name))
                 position = 0
                 while position >= 0:
-                    kind = _kind(position == 0, number == 0 and _SUSCEPTIBILITY not in words)
+                    preferred = number == 0 and _SUSCEPTIBILITY not in words
+                    if position == 0:
+                        kind = _NAME if preferred else _SYNONYM
+                    else:
+                        kind = _INNER_NAME if preferred else _INNER_SYNONYM
                     starts.append(offset + position)
                     owners.append(owner)
                     ranks.append(kind * 1000 + min(len(words), 999))
@@ -111,9 +115,3 @@ class Autocomplete:
                 if len(completions) == limit:
                     break
         return list(completions.values())
-
-
-def _kind(at_start: bool, preferred: bool) -> int:
-    if at_start:
-        return _NAME if preferred else _SYNONYM
-    return _INNER_NAME if preferred else _INNER_SYNONYM

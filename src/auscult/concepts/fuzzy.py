@@ -182,18 +182,14 @@ class FuzzyNames:
 
     def _nearest(self, spoken: str) -> IntArray:
         """Return the ids of the names with the highest Dice overlap of bigrams."""
-        grams = np.unique(_bigrams(spoken))
+        codes = _CODES[np.frombuffer(f" {spoken} ".encode("ascii", "replace"), dtype=np.uint8)]
+        grams = np.unique(codes[:-1] * _ALPHABET + codes[1:])
         pieces = [self._postings[self._starts[gram] : self._starts[gram + 1]] for gram in grams]
         shared = np.bincount(np.concatenate(pieces), minlength=len(self.keys))
         overlap = shared / (self._sizes + np.float32(len(spoken) + 1))
         count = min(self._candidates, len(self.keys))
         best = np.argpartition(-overlap, count - 1)[:count]
         return np.sort(best).astype(np.int64)
-
-
-def _bigrams(text: str) -> IntArray:
-    codes = _CODES[np.frombuffer(f" {text} ".encode("ascii", "replace"), dtype=np.uint8)]
-    return codes[:-1] * _ALPHABET + codes[1:]
 
 
 def _postings(texts: Sequence[str]) -> tuple[IntArray, npt.NDArray[np.int32]]:

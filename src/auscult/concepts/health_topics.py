@@ -60,12 +60,12 @@ def with_health_topics(knowledge_base: KnowledgeBase, path: Path | str) -> Knowl
         key = normalise_name(name)
         known = topics.get(key) or Concept(f"MEDICINE:{key.replace(' ', '-')}", name, source=SOURCE)
         topics[key] = replace(known, synonyms=distinct_names((*everyday, *known.synonyms), known.name))
-    added = [topic for topic in topics.values() if not _is_known(topic, knowledge_base)]
+    added = [
+        topic
+        for topic in topics.values()
+        if not (knowledge_base.by_name(topic.name) or any(map(knowledge_base.by_identifier, topic.xrefs)))
+    ]
     return KnowledgeBase((*knowledge_base, *added), knowledge_base.codes.values(), knowledge_base.counts)
-
-
-def _is_known(topic: Concept, knowledge_base: KnowledgeBase) -> bool:
-    return bool(knowledge_base.by_name(topic.name)) or any(map(knowledge_base.by_identifier, topic.xrefs))
 
 
 def _topics(path: Path) -> Iterator[Concept]:

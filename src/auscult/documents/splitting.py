@@ -214,17 +214,15 @@ class SentencexSplitter:
         """Return the sentence ranges of one paragraph."""
         starts: list[int] = []
         at = 0
-        for piece in self._pieces(text):
+        try:
+            pieces = self._segment("en", text)
+        except UnicodeEncodeError:
+            # A compiled library rejects unpaired surrogates, but accepts replacements of equal length.
+            pieces = self._segment("en", plain_characters(text))
+        for piece in pieces:
             starts.append(at)
             at += len(piece)
         return ranges_from_starts(text, repair(text, starts) if self._repairs else starts)
-
-    def _pieces(self, text: str) -> list[str]:
-        try:
-            return self._segment("en", text)
-        except UnicodeEncodeError:
-            # A compiled library rejects unpaired surrogates, but accepts replacements of equal length.
-            return self._segment("en", plain_characters(text))
 
 
 SPLITTERS: Mapping[str, Callable[[], SentenceSplitter]] = MappingProxyType(

@@ -33,7 +33,7 @@ class StoredMapping(Mapping[str, Value], Generic[Value]):
         self._name = name
         self._value = value
         self._keys = SortedStrings(file, f"{name}/keys")
-        self._place = lru_cache(maxsize=_KEPT)(self._find)
+        self._place = lru_cache(maxsize=_KEPT)(lambda key: self._keys.find(_encoded(key)))
 
     def __getitem__(self, key: str) -> Value:
         """Return the value of a key.
@@ -68,9 +68,6 @@ class StoredMapping(Mapping[str, Value], Generic[Value]):
     def values(self) -> ValuesView[Value]:
         """Return all values, read at once."""
         return dict(enumerate(map(self._value, self._order()))).values()
-
-    def _find(self, key: str) -> int | None:
-        return self._keys.find(_encoded(key))
 
     def _order(self) -> Sequence[int]:
         """Return the sorted positions of all keys, in the original order of the keys."""

@@ -72,7 +72,12 @@ class AssertionReader:
         above = self._under(tuple(headings))
         before = f"{lead} " if lead else ""
         marked = self._context.mark(before + sentence, self._mentions(sentence, len(before)))
-        return tuple(dict.fromkeys(_assertion(mention.contexts | above) for mention in marked))
+        contexts = [mention.contexts | above for mention in marked]
+        return tuple(
+            dict.fromkeys(
+                next((assertion for context, assertion in _ORDER if context in each), "affirmed") for each in contexts
+            )
+        )
 
     def of_passage(self, passage: Passage, text: str) -> list[tuple[Assertion, ...]]:
         """Return the assertions of each sentence of a passage about its mentions; empty for one without a mention."""
@@ -133,10 +138,6 @@ _ASKING: Final = SAYING_NOTHING | frozenset(ASKING_WORDS)
 @lru_cache(maxsize=1 << 14)
 def _terms_of(word: str) -> tuple[str, ...]:
     return tuple(analyse(word))
-
-
-def _assertion(contexts: frozenset[Context]) -> Assertion:
-    return next((assertion for context, assertion in _ORDER if context in contexts), "affirmed")
 
 
 def assertion_label(assertions: Sequence[Assertion]) -> str:

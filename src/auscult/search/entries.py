@@ -76,7 +76,9 @@ def entries_of(sentences: Sequence[Sentence], text: str, start: int = 0) -> list
     lines = _lines(sentences, text, start)
     if len(lines) < 2:
         return []
-    titles = [number for number, line in enumerate(lines) if _is_title(lines, number)]
+    # A title is short, no sentence, and above a line that is none.
+    looks = [*map(_looks_like_title, lines), True]
+    titles = [number for number in range(len(lines)) if looks[number] and not looks[number + 1]]
     if len(titles) > 1:
         for number in titles:
             lines[number].title = lines[number].text
@@ -163,12 +165,6 @@ def _first_cell(row: str) -> str:
     cells = [cell.strip() for cell in row.split(BETWEEN)]
     values = [cell.partition(": ")[2] or cell for cell in cells]
     return next((value for value in values if re.search(r"[^\W\d_]{2}", value)), values[0])
-
-
-def _is_title(lines: Sequence[_Line], number: int) -> bool:
-    """Return whether a line is a title: short, no sentence, and above a line that is none."""
-    line = lines[number]
-    return _looks_like_title(line) and number + 1 < len(lines) and not _looks_like_title(lines[number + 1])
 
 
 def _looks_like_title(line: _Line) -> bool:

@@ -63,7 +63,9 @@ def save_figure(curves: ScoreCurves, path: str | Path) -> None:
 def draw(curves: ScoreCurves, figure: Figure) -> None:
     """Draw into an empty figure: title, three panels one above the other, and a key to the passages."""
     width = min(12.0, max(7.5, 3.0 + 0.09 * len(curves.combined)))
-    listed = _listed(curves)
+    # All passages, or the best of very many, in document order.
+    by_score = sorted(range(len(curves.passages)), key=lambda number: -curves.passages[number].score)
+    listed = sorted(by_score[:_MOST_LISTED])
     columns = 2 if len(listed) > 6 else 1
     key_rows = -(-len(listed) // columns)
     height = _TITLE + _PANEL_HEIGHT * 3 + _AXIS + _KEY_ROW * key_rows + 0.12
@@ -133,12 +135,6 @@ def _draw_title(curves: ScoreCurves, figure: Figure) -> None:
     where = ", ".join(filter(None, (curves.document.title, curves.document.source, curves.document.doc_id)))
     where = _shorten(where, int(width * 14))
     figure.text(0.2 / width, 1 - 0.40 / height, f"in {where}", color=_GREY, va="top")
-
-
-def _listed(curves: ScoreCurves) -> list[int]:
-    """Return the numbers of the passages in the key: all, or the best of very many, in document order."""
-    by_score = sorted(range(len(curves.passages)), key=lambda number: -curves.passages[number].score)
-    return sorted(by_score[:_MOST_LISTED])
 
 
 def _draw_key(curves: ScoreCurves, figure: Figure, listed: Sequence[int], columns: int) -> None:

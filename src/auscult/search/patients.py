@@ -110,7 +110,13 @@ def by_patient(
         sentences = [*_counting(findings, number, assertions)] if name else []
         if sentences:
             by_name.setdefault(name, []).extend(sentences)
-    patients = (Patient(name, tuple(sorted(sentences, key=_time))) for name, sentences in by_name.items())
+    patients = (
+        Patient(
+            name,
+            tuple(sorted(found, key=lambda each: (each.date or _UNDATED, each.hit.doc_id, each.sentence.start))),
+        )
+        for name, found in by_name.items()
+    )
     return Patients(tuple(patients), len(findings) > MOST_PASSAGES)
 
 
@@ -127,7 +133,3 @@ def _counting(findings: Findings, number: int, assertions: Collection[Assertion]
             counts = names or (may_answer and sentence.marked)
         if counts:
             yield FoundSentence(hit, sentence)
-
-
-def _time(sentence: FoundSentence) -> tuple[str, str, int]:
-    return sentence.date or _UNDATED, sentence.hit.doc_id, sentence.sentence.start

@@ -128,7 +128,7 @@ def _is_another(query: Query, title: str, knowledge_base: KnowledgeBase | None) 
 
 def _taken_apart(name: str) -> _Name:
     bare = _ARTICLE.sub("", _BEHIND.sub("", name) or name)
-    key = normalise_name(_LETTERED.sub(_as_number, bare))
+    key = normalise_name(_LETTERED.sub(lambda found: _NUMBERS[found[1].lower()] + found[2].lower(), bare))
     words = key.split()
     for place, word in enumerate(words):
         if place and words[place - 1] in _SERIES and word in _WORDS:
@@ -140,16 +140,8 @@ def _taken_apart(name: str) -> _Name:
     which = frozenset(designators(key))
     excluded = contrasts(key)
     head_words = [
-        _without_start(word)
+        next((word[len(start) :] for start in _CONTRASTED_STARTS if word.startswith(start)), word)
         for word in content_key(key).split()
         if word not in which | _SERIES | GENERIC_WORDS and word not in {member for _, member in excluded}
     ]
     return _Name(" ".join(sorted(head_words)), which, excluded)
-
-
-def _as_number(numeral: re.Match[str]) -> str:
-    return _NUMBERS[numeral.group(1).lower()] + numeral.group(2).lower()
-
-
-def _without_start(word: str) -> str:
-    return next((word[len(start) :] for start in _CONTRASTED_STARTS if word.startswith(start)), word)

@@ -163,6 +163,7 @@ class AskedSubject:
         in_text = [self._held(entry.text) - stated for entry in entries]
         usual = {key for key in frozenset().union(*in_text) if sum(key in keys for keys in in_text) > len(entries) / 2}
         candidates, is_found = list(entries), False
+        asked = frozenset(analyse(self._text))
         for part, exactly in ((_label, True), (_head, True), (_whole, False)):
             held = [
                 self._held(part(entry)) - stated - (frozenset() if part is _label else usual) for entry in candidates
@@ -175,7 +176,7 @@ class AskedSubject:
                 entry
                 for entry, keys in zip(candidates, held, strict=True)
                 if (keys and not (exactly and any(keys < other for other in held)))
-                or (not exactly and _asks_for(self._text, entry.label))
+                or (not exactly and not asked.isdisjoint(analyse(entry.label)))
             ]
         if not is_found and not stated and _are_named(entries):
             missing = frozenset(range(len(self._names))).difference(*in_text)
@@ -305,11 +306,6 @@ def _head(entry: Entry) -> str:
 
 def _whole(entry: Entry) -> str:
     return entry.text
-
-
-def _asks_for(question: str, label: str) -> bool:
-    """Return whether a question has a word of a label, such as "dose"."""
-    return not frozenset(analyse(question)).isdisjoint(analyse(label))
 
 
 def _are_named(entries: Sequence[Entry]) -> bool:

@@ -256,7 +256,11 @@ class QuestionParser:
         """Yield what may be a name that no document and no vocabulary has: "zorbimab" in "and zorbimab dosage?"."""
         words = [*_WORD.finditer(text)]
         keys = [normalise_name(word.group()) for word in words]
-        of_questions = [_is_of_questions(word.group(), key) for word, key in zip(words, keys, strict=True)]
+        # Questions are worded with these, whatever they are about.
+        of_questions = [
+            key in ASKING_WORDS or key in PEOPLE or not SAYING_NOTHING.isdisjoint((word.group().lower(), key))
+            for word, key in zip(words, keys, strict=True)
+        ]
         if all(of_questions):
             return
         first, last = of_questions.index(False), len(words) - of_questions[::-1].index(False)
@@ -318,11 +322,6 @@ def asked_of(text: str, names: Sequence[Name]) -> str:
         pieces += [text[at : name.start], _THIS]
         at = name.end
     return _REPEATED.sub(_THIS, "".join([*pieces, text[at:]]))
-
-
-def _is_of_questions(word: str, key: str) -> bool:
-    """Return whether questions are worded with a word, normalised to a key, whatever they are about."""
-    return key in ASKING_WORDS or key in PEOPLE or not SAYING_NOTHING.isdisjoint((word.lower(), key))
 
 
 def _says_nothing(words: str) -> bool:

@@ -30,10 +30,6 @@ _DOUBTFUL = 0.5
 """Most that a name without an exact match can be likely."""
 
 
-def _no_word(_: str) -> bool:
-    return False
-
-
 @dataclass(frozen=True, slots=True)
 class AskedEntity:
     """An entity that a query is, or may be, about.
@@ -136,7 +132,7 @@ class Understanding:
             return "no name was recognised; searching for the question's words" if self.query.text else ""
         if len(self.entities) > 1:
             sure = all(entity.sure for entity in self.entities)
-            listed = (" and " if sure else ", ").join(map(_told, self.entities))
+            listed = (" and " if sure else ", ").join(map(_name_entity, self.entities))
             return f"{'understood as' if sure else 'may be about'}: {listed}"
         if self.match is None:
             return f"'{self.asked}' is not in the knowledge base; searching for its words"
@@ -152,7 +148,7 @@ class Understanding:
         return f"{verb}: {concept.name} ({concept.concept_id}), {how}{named}"
 
 
-def _told(entity: AskedEntity) -> str:
+def _name_entity(entity: AskedEntity) -> str:
     concept = entity.match.concept if entity.match else None
     return f"{concept.name} ({concept.concept_id})" if concept else f"'{entity.asked}'"
 
@@ -161,7 +157,7 @@ def understand(
     query: Query,
     parser: QuestionParser,
     titles: Mapping[str, str] = _NO_TITLES,
-    in_texts: Callable[[str], bool] = _no_word,
+    in_texts: Callable[[str], bool] = lambda _: False,
 ) -> Understanding:
     """Read a query's question if the query lacks entity or aspects, and resolve its entity.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
@@ -126,7 +126,11 @@ def _results(request: Request, question: PageQuestion, searcher: Searcher, index
         "filters": filters_of(searcher.index, question),
         "counts": _counts(result, question),
         "axis": axis,
-        "total": _total(result),
+        "total": (
+            len(result.patients),
+            sum(len(patient.documents) for patient in result.patients),
+            sum(len(patient.sentences) for patient in result.patients),
+        ),
         "cut": MOST_PASSAGES if result.cut else 0,
         "more": len(result.patients) > question.start + PER_PAGE <= FURTHEST,
     }
@@ -198,16 +202,6 @@ def _trouble(named: bool, understood: Understanding, question: PageQuestion) -> 
     return "No document here agrees with the filters." if question.filtered else "This cannot be looked for by patient."
 
 
-def _total(result: Patients) -> tuple[int, int, int]:
-    """Return the numbers of patients, documents and sentences."""
-    patients = result.patients
-    return (
-        len(patients),
-        sum(len(patient.documents) for patient in patients),
-        sum(len(patient.sentences) for patient in patients),
-    )
-
-
 def _patient_view(number: int, patient: Patient, question: PageQuestion, index: str, axis: Axis | None) -> ShownPatient:
     documents = tuple(_document(sentences, question, index, axis) for sentences in patient.documents.values())
     return ShownPatient(
@@ -245,14 +239,8 @@ def _axis(dates: Sequence[str]) -> Axis | None:
     first, last = min(years), max(years)
     whole = Axis(first, last, ())
     step = max(1, -(-(int(last) - int(first)) // _MOST_TICKS))
-    return replace(whole, ticks=tuple(_ticks(whole, step)))
-
-
-def _ticks(axis: Axis, step: int) -> Iterator[tuple[float, str]]:
-    for year in range(int(axis.first) + 1, int(axis.last) + 1, step):
-        at = axis.place(str(year))
-        if at is not None:
-            yield at, str(year)
+    years_shown = map(str, range(int(first) + 1, int(last) + 1, step))
+    return replace(whole, ticks=tuple((at, year) for year in years_shown if (at := whole.place(year)) is not None))
 
 
 def _years(date: str) -> float | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 
 from auscult import schema
-from auscult.index import Manifest
 from auscult.service.caller import Asking, allowed
 from auscult.service.errors import Refusal
 from auscult.service.requests import MEDIA_TYPE, Metrics
@@ -55,16 +54,15 @@ def indexes(request: Request, caller: Asking, state: Stated) -> list[schema.Inde
     """The indexes that the caller may use, with counts of the documents that the caller sees."""
     audited(request, "indexes")
     allowed(caller, "read")
-    return [_index(name, state.searcher(name, caller).index.manifest) for name in state.names(caller)]
-
-
-def _index(name: str, manifest: Manifest) -> schema.Index:
-    return schema.Index(
-        name=name,
-        generation=manifest.generation,
-        documents=manifest.counts.documents,
-        passages=manifest.counts.passages,
-        sentences=manifest.counts.sentences,
-        model=manifest.model.name,
-        created=manifest.created,
-    )
+    manifests = {name: state.searcher(name, caller).index.manifest for name in state.names(caller)}
+    return [
+        schema.select_fields(
+            schema.Index,
+            manifest.counts,
+            name=name,
+            generation=manifest.generation,
+            model=manifest.model.name,
+            created=manifest.created,
+        )
+        for name, manifest in manifests.items()
+    ]

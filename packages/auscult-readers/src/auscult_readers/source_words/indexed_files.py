@@ -43,7 +43,14 @@ def files_of(opened: PassageIndex) -> Iterator[IndexedFile]:
     texts: dict[str, str] = {}
     store = opened.reader.store
     origins = [origin for origin in store.file_origins() if origin not in NO_PLACES and not is_hidden(origin)]
-    records = {origin: _records(store.files(origin)) for origin in origins}
+    records = {
+        origin: {
+            name: record
+            for name, stored in store.files(origin).items()
+            if (record := FileRecord.from_json(stored)).said
+        }
+        for origin in origins
+    }
     is_mapped = MAPPED in store.file_origins()
     for of_origin in records.values():
         for record in of_origin.values():
@@ -90,10 +97,6 @@ def _whole_file(opened: PassageIndex, rows: list[int], name: str, content: bytes
     if has_changed or (is_mapped and media_type in (TABLE, OBJECTS)):
         return None
     return Original(name=name, media_type=media_type, content=content)
-
-
-def _records(stored: dict[str, str]) -> dict[str, FileRecord]:
-    return {name: record for name, each in stored.items() if (record := FileRecord.from_json(each)).said}
 
 
 def _contents(origin: str, records: dict[str, FileRecord]) -> Iterator[tuple[str, bytes]]:
