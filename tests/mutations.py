@@ -449,8 +449,8 @@ SAFETY = (
     ),
     Mutation(
         "patients: in no order of time", "auscult/search/patients.py",
-        "return sentence.date or _UNDATED, sentence.hit.doc_id, sentence.sentence.start",
-        'return "", sentence.hit.doc_id, sentence.sentence.start', ("search/test_patients.py",),
+        "(each.date or _UNDATED, each.hit.doc_id, each.sentence.start)",
+        '("", each.hit.doc_id, each.sentence.start)', ("search/test_patients.py",),
     ),
     Mutation(
         "saved searches: of all holders of keys", "auscult/service/page/saved_page.py",
