@@ -110,9 +110,11 @@ def hit_response(searcher: Searcher, index: str, row: int, hit: Hit) -> schema.H
                 sentence,
                 highlight=sentence.marked,
                 assertions=[*sentence.assertions],
-                **places_of(original if sentence.marked else None, sentence.start, sentence.end)._asdict(),
+                source_ranges=places.source_ranges,
+                boxes=places.boxes,
             )
             for sentence in hit.sentences
+            for places in [places_of(original if sentence.marked else None, sentence.start, sentence.end)]
         ],
         evidence=[
             schema.Evidence(name=name, words=_IN_WORDS.get(name, _READ_AGAIN), amount=amount)

@@ -93,7 +93,7 @@ class ExcerptParagraph:
     list_item: bool
 
 
-class Excerpt(NamedTuple):
+class ShownExcerpt(NamedTuple):
     """The part of a passage that is shown.
 
     Attributes:
@@ -136,7 +136,7 @@ class ShownHit:
     also: tuple[SameText, ...] = ()
 
     @property
-    def excerpt(self) -> Excerpt:
+    def excerpt(self) -> ShownExcerpt:
         """The part of its passage that is shown."""
         return excerpt_of(self.hit)
 
@@ -186,11 +186,11 @@ def grouped(hits: Sequence[ShownHit]) -> list[ShownHit]:
     return list(first.values())
 
 
-def excerpt_of(hit: Hit) -> Excerpt:
+def excerpt_of(hit: Hit) -> ShownExcerpt:
     """Return the part of a hit's passage around its marked sentences, in paragraphs."""
     sentences = hit.sentences
     if not sentences:
-        return Excerpt((), cut_before=False, cut_after=False)
+        return ShownExcerpt((), cut_before=False, cut_after=False)
     stretch = excerpt(sentences)
     paragraphs: list[ExcerptParagraph] = []
     for number in stretch:
@@ -204,4 +204,4 @@ def excerpt_of(hit: Hit) -> Excerpt:
             paragraphs[-1] = replace(paragraphs[-1], sentences=(*paragraphs[-1].sentences, sentence))
         else:
             paragraphs.append(ExcerptParagraph((sentence,), bool(marker)))
-    return Excerpt(tuple(paragraphs), stretch.start > 0, stretch.stop < len(sentences))
+    return ShownExcerpt(tuple(paragraphs), stretch.start > 0, stretch.stop < len(sentences))
