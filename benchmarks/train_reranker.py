@@ -17,16 +17,15 @@ import argparse
 import pickle
 import random
 import sys
-import time
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-import numpy as np
 import torch
 
 from auscult.concepts.opening import open_for_questions
 from auscult.encoders import RERANKER, load_model
+from auscult.files.writing import whole_or_nothing
 from auscult.index.manifest import CURRENT
 from auscult.ingest.building import build_index
 from auscult.provenance import stamp
@@ -38,7 +37,10 @@ from auscult_lab.modules.encoder_identity import digest_of_weights
 from auscult_lab.reranker.lessons import Lesson, Pairs, by_collection, lessons
 from auscult_lab.reranker.network import RerankerNetwork
 from auscult_lab.reranker.saving import save_network
-from auscult_lab.reranker.training import RerankerSettings, found_first, train
+from auscult_lab.reranker.training import MONITOR, LessonExamples, RerankerObjective, RerankerSettings
+from auscult_lab.training.batches import row_loader
+from auscult_lab.training.loop import fit
+from auscult_lab.training.schedule import Schedule, native_precision
 from unseen_documents import find_encoder
 
 QUESTIONS = Path(__file__).resolve().parents[1] / "data" / "questions"
@@ -48,7 +50,7 @@ DOCUMENTS = {"labels": 420, "wikipedia": 700}
 """How many documents are asked about of collections whose documents are long; of others all."""
 OTHERS = 1_500
 """Documents that no question is about, among which hits are found as well."""
-_SAID_EVERY = 20
+_CHECKPOINT_MINUTES = 5
 
 
 def read_lessons(collection: str, folder: Path) -> list[Lesson]:
@@ -72,7 +74,8 @@ def read_lessons(collection: str, folder: Path) -> list[Lesson]:
     # The hits as the search finds them without a re-ranker.
     searcher.fusion = replace(searcher.fusion, rereading=None)
     found = [*lessons(searcher, collection, documents, QUESTIONS)]
-    place.write_bytes(pickle.dumps(found))
+    with whole_or_nothing(place) as partial:
+        partial.write_bytes(pickle.dumps(found))
     return found
 
 
@@ -82,13 +85,13 @@ def main() -> None:
     options.add_argument("folder", type=Path, help="keeps hits, indexes and the model")
     options.add_argument("--collection", nargs="+", choices=COLLECTIONS, default=[*COLLECTIONS])
     options.add_argument("--encoder", type=Path, help="folder of all-MiniLM-L6-v2")
-    options.add_argument("--epochs", type=float, default=2.0)
+    options.add_argument("--epochs", type=int, default=2)
     options.add_argument("--seed", type=int, default=0)
     chosen = options.parse_args()
     chosen.folder.mkdir(parents=True, exist_ok=True)
     every = [each for name in chosen.collection for each in read_lessons(name, chosen.folder)]
     training, held_out = ([each for each in every if each.held_out is kind] for kind in (False, True))
-    print(f"{len(training):,} questions to learn from, {len(held_out):,} held out", file=sys.stderr, flush=True)
+    _say(f"{len(training):,} questions to learn from, {len(held_out):,} held out")
 
     torch.manual_seed(chosen.seed)
     place = find_encoder(chosen.encoder)
@@ -98,34 +101,40 @@ def main() -> None:
     tokenizer.no_padding()
     pairs = Pairs(tokenizer, MOST)
     settings = RerankerSettings(epochs=chosen.epochs, seed=chosen.seed)
-    begun, recent = time.monotonic(), []
-
-    def say(step: int, steps: int, loss: float) -> None:
-        recent.append(loss)
-        if step % _SAID_EVERY == 0 or step == steps:
-            taken = time.monotonic() - begun
-            shown = f"{step} of {steps} steps, loss {np.mean(recent[-_SAID_EVERY:]):.3f}, {taken:.0f} s"
-            print(shown, file=sys.stderr, flush=True)
-
-    train(network, pairs, training, settings, say, chosen.folder / "checkpoint.pt")
-    first = found_first(network, pairs, held_out)
-    print(first, file=sys.stderr, flush=True)
+    examples = LessonExamples(training, pairs, settings)
+    loader = row_loader(examples, per_epoch=len(examples), size=settings.batch_questions, seed=settings.seed)
+    schedule = Schedule(
+        epochs=settings.epochs,
+        seed=settings.seed,
+        warm_up=settings.warm_up,
+        precision=native_precision(),
+        checkpoint_minutes=_CHECKPOINT_MINUTES,
+        monitor=MONITOR,
+        gradient_clip=settings.gradient_clip,
+    )
+    network.train()
+    objective = RerankerObjective(network, settings, pairs, held_out)
+    history = fit(objective, loader, schedule, folder=chosen.folder / "checkpoints", say=_say, progress=True)
     record = {
         "learned_from": {name: len(own) for name, own in by_collection(training).items()},
         "held_out": {name: len(own) for name, own in by_collection(held_out).items()},
-        "held_out_right_first": first,
         "begins_with": {"name": place.name, "digest": digest_of_weights(place), "layers": [*LAYERS]},
         "settings": asdict(settings),
+        "history": history.epochs,
+        "seconds": history.seconds,
         **stamp(),
     }
     save_network(chosen.folder / RERANKER, network, texts_of(every), MOST, record)
 
 
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
 def texts_of(every: Sequence[Lesson]) -> list[str]:
     """Return the texts of lessons, each once."""
-    seen = {each.passage_id: each for lesson in every for each in (lesson.right, *lesson.wrong)}
-    texts = [text for each in seen.values() for text in (each.label, *each.sentences)]
-    return [*(lesson.question for lesson in every), *texts]
+    seen = {(each.label, *each.sentences): None for lesson in every for each in (lesson.right, *lesson.wrong)}
+    return [*(lesson.question for lesson in every), *(text for texts in seen for text in texts)]
 
 
 if __name__ == "__main__":

@@ -118,7 +118,7 @@ class Pairs:
         self._tokenizer, self._most = tokenizer, most
         first, last = tokenizer.encode("").ids
         self._marks: tuple[int, int] = first, last
-        self._kept: dict[str, tuple[list[int], list[list[int]]]] = {}
+        self._kept: dict[tuple[str, ...], list[list[int]]] = {}
 
     def question(self, text: str) -> list[int]:
         """Return the tokens of a question."""
@@ -133,11 +133,14 @@ class Pairs:
             seen: The passage.
             labelled: Whether its title and heading are read.
         """
-        if seen.passage_id not in self._kept:
-            texts = [text[:MOST_CHARACTERS] for text in (seen.label, *seen.sentences)]
-            found = self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)
-            self._kept[seen.passage_id] = found[0].ids, [each.ids for each in found[1:]]
-        told, sentences = self._kept[seen.passage_id]
+        # Not by identifier: passages of two collections may have the same.
+        texts = (seen.label, *seen.sentences)
+        if texts not in self._kept:
+            found = self._tokenizer.encode_batch_fast(
+                [text[:MOST_CHARACTERS] for text in texts], add_special_tokens=False
+            )
+            self._kept[texts] = [each.ids for each in found]
+        told, *sentences = self._kept[texts]
         return pair(self._marks, question, told if labelled else [], chosen(sentences, seen.scores, self._most))
 
 

@@ -70,10 +70,8 @@ class RerankerNetwork(nn.Module):
 
     def forward(self, batch: Padded) -> tuple[Tensor, Tensor]:
         """Return the scores of passages, (pairs,), and of sentences, (pairs, sentences), `NEVER` for missing ones."""
-        kind = self.backbone.device.type
-        # Eight bits follow: half precision is twice as fast, also on processors.
-        with torch.autocast(kind, torch.bfloat16):
-            states = self.backbone({"input_ids": batch.ids, "attention_mask": batch.mask}).float()
+        batch = Padded(*(each.to(self.backbone.device) for each in batch))
+        states = self.backbone({"input_ids": batch.ids, "attention_mask": batch.mask}).float()
         told = batch.mask - batch.asked
         told[:, 0] = 0
         question = _mean(states, batch.asked.unsqueeze(1))

@@ -1,4 +1,4 @@
-"""Train a re-ranker.
+"""Examples and objective of a re-ranker, for `training.loop.fit`.
 
 With scores s of a question's passages, of which the first answers, and scores m of the sentences of that one, a step
 minimises the mean over its questions of
@@ -12,9 +12,9 @@ the questions has its passages without titles and headings, as many collections 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -22,13 +22,16 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
 from auscult.encoders.reranker import Pair
-from auscult.files.writing import whole_or_nothing
 from auscult_lab.reranker.lessons import Lesson, Pairs, by_collection, nearer_first
 from auscult_lab.reranker.network import Padded, RerankerNetwork
+from auscult_lab.training.batches import Key
+from auscult_lab.training.schedule import parameter_groups
 
+MONITOR = "validation_right_first"
 _LIKELIHOOD, _MARKS = 0.3, 0.5
+_HEAD_RATE = 20
+"""How many times as fast the heads learn, which begin with nothing."""
 _AT_ONCE = 64
-_SAVED_EVERY = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,123 +39,148 @@ class RerankerSettings:
     """Settings of a training.
 
     Attributes:
-        learning_rate: Highest learning rate of the transformer; the heads learn 20 times as fast.
+        learning_rate: Highest learning rate of the transformer.
         epochs: How often each question is asked.
         batch_questions: Questions of a step.
         wrong: Wrong passages of each.
         bare: Share of questions whose passages have no titles and headings.
         warm_up: Share of all steps in which the learning rate rises.
-        weight_decay: Decay of all weights.
+        weight_decay: Decay of weights.
+        gradient_clip: Largest length of the gradient.
         seed: Seed of the order and of all draws.
     """
 
     learning_rate: float = 8e-5
-    epochs: float = 1.0
+    epochs: int = 2
     batch_questions: int = 12
     wrong: int = 4
     bare: float = 0.25
     warm_up: float = 0.06
     weight_decay: float = 0.01
+    gradient_clip: float = 1.0
     seed: int = 0
 
 
-def train(
-    network: RerankerNetwork,
-    pairs: Pairs,
-    lessons: Sequence[Lesson],
-    settings: RerankerSettings,
-    say: Callable[[int, int, float], None] = lambda step, steps, loss: None,
-    checkpoint: Path | None = None,
-) -> None:
-    """Train a network in place, without dropout.
+class LessonPairs(NamedTuple):
+    """A question's pairs, the right passage first.
+
+    Attributes:
+        pairs: The question with each passage.
+        answering: Places of the right passage's sentences that hold the answer, among those that are read.
+    """
+
+    pairs: list[Pair]
+    answering: list[int]
+
+
+class LessonBatch(NamedTuple):
+    """The questions of a step.
+
+    Attributes:
+        padded: The pairs of all, question by question.
+        counts: Number of pairs of each.
+        answering: The `answering` of each.
+    """
+
+    padded: Padded
+    counts: list[int]
+    answering: list[list[int]]
+
+
+class LessonExamples:
+    """Questions by epoch and row.
 
     Args:
-        network: The network.
-        pairs: Makes its input.
-        lessons: The questions to learn from.
+        lessons: The questions.
+        pairs: Makes their tokens.
         settings: Settings.
-        say: Called after each step with its number, the number of all, and its loss.
-        checkpoint: File that is written every 50 steps, and from which an interrupted training goes on.
     """
-    network.eval()
-    body = [each for each in network.backbone.parameters() if each.requires_grad]
-    own = {id(each) for each in network.backbone.parameters()}
-    heads = [each for each in network.parameters() if id(each) not in own]
-    rates = (settings.learning_rate, 20 * settings.learning_rate)
-    groups = [{"params": part, "lr": rate} for part, rate in zip((body, heads), rates, strict=True)]
-    optimizer = torch.optim.AdamW(groups, weight_decay=settings.weight_decay)
-    steps = int(settings.epochs * len(lessons) / settings.batch_questions)
-    order: list[int] = []
-    begin = 0
-    if checkpoint is not None and checkpoint.is_file():
-        kept = torch.load(checkpoint, weights_only=True)
-        begin, order = kept["step"], kept["order"]
-        network.load_state_dict(kept["network"])
-        optimizer.load_state_dict(kept["optimizer"])
-    for step in range(begin, steps):
-        # By step, so that an interrupted training draws the same.
-        chance = np.random.default_rng((settings.seed, step))
-        if len(order) < settings.batch_questions:
-            order = chance.permutation(len(lessons)).tolist()
-        some, order = order[: settings.batch_questions], order[settings.batch_questions :]
-        share = min(1.0, (step + 1) / (settings.warm_up * steps)) * max(0.02, 1 - step / steps)
-        for group, rate in zip(optimizer.param_groups, rates, strict=True):
-            group["lr"] = rate * share
-        value = _loss(network, pairs, [lessons[row] for row in some], settings, chance)
-        optimizer.zero_grad()
-        value.backward()  # type: ignore[no-untyped-call]
-        nn.utils.clip_grad_norm_([*body, *heads], 1.0)
-        optimizer.step()
-        if checkpoint is not None and ((step + 1) % _SAVED_EVERY == 0 or step + 1 == steps):
-            kept = {"network": network.state_dict(), "optimizer": optimizer.state_dict(), "step": step + 1}
-            with whole_or_nothing(checkpoint) as place:
-                torch.save({**kept, "order": order}, place)
-        say(step + 1, steps, float(value.detach()))
+
+    def __init__(self, lessons: Sequence[Lesson], pairs: Pairs, settings: RerankerSettings) -> None:
+        self._lessons, self._pairs, self._settings = lessons, pairs, settings
+
+    def __len__(self) -> int:
+        return len(self._lessons)
+
+    def __getitem__(self, key: Key) -> LessonPairs:
+        chance = np.random.default_rng((self._settings.seed, *key))
+        lesson = self._lessons[key[1]]
+        labelled = bool(chance.random() >= self._settings.bare)
+        asked = self._pairs.question(lesson.question)
+        seen = [lesson.right, *nearer_first(lesson.wrong, self._settings.wrong, chance)]
+        pairs = [self._pairs.of(asked, passage, labelled=labelled) for passage in seen]
+        return LessonPairs(
+            pairs, [place for place, number in enumerate(pairs[0].sentences) if number in lesson.answering]
+        )
+
+    def collate(self, found: Sequence[LessonPairs]) -> LessonBatch:
+        """Return one batch."""
+        pairs = [pair for each in found for pair in each.pairs]
+        return LessonBatch(Padded.of(pairs), [len(each.pairs) for each in found], [each.answering for each in found])
 
 
-def _loss(
-    network: RerankerNetwork,
-    pairs: Pairs,
-    lessons: Sequence[Lesson],
-    settings: RerankerSettings,
-    chance: np.random.Generator,
-) -> Tensor:
-    rows: list[Pair] = []
-    counts = []
-    for each in lessons:
-        labelled = bool(chance.random() >= settings.bare)
-        asked = pairs.question(each.question)
-        seen = [each.right, *nearer_first(each.wrong, settings.wrong, chance)]
-        rows += [pairs.of(asked, passage, labelled=labelled) for passage in seen]
-        counts.append(len(seen))
-    scores, marks = network(Padded.of(rows))
-    losses = []
-    for each, own, first in zip(lessons, torch.split(scores, counts), np.cumsum([0, *counts]).tolist(), strict=False):
-        right = torch.zeros_like(own)
-        right[0] = 1
-        value = cross_entropy(own[None], torch.zeros(1, dtype=torch.long, device=own.device))
-        value = value + _LIKELIHOOD * binary_cross_entropy_with_logits(own, right)
-        places = [place for place, number in enumerate(rows[first].sentences) if number in each.answering]
-        if places and len(rows[first].sentences) > 1:
-            told = marks[first]
-            value = value + _MARKS * (torch.logsumexp(told, dim=0) - torch.logsumexp(told[places], dim=0))
-        losses.append(value)
-    return torch.stack(losses).mean()
+class RerankerObjective:
+    """Trains a re-ranker.
 
+    Args:
+        network: The network to train.
+        settings: Settings.
+        pairs: Makes its input.
+        held_out: Questions that choose the epoch.
+    """
 
-@torch.no_grad()
-def found_first(network: RerankerNetwork, pairs: Pairs, lessons: Sequence[Lesson]) -> dict[str, float]:
-    """Return by collection how often the right passage has the highest score, among it and the first hits."""
-    network.eval()
-    shares = {}
-    for name, own in by_collection(lessons).items():
-        firsts = []
-        for each in own:
-            asked = pairs.question(each.question)
-            rows = [pairs.of(asked, passage) for passage in (each.right, *each.wrong)]
-            scores = torch.cat(
-                [network(Padded.of(rows[at : at + _AT_ONCE]))[0] for at in range(0, len(rows), _AT_ONCE)]
-            )
-            firsts.append(bool(scores.argmax() == 0))
-        shares[name] = float(np.mean(firsts))
-    return shares
+    def __init__(
+        self, network: RerankerNetwork, settings: RerankerSettings, pairs: Pairs, held_out: Sequence[Lesson]
+    ) -> None:
+        self._network, self._settings = network, settings
+        self._pairs, self._held_out = pairs, held_out
+
+    @property
+    def network(self) -> nn.Module:
+        """The network, which is trained in place."""
+        return self._network
+
+    def loss(self, batch: LessonBatch) -> tuple[Tensor, int]:
+        """Return the loss, and the number of questions."""
+        scores, marks = self._network(batch.padded)
+        firsts = np.cumsum([0, *batch.counts[:-1]]).tolist()
+        losses = []
+        for own, told, answering in zip(torch.split(scores, batch.counts), marks[firsts], batch.answering, strict=True):
+            right = torch.zeros_like(own)
+            right[0] = 1
+            value = cross_entropy(own[None], torch.zeros(1, dtype=torch.long, device=own.device))
+            value = value + _LIKELIHOOD * binary_cross_entropy_with_logits(own, right)
+            if answering:
+                value = value + _MARKS * (torch.logsumexp(told, dim=0) - torch.logsumexp(told[answering], dim=0))
+            losses.append(value)
+        return torch.stack(losses).mean(), len(losses)
+
+    def measures(self) -> Mapping[str, float]:
+        """Return how often the right passage is before all first hits: by collection, and their mean."""
+        self._network.eval()
+        shares = {
+            name: float(np.mean([self._puts_right_first(each) for each in own]))
+            for name, own in by_collection(self._held_out).items()
+        }
+        return {"right_first": float(np.mean([*shares.values()]))} | {
+            f"right_first_{name}": share for name, share in shares.items()
+        }
+
+    def optimizer(self) -> torch.optim.Optimizer:
+        """Return AdamW."""
+        rate, decay = self._settings.learning_rate, self._settings.weight_decay
+        body = [each for each in self._network.backbone.parameters() if each.requires_grad]
+        of_backbone = {id(each) for each in self._network.backbone.parameters()}
+        heads = [each for each in self._network.parameters() if id(each) not in of_backbone]
+        groups = [
+            *parameter_groups(body, decay=decay, rate=rate),
+            *parameter_groups(heads, decay=decay, rate=_HEAD_RATE * rate),
+        ]
+        return torch.optim.AdamW(groups, lr=rate)
+
+    @torch.no_grad()
+    def _puts_right_first(self, lesson: Lesson) -> bool:
+        asked = self._pairs.question(lesson.question)
+        rows = [self._pairs.of(asked, passage) for passage in (lesson.right, *lesson.wrong)]
+        scores = [self._network(Padded.of(rows[at : at + _AT_ONCE]))[0] for at in range(0, len(rows), _AT_ONCE)]
+        return bool(torch.cat(scores).argmax() == 0)

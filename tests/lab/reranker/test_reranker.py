@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-import torch
+from torch.utils.data import DataLoader
 
 from auscult.encoders import load_reranker, training_record
 from auscult.encoders.reranker import Excerpt
+from auscult_lab.general.student import begin_student
 from auscult_lab.modules.backbone import open_backbone
 from auscult_lab.reranker.lessons import Lesson, Pairs, Seen, nearer_first
 from auscult_lab.reranker.network import RerankerNetwork
 from auscult_lab.reranker.saving import save_network
-from auscult_lab.reranker.training import RerankerSettings, found_first, train
+from auscult_lab.reranker.training import MONITOR, LessonExamples, RerankerObjective, RerankerSettings
+from auscult_lab.training.batches import row_loader
+from auscult_lab.training.loop import fit
+from auscult_lab.training.schedule import Schedule
 from tiny_bert import save_tiny_bert
 
 DISEASES = ("gout", "asthma", "fever")
@@ -36,24 +40,41 @@ def lesson(disease: str, aspect: str) -> Lesson:
 LESSONS = [lesson(disease, aspect) for disease in DISEASES for aspect in ASPECTS]
 
 
+def objective_of(encoder: Path, settings: RerankerSettings) -> tuple[RerankerObjective, DataLoader[Any], Pairs]:
+    backbone = open_backbone(str(encoder))
+    network = RerankerNetwork(begin_student(backbone, range(backbone.depth)))
+    network.train()
+    pairs = Pairs(network.backbone.tokenizer.backend_tokenizer, 40)
+    loader = row_loader(LessonExamples(LESSONS, pairs, settings), per_epoch=6, size=6, seed=0)
+    return RerankerObjective(network, settings, pairs, LESSONS), loader, pairs
+
+
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[RerankerNetwork, Pairs, list[float]]:
-    backbone = open_backbone(str(save_tiny_bert(tmp_path_factory.mktemp("bert") / "encoder", width=64, limit=96)))
-    network, losses = RerankerNetwork(backbone), []
-    pairs = Pairs(backbone.tokenizer.backend_tokenizer, 40)
-    settings = RerankerSettings(learning_rate=1e-3, epochs=60, batch_questions=6, bare=0.0)
-    train(network, pairs, LESSONS, settings, lambda step, steps, loss: losses.append(loss))
-    return network, pairs, losses
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_tiny_bert(tmp_path_factory.mktemp("bert") / "encoder", width=64, limit=96)
 
 
-def test_training_puts_the_right_passage_first(trained: tuple[RerankerNetwork, Pairs, list[float]]) -> None:
-    network, pairs, losses = trained
-    assert np.mean(losses[-5:]) < np.mean(losses[:5]) / 2
-    assert found_first(network, pairs, LESSONS)["made"] >= 0.8
+@pytest.fixture(scope="module")
+def trained(encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[RerankerNetwork, list[dict[str, float]]]:
+    settings = RerankerSettings(learning_rate=1e-3, epochs=60, bare=0.0)
+    objective, loader, _ = objective_of(encoder, settings)
+    schedule = Schedule(epochs=settings.epochs, seed=0, warm_up=settings.warm_up, accelerator="cpu")
+    folder = tmp_path_factory.mktemp("checkpoints")
+    history = fit(objective, loader, schedule, folder=folder, say=lambda line: None, progress=False)
+    assert isinstance(objective.network, RerankerNetwork)
+    return objective.network, history.epochs
 
 
-def test_a_saved_model_reads_as_it_learned(trained: tuple[RerankerNetwork, Pairs, list[float]], tmp_path: Path) -> None:
-    network, _, _ = trained
+def test_training_puts_the_right_passage_first(trained: tuple[RerankerNetwork, list[dict[str, float]]]) -> None:
+    _, epochs = trained
+    assert epochs[-1]["loss"] < epochs[0]["loss"] / 2
+    assert epochs[-1][MONITOR] == epochs[-1][f"{MONITOR}_made"] >= 0.8
+
+
+def test_a_saved_model_reads_as_it_learned(
+    trained: tuple[RerankerNetwork, list[dict[str, float]]], tmp_path: Path
+) -> None:
+    network, _ = trained
     texts = [text for each in LESSONS for text in (each.question, *each.right.sentences)]
     save_network(tmp_path / "reranker", network, texts, 40, {"settings": {}}, pieces=90)
     assert training_record(tmp_path / "reranker")["settings"] == {}
@@ -78,25 +99,7 @@ def test_first_hits_are_asked_beside_more_often() -> None:
     assert len(nearer_first(wrong, 9, chance)) == len(wrong)
 
 
-def test_an_interrupted_training_goes_on_as_it_was(tmp_path: Path) -> None:
-    encoder = str(save_tiny_bert(tmp_path / "encoder", width=32, limit=96))
-
-    def trained(steps: int, checkpoint: Path | None) -> dict[str, torch.Tensor]:
-        backbone = open_backbone(encoder)
-        network = RerankerNetwork(backbone)
-
-        def stop(step: int, of: int, loss: float) -> None:
-            if step == steps:
-                raise KeyboardInterrupt
-
-        settings = RerankerSettings(epochs=60, batch_questions=6)
-        with suppress(KeyboardInterrupt):
-            train(network, Pairs(backbone.tokenizer.backend_tokenizer, 40), LESSONS, settings, stop, checkpoint)
-        return network.state_dict()
-
-    torch.manual_seed(0)
-    whole = trained(60, None)
-    trained(52, tmp_path / "checkpoint")
-    gone_on = trained(60, tmp_path / "checkpoint")
-    for name, weights in whole.items():
-        torch.testing.assert_close(gone_on[name], weights)
+def test_passages_of_two_collections_may_have_one_id(encoder: Path) -> None:
+    pairs = Pairs(open_backbone(str(encoder)).tokenizer.backend_tokenizer, 40)
+    one, other = (Seen("1", "", (text,), (0.0,)) for text in ("people feel pain", "a gene causes it"))
+    assert pairs.of([5], one).ids != pairs.of([5], other).ids
