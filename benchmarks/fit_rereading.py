@@ -32,21 +32,19 @@ from auscult.encoders.reranker import Reranker
 from auscult.files.writing import write_json
 from auscult.provenance import stamp
 from auscult.search import Searcher
-from auscult.search.certainty import DOUBTFUL, LIKELY, shares_of_first
-from auscult.search.fusion import Fusion, Rereading
+from auscult.search.certainty import shares_of_first
+from auscult.search.fusion import Fusion, Rereading, log_odds_of
 from auscult_lab.asking.written import COLLECTIONS, read_documents
 from auscult_lab.evaluation.records import records_of_others
-from auscult_lab.fitting.fitting import judged_questions
+from auscult_lab.fitting.fitting import Candidates, Firsts, fit_certainty, fit_order, judged_questions
 from auscult_lab.fitting.own_questions import OwnQuestion
 from auscult_lab.fitting.written import some_documents, written_questions
-from fit_written import CACHE, PEOPLES, QUESTIONS, SEED, Gathering
+from fit_written import CACHE, PEOPLES, QUESTIONS, SEED, Gathering, shares_said
 from nothing_here import calibration_error
 
 RESULT = Path(__file__).resolve().parent / "results" / "fit_rereading.json"
 KIND = "fit_rereading"
 NEUTRAL = Rereading(order=0.0, certainty=1.0, log_odds=0.0, ahead=0.0, bias=0.0)
-_ORDERS = np.arange(0.0, 6.01, 0.1)
-_PENALTY = 1e-3
 _Array = npt.NDArray[np.float64]
 
 
@@ -81,7 +79,7 @@ def reread(searcher: Searcher, questions: Iterable[OwnQuestion]) -> Iterator[Rer
         found = searcher.find(question.query)
         if found.weighed is None:
             continue
-        read = [(number, each[1]) for number, each in enumerate(found.weighed.reread) if each is not None]
+        read = [(number, each.read) for number, each in enumerate(found.weighed.reread) if each is not None]
         if read:
             numbers = [number for number, _ in read]
             yield Reread(
@@ -95,48 +93,30 @@ def reread(searcher: Searcher, questions: Iterable[OwnQuestion]) -> Iterator[Rer
 
 def fitted(collections: Sequence[Sequence[Reread]]) -> Rereading:
     """Return the best weights for questions of some collections."""
-    telling = [[each for each in questions if each.right.any() and not each.right.all()] for questions in collections]
-
-    def loss(order: float) -> float:
-        losses = []
-        for questions in telling:
-            rereading = NEUTRAL._replace(order=order)
-            scores = [each.scores + rereading.added(each.log_odds) for each in questions]
-            losses.append(
-                np.mean(
-                    [
-                        np.logaddexp.reduce(score) - np.logaddexp.reduce(score[each.right])
-                        for score, each in zip(scores, questions, strict=True)
-                    ]
-                )
+    added = NEUTRAL._replace(order=1.0).added
+    telling = [
+        [
+            Candidates(
+                np.c_[each.scores, added(each.log_odds)].astype(np.float32), each.right, each.right, in_words=True
             )
-        return float(np.mean(losses))
+            for each in questions
+            if each.right.any() and not each.right.all()
+        ]
+        for questions in collections
+    ]
+    rereading = NEUTRAL._replace(order=float(fit_order(telling, given=1)[0]))
+    weights = fit_certainty([(_firsts(questions, rereading), 1 / len(collections)) for questions in collections])
+    return rereading._replace(**dict(zip(("certainty", "log_odds", "ahead", "bias"), weights.tolist(), strict=True)))
 
-    order = float(min(_ORDERS, key=loss))
-    return _certainty(collections, NEUTRAL._replace(order=round(order, 2)))
 
-
-def _certainty(collections: Sequence[Sequence[Reread]], rereading: Rereading) -> Rereading:
-    """Return the weights with those of the probability fitted."""
-    # Imported here because it takes a quarter of a second.
-    from scipy.optimize import minimize
-
-    columns, signs, counts = [], [], []
-    for questions in collections:
-        for each in questions:
-            place, ahead = each.first(rereading)
-            likely = float(np.clip(each.before[place], 1e-6, 1 - 1e-6))
-            columns.append([np.log(likely / (1 - likely)), each.log_odds[place], ahead, 1.0])
-            signs.append(1.0 if each.right[place] else -1.0)
-            counts.append(1 / len(questions) / len(collections))
-    features, sign, count = np.array(columns), np.array(signs), np.array(counts)
-
-    def loss(weights: _Array) -> float:
-        return float(count @ np.logaddexp(0, -sign * (features @ weights)) + _PENALTY * (weights[:3] ** 2).sum())
-
-    bounds = [(0.0, None)] * 3 + [(None, None)]
-    found = minimize(loss, np.zeros(4), method="L-BFGS-B", bounds=bounds).x.tolist()
-    return rereading._replace(**dict(zip(("certainty", "log_odds", "ahead", "bias"), found, strict=True)))
+def _firsts(questions: Sequence[Reread], rereading: Rereading) -> Firsts:
+    """Return the first hits after re-ranking, with the features of the probability."""
+    columns, signs = [], []
+    for each in questions:
+        place, ahead = each.first(rereading)
+        columns.append([log_odds_of(each.before)[place], each.log_odds[place], ahead, 1.0])
+        signs.append(1.0 if each.right[place] else -1.0)
+    return np.array(columns), np.array(signs), np.ones(len(questions))
 
 
 def quality(questions: Sequence[Reread], rereading: Rereading) -> dict[str, float]:
@@ -155,9 +135,7 @@ def quality(questions: Sequence[Reread], rereading: Rereading) -> dict[str, floa
     return {
         "r1": float(right[answered].mean()),
         "calibration_error": calibration_error(said, right),
-        "right_said_uncertain": float((said[right] < DOUBTFUL).mean()),
-        "right_said_to_answer": float((said[right] >= LIKELY).mean()),
-        "wrong_said_to_answer": float((said[~right] >= LIKELY).mean()),
+        **shares_said(said, right),
     }
 
 

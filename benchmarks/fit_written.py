@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from auscult.concepts.opening import open_for_questions
 from auscult.documents import Document
@@ -143,10 +144,22 @@ def quality(questions: Sequence[Candidates], fusion: Fusion) -> dict[str, float]
     return {
         "r1": float(is_right[is_whole].mean()),
         "calibration_error": calibration_error(said[repeated], is_right[repeated]),
-        "right_said_uncertain": float((said[is_right] < DOUBTFUL).mean()),
-        "right_said_to_answer": float((said[is_right] >= LIKELY).mean()),
-        "wrong_said_uncertain": float((said[~is_right] < DOUBTFUL).mean()),
-        "wrong_said_to_answer": float((said[~is_right] >= LIKELY).mean()),
+        **shares_said(said, is_right),
+    }
+
+
+def shares_said(said: npt.NDArray[np.float64], right: npt.NDArray[np.bool_]) -> dict[str, float]:
+    """Return the shares of right first hits and of others that are said to be uncertain, and to answer.
+
+    Args:
+        said: Probability of each first hit, (hits,).
+        right: Whether it answers, (hits,).
+    """
+    return {
+        "right_said_uncertain": float((said[right] < DOUBTFUL).mean()),
+        "right_said_to_answer": float((said[right] >= LIKELY).mean()),
+        "wrong_said_uncertain": float((said[~right] < DOUBTFUL).mean()),
+        "wrong_said_to_answer": float((said[~right] >= LIKELY).mean()),
     }
 
 

@@ -13,8 +13,9 @@ from auscult.readers.process.reading import Reading
 from auscult.readers.process.worker import ReadingProcess
 
 _start = ReadingProcess._started
-# By what they were started with, and of each process that.
+# Processes that wait, by the settings they were started with.
 _idle: dict[Any, list[subprocess.Popen[bytes]]] = {}
+# The settings that each process was started with, by its number.
 _settings: dict[int, Any] = {}
 
 

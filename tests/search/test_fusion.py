@@ -50,6 +50,8 @@ def test_sure_readings_are_weighed_as_parts() -> None:
 
 
 def test_weights_are_kept_as_json() -> None:
+    rereading = Fusion.from_json(SHIPPED.to_json() | {"rereading": REREADING}).to_json()["rereading"]
+    assert rereading == REREADING
     again = Fusion.from_json(json.loads(json.dumps(SHIPPED.to_json())))
     for part in ("parts", "words", "certainty", "certainty_of_parts"):
         np.testing.assert_allclose(getattr(again, part), getattr(SHIPPED, part), atol=1e-4)
@@ -63,6 +65,9 @@ def test_sets_of_weights_are_small(model: str) -> None:
         assert 5 < sum(name != "bias" for name in told[part]) <= 18
 
 
+REREADING = {"order": 1.0, "certainty": 0.5, "log_odds": 0.2, "ahead": 0.1, "bias": -1.0}
+
+
 @pytest.mark.parametrize(
     ("told", "got"),
     [
@@ -70,6 +75,9 @@ def test_sets_of_weights_are_small(model: str) -> None:
         ({"parts": {"smell": 1.0}, "words": {}, "certainty": {}}, "smell"),
         ({"parts": {"question_text": -1.0}, "words": {}, "certainty": {}}, "below 0"),
         ({"parts": {"question_text": "much"}, "words": {}, "certainty": {}}, "much"),
+        ({"parts": {}, "words": {}, "certainty": {}, "rereading": {"order": 1.0}}, "certainty"),
+        ({"parts": {}, "words": {}, "certainty": {}, "rereading": REREADING | {"order": -1.0}}, "below 0"),
+        ({"parts": {}, "words": {}, "certainty": {}, "rereading": REREADING | {"bias": float("nan")}}, "no number"),
     ],
 )
 def test_strange_weights_are_refused(told: dict[str, dict[str, float]], got: str) -> None:

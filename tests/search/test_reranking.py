@@ -80,7 +80,7 @@ def test_the_likeliest_sentence_is_marked(searcher: Searcher) -> None:
     assert found.weighed is not None
     for number, again in enumerate(found.weighed.reread):
         assert again is not None
-        likeliest = max(again[1].sentences, key=again[1].sentences.__getitem__)
+        likeliest = max(again.read.sentences, key=again.read.sentences.__getitem__)
         assert likeliest in found.marked(number)
         assert searcher.marked(ASKED, found.rows[number]) == found.marked(number)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,10 +20,20 @@ from auscult.search.certainty import UNLIKELY
 from auscult.search.evidence import EVIDENCE
 from auscult.search.hits import Hit, SentenceScore
 from auscult.search.marks import Marker
+from auscult.search.reranking import Asked
 from auscult.search.subjects import AskedSubject
 
-Again = tuple[float, Read]
-"""What was added to a score, and what the re-ranker says of the passage."""
+
+class Again(NamedTuple):
+    """What reading a passage again gave.
+
+    Attributes:
+        added: Added to its score.
+        read: What the re-ranker says of it.
+    """
+
+    added: float
+    read: Read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,19 +44,17 @@ class Weighed:
         evidence: Evidence of each passage, (passages, evidence).
         weights: Weight of each evidence, (evidence,).
         probabilities: Probability that each passage answers.
-        words: Share of each of the question's words, by idf.
+        asked: The question, as sentences are compared with it.
         reread: What reading it again gave for each passage; None for those that were not.
         denied: What was taken from each score because the passage only denies the entity, at most 0.
-        holding: Returns which of these words a text holds.
     """
 
     evidence: FloatArray
     weights: FloatArray
     probabilities: Sequence[float]
-    words: Mapping[str, float]
+    asked: Asked
     reread: Sequence[Again | None]
     denied: Sequence[float]
-    holding: Callable[[str], frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +112,7 @@ class Findings:
         row = self.rows[number]
         stored = self.reader.stored(row)
         again = self.weighed.reread[number] if self.weighed is not None else None
-        read = again[1].sentences if again is not None else {}
+        read = again.read.sentences if again is not None else {}
         return self.marker.marked(stored.passage, stored.text, stored.vectors, self.subject.others(row), read)
 
     def asserted(self, number: int) -> list[tuple[Assertion, ...]]:
@@ -179,7 +187,7 @@ class Findings:
             of_entity, of_aspect, whole = shares[place]
             words = stored.text_of(sentence)
             if self.weighed is not None:
-                whole += sum(self.weighed.words[term] for term in self.weighed.holding(words))
+                whole += self.weighed.asked.share_held(words)
             sentences.append(
                 SentenceScore(
                     start=sentence.start,
@@ -258,7 +266,7 @@ def _contributions(weighed: Weighed, number: int) -> dict[str, float]:
     shares = (weighed.evidence[number] * weighed.weights).tolist()
     contributions = {name: share for name, share in zip(EVIDENCE, shares, strict=True) if share}
     if (again := weighed.reread[number]) is not None:
-        contributions[RERANKER] = again[0]
+        contributions[RERANKER] = again.added
     if weighed.denied[number]:
         contributions["denied"] = weighed.denied[number]
     return contributions

@@ -95,8 +95,7 @@ class Rereading(NamedTuple):
             log_odds: The re-ranker's log odds, (passages,).
             ahead: How far it is ahead, a above, (passages,).
         """
-        likely = np.clip(np.array(before, np.float64), _SMALLEST, 1 - _SMALLEST)
-        totals = self.certainty * np.log(likely / (1 - likely)) + self.log_odds * log_odds + self.ahead * ahead
+        totals = self.certainty * log_odds_of(before) + self.log_odds * log_odds + self.ahead * ahead
         found: list[float] = (1 / (1 + np.exp(-totals - self.bias))).tolist()
         return found
 
@@ -149,8 +148,10 @@ class Fusion:
             rereading = None if read is None else Rereading(**{name: float(value) for name, value in read.items()})
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ModelError(f"weights of evidence in {FILE}", f"{error!r}", "copy or fit the model again") from error
-        every = np.concatenate([parts, words, certainty, of_parts, usual.mean, usual.deviation])
-        if strange or not (np.isfinite(every).all() and min(parts.min(), words.min()) >= 0):
+        of_reading = np.array(rereading or (), np.float64)
+        every = np.concatenate([parts, words, certainty, of_parts, usual.mean, usual.deviation, of_reading])
+        never_negative = np.concatenate([parts, words, of_reading[:-1]])
+        if strange or not (np.isfinite(every).all() and never_negative.min() >= 0):
             got = f"'{min(strange)}'" if strange else "a weight below 0, or no number"
             raise ModelError(f"weights of {', '.join(CERTAINTY)}", got, "update auscult, or fit the model again")
         return cls(parts[:-1], words[:-1], certainty, of_parts, usual, rereading)
@@ -212,6 +213,13 @@ class Fusion:
         ]
         probabilities: list[float] = (1 / (1 + np.exp(-totals))).tolist()
         return probabilities
+
+
+def log_odds_of(probabilities: Sequence[float] | npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the log odds of probabilities, same shape; those of 0 and 1 are finite."""
+    likely = np.clip(np.asarray(probabilities, np.float64), _SMALLEST, 1 - _SMALLEST)
+    found: npt.NDArray[np.float64] = np.log(likely / (1 - likely))
+    return found
 
 
 def sureness(query: Query) -> float:

@@ -39,11 +39,15 @@ class Asked(NamedTuple):
     words: Mapping[str, float]
     holding: Callable[[str], frozenset[str]]
 
+    def share_held(self, text: str) -> float:
+        """Return the share of its words that a text holds."""
+        return sum(self.words[term] for term in self.holding(text))
+
     def nearness(self, stored: StoredPassage) -> npt.NDArray[np.float64]:
         """Return how near the sentences of a passage are, (sentences,): cosine, and the share of words they hold."""
         near: npt.NDArray[np.float64] = stored.vectors.astype(np.float64) @ self.vector.astype(np.float64)
         for place, sentence in enumerate(stored.passage.sentences):
-            near[place] += sum(self.words[term] for term in self.holding(stored.text_of(sentence)))
+            near[place] += self.share_held(stored.text_of(sentence))
         return near
 
 

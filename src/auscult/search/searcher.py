@@ -290,18 +290,15 @@ class Searcher:
             return self._find_by_model(query, k, options)
         reader, parts = self.index.reader, self.index.manifest.model.parts
         vector = self.vectors([query])[0] if encoded is None else encoded
-        words = reader.words.shares(question_terms(query))
-        asked = Asked(query.text, vector, words, analyse.holding(words))
+        asked = self._asked(query, vector)
         read_first = self._read_first(query, options)
         reasons, background = self._reasons(query, vector)
         assertions, is_name = AssertionReader(names_asked(query)), is_name_alone(query)
         most = max(k, read_first, READ_BY_SENTENCE if is_name else 0)
         rows, scores, evidence, first = self._best(query, vector, reasons, most, options)
         first_ten = shares_of_first(scores, first)
-        again, log_odds = self._read_again(asked, rows[:read_first])
-        added = np.zeros(len(rows), scores.dtype)
-        added[: len(again)] = [each[0] for each in again]
-        scores = scores + added
+        again = self._read_again(asked, rows[:read_first])
+        scores[: len(again)] += np.array([each.added for each in again], scores.dtype)
         denied = np.zeros(len(rows), scores.dtype)
         if is_name:
             denies = [assertions.denies(reader.passage(row), reader.passage_text(row)) for row in rows.tolist()]
@@ -317,18 +314,18 @@ class Searcher:
         )
         if again and self.fusion.rereading is not None:
             ahead = shares_of_first(scores[order], scores[: len(again)])
+            log_odds = np.array([each.read.log_odds for each in again], np.float64)
             # What was not read again counts as what says least.
-            read_odds = np.append(log_odds, np.full(len(rows) - len(again), log_odds.min()))[order]
-            chances = self.fusion.rereading.probabilities(chances, read_odds, ahead)
+            log_odds = np.append(log_odds, np.full(len(rows) - len(again), log_odds.min()))
+            chances = self.fusion.rereading.probabilities(chances, log_odds[order], ahead)
         rows, scores = rows[order], (scores + denied)[order]
         weighed = Weighed(
             evidence=evidence,
             weights=self.fusion.weights(query),
             probabilities=chances,
-            words=words,
+            asked=asked,
             reread=[again[place] if place < len(again) else None for place in order.tolist()],
             denied=denied[order].tolist(),
-            holding=asked.holding,
         )
         return Findings(
             reader=reader,
@@ -336,19 +333,23 @@ class Searcher:
             scores=scores.tolist(),
             vector=vector,
             parts=parts,
-            marker=Marker(query, vector, parts, words),
+            marker=Marker(query, vector, parts, asked.words),
             subject=AskedSubject(query, reader, rows.tolist()),
             assertions=assertions,
             weighed=weighed,
         )
 
-    def _read_again(self, asked: Asked, rows: RowArray) -> tuple[list[Again], npt.NDArray[np.float64]]:
-        """Return what reading passages again gives, and the re-ranker's log odds, (rows,)."""
+    def _asked(self, query: Query, vector: FloatArray) -> Asked:
+        words = self.index.reader.words.shares(question_terms(query))
+        return Asked(query.text, vector, words, analyse.holding(words))
+
+    def _read_again(self, asked: Asked, rows: RowArray) -> list[Again]:
+        """Return what reading passages again gives, (rows,)."""
         if not len(rows) or self.fusion.rereading is None:
-            return [], np.zeros(0)
+            return []
         reads = self._reads(asked, rows.tolist())
-        log_odds = np.array([each.log_odds for each in reads], np.float64)
-        return [*zip(self.fusion.rereading.added(log_odds).tolist(), reads, strict=True)], log_odds
+        added = self.fusion.rereading.added(np.array([each.log_odds for each in reads], np.float64))
+        return [*map(Again, added.tolist(), reads)]
 
     def _reads(self, asked: Asked, rows: Sequence[int]) -> list[Read]:
         """Return what the re-ranker says of passages; kept for the last question, which limits of spans ask again."""
@@ -437,13 +438,12 @@ class Searcher:
             QueryError: The query is empty.
         """
         reader = self.index.reader
-        words = reader.words.shares(question_terms(query))
         vector = self.vectors([query])[0]
-        marker = Marker(query, vector, self.index.manifest.model.parts, words)
+        asked = self._asked(query, vector)
+        marker = Marker(query, vector, self.index.manifest.model.parts, asked.words)
         others = (subject or AskedSubject(query, reader)).others(row)
         read: Mapping[int, float] = {}
         if self._read_first(query, DEFAULT_OPTIONS):
-            asked = Asked(query.text, vector, words, analyse.holding(words))
             read = self._reads(asked, [row])[0].sentences
         return marker.marked(reader.passage(row), reader.passage_text(row), reader.sentence_vectors(row), others, read)
 
@@ -468,11 +468,13 @@ class Searcher:
             scores: Scores of the passages, (rows,).
             rows: Rows of passages with a sentence, each once.
         """
-        words = self.index.reader.words.shares(question_terms(query))
-        first = np.argsort(-scores, kind="stable")[: self._read_first(query, DEFAULT_OPTIONS)]
-        again, _ = self._read_again(Asked(query.text, vector, words, analyse.holding(words)), rows[first])
+        count = self._read_first(query, DEFAULT_OPTIONS)
+        if not count:
+            return scores
+        first = np.argsort(-scores, kind="stable")[:count]
+        again = self._read_again(self._asked(query, vector), rows[first])
         reranked = scores.copy()
-        reranked[first] += np.array([added for added, _ in again], scores.dtype)
+        reranked[first] += np.array([each.added for each in again], scores.dtype)
         return reranked
 
     def _reasons(self, query: Query, vector: FloatArray) -> tuple[Reasons, Background]:

@@ -86,7 +86,8 @@ _PEOPLES_PENALTY = 3e-4
 """Of 1e-4, 3e-4 and 1e-3 the best on the 72 development questions, with `fast`."""
 Keep = Literal["order", "pairs"]
 _Array = npt.NDArray[np.float64]
-_Firsts = tuple[_Array, _Array, _Array]
+Firsts = tuple[_Array, _Array, _Array]
+"""First hits: features and a constant 1, (hits, features + 1); 1 for answers, -1 for others; how much each counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +275,7 @@ def fit(
         (_first_hits(questions, order), share) for questions, share in zip(in_words, shares, strict=True) if questions
     ]
     of_parts = _first_hits([question for question in self_made if not question.in_words], order)
-    return Fusion(parts, words, _certainty(firsts), _certainty([(of_parts, 1.0)]), usual)
+    return Fusion(parts, words, fit_certainty(firsts), fit_certainty([(of_parts, 1.0)]), usual)
 
 
 def _order(self_made: Sequence[Candidates], people: Sequence[Sequence[Candidates]]) -> tuple[FloatArray, FloatArray]:
@@ -287,10 +288,10 @@ def _order(self_made: Sequence[Candidates], people: Sequence[Sequence[Candidates
         got = f"{len(questions)} of one kind"
         raise DataError("questions in words, and others by entity and aspect", got, "make more")
     collections = [telling for collection in people if (telling := _telling(collection))]
-    parts = _ranking([kinds[False]])
+    parts = fit_order([kinds[False]])
     if collections:
-        return parts, _ranking([kinds[True], *collections], penalty=_PEOPLES_PENALTY)
-    words = _ranking([kinds[True]])
+        return parts, fit_order([kinds[True], *collections], penalty=_PEOPLES_PENALTY)
+    words = fit_order([kinds[True]])
     return parts, np.where(_WHOLE, words, words * np.float32(SHARE))
 
 
@@ -299,7 +300,7 @@ def _telling(asked: Sequence[Candidates]) -> list[Candidates]:
     return [each for each in asked if each.relevant.any() and not each.relevant.all()]
 
 
-def _ranking(
+def fit_order(
     collections: Sequence[Sequence[Candidates]],
     given: int = 0,
     penalty: float = _PENALTY,
@@ -351,11 +352,8 @@ def first_of(
             yield first, shares_of_first(scores[first], scores[eligible]), count
 
 
-def _first_hits(questions: Sequence[Candidates], order: Fusion) -> _Firsts:
-    """Return features of first hits and a constant 1, (hits, certainty + 1).
-
-    Also return 1 for answers and -1 for others, and how much each hit counts.
-    """
+def _first_hits(questions: Sequence[Candidates], order: Fusion) -> Firsts:
+    """Return the first hits of questions, with the features of the certainty."""
     firsts, right, counts = [], [], []
     for question in questions:
         background = question.background.with_usual(order.usual)
@@ -366,8 +364,11 @@ def _first_hits(questions: Sequence[Candidates], order: Fusion) -> _Firsts:
     return np.c_[np.array(firsts, np.float64), np.ones(len(firsts))], np.where(right, 1.0, -1.0), np.array(counts)
 
 
-def _certainty(sets: Sequence[tuple[_Firsts, float]]) -> FloatArray:
-    """Return weights of the probability that the first hit answers, (certainty + 1,), from sets of hits with shares."""
+def fit_certainty(sets: Sequence[tuple[Firsts, float]]) -> FloatArray:
+    """Return weights of the probability that a first hit answers, (features + 1,), from sets of hits with shares.
+
+    None is negative but the constant's.
+    """
     evidence = np.concatenate([hits for (hits, _, _), _ in sets])
     signs = np.concatenate([right for (_, right, _), _ in sets])
     counts = np.concatenate([share * each / each.sum() for (_, _, each), share in sets])

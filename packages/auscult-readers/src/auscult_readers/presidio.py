@@ -40,7 +40,7 @@ _MONTH = (
     r"(?:Jan(?:uary|uar)?|Feb(?:ruary|ruar)?|Mar(?:ch)?|März|Apr(?:il)?|May|Mai|June?|Juni|July?|Juli|Aug(?:ust)?"
     r"|Sept?(?:ember)?|O[ck]t(?:ober)?|Nov(?:ember)?|De[cz](?:ember)?)\.?"
 )
-# Of each pattern the last group is what is hidden.
+# The last group of a pattern is what is replaced.
 _OWN = (
     (rf"(?<!\w){_TITLE}[^\S\n]+(?:{_TITLE}[^\S\n]+)*({_NAME})", _PERSON),
     (rf"(?<!\w){_LABEL}[^\S\n]*(?:{_TITLE}[^\S\n]+)*({_NAME})", _PERSON),
