@@ -23,11 +23,11 @@ from auscult.understanding import Query
 from auscult_engines import ProposedIndex, open_engine
 from auscult_engines.tables import whole_places
 from auscult_engines.waiting import patiently
-from command import Command, hashed_model
+from command import Command
 from encoders import HashedEncoder
 from leaflets import leaflets
 from needs import Needs
-from whole_index import server_at
+from whole_index import index_one_note, server_at
 
 ENCODER = HashedEncoder(64)
 TIMES = 8
@@ -385,10 +385,7 @@ def test_the_command_publishes_with_candidates(
     candidates: Address, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command = Command(monkeypatch, capsys)
-    notes, index = tmp_path / "d.jsonl", str(tmp_path / "own")
-    notes.write_text('{"id": "a", "title": "Gout", "text": "Gout hurts. Rest helps."}\n')
-    model = str(hashed_model(tmp_path / "model"))
-    assert command("index", str(notes), "--out", index, "--no-knowledge", "--model", model).code == 0
+    index = index_one_note(command, tmp_path)
     done = command("publish", index, candidates.url, "--candidates", candidates.proposing["candidates"])
     assert "written: 1 documents" in done.out, done.err
     shutil.rmtree(index)

@@ -23,11 +23,11 @@ from auscult.service.settings import Settings, named_indexes
 from auscult_engines import ProposedIndex
 from auscult_engines.tables import schema_of, whole_places
 from auscult_engines.whole import Cache
-from command import Command, hashed_model
+from command import Command
 from leaflets import leaflets
 from needs import Needs
 from served_index import KNOWN, built, note, served, wait_until
-from whole_index import ASKED, ENCODER, OPTIONS, answers, changed, copies, server_at
+from whole_index import ASKED, ENCODER, OPTIONS, answers, changed, copies, index_one_note, server_at
 from wire import Wire
 
 
@@ -371,10 +371,7 @@ def test_the_commands_publish_search_and_withdraw(
     url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command = Command(monkeypatch, capsys)
-    notes, index = tmp_path / "d.jsonl", str(tmp_path / "own")
-    notes.write_text('{"id": "a", "title": "Gout", "text": "Gout hurts. Rest helps."}\n')
-    model = str(hashed_model(tmp_path / "model"))
-    assert command("index", str(notes), "--out", index, "--no-knowledge", "--model", model).code == 0
+    index = index_one_note(command, tmp_path)
     done = command("publish", index, url)
     assert "written: 1 documents" in done.out, done.err
     shutil.rmtree(index)

@@ -12,6 +12,7 @@ from auscult.search import Searcher, SearchOptions
 from auscult.understanding import Query
 from auscult_engines.postgres_server import PostgresServer
 from auscult_engines.tables import shares_at
+from command import Command, hashed_model
 from encoders import HashedEncoder
 from leaflets import leaflets
 
@@ -75,3 +76,12 @@ def answers(searcher: Searcher, options: tuple[SearchOptions, ...] = OPTIONS) ->
 def server_at(address: str) -> PostgresServer:
     """The server of an address that names one."""
     return shares_at(address).servers[0]
+
+
+def index_one_note(command: Command, folder: Path) -> str:
+    """Index a note about gout, as a user does, and return the index's folder."""
+    notes, index = folder / "d.jsonl", str(folder / "own")
+    notes.write_text('{"id": "a", "title": "Gout", "text": "Gout hurts. Rest helps."}\n')
+    model = str(hashed_model(folder / "model"))
+    assert command("index", str(notes), "--out", index, "--no-knowledge", "--model", model).code == 0
+    return index
