@@ -37,7 +37,7 @@ from auscult.provenance import stamp
 from auscult.search import Searcher
 from auscult.search.certainty import DOUBTFUL, LIKELY
 from auscult.search.hits import Hit
-from auscult_lab.asking.written import Source, answers_of
+from auscult_lab.asking.written import Source, answers_of, shares_most
 from auscult_lab.evaluation.records import records_of_others
 
 RESULT = Path(__file__).resolve().parent / "results" / "asking.json"
@@ -104,7 +104,7 @@ def measured(searcher: Searcher, documents: Sequence[Document], collection: str)
         if ranks[-1] == 1:
             told = [each for each in hits[0].sentences if each.marked]
             begin, end = right[hits[0].passage_id]
-            marked.append(any(_overlap(each.start, each.end, begin, end) for each in told))
+            marked.append(any(shares_most(each.start, each.end, begin, end) for each in told))
             marks.append(len(told))
     is_right, probabilities = np.array(ranks) == 1, np.array(firsts)
     missed = [_probability(searcher.search(row["question"], 1)) for row in misses]
@@ -125,11 +125,6 @@ def measured(searcher: Searcher, documents: Sequence[Document], collection: str)
 
 def _probability(hits: Sequence[Hit]) -> float:
     return (hits[0].probability or 0.0) if hits else 0.0
-
-
-def _overlap(start: int, end: int, begin: int, stop: int) -> bool:
-    """Return whether a sentence holds more than half of the answer, or is more than half in it."""
-    return min(end, stop) - max(start, begin) > min(end - start, stop - begin) / 2
 
 
 def _interval(values: np.ndarray[Any, np.dtype[np.bool_]]) -> tuple[float, float]:

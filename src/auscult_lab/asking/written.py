@@ -243,6 +243,11 @@ def without_names(text: str, parser: QuestionParser) -> str:
     return asked_of(text, parser.names(text))
 
 
+def shares_most(start: int, end: int, begin: int, stop: int) -> bool:
+    """Return whether two ranges of characters share more than half of the shorter one."""
+    return min(end, stop) - max(start, begin) > min(end - start, stop - begin) / 2
+
+
 def right_passages(questions: Sequence[WrittenQuestion], documents: Sequence[Document]) -> list[list[tuple[str, int]]]:
     """Return for each question of one collection the passages with the text of its own, as document and number."""
     by_id = {document.doc_id: document for document in documents}

@@ -17,7 +17,7 @@ from auscult.documents import Document, Passage
 from auscult.encoders.general.readers import MOST_CHARACTERS
 from auscult.encoders.reranker import Pair, chosen, label, pair
 from auscult.search import Searcher
-from auscult_lab.asking.written import WrittenQuestion, is_held_out, read_questions, right_passages
+from auscult_lab.asking.written import WrittenQuestion, is_held_out, read_questions, right_passages, shares_most
 
 HITS: Final = 20
 """First hits of a question that it is trained with."""
@@ -98,12 +98,11 @@ def lessons(searcher: Searcher, collection: str, documents: Sequence[Document], 
 
 
 def _answering(question: WrittenQuestion, passage: Passage) -> Iterator[int]:
-    """Yield the numbers of the sentences that share more than half of the shorter one with a range of the answer."""
+    """Yield the numbers of the sentences that share most of themselves, or of the answer, with the answer."""
     for number, sentence in enumerate(passage.sentences):
         begin, end = sentence.start - passage.start, sentence.end - passage.start
-        for first, last in question.answers:
-            if min(end, last) - max(begin, first) > min(end - begin, last - first) / 2:
-                yield number
+        if any(shares_most(begin, end, *answer) for answer in question.answers):
+            yield number
 
 
 class Pairs:
