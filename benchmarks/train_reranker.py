@@ -1,6 +1,6 @@
 """Train a re-ranker on written questions and the first hits that `fast` finds for them.
 
-    AUSCULT_DATA=... python benchmarks/train_reranker.py FOLDER [--collection NAME ...] [--epochs 2]
+    AUSCULT_DATA=... python benchmarks/train_reranker.py FOLDER [--collection NAME ...] [--begin FILE] [--epochs 2]
 
 It begins with the first layers of all-MiniLM-L6-v2. A twelfth of the documents is held out (`asking.written`):
 questions about them are not learned from, and measure it at the end. The hits, and indexes to find them, are kept in
@@ -45,7 +45,7 @@ from unseen_documents import find_encoder
 
 QUESTIONS = Path(__file__).resolve().parents[1] / "data" / "questions"
 LAYERS = (0, 1, 2, 3)
-MOST = 128
+MOST = 96
 DOCUMENTS = {"labels": 420, "wikipedia": 700}
 """How many documents are asked about of collections whose documents are long; of others all."""
 OTHERS = 1_500
@@ -85,6 +85,7 @@ def main() -> None:
     options.add_argument("folder", type=Path, help="keeps hits, indexes and the model")
     options.add_argument("--collection", nargs="+", choices=COLLECTIONS, default=[*COLLECTIONS])
     options.add_argument("--encoder", type=Path, help="folder of all-MiniLM-L6-v2")
+    options.add_argument("--begin", type=Path, help="file with the `state_dict` of a network to begin with")
     options.add_argument("--epochs", type=int, default=2)
     options.add_argument("--seed", type=int, default=0)
     chosen = options.parse_args()
@@ -96,6 +97,8 @@ def main() -> None:
     torch.manual_seed(chosen.seed)
     place = find_encoder(chosen.encoder)
     network = RerankerNetwork(begin_student(open_backbone(str(place)), LAYERS))
+    if chosen.begin:
+        network.load_state_dict(torch.load(chosen.begin, weights_only=True))
     tokenizer = network.backbone.tokenizer.backend_tokenizer
     tokenizer.no_truncation()
     tokenizer.no_padding()
@@ -118,7 +121,7 @@ def main() -> None:
     record = {
         "learned_from": {name: len(own) for name, own in by_collection(training).items()},
         "held_out": {name: len(own) for name, own in by_collection(held_out).items()},
-        "begins_with": {"name": place.name, "digest": digest_of_weights(place), "layers": [*LAYERS]},
+        "begins_with": {"name": place.name, "digest": digest_of_weights(place), "layers": [*LAYERS], "weights": str(chosen.begin.name) if chosen.begin else ""},
         "settings": asdict(settings),
         "history": history.epochs,
         "seconds": history.seconds,

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from auscult.encoders import kind_of, load_model, load_reranker
-from auscult.encoders.reranker import Excerpt, Pair, Reranker, chosen, label, pair
+from auscult.encoders.reranker import Excerpt, Pair, Reranker, chosen, contexts, label, pair
 from auscult.errors import ModelError
 from auscult_lab.reranker.network import Padded, RerankerNetwork
 from small_reranker import save_reranker, small_network
@@ -17,7 +17,7 @@ from small_reranker import save_reranker, small_network
 QUESTION = "symptoms of gout"
 PASSAGES = [
     Excerpt(label("gout", "signs"), ["people with gout often feel pain", "and fever"], [0.2, 0.1]),
-    Excerpt("", ["signs of asthma come slowly"], [0.0]),
+    Excerpt("", ["signs of asthma come slowly"], [0.0], "people with asthma cough"),
     Excerpt(label("asthma", ""), ["a gene causes it " * 6] * 5, [0.0, 0.1, 0.2, 0.4, 0.3]),
     Excerpt("", [], []),
 ]
@@ -45,6 +45,7 @@ def test_what_is_opened_scores_as_what_was_trained(network: RerankerNetwork, rer
         pair(
             marks,
             tokens(QUESTION),
+            tokens(each.context),
             tokens(each.label),
             chosen([*map(tokens, each.sentences)], each.scores, reranker.most),
         )
@@ -79,9 +80,17 @@ def test_the_nearest_sentences_and_the_first_are_read() -> None:
 
 
 def test_a_pair_names_the_tokens_of_sentences() -> None:
-    assert pair((1, 2), [5, 6], [7], {0: [8, 9], 3: [10]}) == Pair(
-        [1, 5, 6, 2, 7, 8, 9, 10, 2], 2, {0: (5, 7), 3: (7, 8)}
-    )
+    read = {0: [8, 9], 3: [10]}
+    alone = Pair([1, 5, 6, 2, 7, 8, 9, 10, 2], 2, 4, {0: (5, 7), 3: (7, 8)})
+    assert pair((1, 2), [5, 6], [], [7], read) == alone
+    in_context = Pair([1, 5, 6, 2, 4, 2, 7, 8, 9, 10, 2], 2, 6, {0: (7, 9), 3: (9, 10)})
+    assert pair((1, 2), [5, 6], [4], [7], read) == in_context
+
+
+def test_the_context_is_a_documents_nearest_other_sentence() -> None:
+    sentences = [["gout", "pain"], ["asthma"], ["diet", "fever"], []]
+    scores = [[0.3, 0.2], [0.9], [0.1, 0.5], []]
+    assert contexts(["a", "b", "a", "b"], sentences, scores) == ["fever", "", "gout", "asthma"]
 
 
 def test_what_is_none_or_damaged_is_refused(network: RerankerNetwork, tmp_path: Path) -> None:

@@ -1,23 +1,26 @@
 """Read first hits of a search again with a small transformer that reads question and passage together.
 
-    [CLS] question [SEP] title > heading. sentences [SEP]  →  transformer (ONNX, 8 bits)  →  token states h
-    score = w · h_CLS + b + s · cos(mean of h over the question, mean of h over what follows it)
+    [CLS] question [SEP] context [SEP] title > heading. sentences [SEP]  →  transformer (ONNX, 8 bits)  →  token states h
+    score = w · h_CLS + b + s · cos(mean of h over the question, mean of h over title, heading and sentences)
     m_i   = v · mean of h over sentence i + t · cos(mean of h over the question, mean of h over sentence i)
 
 score is the log odds that the passage answers; exp(m_i) is in proportion to the probability that its sentence i holds
 the answer. The cosines are how the pretrained sentence encoder compares texts, so training starts from a good
 comparison.
 
-A question is cut after 48 tokens, title and heading after 24. Of the passage, the sentences are read that fit into
-`most` tokens: the best one by the scores that come with them, the first, which names the topic, then the others, best
-first. They are read in their order in the passage.
+The context is the nearest sentence of the document's other passages among those that are read (`contexts`): a note says
+whom it is about in one section, and what was found in another. Without one, it and its [SEP] are left out.
 
-Cost: one pass over some 100 tokens for each passage; no torch.
+A question is cut after 48 tokens, the context after 32, title and heading after 24. Of the passage, the sentences are
+read that fit into `most` tokens: the best one by the scores that come with them, the first, which names the topic, then
+the others, best first. They are read in their order in the passage.
+
+Cost: one pass over some 150 tokens for each passage; no torch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -41,10 +44,10 @@ from auscult.errors import ModelError
 from auscult.files.writing import renewed_folder, write_json
 from auscult.provenance import usable_cores
 
-FORMAT = 2
+FORMAT = 3
 KIND = "reranker"
 _FILES = _HEAD, _TOKENIZER, _TRANSFORMER = "head.safetensors", "tokenizer.json", "model.onnx"
-QUESTION_TOKENS, LABEL_TOKENS = 48, 24
+QUESTION_TOKENS, CONTEXT_TOKENS, LABEL_TOKENS = 48, 32, 24
 
 
 class Excerpt(NamedTuple):
@@ -54,11 +57,13 @@ class Excerpt(NamedTuple):
         label: Title and heading (`label`).
         sentences: Its sentences, in order.
         scores: How near each is to the question; the nearest are read.
+        context: A sentence of another passage of its document (`contexts`).
     """
 
     label: str
     sentences: Sequence[str]
     scores: Sequence[float]
+    context: str = ""
 
 
 class Pair(NamedTuple):
@@ -67,11 +72,13 @@ class Pair(NamedTuple):
     Attributes:
         ids: All tokens, including special ones.
         asked: Number of tokens of the question, which follow the first special token.
+        told: The first token of title, heading and sentences.
         sentences: The first token of each sentence that is read, and one past its last, by the sentence's number.
     """
 
     ids: list[int]
     asked: int
+    told: int
     sentences: dict[int, tuple[int, int]]
 
 
@@ -91,6 +98,23 @@ def label(title: str, heading: str) -> str:
     """Return the title and heading that are read before a passage; empty if it has neither."""
     words = " > ".join(filter(None, (title.strip(), heading.strip())))
     return f"{words}." if words else ""
+
+
+def contexts(
+    documents: Sequence[Hashable], sentences: Sequence[Sequence[str]], scores: Sequence[Sequence[float]]
+) -> list[str]:
+    """Return for each passage the nearest sentence of its document's other passages; empty if there is none.
+
+    Args:
+        documents: The document of each passage.
+        sentences: The sentences of each.
+        scores: How near each sentence is to the question.
+    """
+    nearest = [max(zip(near, own, strict=True), default=(0.0, "")) for near, own in zip(scores, sentences, strict=True)]
+    return [
+        max((nearest[other] for other, its in enumerate(documents) if its == own and other != place), default=(0.0, ""))[1]
+        for place, own in enumerate(documents)
+    ]
 
 
 def chosen(sentences: Sequence[list[int]], scores: Sequence[float], most: int) -> dict[int, list[int]]:
@@ -117,24 +141,33 @@ def chosen(sentences: Sequence[list[int]], scores: Sequence[float], most: int) -
 
 
 def pair(
-    marks: tuple[int, int], question: list[int], label_tokens: list[int], sentences: Mapping[int, list[int]]
+    marks: tuple[int, int],
+    question: list[int],
+    context: list[int],
+    label_tokens: list[int],
+    sentences: Mapping[int, list[int]],
 ) -> Pair:
     """Join the tokens of a question and of what is read of a passage.
 
     Args:
-        marks: Special tokens: for the beginning, and for the ends of question and passage.
+        marks: Special tokens: for the beginning, and for the ends of question, context and passage.
         question: Tokens of the question.
+        context: Tokens of the context (`contexts`).
         label_tokens: Tokens of title and heading (`label`).
         sentences: Result of `chosen`.
     """
     first, last = marks
     question = question[:QUESTION_TOKENS]
-    ids = [first, *question, last, *label_tokens[:LABEL_TOKENS]]
+    ids = [first, *question, last]
+    if context:
+        ids += [*context[:CONTEXT_TOKENS], last]
+    told = len(ids)
+    ids += label_tokens[:LABEL_TOKENS]
     places = {}
     for number, tokens in sentences.items():
         places[number] = len(ids), len(ids) + len(tokens)
         ids += tokens
-    return Pair([*ids, last], len(question), places)
+    return Pair([*ids, last], len(question), told, places)
 
 
 class Reranker:
@@ -175,13 +208,13 @@ class Reranker:
             question: The question in words.
             passages: What may be read of each.
         """
-        texts = [question, *(text for passage in passages for text in (passage.label, *passage.sentences))]
+        texts = [question, *(text for each in passages for text in (each.context, each.label, *each.sentences))]
         tokens = iter(self._tokens(texts))
         asked = next(tokens)
         pairs = []
         for passage in passages:
-            told, own = next(tokens), [*islice(tokens, len(passage.sentences))]
-            pairs.append(pair(self._marks, asked, told, chosen(own, passage.scores, self.most)))
+            context, told, own = next(tokens), next(tokens), [*islice(tokens, len(passage.sentences))]
+            pairs.append(pair(self._marks, asked, context, told, chosen(own, passage.scores, self.most)))
         found: list[Read | None] = [None] * len(pairs)
         for row, states in self._transformer.states([each.ids for each in pairs]):
             found[row] = self._read(states, pairs[row])
@@ -194,7 +227,7 @@ class Reranker:
     def _read(self, states: FloatArray, pair: Pair) -> Read:
         """Return what the states of a pair's tokens say, (tokens, dim)."""
         # Sums have the same cosine as means.
-        ranges = [(1, 1 + pair.asked), (1 + pair.asked, len(states)), *pair.sentences.values()]
+        ranges = [(1, 1 + pair.asked), (pair.told, len(states)), *pair.sentences.values()]
         question, passage, *sentences = unit(np.stack([states[begin:end].sum(axis=0) for begin, end in ranges]))
         log_odds = states[0] @ self._head["weight"] + self._head["bias"] + self._head["scale"] * (question @ passage)
         weight, scale = self._head["sentence_weight"], self._head["sentence_scale"]

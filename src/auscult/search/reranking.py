@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from auscult.encoders.contract import FloatArray
-from auscult.encoders.reranker import Excerpt, Read, Reranker, label
+from auscult.encoders.reranker import Excerpt, Read, Reranker, contexts, label
 from auscult.index import GenerationReader
 from auscult.index.store import StoredPassage
 
@@ -60,11 +60,13 @@ def read_again(reranker: Reranker, reader: GenerationReader, asked: Asked, rows:
         asked: The question.
         rows: Rows of the passages.
     """
-    excerpts = []
-    for row in rows:
-        stored = reader.stored(row)
-        title = reader.document_record(reader.passage_documents[row]).title
-        sentences = [stored.text_of(sentence) for sentence in stored.passage.sentences]
-        told = label(title, stored.passage.heading)
-        excerpts.append(Excerpt(told, sentences, asked.nearness(stored).tolist()))
-    return reranker.read(asked.question, excerpts)
+    every = [reader.stored(row) for row in rows]
+    sentences = [[stored.text_of(sentence) for sentence in stored.passage.sentences] for stored in every]
+    scores = [asked.nearness(stored).tolist() for stored in every]
+    documents = [reader.passage_documents[row] for row in rows]
+    told = [
+        label(reader.document_record(document).title, stored.passage.heading)
+        for document, stored in zip(documents, every, strict=True)
+    ]
+    excerpts = map(Excerpt, told, sentences, scores, contexts([*map(int, documents)], sentences, scores))
+    return reranker.read(asked.question, [*excerpts])

@@ -15,8 +15,9 @@ import numpy as np
 
 from auscult.documents import Document, Passage
 from auscult.encoders.general.readers import MOST_CHARACTERS
-from auscult.encoders.reranker import Pair, chosen, label, pair
+from auscult.encoders.reranker import Pair, chosen, contexts, label, pair
 from auscult.search import Searcher
+from auscult.search.reranking import FIRST
 from auscult_lab.asking.written import WrittenQuestion, is_held_out, read_questions, right_passages, shares_most
 
 HITS: Final = 20
@@ -39,6 +40,11 @@ class Seen:
     sentences: tuple[str, ...]
     scores: tuple[float, ...]
 
+    @property
+    def doc_id(self) -> str:
+        """Its document."""
+        return self.passage_id.rpartition("#")[0]
+
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
@@ -59,6 +65,15 @@ class Lesson:
     answering: frozenset[int]
     wrong: tuple[Seen, ...]
     held_out: bool
+
+    def in_context(self) -> list[tuple[Seen, str]]:
+        """Return all passages, the right one first, each with its context among the first ones."""
+        every = [self.right, *self.wrong]
+        read, others = every[:FIRST], every[FIRST:]
+        found = contexts(
+            [each.doc_id for each in read], [each.sentences for each in read], [each.scores for each in read]
+        )
+        return [*zip(read, found, strict=True), *((each, "") for each in others)]
 
 
 def lessons(searcher: Searcher, collection: str, documents: Sequence[Document], folder: Path) -> Iterator[Lesson]:
@@ -117,33 +132,39 @@ class Pairs:
         self._tokenizer, self._most = tokenizer, most
         first, last = tokenizer.encode("").ids
         self._marks: tuple[int, int] = first, last
-        self._kept: dict[tuple[str, ...], list[list[int]]] = {}
+        self._kept: dict[str, list[int]] = {}
 
     def question(self, text: str) -> list[int]:
         """Return the tokens of a question."""
         ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
         return ids
 
-    def of(self, question: list[int], seen: Seen, *, labelled: bool = True) -> Pair:
+    def of(self, question: list[int], seen: Seen, context: str, *, labelled: bool = True) -> Pair:
         """Return the tokens of a question with a passage.
 
         Args:
             question: Tokens of the question.
             seen: The passage.
+            context: Its context (`auscult.encoders.reranker.contexts`).
             labelled: Whether its title and heading are read.
         """
-        # Not by identifier: passages of two collections may have the same.
-        texts = (seen.label, *seen.sentences)
-        if texts not in self._kept:
+        about, told, *sentences = self._tokens([context, seen.label, *seen.sentences])
+        read = chosen(sentences, seen.scores, self._most)
+        return pair(self._marks, question, about, told if labelled else [], read)
+
+    def _tokens(self, texts: Sequence[str]) -> list[list[int]]:
+        missing = [text for text in texts if text not in self._kept]
+        if missing:
             found = self._tokenizer.encode_batch_fast(
-                [text[:MOST_CHARACTERS] for text in texts], add_special_tokens=False
+                [text[:MOST_CHARACTERS] for text in missing], add_special_tokens=False
             )
-            self._kept[texts] = [each.ids for each in found]
-        told, *sentences = self._kept[texts]
-        return pair(self._marks, question, told if labelled else [], chosen(sentences, seen.scores, self._most))
+            self._kept.update(zip(missing, (each.ids for each in found), strict=True))
+        return [self._kept[text] for text in texts]
 
 
-def nearer_first(wrong: Sequence[Seen], count: int, chance: np.random.Generator) -> list[Seen]:
+def nearer_first(
+    wrong: Sequence[tuple[Seen, str]], count: int, chance: np.random.Generator
+) -> list[tuple[Seen, str]]:
     """Return some wrong passages by chance, the first hits more likely: in proportion to 1 / (rank + 1)."""
     weights = 1 / (2.0 + np.arange(len(wrong)))
     taken = chance.choice(len(wrong), size=min(count, len(wrong)), replace=False, p=weights / weights.sum())

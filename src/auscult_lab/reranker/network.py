@@ -27,26 +27,29 @@ class Padded(NamedTuple):
         ids: (pairs, tokens).
         mask: 1 for tokens, same shape.
         asked: 1 for tokens of the question, same shape.
+        told: 1 for tokens of title, heading and sentences, same shape.
         sentences: 1 for the tokens of each sentence that is read, (pairs, sentences, tokens).
     """
 
     ids: Tensor
     mask: Tensor
     asked: Tensor
+    told: Tensor
     sentences: Tensor
 
     @classmethod
     def of(cls, pairs: Sequence[Pair]) -> Padded:
         """Pad some pairs."""
         ids = pad_sequence([torch.tensor(each.ids) for each in pairs], batch_first=True)
-        mask, asked = torch.zeros_like(ids), torch.zeros_like(ids)
+        mask, asked, told = (torch.zeros_like(ids) for _ in range(3))
         sentences = torch.zeros(len(pairs), max(len(each.sentences) for each in pairs), ids.shape[1])
         for row, each in enumerate(pairs):
             mask[row, : len(each.ids)] = 1
             asked[row, 1 : 1 + each.asked] = 1
+            told[row, each.told : len(each.ids)] = 1
             for place, (begin, end) in enumerate(each.sentences.values()):
                 sentences[row, place, begin:end] = 1
-        return cls(ids, mask, asked, sentences)
+        return cls(ids, mask, asked, told, sentences)
 
 
 class RerankerNetwork(nn.Module):
@@ -72,10 +75,8 @@ class RerankerNetwork(nn.Module):
         """Return the scores of passages, (pairs,), and of sentences, (pairs, sentences), `NEVER` for missing ones."""
         batch = Padded(*(each.to(self.backbone.device) for each in batch))
         states = self.backbone({"input_ids": batch.ids, "attention_mask": batch.mask}).float()
-        told = batch.mask - batch.asked
-        told[:, 0] = 0
         question = _mean(states, batch.asked.unsqueeze(1))
-        passage = _mean(states, told.unsqueeze(1))
+        passage = _mean(states, batch.told.unsqueeze(1))
         scores = self.head(states[:, 0])[:, 0] + self.scale * cosine_similarity(question, passage, dim=2)[:, 0]
         sentences = _mean(states, batch.sentences)
         marks = self.sentence(sentences)[..., 0] + self.sentence_scale * cosine_similarity(question, sentences, dim=2)
