@@ -121,7 +121,12 @@ def main() -> None:
     record = {
         "learned_from": {name: len(own) for name, own in by_collection(training).items()},
         "held_out": {name: len(own) for name, own in by_collection(held_out).items()},
-        "begins_with": {"name": place.name, "digest": digest_of_weights(place), "layers": [*LAYERS], "weights": str(chosen.begin.name) if chosen.begin else ""},
+        "begins_with": {
+            "name": place.name,
+            "digest": digest_of_weights(place),
+            "layers": [*LAYERS],
+            "weights": str(chosen.begin.name) if chosen.begin else "",
+        },
         "settings": asdict(settings),
         "history": history.epochs,
         "seconds": history.seconds,

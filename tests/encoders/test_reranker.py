@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from auscult.encoders import kind_of, load_model, load_reranker
-from auscult.encoders.reranker import Excerpt, Pair, Reranker, chosen, contexts, label, pair
+from auscult.encoders.reranker import Excerpt, Pair, Reranker, chosen, label, pair
 from auscult.errors import ModelError
 from auscult_lab.reranker.network import Padded, RerankerNetwork
 from small_reranker import save_reranker, small_network
@@ -85,12 +85,6 @@ def test_a_pair_names_the_tokens_of_sentences() -> None:
     assert pair((1, 2), [5, 6], [], [7], read) == alone
     in_context = Pair([1, 5, 6, 2, 4, 2, 7, 8, 9, 10, 2], 2, 6, {0: (7, 9), 3: (9, 10)})
     assert pair((1, 2), [5, 6], [4], [7], read) == in_context
-
-
-def test_the_context_is_a_documents_nearest_other_sentence() -> None:
-    sentences = [["gout", "pain"], ["asthma"], ["diet", "fever"], []]
-    scores = [[0.3, 0.2], [0.9], [0.1, 0.5], []]
-    assert contexts(["a", "b", "a", "b"], sentences, scores) == ["fever", "", "gout", "asthma"]
 
 
 def test_what_is_none_or_damaged_is_refused(network: RerankerNetwork, tmp_path: Path) -> None:

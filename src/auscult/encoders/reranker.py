@@ -1,6 +1,6 @@
 """Read first hits of a search again with a small transformer that reads question and passage together.
 
-    [CLS] question [SEP] context [SEP] title > heading. sentences [SEP]  →  transformer (ONNX, 8 bits)  →  token states h
+    [CLS] question [SEP] context [SEP] title > heading. sentences [SEP]  →  transformer (ONNX, 8 bits)  →  states h
     score = w · h_CLS + b + s · cos(mean of h over the question, mean of h over title, heading and sentences)
     m_i   = v · mean of h over sentence i + t · cos(mean of h over the question, mean of h over sentence i)
 
@@ -8,8 +8,8 @@ score is the log odds that the passage answers; exp(m_i) is in proportion to the
 the answer. The cosines are how the pretrained sentence encoder compares texts, so training starts from a good
 comparison.
 
-The context is the nearest sentence of the document's other passages among those that are read (`contexts`): a note says
-whom it is about in one section, and what was found in another. Without one, it and its [SEP] are left out.
+The context is a sentence of the document outside the passage, near the question: a note says whom it is about in one
+section, and what was found in another. Without one, it and its [SEP] are left out.
 
 A question is cut after 48 tokens, the context after 32, title and heading after 24. Of the passage, the sentences are
 read that fit into `most` tokens: the best one by the scores that come with them, the first, which names the topic, then
@@ -20,7 +20,7 @@ Cost: one pass over some 150 tokens for each passage; no torch.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -57,7 +57,7 @@ class Excerpt(NamedTuple):
         label: Title and heading (`label`).
         sentences: Its sentences, in order.
         scores: How near each is to the question; the nearest are read.
-        context: A sentence of another passage of its document (`contexts`).
+        context: A sentence of its document outside the passage, near the question.
     """
 
     label: str
@@ -100,23 +100,6 @@ def label(title: str, heading: str) -> str:
     return f"{words}." if words else ""
 
 
-def contexts(
-    documents: Sequence[Hashable], sentences: Sequence[Sequence[str]], scores: Sequence[Sequence[float]]
-) -> list[str]:
-    """Return for each passage the nearest sentence of its document's other passages; empty if there is none.
-
-    Args:
-        documents: The document of each passage.
-        sentences: The sentences of each.
-        scores: How near each sentence is to the question.
-    """
-    nearest = [max(zip(near, own, strict=True), default=(0.0, "")) for near, own in zip(scores, sentences, strict=True)]
-    return [
-        max((nearest[other] for other, its in enumerate(documents) if its == own and other != place), default=(0.0, ""))[1]
-        for place, own in enumerate(documents)
-    ]
-
-
 def chosen(sentences: Sequence[list[int]], scores: Sequence[float], most: int) -> dict[int, list[int]]:
     """Return the tokens of the sentences that are read, by number, in order; the last may be cut.
 
@@ -152,7 +135,7 @@ def pair(
     Args:
         marks: Special tokens: for the beginning, and for the ends of question, context and passage.
         question: Tokens of the question.
-        context: Tokens of the context (`contexts`).
+        context: Tokens of the context.
         label_tokens: Tokens of title and heading (`label`).
         sentences: Result of `chosen`.
     """

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from auscult.encoders.contract import FloatArray
-from auscult.encoders.reranker import Excerpt, Read, Reranker, contexts, label
+from auscult.encoders.reranker import Excerpt, Read, Reranker, label
 from auscult.index import GenerationReader
 from auscult.index.store import StoredPassage
 
@@ -60,13 +60,31 @@ def read_again(reranker: Reranker, reader: GenerationReader, asked: Asked, rows:
         asked: The question.
         rows: Rows of the passages.
     """
-    every = [reader.stored(row) for row in rows]
-    sentences = [[stored.text_of(sentence) for sentence in stored.passage.sentences] for stored in every]
-    scores = [asked.nearness(stored).tolist() for stored in every]
-    documents = [reader.passage_documents[row] for row in rows]
-    told = [
-        label(reader.document_record(document).title, stored.passage.heading)
-        for document, stored in zip(documents, every, strict=True)
-    ]
-    excerpts = map(Excerpt, told, sentences, scores, contexts([*map(int, documents)], sentences, scores))
-    return reranker.read(asked.question, [*excerpts])
+    return reranker.read(asked.question, [excerpt(reader, asked, row) for row in rows])
+
+
+def excerpt(reader: GenerationReader, asked: Asked, row: int) -> Excerpt:
+    """Return what may be read of a passage.
+
+    Args:
+        reader: Reader of the index.
+        asked: The question.
+        row: Row of the passage.
+    """
+    stored = reader.stored(row)
+    title = reader.document_record(reader.passage_documents[row]).title
+    sentences = [stored.text_of(sentence) for sentence in stored.passage.sentences]
+    told = label(title, stored.passage.heading)
+    return Excerpt(told, sentences, asked.nearness(stored).tolist(), _context(reader, asked, row))
+
+
+def _context(reader: GenerationReader, asked: Asked, row: int) -> str:
+    """Return the nearest sentence of the passage of its document that is nearest but for itself, by its mean vector."""
+    passages = reader.passages_of(reader.passage_documents[row])
+    near = reader.passage_vectors[passages.start : passages.stop].astype(np.float32) @ asked.vector
+    near[row - passages.start] = -np.inf
+    other = passages[int(np.argmax(near))]
+    stored = reader.stored(other)
+    if other == row or not stored.passage.sentences:
+        return ""
+    return stored.text_of(stored.passage.sentences[int(np.argmax(asked.nearness(stored)))])

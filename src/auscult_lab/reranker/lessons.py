@@ -15,35 +15,14 @@ import numpy as np
 
 from auscult.documents import Document, Passage
 from auscult.encoders.general.readers import MOST_CHARACTERS
-from auscult.encoders.reranker import Pair, chosen, contexts, label, pair
+from auscult.encoders.reranker import Excerpt, Pair, chosen, pair
 from auscult.search import Searcher
-from auscult.search.reranking import FIRST
+from auscult.search.reranking import excerpt
+from auscult.understanding import Query
 from auscult_lab.asking.written import WrittenQuestion, is_held_out, read_questions, right_passages, shares_most
 
 HITS: Final = 20
 """First hits of a question that it is trained with."""
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """A passage as it was found for a question.
-
-    Attributes:
-        passage_id: The passage.
-        label: Title and heading.
-        sentences: Its sentences.
-        scores: How near each is to the question.
-    """
-
-    passage_id: str
-    label: str
-    sentences: tuple[str, ...]
-    scores: tuple[float, ...]
-
-    @property
-    def doc_id(self) -> str:
-        """Its document."""
-        return self.passage_id.rpartition("#")[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,19 +40,10 @@ class Lesson:
 
     collection: str
     question: str
-    right: Seen
+    right: Excerpt
     answering: frozenset[int]
-    wrong: tuple[Seen, ...]
+    wrong: tuple[Excerpt, ...]
     held_out: bool
-
-    def in_context(self) -> list[tuple[Seen, str]]:
-        """Return all passages, the right one first, each with its context among the first ones."""
-        every = [self.right, *self.wrong]
-        read, others = every[:FIRST], every[FIRST:]
-        found = contexts(
-            [each.doc_id for each in read], [each.sentences for each in read], [each.scores for each in read]
-        )
-        return [*zip(read, found, strict=True), *((each, "") for each in others)]
 
 
 def lessons(searcher: Searcher, collection: str, documents: Sequence[Document], folder: Path) -> Iterator[Lesson]:
@@ -87,29 +57,20 @@ def lessons(searcher: Searcher, collection: str, documents: Sequence[Document], 
     """
     by_id = {document.doc_id: document for document in documents}
     asked = [each for each in read_questions(folder) if each.collection == collection and each.doc_id in by_id]
+    reader = searcher.index.reader
     for question, right in zip(asked, right_passages(asked, documents), strict=True):
-        document = by_id[question.doc_id]
-        own = document.passages[question.passage]
-        same = {by_id[doc_id].passages[number].passage_id for doc_id, number in right}
-        hits = searcher.search(question.question, HITS)
-        scores = {hit.passage_id: tuple(each.score for each in hit.sentences) for hit in hits}
-        wrong = [
-            Seen(
-                hit.passage_id,
-                label(hit.title, hit.heading),
-                tuple(each.text for each in hit.sentences),
-                scores[hit.passage_id],
-            )
-            for hit in hits
-            if hit.passage_id not in same and hit.sentences
-        ]
-        sentences = tuple(document.text[each.start : each.end] for each in own.sentences)
-        near = scores.get(own.passage_id, (0.0,) * len(sentences))
-        seen = Seen(own.passage_id, label(document.title, own.heading), sentences, near)
-        if sentences and wrong:
+        own = by_id[question.doc_id].passages[question.passage]
+        same = {reader.passages_of(reader.document_rows[doc_id])[number] for doc_id, number in right}
+        found = searcher.find(searcher.understand(Query("", "", text=question.question)).query, HITS)
+        if found.weighed is None or not own.sentences:
+            continue
+        seen = {row: excerpt(reader, found.weighed.asked, row) for row in {*same, *found.rows}}
+        wrong = [seen[row] for row in found.rows if row not in same and seen[row].sentences]
+        if wrong:
+            row = reader.passages_of(reader.document_rows[question.doc_id])[question.passage]
             answering = frozenset(_answering(question, own))
             held_out = is_held_out(question.doc_id)
-            yield Lesson(collection, question.question, seen, answering, tuple(wrong), held_out)
+            yield Lesson(collection, question.question, seen[row], answering, tuple(wrong), held_out)
 
 
 def _answering(question: WrittenQuestion, passage: Passage) -> Iterator[int]:
@@ -139,16 +100,15 @@ class Pairs:
         ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
         return ids
 
-    def of(self, question: list[int], seen: Seen, context: str, *, labelled: bool = True) -> Pair:
+    def of(self, question: list[int], seen: Excerpt, *, labelled: bool = True) -> Pair:
         """Return the tokens of a question with a passage.
 
         Args:
             question: Tokens of the question.
             seen: The passage.
-            context: Its context (`auscult.encoders.reranker.contexts`).
             labelled: Whether its title and heading are read.
         """
-        about, told, *sentences = self._tokens([context, seen.label, *seen.sentences])
+        about, told, *sentences = self._tokens([seen.context, seen.label, *seen.sentences])
         read = chosen(sentences, seen.scores, self._most)
         return pair(self._marks, question, about, told if labelled else [], read)
 
@@ -162,9 +122,7 @@ class Pairs:
         return [self._kept[text] for text in texts]
 
 
-def nearer_first(
-    wrong: Sequence[tuple[Seen, str]], count: int, chance: np.random.Generator
-) -> list[tuple[Seen, str]]:
+def nearer_first(wrong: Sequence[Excerpt], count: int, chance: np.random.Generator) -> list[Excerpt]:
     """Return some wrong passages by chance, the first hits more likely: in proportion to 1 / (rank + 1)."""
     weights = 1 / (2.0 + np.arange(len(wrong)))
     taken = chance.choice(len(wrong), size=min(count, len(wrong)), replace=False, p=weights / weights.sum())

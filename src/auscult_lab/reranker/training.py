@@ -107,9 +107,8 @@ class LessonExamples:
         lesson = self._lessons[key[1]]
         labelled = bool(chance.random() >= self._settings.bare)
         asked = self._pairs.question(lesson.question)
-        right, *wrong = lesson.in_context()
-        seen = [right, *nearer_first(wrong, self._settings.wrong, chance)]
-        pairs = [self._pairs.of(asked, passage, context, labelled=labelled) for passage, context in seen]
+        seen = [lesson.right, *nearer_first(lesson.wrong, self._settings.wrong, chance)]
+        pairs = [self._pairs.of(asked, passage, labelled=labelled) for passage in seen]
         return LessonPairs(
             pairs, [place for place, number in enumerate(pairs[0].sentences) if number in lesson.answering]
         )
@@ -182,6 +181,6 @@ class RerankerObjective:
     @torch.no_grad()
     def _puts_right_first(self, lesson: Lesson) -> bool:
         asked = self._pairs.question(lesson.question)
-        rows = [self._pairs.of(asked, passage, context) for passage, context in lesson.in_context()]
+        rows = [self._pairs.of(asked, passage) for passage in (lesson.right, *lesson.wrong)]
         scores = [self._network(Padded.of(rows[at : at + _AT_ONCE]))[0] for at in range(0, len(rows), _AT_ONCE)]
         return bool(torch.cat(scores).argmax() == 0)

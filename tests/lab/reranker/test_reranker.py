@@ -13,7 +13,7 @@ from auscult.encoders import load_reranker, training_record
 from auscult.encoders.reranker import Excerpt
 from auscult_lab.general.student import begin_student
 from auscult_lab.modules.backbone import open_backbone
-from auscult_lab.reranker.lessons import Lesson, Pairs, Seen, nearer_first
+from auscult_lab.reranker.lessons import Lesson, Pairs, nearer_first
 from auscult_lab.reranker.network import RerankerNetwork
 from auscult_lab.reranker.saving import save_network
 from auscult_lab.reranker.training import MONITOR, LessonExamples, RerankerObjective, RerankerSettings
@@ -29,9 +29,9 @@ ASPECTS = {"signs": "people feel pain", "causes": "a gene causes it"}
 def lesson(disease: str, aspect: str) -> Lesson:
     """Return a question about an aspect of a disease, with passages on the other aspect and on other diseases."""
 
-    def seen(name: str, other: str) -> Seen:
+    def seen(name: str, other: str) -> Excerpt:
         sentences = (f"{name} is here", f"with {name} {ASPECTS[other]}", "and slowly")
-        return Seen(f"{name}#{other}", f"{name}.", sentences, (0.0, 0.0, 0.0))
+        return Excerpt(f"{name}.", sentences, (0.0, 0.0, 0.0), f"{name} is common")
 
     wrong = [seen(name, other) for name in DISEASES for other in ASPECTS if (name, other) != (disease, aspect)]
     return Lesson("made", f"{aspect} of {disease}", seen(disease, aspect), frozenset({1}), tuple(wrong), False)
@@ -81,34 +81,17 @@ def test_a_saved_model_reads_as_it_learned(
     reranker = load_reranker(str(tmp_path / "reranker"))
     right = marked = 0
     for each in LESSONS:
-        read = reranker.read(
-            each.question,
-            [Excerpt(seen.label, seen.sentences, seen.scores, context) for seen, context in each.in_context()],
-        )
+        read = reranker.read(each.question, [each.right, *each.wrong])
         right += max(read, key=lambda one: one.log_odds) is read[0]
         marked += max(read[0].sentences, key=read[0].sentences.__getitem__) == 1
     assert min(right, marked) >= len(LESSONS) - 1
 
 
-def test_a_first_hits_context_is_of_its_document() -> None:
-    right, *wrong = LESSONS[0].in_context()
-    other = next(context for seen, context in wrong if seen.doc_id == "gout")
-    assert {right[1], other} <= {*right[0].sentences, *LESSONS[0].wrong[0].sentences}
-    late = Lesson("made", "q", right[0], frozenset(), (*(seen for seen, _ in wrong), *(right[0],) * 4), False)
-    assert [context for _, context in late.in_context()[8:]] == ["", ""]
-
-
 def test_first_hits_are_asked_beside_more_often() -> None:
-    _, *wrong = LESSONS[0].in_context()
+    wrong = LESSONS[0].wrong
     chance = np.random.default_rng(0)
     drawn = [nearer_first(wrong, 2, chance) for _ in range(400)]
-    assert all(len({seen.passage_id for seen, _ in some}) == 2 for some in drawn)
+    assert all(some[0] is not some[1] for some in drawn)
     counts = [sum(each in some for some in drawn) for each in wrong]
     assert counts[0] > counts[-1] + 50
     assert len(nearer_first(wrong, 9, chance)) == len(wrong)
-
-
-def test_passages_of_two_collections_may_have_one_id(encoder: Path) -> None:
-    pairs = Pairs(open_backbone(str(encoder)).tokenizer.backend_tokenizer, 40)
-    one, other = (Seen("1", "", (text,), (0.0,)) for text in ("people feel pain", "a gene causes it"))
-    assert pairs.of([5], one, "").ids != pairs.of([5], other, "").ids
