@@ -22,6 +22,8 @@ from auscult.index.store import StoredPassage
 
 FIRST: Final = 8
 """How many hits are read again at most, unless a search says how many."""
+NEAR: Final = 3.0
+"""How far below the best a hit's score may be: one further below hardly ever came first after reading all again."""
 
 
 class Asked(NamedTuple):
@@ -49,6 +51,11 @@ class Asked(NamedTuple):
         for place, sentence in enumerate(stored.passage.sentences):
             near[place] += self.share_held(stored.text_of(sentence))
         return near
+
+
+def count_near(scores: FloatArray, most: int) -> int:
+    """Return how many first hits are read again of those whose scores are given, best first."""
+    return int(np.count_nonzero(scores[:most] >= scores[0] - NEAR)) if len(scores) else 0
 
 
 def read_again(reranker: Reranker, reader: GenerationReader, asked: Asked, rows: Sequence[int]) -> list[Read]:

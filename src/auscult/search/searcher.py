@@ -35,7 +35,7 @@ from auscult.search.fusion import Fusion
 from auscult.search.hits import Hit, Ranking
 from auscult.search.marks import Marker
 from auscult.search.reranking import FIRST as READ_AGAIN
-from auscult.search.reranking import Asked, read_again
+from auscult.search.reranking import Asked, count_near, read_again
 from auscult.search.subjects import AskedSubject
 from auscult.understanding import Query, QuestionParser
 from auscult.understanding.aspects import ReadsAspects
@@ -297,6 +297,8 @@ class Searcher:
         most = max(k, read_first, READ_BY_SENTENCE if is_name else 0)
         rows, scores, evidence, first = self._best(query, vector, reasons, most, options)
         first_ten = shares_of_first(scores, first)
+        if options.rerank is None:
+            read_first = count_near(scores, read_first)
         again = self._read_again(asked, rows[:read_first])
         scores[: len(again)] += np.array([each.added for each in again], scores.dtype)
         denied = np.zeros(len(rows), scores.dtype)
@@ -472,6 +474,7 @@ class Searcher:
         if not count:
             return scores
         first = np.argsort(-scores, kind="stable")[:count]
+        first = first[: count_near(scores[first], count)]
         again = self._read_again(self._asked(query, vector), rows[first])
         reranked = scores.copy()
         reranked[first] += np.array([each.added for each in again], scores.dtype)
