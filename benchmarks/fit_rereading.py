@@ -26,7 +26,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from auscult.encoders import load_model, load_reranker, model_folder, training_record
+from auscult.encoders import load_model, load_reranker, model_folder
 from auscult.encoders.folder import read_settings
 from auscult.encoders.general.persistence import set_fusion
 from auscult.encoders.reranker import Reranker
@@ -194,8 +194,7 @@ def main() -> None:
     encoder, reranker = load_model(chosen.model), load_reranker(chosen.reranker)
     gathering = Gathering(encoder, chosen.cache / Path(chosen.model).name, chosen.documents)
     found = gathered(gathering, reranker, chosen.documents)
-    learned_from = training_record(model_folder(chosen.reranker))["learned_from"]
-    assert isinstance(learned_from, dict)
+    learned_from = read_settings(model_folder(chosen.reranker))["training"]["learned_from"]
     rows, gains = [], {}
     for left, questions in found.items():
         others = fitted([each for name, each in found.items() if name != left])
