@@ -47,12 +47,6 @@ class Decoded(NamedTuple):
     remarks: tuple[str, ...] = ()
 
 
-def decoded(content: bytes, declared: str = "") -> tuple[str, str]:
-    """Return the characters of a file and its encoding, as `decode_text` does."""
-    text, encoding, _ = decode_text(content, declared)
-    return text, encoding
-
-
 def decode_text(content: bytes, declared: str = "") -> Decoded:
     """Decode the bytes of a file.
 

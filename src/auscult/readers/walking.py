@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from auscult.errors import CorpusMissingError
 from auscult.files.limits import limits
 from auscult.files.reading import GZIP
-from auscult.readers.archives import Found, gunzipped, is_shown, is_tar, plain, untarred, unzipped, within
+from auscult.readers.archives import Found, gunzipped, is_shown, is_tar, plain, refuse, untarred, unzipped, within
 from auscult.readers.contract import UnreadableError
 from auscult.readers.ignoring import Ignoring
 
@@ -152,7 +152,7 @@ def _unpacked(name: str, path: Path, root: int, folder: Path | None, through: bo
     try:
         head = _head(path, folder, through)
     except UnreadableError as problem:
-        yield Found(name, root, partial(_raise, problem), problem)
+        yield refuse(name, root, problem)
         return
     if head is None:
         # A link to a folder inside the same folder: its files are found under their own names.
@@ -214,7 +214,3 @@ def _gunzipped(path: Path) -> bytes:
 def _unreadable(error: OSError) -> UnreadableError:
     told = error.strerror or type(error).__name__
     return UnreadableError("unreadable file", "a file that can be read", f"'{told}'", "correct its permissions")
-
-
-def _raise(problem: UnreadableError) -> bytes:
-    raise problem

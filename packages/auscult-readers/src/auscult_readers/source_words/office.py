@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any, Final
 
-from auscult.readers.archives import Package, names_in
+from auscult.readers.archives import names_in
 from auscult.readers.contract import DraftDocument
+from auscult_readers.package import Package
 from auscult_readers.source_words.part import (
     HIDDEN,
     SHOWN_OTHERWISE,
