@@ -60,7 +60,7 @@ def plain(name: str) -> str:
     return "".join(each if each.isprintable() else "_" for each in held)
 
 
-def unzipped(name: str, path: Path, root: int) -> list[Found]:
+def list_zip(name: str, path: Path, root: int) -> list[Found]:
     """Return the files in a zip archive, sorted by name; none for an office file.
 
     Args:
@@ -72,11 +72,11 @@ def unzipped(name: str, path: Path, root: int) -> list[Found]:
         archive = zipfile.ZipFile(path)
     except _NO_ZIP:
         # The reader of an office file reports that it is broken.
-        return [refuse(name, root, _broken("zip archive"))] if name.lower().endswith(".zip") else []
+        return [refuse(name, root, _damage_error("zip archive"))] if name.lower().endswith(".zip") else []
     return list(_Unpacking(root).list_zip(name, archive, lambda: archive))
 
 
-def untarred(name: str, path: Path, root: int) -> Iterator[Found]:
+def list_tar(name: str, path: Path, root: int) -> Iterator[Found]:
     """Yield the files in a tar archive, sorted by name. Of files with one name, the last is used.
 
     Args:
@@ -97,7 +97,7 @@ def _opened_tar(path: Path, size: int, _: int) -> tarfile.TarFile:
     """Return an archive, cached by path, size and time of change. Only the last one stays in memory."""
     with path.open("rb") as probe:
         is_packed = probe.read(len(GZIP)) == GZIP
-    return tarfile.open(fileobj=io.BytesIO(gunzipped(path, size)) if is_packed else path.open("rb"), mode="r:")
+    return tarfile.open(fileobj=io.BytesIO(unpack_gzip(path, size)) if is_packed else path.open("rb"), mode="r:")
 
 
 def members_of(name: str, content: bytes) -> list[Found]:
@@ -193,7 +193,7 @@ class _Unpacking:
         if _OFFICE & {member.filename for member in members}:
             return
         self._left -= sum(member.file_size for member in members)
-        if problem := self._too_much(len(members)):
+        if problem := self._size_error(len(members)):
             yield refuse(name, self._root, problem)
             return
         for member in members:
@@ -210,12 +210,12 @@ class _Unpacking:
             for number, member in enumerate(opened(), start=1):
                 self._left -= member.size
                 members[member.name] = member
-                if problem := self._too_much(number):
+                if problem := self._size_error(number):
                     break
         except UnreadableError as error:
             problem = error
         except (tarfile.TarError, OSError, EOFError, ValueError) as error:
-            problem = _broken("tar archive", error)
+            problem = _damage_error("tar archive", error)
         if problem:
             yield refuse(name, self._root, problem)
             return
@@ -225,7 +225,7 @@ class _Unpacking:
                 continue
             problem = None
             if place.is_absolute() or ".." in place.parts:
-                problem = _leads_out()
+                problem = _path_error()
             elif not member.isreg():
                 problem = UnreadableError("link in an archive", "files", "a link or a device", "pack the file itself")
             yield from self._list_member(f"{name}/{place}", problem, partial(_tar_member, opened, member), nested)
@@ -254,11 +254,11 @@ class _Unpacking:
             except UnreadableError as error:
                 yield refuse(name, self._root, error)
             except _NO_ZIP:
-                yield refuse(name, self._root, _broken("zip archive"))
+                yield refuse(name, self._root, _damage_error("zip archive"))
             else:
                 yield from self.list_zip(name, archive, inside, nested=True)
 
-    def _too_much(self, members: int) -> UnreadableError | None:
+    def _size_error(self, members: int) -> UnreadableError | None:
         """Return the error for an archive with too many bytes or members; None if it may be unpacked."""
         most = limits()
         if self._left < 0:
@@ -275,7 +275,7 @@ def _is_listed(place: PurePosixPath) -> bool:
     return all(is_shown(part) for part in place.parts if part != "..")
 
 
-def _leads_out() -> UnreadableError:
+def _path_error() -> UnreadableError:
     expected = "names inside the archive"
     return UnreadableError("path traversal", expected, "one that leads out of it", "do not trust this archive")
 
@@ -283,7 +283,7 @@ def _leads_out() -> UnreadableError:
 def problem_of_member(member: zipfile.ZipInfo, path: PurePosixPath) -> UnreadableError | None:
     """Return the error because of which a member must not be read; None if it may be read."""
     if path.is_absolute() or ".." in path.parts or member.filename[1:2] == ":":
-        return _leads_out()
+        return _path_error()
     if stat.S_ISLNK(member.external_attr >> 16):
         return UnreadableError("link in an archive", "files", "a link", "pack the file itself")
     if member.flag_bits & _ENCRYPTED:
@@ -314,7 +314,7 @@ def check_ratio(size: int, packed: int) -> None:
         raise UnreadableError("zip bomb", f"at most {most} times as many bytes unpacked as packed", "more", remedy)
 
 
-def within(content: bytes) -> bytes:
+def check_size(content: bytes) -> bytes:
     """Return the bytes of a file unchanged if they are within the size limit.
 
     Raises:
@@ -327,7 +327,7 @@ def within(content: bytes) -> bytes:
     return content
 
 
-def gunzipped(source: Path | io.BytesIO, packed: int) -> bytes:
+def unpack_gzip(source: Path | io.BytesIO, packed: int) -> bytes:
     """Unpack a gzip file.
 
     Args:
@@ -342,14 +342,14 @@ def gunzipped(source: Path | io.BytesIO, packed: int) -> bytes:
             # A zip bomb is unpacked only until the ratio shows that it is one.
             content = opened.read(min(limits().source + 1, max(_SMALL, limits().ratio * packed) + 1))
     except (OSError, EOFError, zlib.error) as error:
-        raise _broken("gzip file", error) from error
+        raise _damage_error("gzip file", error) from error
     check_ratio(len(content), packed)
-    return within(content)
+    return check_size(content)
 
 
 def _gunzipped_member(content: Callable[[], bytes]) -> bytes:
     packed = content()
-    return gunzipped(io.BytesIO(packed), len(packed)) if packed.startswith(GZIP) else packed
+    return unpack_gzip(io.BytesIO(packed), len(packed)) if packed.startswith(GZIP) else packed
 
 
 def _tar_of(content: Callable[[], bytes]) -> tarfile.TarFile:
@@ -364,20 +364,20 @@ def read_member(archive: Callable[[], zipfile.ZipFile], member: zipfile.ZipInfo)
     """
     try:
         with archive().open(member) as opened:
-            return within(opened.read(limits().source + 1))
+            return check_size(opened.read(limits().source + 1))
     except (OSError, EOFError, ValueError, zlib.error, zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
-        raise _broken("member of an archive", error) from error
+        raise _damage_error("member of an archive", error) from error
 
 
 def _tar_member(archive: Callable[[], tarfile.TarFile], member: tarfile.TarInfo) -> bytes:
     try:
         opened = archive().extractfile(member)
-        return within(opened.read(limits().source + 1)) if opened else b""
+        return check_size(opened.read(limits().source + 1)) if opened else b""
     except (tarfile.TarError, OSError, EOFError, ValueError) as error:
-        raise _broken("member of an archive", error) from error
+        raise _damage_error("member of an archive", error) from error
 
 
-def _broken(what: str, error: Exception | None = None) -> UnreadableError:
+def _damage_error(what: str, error: Exception | None = None) -> UnreadableError:
     got = f"a damaged one ({type(error).__name__})" if error else "a damaged one"
     return UnreadableError("broken archive", f"a whole {what}", got, "fetch it again")
 

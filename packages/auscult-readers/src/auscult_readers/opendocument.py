@@ -13,7 +13,8 @@ from typing import Final
 
 from auscult.readers.contract import DraftDocument, SourceFile
 from auscult.readers.dates import iso_date
-from auscult.readers.flow import Facts, Flow, draft_of
+from auscult.readers.drafting import Facts, draft_of
+from auscult.readers.flow import Flow
 from auscult.readers.tables import CELLS, has_header_row
 from auscult.readers.tree import NEVER_SHOWN, Element, Role, descend, written
 from auscult.readers.typesetting import Typesetter

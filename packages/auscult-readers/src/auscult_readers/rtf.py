@@ -18,7 +18,8 @@ from striprtf.striprtf import charset_map, destinations, specialchars
 
 from auscult.readers.contract import DraftDocument, SourceFile
 from auscult.readers.dates import iso_date
-from auscult.readers.flow import Facts, Flow, draft_of, has_words
+from auscult.readers.drafting import Facts, draft_of
+from auscult.readers.flow import Flow, has_words
 from auscult.readers.html.reader import role_of
 from auscult.readers.signs import BOXES, is_sign_font, shown
 from auscult.readers.tree import Element, Piece, Role, written

@@ -14,7 +14,8 @@ from typing import Final
 from auscult.readers.archives import names_in
 from auscult.readers.contract import DraftDocument, SourceFile
 from auscult.readers.dates import iso_date
-from auscult.readers.flow import Facts, Flow, draft_of
+from auscult.readers.drafting import Facts, draft_of
+from auscult.readers.flow import Flow
 from auscult.readers.html.reader import role_of
 from auscult.readers.tables import has_header_row
 from auscult.readers.tree import Element, written

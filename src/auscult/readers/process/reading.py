@@ -82,11 +82,11 @@ class Reading:
         with ThreadPoolExecutor(len(self._all)) as threads:
             try:
                 for number, found in enumerate(files, self._next):
-                    under_way.append(threads.submit(self._one, number, found, known))
+                    under_way.append(threads.submit(self._read_in_turn, number, found, known))
                     if len(under_way) >= _AHEAD * len(self._all):
-                        yield self._taken(under_way.popleft())
+                        yield self._take(under_way.popleft())
                 while under_way:
-                    yield self._taken(under_way.popleft())
+                    yield self._take(under_way.popleft())
             except BaseException:
                 with self._turn:
                     self._stopped = True
@@ -106,24 +106,24 @@ class Reading:
         for process in self._all:
             process.close()
 
-    def _taken(self, future: Future[FileRead]) -> FileRead:
+    def _take(self, future: Future[FileRead]) -> FileRead:
         read = future.result()
         with self._turn:
-            self._held -= _size(read)
+            self._held -= _count_characters(read)
             self._next += 1
             self._turn.notify_all()
         return read
 
-    def _one(self, number: int, file: Found, known: Callable[[Found, str], bool]) -> FileRead:
+    def _read_in_turn(self, number: int, file: Found, known: Callable[[Found, str], bool]) -> FileRead:
         # Files are read ahead while few characters wait. The file that is taken next is always read.
         with self._turn:
             self._turn.wait_for(lambda: self._stopped or self._held <= limits().document or number == self._next)
-        read = self._read(file, known)
+        read = self._read_file(file, known)
         with self._turn:
-            self._held += _size(read)
+            self._held += _count_characters(read)
         return read
 
-    def _read(self, place: Found, known: Callable[[Found, str], bool]) -> FileRead:
+    def _read_file(self, place: Found, known: Callable[[Found, str], bool]) -> FileRead:
         digest = ""
         try:
             content = place.content()
@@ -145,6 +145,6 @@ class Reading:
             return FileRead(place, digest, [], problem)
 
 
-def _size(read: FileRead) -> int:
+def _count_characters(read: FileRead) -> int:
     """Return the number of characters in a file's drafts."""
     return sum(len(draft.text) for _, draft in read.drafts)

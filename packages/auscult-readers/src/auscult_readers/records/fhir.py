@@ -19,7 +19,7 @@ from typing import Any, Final, NoReturn
 from auscult.files.json_text import nested_more_than
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.decoding import decode_text
-from auscult.readers.flow import Facts
+from auscult.readers.drafting import Facts
 from auscult.readers.html.cleaning import Care
 from auscult.readers.html.reader import read_page
 from auscult_readers.records.attachments import read_attachment

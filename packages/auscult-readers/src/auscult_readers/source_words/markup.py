@@ -65,10 +65,6 @@ def _reason_in_page(looks: Looks, element: Any) -> str | None:
     return AROUND if name in ("nav", "search") else ""
 
 
-def _rules(root: Any) -> Rules:
-    return Rules(partial(_reason_in_page, Looks(root)), lambda name: name.lower() in _PARTING)
-
-
 def words_of_page(content: bytes) -> Iterator[DraftDocument]:
     """Yield the words of a web page, and of pages within it, and what is under each heading.
 
@@ -83,7 +79,8 @@ def words_of_page(content: bytes) -> Iterator[DraftDocument]:
     root = _page_tree(source)
     if root is not None:
         write_out(root)
-        add_tree(words, root, _rules(root))
+        rules = Rules(partial(_reason_in_page, Looks(root)), lambda name: name.lower() in _PARTING)
+        add_tree(words, root, rules)
     words.excuse(_around(content), AROUND)
     yield words.draft("page")
     if root is not None:
