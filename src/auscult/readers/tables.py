@@ -23,7 +23,8 @@ Part = TypeVar("Part")
 BETWEEN: Final = " | "
 _BEHIND_LABEL: Final = ": "
 # A header is repeated with each row, so a long one would make the text many times longer than the table.
-_LONGEST_LABEL: Final = 80
+LONGEST_LABEL: Final = 80
+"""Characters of the heading of a column, at most."""
 
 
 def readable_rows(
@@ -46,7 +47,7 @@ def readable_rows(
         line, so that its heading is not lost.
     """
     labels = [" ".join(label.split()) for label in header or ()]
-    usable = all(len(label) <= _LONGEST_LABEL for label in labels)
+    usable = all(len(label) <= LONGEST_LABEL for label in labels)
     lines = [line for row in rows if (line := _write_row(labels if usable else (), row, written))]
     if any(labels):
         # Columns that have a cell with words, or one that extends into them from the left.
@@ -127,21 +128,6 @@ _LONGEST_REPEATED: Final = 80
 _WIDEST: Final = 40
 _TALLEST: Final = 1000
 _LONGEST_CELL: Final = 1000
-
-
-def has_header_row(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the first row of a table without marked headers is one: only this row has no numbers.
-
-    Args:
-        rows: Texts of the cells of each row.
-    """
-    first, *others = rows
-    if len(first) < 2 or not all(0 < len(text) <= _LONGEST_LABEL for text in first):
-        return False
-    columns = zip(*others, strict=False)
-    return not any(map(str.isdigit, "".join(first))) and any(
-        all(text[:1].isdigit() for text in each) for each in columns
-    )
 
 
 Pieces = Callable[[Element, bool], list[Piece]]

@@ -152,15 +152,16 @@ def _labelled(
             continue
         words = words_of(value, look, depth)
         if words:
-            label = (
-                ""
-                if depth and (key in _NAMES or key.startswith(("value", "content")))
-                else plain_of(_OF_TYPE.sub("", key))
-            )
+            label = "" if depth and (key in _NAMES or key.startswith(("value", "content"))) else _label_of(key)
             yield label, words, _is_written(value)
 
 
 @lru_cache(maxsize=1024)
+def _label_of(key: str) -> str:
+    """Return the words of the name of a field, without its type."""
+    return plain_of(_OF_TYPE.sub("", key))
+
+
 def _is_written(value: Any) -> bool:
     """Whether a person wrote a part of a value: it has several words and no code beside them."""
     if isinstance(value, str):
