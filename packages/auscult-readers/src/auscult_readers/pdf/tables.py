@@ -33,8 +33,12 @@ from auscult_readers.pdf.table_lines import (
 )
 from auscult_readers.pdf.words import Piece
 
-# In sizes of the font.
+# Distances are in sizes of the font.
+# A larger gap in a column divides cells; a smaller one, lines of one cell.
 _GAP: Final = 0.5
+# A larger gap between two rows ends a table.
+_FARTHEST_ROW: Final = 2.5
+# Pieces of one column begin, end or are centred at most so far apart.
 _ALIGNED: Final = 1.0
 _WIDEST_STEP: Final = 1.8
 _STEPS_APART: Final = 0.2
@@ -75,7 +79,7 @@ def _table_end(rows: Sequence[list[Piece]], at: int) -> int:
         row, before = rows[end], rows[end - 1]
         gap = min(piece.top for piece in row) - max(piece.bottom for piece in before)
         above, below = rows[max(at, end - _LOOK_BACK) : end], rows[end + 1 : end + 2]
-        if gap > 2.5 * row[0].size or not (_is_beside(row, before) or _in_columns(row, above, below)):
+        if gap > _FARTHEST_ROW * row[0].size or not (_is_beside(row, before) or _in_columns(row, above, below)):
             break
         full += len(row) > 1
         end += 1
