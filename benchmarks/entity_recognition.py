@@ -26,10 +26,14 @@ from typing import Any
 import spacy
 
 from auscult.concepts import KnowledgeBase
+from auscult.concepts.context import CONTEXTS, find_contexts
 from auscult.concepts.opening import open_knowledge_base
-from auscult.concepts.recognition import (
-    CONTEXTS,
-    ContextFilter,
+from auscult.documents import Document
+from auscult.files.writing import write_json
+from auscult.provenance import stamp
+from auscult_lab.corpora.note_labels import NO_LABELS, NoteLabeller
+from auscult_lab.corpora.opening import open_corpus
+from auscult_lab.recognition import (
     DictionaryRecognizer,
     Entity,
     EntityRecognizer,
@@ -37,11 +41,6 @@ from auscult.concepts.recognition import (
     SpacyRecognizer,
     read_entities,
 )
-from auscult.documents import Document
-from auscult.files.writing import write_json
-from auscult.provenance import stamp
-from auscult_lab.corpora.note_labels import NO_LABELS, NoteLabeller
-from auscult_lab.corpora.opening import open_corpus
 
 HERE = Path(__file__).resolve().parent
 RESULT = HERE / "results" / "entity_recognition.json"
@@ -104,14 +103,14 @@ def shares(entities: Sequence[Entity]) -> dict[str, float]:
     }
 
 
-def gold(context: ContextFilter) -> dict[str, Any]:
+def gold() -> dict[str, Any]:
     """Return the share of gold sentences with exactly right contexts, and precision and recall of each context."""
     with GOLD.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))
     pairs = []
     for row in rows:
         at = row["sentence"].index(row["entity"])
-        found = context.mark(row["sentence"], [Entity(at, at + len(row["entity"]), row["entity"])])[0].contexts
+        (found,) = find_contexts(row["sentence"], [(at, at + len(row["entity"]))])
         pairs.append((set(found), set(row["flags"].split(",")) - {"-"}))
     parts = {
         row["part"]: [f == w for (f, w), r in zip(pairs, rows, strict=True) if r["part"] == row["part"]] for row in rows
@@ -135,11 +134,11 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     texts = [document.text for document in documents]
     sample = random.Random(0).sample(texts, min(arguments.sample, len(texts)))
     knowledge = open_knowledge_base()
-    dictionary, context = DictionaryRecognizer(knowledge), ContextFilter()
-    rows = [row for document in documents for row in read_entities(document, dictionary, context)]
+    dictionary = DictionaryRecognizer(knowledge)
+    rows = [row for document in documents for row in read_entities(document, dictionary)]
     entities = [entity for row in rows for entity in row]
-    whole = seconds(lambda: [read_entities(d, dictionary, context) for d in documents], arguments.repeats)
-    bare = seconds(lambda: [read_entities(d, dictionary, None) for d in documents], arguments.repeats)
+    whole = seconds(lambda: [read_entities(d, dictionary) for d in documents], arguments.repeats)
+    bare = seconds(lambda: [read_entities(d, dictionary, with_contexts=False) for d in documents], arguments.repeats)
     labeller = NoteLabeller(dictionary)
     labelled = [any(e.mentioned for e in found) for document in documents for found in labeller.entities(document)]
     return {
@@ -160,7 +159,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         "mentions": len(entities),
         "passages_with_label": sum(labelled),
         "context_shares": shares(entities),
-        "context_gold": gold(context),
+        "context_gold": gold(),
         "versions": {name: version(name) for name in ("ahocorasick_rs", "spacy")},
         **stamp(),
     }

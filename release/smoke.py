@@ -163,7 +163,7 @@ def ner(_: Path) -> None:
     """Find names by a pipeline of spaCy."""
     import spacy
 
-    from auscult.concepts.recognition import SpacyRecognizer
+    from auscult_lab.recognition import SpacyRecognizer
 
     pipeline = spacy.blank("en")
     ruler: Any = pipeline.add_pipe("entity_ruler")
@@ -204,7 +204,7 @@ def ray(folder: Path) -> None:
 
 def gliner(_: Path) -> None:
     """Import the models' library, whose weights are not in it."""
-    from auscult.concepts.recognition import GlinerRecognizer
+    from auscult_lab.recognition import GlinerRecognizer
 
     models = import_module("gliner")
     expect(callable(models.GLiNER.from_pretrained) and callable(GlinerRecognizer), True)

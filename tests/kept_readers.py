@@ -12,7 +12,7 @@ from auscult.readers.process import worker
 from auscult.readers.process.reading import Reading
 from auscult.readers.process.worker import ReadingProcess
 
-_start = ReadingProcess._started
+_start = ReadingProcess._start
 # Processes that wait, by the settings they were started with.
 _idle: dict[Any, list[subprocess.Popen[bytes]]] = {}
 # The settings that each process was started with, by its number.
@@ -21,7 +21,7 @@ _settings: dict[int, Any] = {}
 
 def keep_readers(patched: pytest.MonkeyPatch) -> None:
     """Let a process that has read all files of a test wait for those of the next one, as within one command."""
-    patched.setattr(ReadingProcess, "_started", _started)
+    patched.setattr(ReadingProcess, "_start", _start_or_keep)
     patched.setattr(Reading, "close", _close)
 
 
@@ -32,7 +32,7 @@ def end_readers() -> None:
     _idle.clear()
 
 
-def _started(self: ReadingProcess) -> subprocess.Popen[bytes]:
+def _start_or_keep(self: ReadingProcess) -> subprocess.Popen[bytes]:
     if self._process is not None:
         return self._process
     settings = (os.getpid(), repr(self._columns), repr(self._readers), worker.limits(), repr(worker._environment()))

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from auscult.concepts import Concept, KnowledgeBase
-from auscult.concepts.recognition.opening import DictionaryRecognizer
 from auscult.ingest.corpus import Corpus
 from auscult.ingest.files import FilesCorpus
 from auscult.ingest.rows import CsvCorpus, JsonlCorpus
@@ -35,6 +34,7 @@ from auscult_lab.corpora.notes import MimicCorpus
 from auscult_lab.corpora.opening import open_corpus
 from auscult_lab.corpora.questions import BioasqCorpus, ConsumerQuestionsCorpus
 from auscult_lab.corpora.wikisection import WikiSectionCorpus
+from auscult_lab.recognition.opening import DictionaryRecognizer
 from places import DATA
 from small_medquad import write_medquad
 from user_data import write_beir

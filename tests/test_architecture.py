@@ -108,8 +108,8 @@ def test_importing_auscult_prints_and_leaves_nothing() -> None:
 # Extra -> packages of it that are missing, and what is asked for then.
 WITHOUT = {
     "lab": (["torch"], "from auscult.encoders import load_model; load_model('.')"),
-    "ner": (["spacy"], "from auscult.concepts.recognition import SpacyRecognizer; SpacyRecognizer('x')"),
-    "gliner": (["gliner"], "from auscult.concepts.recognition import GlinerRecognizer; GlinerRecognizer('x')"),
+    "ner": (["spacy"], "from auscult_lab.recognition import SpacyRecognizer; SpacyRecognizer('x')"),
+    "gliner": (["gliner"], "from auscult_lab.recognition import GlinerRecognizer; GlinerRecognizer('x')"),
     "serve": (
         ["httptools"],
         "from pathlib import Path; import auscult.service.serving as s; "

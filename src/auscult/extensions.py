@@ -9,6 +9,7 @@
 | `auscult.deidentifiers` | the name in `--read deidentify=NAME` | see `readers.deidentify.open_deidentifier` |
 | `auscult.tasks` | `check-sources`, `draw-pages` or `rewrite` | see `readers.elsewhere` |
 | `auscult.tasks` | `encode-in-bulk` or `write-files` | see `ingest.elsewhere` |
+| `auscult.tasks` | `recognise-names` | a class as `auscult_lab.recognition.spacy_pipeline.SpacyRecognizer` |
 | `auscult.servers` | the scheme of its addresses | an object with the protocol `engines.contract.IndexServer` |
 | `auscult.engines` | the scheme of its addresses | a class with the protocol `engines.contract.Engine` |
 

@@ -12,7 +12,6 @@ import typer
 from rich.console import Console
 
 from auscult.concepts.opening import ACCEPTED, DEFAULT, open_knowledge_base
-from auscult.concepts.recognition.opening import DictionaryRecognizer
 from auscult.errors import DataError
 from auscult.files.writing import check_file, file_name
 from auscult.search.hits import Ranking
@@ -23,6 +22,7 @@ from auscult_lab.evaluation.measures import measure
 from auscult_lab.evaluation.records import EvaluationRecord, evaluation_records, read_records
 from auscult_lab.evaluation.task import Task, build_task
 from auscult_lab.evaluation.trec import read_run
+from auscult_lab.recognition.opening import DictionaryRecognizer
 from study.errors.classes import find_errors, write_errors
 from study.errors.traits import MAX_TOKENS, TraitFinder, find_traits, trait_table, write_traits
 

@@ -26,13 +26,13 @@ from typing import Literal, get_args
 
 from auscult.concepts.aspects import normalise_heading
 from auscult.concepts.knowledge_base import KnowledgeBase
-from auscult.concepts.recognition.labelling import placeholders
 from auscult.documents import Document, Passage
 from auscult.files.writing import whole_or_nothing
 from auscult.understanding import Query
 from auscult_lab.corpora.note_labels import NoteLabeller, PassageEntity, note_aspects
 from auscult_lab.evaluation.tables import TextTable
 from auscult_lab.evaluation.task import Task
+from auscult_lab.recognition.labelling import placeholders
 from study.errors.classes import RankingError, classify_aspects
 
 Trait = Literal[

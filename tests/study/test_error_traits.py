@@ -9,7 +9,6 @@ import pytest
 
 from auscult.concepts.concept import Concept
 from auscult.concepts.knowledge_base import KnowledgeBase
-from auscult.concepts.recognition.opening import DictionaryRecognizer
 from auscult.documents import Section, build_document
 from auscult.ingest.corpus import Judgement
 from auscult.search.hits import Ranking
@@ -17,6 +16,7 @@ from auscult.understanding import Query
 from auscult_lab.corpora.note_labels import NoteLabeller
 from auscult_lab.evaluation.breakdown import read_passages
 from auscult_lab.evaluation.task import Task
+from auscult_lab.recognition.opening import DictionaryRecognizer
 from study.errors.classes import find_errors
 from study.errors.traits import TRAITS, TraitFinder, find_traits, trait_table, write_traits
 

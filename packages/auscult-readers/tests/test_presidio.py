@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from auscult.documents.note_headings import note_sections
 from auscult.readers.contract import DraftDocument
 from auscult.readers.deidentify import deidentified, open_deidentifier
 from auscult_readers.presidio import PresidioDeidentifier
+from needs import Needs
 
 NOTE = """Patient: Anna Maria Weber-Schulz
 DOB: 12.03.1961   MRN: 0034512-7
@@ -50,3 +53,14 @@ def test_presidio_is_opened_by_its_name(presidio: PresidioDeidentifier) -> None:
     opened = open_deidentifier("presidio")
     assert isinstance(opened, PresidioDeidentifier)
     assert opened.name == presidio.name == "presidio"
+
+
+def test_persons_of_a_spacy_pipeline_are_found(tmp_path: Path, needs: Needs) -> None:
+    needs.package("spacy")
+    import spacy
+
+    pipeline = spacy.blank("en")
+    pipeline.add_pipe("entity_ruler").add_patterns([{"label": "PERSON", "pattern": "Okafor"}])
+    pipeline.to_disk(tmp_path / "pipeline")
+    opened = open_deidentifier(f"presidio:{tmp_path / 'pipeline'}")
+    assert next(opened.find("She saw Okafor about gout.")) == (8, 14, "<NAME>")

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path, PurePosixPath
+from typing import Any, TypeVar
 
 from auscult.files.limits import VARIABLE, limits
 from auscult.files.reading import GZIP
@@ -20,6 +21,8 @@ from auscult.readers.contract import UnreadableError
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 """First bytes of office files from before 2007 and of Outlook messages (OLE containers)."""
 _ENCRYPTED = 0x1
+# Errors of the library for a file that is no zip archive.
+_NO_ZIP = (OSError, zipfile.BadZipFile, ValueError, NotImplementedError)
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 #: Members with fewer unpacked bytes are no zip bombs, whatever their compression ratio is.
 _SMALL = 1_000_000
@@ -57,33 +60,7 @@ def plain(name: str) -> str:
     return "".join(each if each.isprintable() else "_" for each in held)
 
 
-@dataclass(slots=True)
-class _Unpacking:
-    """State that an archive shares with the archives in it.
-
-    Attributes:
-        left: Bytes that all members together may still have.
-        inner: Name of the inner archive that was opened last, and the open archive. Only one is in memory.
-    """
-
-    left: int
-    inner: tuple[str, zipfile.ZipFile | tarfile.TarFile] | None = None
-
-    def zip(self, name: str, content: Callable[[], bytes]) -> zipfile.ZipFile:
-        if self.inner is None or self.inner[0] != name or not isinstance(self.inner[1], zipfile.ZipFile):
-            self.inner = (name, opened := zipfile.ZipFile(io.BytesIO(content())))
-            return opened
-        return self.inner[1]
-
-    def tar(self, name: str, content: Callable[[], bytes]) -> tarfile.TarFile:
-        if self.inner is None or self.inner[0] != name or not isinstance(self.inner[1], tarfile.TarFile):
-            held = io.BytesIO(_gunzipped_member(content))
-            self.inner = (name, opened := tarfile.open(fileobj=held, mode="r:"))  # noqa: SIM115 - kept open
-            return opened
-        return self.inner[1]
-
-
-def unzipped(name: str, path: Path, root: int) -> list[Found]:
+def list_zip(name: str, path: Path, root: int) -> list[Found]:
     """Return the files in a zip archive, sorted by name; none for an office file.
 
     Args:
@@ -93,10 +70,34 @@ def unzipped(name: str, path: Path, root: int) -> list[Found]:
     """
     try:
         archive = zipfile.ZipFile(path)
-    except (OSError, zipfile.BadZipFile, ValueError, NotImplementedError):
+    except _NO_ZIP:
         # The reader of an office file reports that it is broken.
-        return [_broken_archive(name, root)] if name.lower().endswith(".zip") else []
-    return list(_listed(name, archive, root, _Unpacking(limits().archive), lambda: archive, nested=False))
+        return [refuse(name, root, _damage_error("zip archive"))] if name.lower().endswith(".zip") else []
+    return list(_Unpacking(root).list_zip(name, archive, lambda: archive))
+
+
+def list_tar(name: str, path: Path, root: int) -> Iterator[Found]:
+    """Yield the files in a tar archive, sorted by name. Of files with one name, the last is used.
+
+    Args:
+        name: Name of the archive.
+        path: Path of the archive.
+        root: `Found.root` of the files.
+    """
+
+    def opened() -> tarfile.TarFile:
+        status = path.stat()
+        return _opened_tar(path, status.st_size, status.st_mtime_ns)
+
+    return _Unpacking(root).list_tar(name, opened)
+
+
+@lru_cache(maxsize=1)
+def _opened_tar(path: Path, size: int, _: int) -> tarfile.TarFile:
+    """Return an archive, cached by path, size and time of change. Only the last one stays in memory."""
+    with path.open("rb") as probe:
+        is_packed = probe.read(len(GZIP)) == GZIP
+    return tarfile.open(fileobj=io.BytesIO(unpack_gzip(path, size)) if is_packed else path.open("rb"), mode="r:")
 
 
 def members_of(name: str, content: bytes) -> list[Found]:
@@ -106,18 +107,18 @@ def members_of(name: str, content: bytes) -> list[Found]:
         name: Name of the file.
         content: Bytes of the file.
     """
+    unpacking = _Unpacking(root=0)
     if is_tar(name, content[:262]):
-        unpacking = _Unpacking(limits().archive)
-        return list(_tarred(name, partial(unpacking.tar, name, lambda: content), 0, unpacking, nested=False))
+        return list(unpacking.list_tar(name, partial(unpacking.open_inner, name, partial(_tar_of, lambda: content))))
     if content.startswith(GZIP):
         return [Found(name.removesuffix(".gz"), 0, partial(_gunzipped_member, lambda: content))]
     if not content.startswith(b"PK\x03\x04"):
         return []
     try:
         archive = zipfile.ZipFile(io.BytesIO(content))
-    except (OSError, zipfile.BadZipFile, ValueError, NotImplementedError):
+    except _NO_ZIP:
         return []
-    return list(_listed(name, archive, 0, _Unpacking(limits().archive), lambda: archive, nested=False))
+    return list(unpacking.list_zip(name, archive, lambda: archive))
 
 
 def names_in(content: bytes) -> frozenset[str]:
@@ -128,17 +129,6 @@ def names_in(content: bytes) -> frozenset[str]:
         return frozenset(zipfile.ZipFile(io.BytesIO(content)).namelist())
     except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError, EOFError):
         return frozenset()
-
-
-def media_type_in(content: bytes) -> str:
-    """Return the media type in the member "mimetype" of an OpenDocument file or book; "" for any other file."""
-    if "mimetype" not in names_in(content):
-        return ""
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)).open("mimetype") as opened:
-            return opened.read(100).decode("ascii", "replace").strip()
-    except (OSError, EOFError, ValueError, zlib.error, zipfile.BadZipFile, RuntimeError, NotImplementedError):
-        return ""
 
 
 def streams_in(content: bytes) -> frozenset[str]:
@@ -154,98 +144,6 @@ def streams_in(content: bytes) -> frozenset[str]:
         return frozenset()
 
 
-class Package:
-    """A zip archive of parts, as office programs write them, in memory.
-
-    Args:
-        content: Bytes of the archive.
-        kind: Kind of file, for errors ("an OpenDocument file").
-
-    Raises:
-        UnreadableError: The archive is broken or has too many parts.
-    """
-
-    def __init__(self, content: bytes, kind: str) -> None:
-        self._kind = kind
-        try:
-            self._archive = zipfile.ZipFile(io.BytesIO(content))
-        except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError, EOFError) as error:
-            raise self.broken(f"what cannot be unpacked ({type(error).__name__})") from error
-        self._members = {member.filename: member for member in self._archive.infolist()}
-        if len(self._members) > limits().members:
-            remedy = f"leave it out, or raise the limit ({VARIABLE}='members={limits().members * 10}')"
-            got = f"one of {len(self._members):,}"
-            raise UnreadableError("too many members", f"{kind} of at most {limits().members:,} parts", got, remedy)
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._members
-
-    def read(self, name: str) -> bytes:
-        """Return the bytes of a part; empty if there is no part of that name.
-
-        Raises:
-            UnreadableError: The part is broken, encrypted, too large or a zip bomb.
-        """
-        if name not in self._members:
-            return b""
-        member = self._members[name]
-        if problem := _problem(member, PurePosixPath(name)):
-            raise problem
-        return _member(lambda: self._archive, member)
-
-    def check(self) -> None:
-        """Check the stated sizes of all parts before a library unpacks them.
-
-        Raises:
-            UnreadableError: A part is encrypted or a zip bomb, or the parts together are too large.
-        """
-        for name, member in self._members.items():
-            if problem := _problem(member, PurePosixPath(name)):
-                raise problem
-        if (size := sum(member.file_size for member in self._members.values())) > limits().source:
-            remedy = f"leave it out, or raise the limit ({VARIABLE}='source={limits().source * 10}')"
-            expected = f"{self._kind} of at most {limits().source:,} bytes, unpacked"
-            raise UnreadableError("too large", expected, f"one of {size:,}", remedy)
-
-    def broken(self, got: str) -> UnreadableError:
-        """Return the error for a broken package."""
-        return UnreadableError("broken file", f"a whole file ({self._kind})", got, "fetch it again, or save it again")
-
-
-def _listed(
-    name: str,
-    archive: zipfile.ZipFile,
-    root: int,
-    unpacking: _Unpacking,
-    again: Callable[[], zipfile.ZipFile],
-    *,
-    nested: bool,
-) -> Iterator[Found]:
-    """Yield the members of an archive; `again` opens it when one of them is read."""
-    members = sorted(archive.infolist(), key=lambda member: member.filename)
-    if _OFFICE & {member.filename for member in members}:
-        return
-    unpacking.left -= sum(member.file_size for member in members)
-    if problem := _too_much(unpacking.left, len(members)):
-        yield Found(name, root, partial(_raise, problem), problem)
-        return
-    for member in members:
-        yield from _found(name, member, root, unpacking, again, nested=nested)
-
-
-def _too_much(left: int, members: int) -> UnreadableError | None:
-    """Return the error for an archive with too many bytes or members; None if it may be unpacked."""
-    most = limits()
-    if left < 0:
-        remedy = f"leave it out, or raise the limit ({VARIABLE}='archive={most.archive * 10}')"
-        return UnreadableError("zip bomb", f"an archive of at most {most.archive:,} bytes", "a larger one", remedy)
-    if members > most.members:
-        remedy = f"divide it, or raise the limit ({VARIABLE}='members={most.members * 10}')"
-        got = f"one of {members:,}"
-        return UnreadableError("too many members", f"an archive of at most {most.members:,} files", got, remedy)
-    return None
-
-
 def is_tar(name: str, head: bytes) -> bool:
     """Whether a file is a tar archive, plain or gzip-compressed.
 
@@ -256,138 +154,136 @@ def is_tar(name: str, head: bytes) -> bool:
     return head[257:262] == b"ustar" or (head.startswith(GZIP) and name.lower().endswith(_TARS))
 
 
-def untarred(name: str, path: Path, root: int) -> Iterator[Found]:
-    """Yield the files in a tar archive, sorted by name. Of files with one name, the last is used.
+Archive = TypeVar("Archive", zipfile.ZipFile, tarfile.TarFile)
+
+
+class _Unpacking:
+    """Lists the members of an archive, and of the archives in it, within limits that they share.
 
     Args:
-        name: Name of the archive.
-        path: Path of the archive.
         root: `Found.root` of the files.
     """
 
-    def opened() -> tarfile.TarFile:
-        status = path.stat()
-        return _opened_tar(path, status.st_size, status.st_mtime_ns)
+    def __init__(self, root: int) -> None:
+        self._root = root
+        # Bytes that all members together may still have.
+        self._left = limits().archive
+        # Name of the inner archive that was opened last, and the open archive. Only one is in memory.
+        self._inner: tuple[str, Any] = ("", None)
 
-    return _tarred(name, opened, root, _Unpacking(limits().archive), nested=False)
+    def open_inner(self, name: str, open_archive: Callable[[], Archive]) -> Archive:
+        """Return an archive that is kept open until another one is opened."""
+        if self._inner[0] != name:
+            self._inner = name, open_archive()
+        archive: Archive = self._inner[1]
+        return archive
 
+    def list_zip(
+        self, name: str, archive: zipfile.ZipFile, again: Callable[[], zipfile.ZipFile], *, nested: bool = False
+    ) -> Iterator[Found]:
+        """Yield the members of an archive.
 
-def _tarred(
-    name: str, opened: Callable[[], tarfile.TarFile], root: int, unpacking: _Unpacking, *, nested: bool
-) -> Iterator[Found]:
-    """Yield the members of a tar archive; `opened` opens it each time one of them is read."""
-    members: dict[str, tarfile.TarInfo] = {}
-    problem = None
-    try:
-        for number, member in enumerate(opened(), start=1):
-            unpacking.left -= member.size
-            members[member.name] = member
-            if problem := _too_much(unpacking.left, number):
-                break
-    except UnreadableError as error:
-        problem = error
-    except (tarfile.TarError, OSError, EOFError, ValueError) as error:
-        got = f"a damaged one ({type(error).__name__})"
-        problem = UnreadableError("broken archive", "a whole tar archive", got, "fetch it again")
-    if problem:
-        yield Found(name, root, partial(_raise, problem), problem)
-        return
-    for _, member in sorted(members.items()):
-        place = PurePosixPath(member.name)
-        if member.isdir() or not all(is_shown(part) for part in place.parts if part != ".."):
-            continue
-        own = plain(f"{name}/{place}")
-        if problem := _tar_problem(member, place):
-            yield Found(own, root, partial(_raise, problem), problem)
+        Args:
+            name: Name of the archive.
+            archive: The archive.
+            again: Returns it when a member is read.
+            nested: Whether it is inside an archive.
+        """
+        members = sorted(archive.infolist(), key=lambda member: member.filename)
+        if _OFFICE & {member.filename for member in members}:
+            return
+        self._left -= sum(member.file_size for member in members)
+        if problem := self._size_error(len(members)):
+            yield refuse(name, self._root, problem)
+            return
+        for member in members:
+            place = PurePosixPath(member.filename.replace("\\", "/"))
+            if not member.is_dir() and _is_listed(place):
+                problem = problem_of_member(member, place)
+                yield from self._list_member(f"{name}/{place}", problem, partial(read_member, again, member), nested)
+
+    def list_tar(self, name: str, opened: Callable[[], tarfile.TarFile], *, nested: bool = False) -> Iterator[Found]:
+        """Yield the members of a tar archive; `opened` opens it each time one of them is read."""
+        members: dict[str, tarfile.TarInfo] = {}
+        problem = None
+        try:
+            for number, member in enumerate(opened(), start=1):
+                self._left -= member.size
+                members[member.name] = member
+                if problem := self._size_error(number):
+                    break
+        except UnreadableError as error:
+            problem = error
+        except (tarfile.TarError, OSError, EOFError, ValueError) as error:
+            problem = _damage_error("tar archive", error)
+        if problem:
+            yield refuse(name, self._root, problem)
+            return
+        for _, member in sorted(members.items()):
+            place = PurePosixPath(member.name)
+            if member.isdir() or not _is_listed(place):
+                continue
+            problem = None
+            if place.is_absolute() or ".." in place.parts:
+                problem = _path_error()
+            elif not member.isreg():
+                problem = UnreadableError("link in an archive", "files", "a link or a device", "pack the file itself")
+            yield from self._list_member(f"{name}/{place}", problem, partial(_tar_member, opened, member), nested)
+
+    def _list_member(
+        self, name: str, problem: UnreadableError | None, content: Callable[[], bytes], nested: bool
+    ) -> Iterator[Found]:
+        """Yield a member, or the members of an archive that it contains."""
+        name = plain(name)
+        lower = name.lower()
+        if problem is not None:
+            yield refuse(name, self._root, problem)
+        elif not lower.endswith((".zip", *_TARS)):
+            content = partial(_gunzipped_member, content) if lower.endswith(".gz") else content
+            yield Found(name, self._root, content)
+        elif nested:
+            expected = "archives in archives one level deep"
+            problem = UnreadableError("nested archive", expected, "one in one in one", "unpack the outer one")
+            yield refuse(name, self._root, problem)
+        elif lower.endswith(_TARS):
+            yield from self.list_tar(name, partial(self.open_inner, name, partial(_tar_of, content)), nested=True)
         else:
-            yield from _member_found(own, partial(_tar_member, opened, member), root, unpacking, nested=nested)
+            inside = partial(self.open_inner, name, lambda: zipfile.ZipFile(io.BytesIO(content())))
+            try:
+                archive = inside()
+            except UnreadableError as error:
+                yield refuse(name, self._root, error)
+            except _NO_ZIP:
+                yield refuse(name, self._root, _damage_error("zip archive"))
+            else:
+                yield from self.list_zip(name, archive, inside, nested=True)
+
+    def _size_error(self, members: int) -> UnreadableError | None:
+        """Return the error for an archive with too many bytes or members; None if it may be unpacked."""
+        most = limits()
+        if self._left < 0:
+            remedy = f"leave it out, or raise the limit ({VARIABLE}='archive={most.archive * 10}')"
+            return UnreadableError("zip bomb", f"an archive of at most {most.archive:,} bytes", "a larger one", remedy)
+        if members > most.members:
+            remedy = f"divide it, or raise the limit ({VARIABLE}='members={most.members * 10}')"
+            got = f"one of {members:,}"
+            return UnreadableError("too many members", f"an archive of at most {most.members:,} files", got, remedy)
+        return None
 
 
-@lru_cache(maxsize=1)
-def _opened_tar(path: Path, size: int, _: int) -> tarfile.TarFile:
-    """Return an archive, cached by path, size and time of change. Only the last one stays in memory."""
-    with path.open("rb") as probe:
-        is_packed = probe.read(len(GZIP)) == GZIP
-    return tarfile.open(fileobj=io.BytesIO(gunzipped(path, size)) if is_packed else path.open("rb"), mode="r:")
+def _is_listed(place: PurePosixPath) -> bool:
+    return all(is_shown(part) for part in place.parts if part != "..")
 
 
-def _tar_problem(member: tarfile.TarInfo, place: PurePosixPath) -> UnreadableError | None:
-    if place.is_absolute() or ".." in place.parts:
-        return _leads_out()
-    if not member.isreg():
-        return UnreadableError("link in an archive", "files", "a link or a device", "pack the file itself")
-    return None
-
-
-def _tar_member(archive: Callable[[], tarfile.TarFile], member: tarfile.TarInfo) -> bytes:
-    try:
-        opened = archive().extractfile(member)
-        return within(opened.read(limits().source + 1)) if opened else b""
-    except (tarfile.TarError, OSError, EOFError, ValueError) as error:
-        got = f"a damaged one ({type(error).__name__})"
-        raise UnreadableError("broken archive", "a whole member of an archive", got, "fetch it again") from error
-
-
-def _leads_out() -> UnreadableError:
+def _path_error() -> UnreadableError:
     expected = "names inside the archive"
     return UnreadableError("path traversal", expected, "one that leads out of it", "do not trust this archive")
 
 
-def _found(
-    name: str,
-    member: zipfile.ZipInfo,
-    root: int,
-    unpacking: _Unpacking,
-    again: Callable[[], zipfile.ZipFile],
-    *,
-    nested: bool,
-) -> Iterator[Found]:
-    path = PurePosixPath(member.filename.replace("\\", "/"))
-    if member.is_dir() or not all(is_shown(part) for part in path.parts if part != ".."):
-        return
-    own = plain(f"{name}/{path}")
-    if problem := _problem(member, path):
-        yield Found(own, root, partial(_raise, problem), problem)
-        return
-    yield from _member_found(own, partial(_member, again, member), root, unpacking, nested=nested)
-
-
-def _member_found(
-    own: str, content: Callable[[], bytes], root: int, unpacking: _Unpacking, *, nested: bool
-) -> Iterator[Found]:
-    """Yield a member, or the members of an archive that it contains.
-
-    Args:
-        own: Name of the member.
-        content: Returns its bytes.
-        root: `Found.root` of the files.
-        unpacking: State of the outer archive.
-        nested: Whether it is in an archive inside an archive.
-    """
-    lower = own.lower()
-    if not lower.endswith((".zip", *_TARS)):
-        yield Found(own, root, partial(_gunzipped_member, content) if lower.endswith(".gz") else content)
-    elif nested:
-        expected = "archives in archives one level deep"
-        yield _refused(own, root, "nested archive", expected, "one in one in one", "unpack the outer one")
-    elif lower.endswith(_TARS):
-        yield from _tarred(own, partial(unpacking.tar, own, content), root, unpacking, nested=True)
-    else:
-        inside = partial(unpacking.zip, own, content)
-        try:
-            archive = inside()
-        except UnreadableError as error:
-            yield Found(own, root, partial(_raise, error), error)
-        except (OSError, zipfile.BadZipFile, ValueError, NotImplementedError):
-            yield _broken_archive(own, root)
-        else:
-            yield from _listed(own, archive, root, unpacking, inside, nested=True)
-
-
-def _problem(member: zipfile.ZipInfo, path: PurePosixPath) -> UnreadableError | None:
+def problem_of_member(member: zipfile.ZipInfo, path: PurePosixPath) -> UnreadableError | None:
     """Return the error because of which a member must not be read; None if it may be read."""
     if path.is_absolute() or ".." in path.parts or member.filename[1:2] == ":":
-        return _leads_out()
+        return _path_error()
     if stat.S_ISLNK(member.external_attr >> 16):
         return UnreadableError("link in an archive", "files", "a link", "pack the file itself")
     if member.flag_bits & _ENCRYPTED:
@@ -418,7 +314,7 @@ def check_ratio(size: int, packed: int) -> None:
         raise UnreadableError("zip bomb", f"at most {most} times as many bytes unpacked as packed", "more", remedy)
 
 
-def within(content: bytes) -> bytes:
+def check_size(content: bytes) -> bytes:
     """Return the bytes of a file unchanged if they are within the size limit.
 
     Raises:
@@ -431,7 +327,7 @@ def within(content: bytes) -> bytes:
     return content
 
 
-def gunzipped(source: Path | io.BytesIO, packed: int) -> bytes:
+def unpack_gzip(source: Path | io.BytesIO, packed: int) -> bytes:
     """Unpack a gzip file.
 
     Args:
@@ -446,35 +342,56 @@ def gunzipped(source: Path | io.BytesIO, packed: int) -> bytes:
             # A zip bomb is unpacked only until the ratio shows that it is one.
             content = opened.read(min(limits().source + 1, max(_SMALL, limits().ratio * packed) + 1))
     except (OSError, EOFError, zlib.error) as error:
-        got = f"a damaged one ({type(error).__name__})"
-        raise UnreadableError("broken archive", "a whole gzip file", got, "fetch it again") from error
+        raise _damage_error("gzip file", error) from error
     check_ratio(len(content), packed)
-    return within(content)
+    return check_size(content)
 
 
 def _gunzipped_member(content: Callable[[], bytes]) -> bytes:
     packed = content()
-    return gunzipped(io.BytesIO(packed), len(packed)) if packed.startswith(GZIP) else packed
+    return unpack_gzip(io.BytesIO(packed), len(packed)) if packed.startswith(GZIP) else packed
 
 
-def _member(archive: Callable[[], zipfile.ZipFile], member: zipfile.ZipInfo) -> bytes:
-    """Return the bytes of a member, at most as many as the archive states."""
+def _tar_of(content: Callable[[], bytes]) -> tarfile.TarFile:
+    return tarfile.open(fileobj=io.BytesIO(_gunzipped_member(content)), mode="r:")
+
+
+def read_member(archive: Callable[[], zipfile.ZipFile], member: zipfile.ZipInfo) -> bytes:
+    """Return the bytes of a member, at most as many as the archive states.
+
+    Raises:
+        UnreadableError: The member is damaged or too large.
+    """
     try:
         with archive().open(member) as opened:
-            return within(opened.read(limits().source + 1))
+            return check_size(opened.read(limits().source + 1))
     except (OSError, EOFError, ValueError, zlib.error, zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
-        got = f"a damaged one ({type(error).__name__})"
-        raise UnreadableError("broken archive", "a whole member of an archive", got, "fetch it again") from error
+        raise _damage_error("member of an archive", error) from error
 
 
-def _broken_archive(name: str, root: int) -> Found:
-    return _refused(name, root, "broken archive", "a whole zip archive", "a damaged one", "fetch it again")
+def _tar_member(archive: Callable[[], tarfile.TarFile], member: tarfile.TarInfo) -> bytes:
+    try:
+        opened = archive().extractfile(member)
+        return check_size(opened.read(limits().source + 1)) if opened else b""
+    except (tarfile.TarError, OSError, EOFError, ValueError) as error:
+        raise _damage_error("member of an archive", error) from error
 
 
-def _refused(name: str, root: int, *told: str) -> Found:
-    problem = UnreadableError(*told)
-    return Found(name, root, partial(_raise, problem), problem)
+def _damage_error(what: str, error: Exception | None = None) -> UnreadableError:
+    got = f"a damaged one ({type(error).__name__})" if error else "a damaged one"
+    return UnreadableError("broken archive", f"a whole {what}", got, "fetch it again")
 
 
-def _raise(problem: UnreadableError) -> bytes:
-    raise problem
+def refuse(name: str, root: int, problem: UnreadableError) -> Found:
+    """Return a file that cannot be read.
+
+    Args:
+        name: `Found.name` of the file.
+        root: `Found.root` of the file.
+        problem: The error.
+    """
+
+    def content() -> bytes:
+        raise problem
+
+    return Found(name, root, content, problem)

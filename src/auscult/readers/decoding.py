@@ -47,12 +47,6 @@ class Decoded(NamedTuple):
     remarks: tuple[str, ...] = ()
 
 
-def decoded(content: bytes, declared: str = "") -> tuple[str, str]:
-    """Return the characters of a file and its encoding, as `decode_text` does."""
-    text, encoding, _ = decode_text(content, declared)
-    return text, encoding
-
-
 def decode_text(content: bytes, declared: str = "") -> Decoded:
     """Decode the bytes of a file.
 
@@ -66,10 +60,10 @@ def decode_text(content: bytes, declared: str = "") -> Decoded:
     """
     for mark, encoding in _MARKS:
         if content.startswith(mark):
-            return _replacing(content, encoding)
+            return _decode_replacing(content, encoding)
     if encoding := utf16_of(content[:_PROBE]):
-        return _replacing(content, encoding)
-    named = _named(declared)
+        return _decode_replacing(content, encoding)
+    named = _codec_of(declared)
     first = (named, "utf-8") if _SEVERAL_BYTES.match(named) else ("utf-8", named)
     for encoding in filter(None, first):
         try:
@@ -80,12 +74,15 @@ def decode_text(content: bytes, declared: str = "") -> Decoded:
         if named in ("", encoding) or content.isascii():
             return Decoded(text, named or encoding)
         return Decoded(text, encoding, (f"declared as {declared.strip()}, but valid {encoding}: read as {encoding}",))
-    if _is_damaged_utf8(content):
-        return _replacing(content, "utf-8")
+    # In a text of another encoding fewer characters beyond ASCII are valid UTF-8 by chance than are not: at most 0.6
+    # times as many, in short Chinese and Korean notes. In damaged UTF-8 at least as many are.
+    damaged = content.decode("utf-8", "replace")
+    if sum(not character.isascii() for character in damaged) >= 2 * damaged.count("\ufffd"):
+        return _decode_replacing(content, "utf-8")
     if named not in ("", "utf-8"):
-        return _replacing(content, named)
+        return _decode_replacing(content, named)
     guess = guess_encoding(content)
-    decoded_text = _replacing(content, guess.encoding)
+    decoded_text = _decode_replacing(content, guess.encoding)
     if guess.encoding == USUAL and not guess.doubtful:
         return decoded_text
     certainty = "a guess that is not certain" if guess.doubtful else "a guess"
@@ -104,7 +101,7 @@ def utf16_of(content: bytes) -> str:
     return "utf-16-be" if zeros[0] else "utf-16-le"
 
 
-def _replacing(content: bytes, encoding: str) -> Decoded:
+def _decode_replacing(content: bytes, encoding: str) -> Decoded:
     """Decode with U+FFFD for invalid bytes, and say how many there are."""
     try:
         return Decoded(content.decode(encoding), encoding)
@@ -117,17 +114,8 @@ def _replacing(content: bytes, encoding: str) -> Decoded:
         return Decoded(text, encoding, (f"{signs} not valid {encoding}, first in line {place}: shown as \ufffd",))
 
 
-def _is_damaged_utf8(content: bytes) -> bool:
-    """Whether at least as many characters beyond ASCII are valid UTF-8 as are not.
-
-    In a text of another encoding fewer are, by chance: at most 0.6 times as many in short Chinese and Korean notes.
-    """
-    text = content.decode("utf-8", "replace")
-    invalid = text.count("\ufffd")
-    return sum(not character.isascii() for character in text) >= 2 * invalid
-
-
-def _named(declared: str) -> str:
+def _codec_of(declared: str) -> str:
+    """Return the codec for a declared encoding of text; "" if there is none."""
     name = declared.strip().lower()
     if not _TEXT.fullmatch(name):
         return ""

@@ -112,9 +112,9 @@ def deidentified(draft: DraftDocument, deidentifier: Deidentifier) -> DraftDocum
     known = {words: instead for words, instead in replacements.items() if len(words) >= _SHORTEST}
 
     def clean(text: str) -> str:
-        return _replaced(text, [*deidentifier.find(text), *_again(text, known)]).result
+        return _merge_ranges(text, [*deidentifier.find(text), *_find_known(text, known)]).result
 
-    whole = _replaced(draft.text, [*ranges, *_again(draft.text, known)])
+    whole = _merge_ranges(draft.text, [*ranges, *_find_known(draft.text, known)])
     text = whole.result
     sections = []
     for section in draft.sections:
@@ -137,7 +137,7 @@ def deidentified(draft: DraftDocument, deidentifier: Deidentifier) -> DraftDocum
     )
 
 
-def _again(text: str, known: dict[str, str]) -> list[tuple[int, int, str]]:
+def _find_known(text: str, known: dict[str, str]) -> list[tuple[int, int, str]]:
     """Return the ranges of known words in a text, whole words only, with their replacements."""
     if not known:
         return []
@@ -146,7 +146,7 @@ def _again(text: str, known: dict[str, str]) -> list[tuple[int, int, str]]:
     return [(match.start(), match.end(), known[match[0]]) for match in pattern.finditer(text)]
 
 
-def _replaced(text: str, ranges: Iterable[tuple[int, int, str]]) -> _Replaced:
+def _merge_ranges(text: str, ranges: Iterable[tuple[int, int, str]]) -> _Replaced:
     """Put ranges in order. Overlapping ones become one range with the replacement of the first."""
     joined: list[tuple[int, int, str]] = []
     for start, end, instead in sorted(ranges):

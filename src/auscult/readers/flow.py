@@ -4,8 +4,7 @@ White space of the source becomes one blank. A single white-space character is p
 run of their own, with one character in the text. Gaps between blocks ("\n\n") and lines ("\n"), list markers and
 repeated column headings are not in the source and in no run.
 
-At the end the flow becomes a draft: one heading is the title, and the others begin sections. A clinical note gets the
-sections of notes (`with_note_headings`).
+At the end the flow becomes a draft (`drafting`).
 """
 
 from __future__ import annotations
@@ -13,18 +12,15 @@ from __future__ import annotations
 import re
 from array import array
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from auscult.documents.building import Section
-from auscult.documents.note_headings import note_sections
 from auscult.documents.original import RUN
-from auscult.readers.contract import DraftDocument, UnreadableError
-from auscult.readers.tables import BETWEEN
 from auscult.readers.tree import NOWHERE, Piece
 
 WHITE: Final = " \t\n\r\f\v"
@@ -84,28 +80,28 @@ class Flow:
                 return
             # A sign ("^") stands right behind the word before it; a word does not.
             self._blank = self._blank if self._blank == (NOWHERE, NOWHERE) or text[:1].isalnum() else None
-            self._begin()
+            self._write_gap()
             self._put(text, NOWHERE, NOWHERE)
             return
         body = text.strip(WHITE)
         if not body or (self._begins and body.isspace()):
             # A paragraph with only a no-break space separates others and is none itself.
-            self._white(start, end)
+            self._keep_blank(start, end)
         elif len(text) != end - start:
-            self._begin()
+            self._write_gap()
             self._put(body, start, end)
         else:
             first = len(text) - len(text.lstrip(WHITE))
             last = first + len(body)
-            self._white(start, start + first)
-            self._begin()
+            self._keep_blank(start, start + first)
+            self._write_gap()
             place = first
             for wide in _WIDE.finditer(text, first, last):
                 self._put(text[place : wide.start()].translate(_ONE_BLANK), start + place, start + wide.start())
                 self._put(" ", start + wide.start(), start + wide.end())
                 place = wide.end()
             self._put(text[place:last].translate(_ONE_BLANK), start + place, start + last)
-            self._white(start + last, end)
+            self._keep_blank(start + last, end)
 
     def verbatim(self, piece: Piece) -> None:
         """Add words and keep their white space, as in code."""
@@ -114,20 +110,27 @@ class Flow:
             kept = text.lstrip("\r\n")
             text, start = kept, end - len(kept)
         if text:
-            self._begin()
+            self._write_gap()
             self._put(text, start, end)
 
     def block(self) -> None:
         """Put an empty line before the next words."""
-        self._part_from(BLOCK)
+        self._separate(BLOCK)
 
     def line(self) -> None:
         """Put a line break before the next words."""
-        self._part_from(LINE)
+        self._separate(LINE)
 
     def broken(self) -> None:
         """Add a line break of the author. Two of them become an empty line."""
-        self._part_from(BLOCK if self._gap else LINE)
+        self._separate(BLOCK if self._gap else LINE)
+
+    def add_lines(self, lines: Iterable[Sequence[Piece]]) -> None:
+        """Put lines of words, such as the rows of a table, each after a line break."""
+        for each in lines:
+            self.line()
+            for piece in each:
+                self.add(piece)
 
     def marker(self, text: str) -> None:
         """Put a line break and a list marker before the next words. An empty marker cancels this."""
@@ -276,18 +279,18 @@ class Flow:
         """Whether the next words begin a line."""
         return not self._length or bool(self._gap or self._marker or self._join)
 
-    def _part_from(self, gap: str) -> None:
+    def _separate(self, gap: str) -> None:
         if self._heading is not None:
             self._blank = self._blank or (NOWHERE, NOWHERE)
         elif len(gap) > len(self._gap):
             self._gap = gap
             self._blank = None
 
-    def _white(self, start: int, end: int) -> None:
+    def _keep_blank(self, start: int, end: int) -> None:
         if end > start and self._blank is None and not self._gap and not self.after_white:
             self._blank = (start, end)
 
-    def _begin(self) -> None:
+    def _write_gap(self) -> None:
         """Write the gap, marker or blank before the next words."""
         if self._join:
             self._put(f"{self._colon()} ", NOWHERE, NOWHERE)
@@ -323,190 +326,3 @@ class Flow:
 def has_words(text: str) -> bool:
     """Whether a text has a letter or a digit."""
     return any(map(str.isalnum, text))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
-    """Facts that a source states about itself. Missing ones are empty.
-
-    Attributes:
-        title: Title.
-        source: Publisher.
-        url: Address of the original, which is never fetched.
-        entity_ids: Codes of what it is about.
-        names: Names of patients and authors, as people write them.
-        metadata: Further fields; dates are in ISO 8601.
-    """
-
-    title: str = ""
-    source: str = ""
-    url: str = ""
-    entity_ids: Sequence[str] = ()
-    names: Sequence[str] = ()
-    metadata: Mapping[str, str] = field(default_factory=dict)
-
-    def fields(self) -> dict[str, str]:
-        """Return the metadata with `names`, one name per line."""
-        names = "\n".join(dict.fromkeys(filter(None, (" ".join(each.split()) for each in self.names))))
-        return {**self.metadata, **({"names": names} if names else {})}
-
-
-def draft_of(
-    flow: Flow,
-    facts: Facts,
-    *,
-    media_type: str,
-    encoding: str,
-    told_first: bool = False,
-    without: Callable[[str], bool] | None = None,
-    divided: bool = False,
-) -> DraftDocument:
-    """Return the draft of a finished flow.
-
-    Its title is a heading of the first level other than the publisher's name. A heading that contains the title in
-    `facts`, or is contained in it, comes first. Otherwise it is the only such heading, unless `told_first`; or, if
-    `facts` has no title, the first one. The section of that heading has no heading, and it is in no path. Without such
-    a heading, the title is that of `facts`.
-
-    Args:
-        flow: All words.
-        facts: Facts of the source.
-        media_type: Media type of the source.
-        encoding: Encoding of the source.
-        told_first: Whether the title in `facts` is the author's (front matter) and not that of a window.
-        without: Returns whether a heading without words below it is no passage. Default: each is a passage.
-        divided: Whether the source marks all of its headings, so that the text is not searched for others.
-
-    Raises:
-        UnreadableError: The flow has no words.
-    """
-    text = flow.text
-    if not has_words(text):
-        raise UnreadableError(
-            "empty file", "a file with words to read", "one without", "check that it holds what it should"
-        )
-    title = _title(flow.headings, facts, told_first)
-    sections, paths = flow.sections(title, without)
-    if not sections:
-        sections, paths = flow.sections(title)
-    if not divided:
-        sections, paths = with_note_headings(text, sections, paths, title.text if title else "")
-    return DraftDocument(
-        text=text,
-        sections=sections,
-        title=title.text if title else facts.title,
-        heading_paths=paths if any(paths) else (),
-        media_type=media_type,
-        encoding=encoding,
-        runs=flow.runs,
-        source=facts.source,
-        url=facts.url,
-        entity_ids=tuple(facts.entity_ids),
-        metadata=facts.fields(),
-        remarks=remarks_of(flow.left_out),
-    )
-
-
-_PLAIN: Final = re.compile(r"[\W_]+")
-_BEFORE_ITEM: Final = re.compile(r"\n\n(?=[ \t]*\(?\d{1,2}[.)][ \t])")
-_LETTER_OR_COLON: Final = re.compile(r"[^\W\d_]|:")
-_LABELLED: Final = re.compile(r"^([^:\n]{1,80}):.*$", re.MULTILINE)
-# So many headings of notes tell a note, whatever headings of another kind stand in it.
-_FEWEST_OF_NOTE: Final = 4
-
-
-def with_note_headings(
-    text: str,
-    sections: Sequence[Section],
-    paths: Sequence[tuple[str, ...]],
-    title: str = "",
-    no_headings: Sequence[tuple[int, int]] = (),
-) -> tuple[list[Section], list[tuple[str, ...]]]:
-    """Return the sections of a document. If it is a clinical note, they begin at the headings of notes.
-
-    The same note has the same sections in every format. A document without headings of its own is divided as plain
-    text is, and so is one that has only headings of notes and at least two more in its text. If it has other headings
-    and many more of notes in its text, its sections are divided.
-
-    Args:
-        text: The whole text.
-        sections: Sections between the document's own headings, each with its `start`.
-        paths: Per section, the headings above its own.
-        title: Heading that is the title and has no section.
-        no_headings: Ranges of the text without headings of notes, such as a running head.
-    """
-    sought = _without_capitals(text, no_headings)
-    noted = _noted(text, sought)
-    named = [_PLAIN.sub(" ", section.heading).strip().casefold() for section in noted if section.heading]
-    known = set(named)
-    own = {
-        _PLAIN.sub(" ", name).strip().casefold()
-        for section, path in zip(sections, paths, strict=True)
-        for name in (section.heading, *path)
-    }
-    own.discard("")
-    if len(known) < len(own) + (2 if own else 1):
-        return list(sections), list(paths)
-    if own <= known:
-        # A title that is no heading of a note is no text of it either.
-        first = noted[0]
-        lead = len(title) if title and not first.heading and first.text.startswith(title) else 0
-        rest = first.text[lead:]
-        start = (first.start or 0) + lead + len(rest) - len(rest.lstrip())
-        begin = [replace(first, text=rest.lstrip(), start=start)] if has_words(rest) else []
-        found = [*begin, *noted[1:]]
-        return found, [()] * len(found)
-    if len(known) < max(_FEWEST_OF_NOTE, 2 * len(own)):
-        return list(sections), list(paths)
-    divided: list[Section] = []
-    above: list[tuple[str, ...]] = []
-    for section, path in zip(sections, paths, strict=True):
-        at = section.start or 0
-        for note_section in _noted(section.text, sought[at : at + len(section.text)]):
-            inner = bool(note_section.heading and section.heading)
-            above.append((*path, section.heading) if inner else path)
-            heading = note_section.heading or section.heading
-            divided.append(replace(note_section, heading=heading, start=at + (note_section.start or 0)))
-    return divided, above
-
-
-def _without_capitals(text: str, ranges: Sequence[tuple[int, int]]) -> str:
-    """Return a text with "x" for the letters and colons of some ranges, so that no heading is found there."""
-    for start, end in ranges:
-        text = f"{text[:start]}{_LETTER_OR_COLON.sub('x', text[start:end])}{text[end:]}"
-    return text
-
-
-def _noted(text: str, sought: str) -> list[Section]:
-    """Return the sections of a note that may have tables and empty lines between all paragraphs.
-
-    A list item after an empty line is no heading, and neither is the label of a column.
-
-    Args:
-        text: The note.
-        sought: The note as headings are sought in it, of the same length.
-    """
-    rows = [line.split(BETWEEN) for line in text.split("\n") if BETWEEN in line]
-    labels = {cell.partition(":")[0] for row in rows for cell in row if ":" in cell}
-    sought = _LABELLED.sub(lambda row: row[0].replace(":", ";") if row[1] in labels else row[0], sought)
-    found = note_sections(_BEFORE_ITEM.sub(" \n", sought))
-    return [replace(each, text=text[each.start or 0 : (each.start or 0) + len(each.text)]) for each in found]
-
-
-def remarks_of(left_out: Mapping[str, int]) -> tuple[str, ...]:
-    """Return one remark on the words that were left out, or none."""
-    told = [f"{number:,} {'word' if number == 1 else 'words'} ({why})" for why, number in left_out.items() if number]
-    return (f"left out: {', '.join(told)}",) if told else ()
-
-
-def _title(headings: Sequence[Heading], facts: Facts, told_first: bool) -> Heading | None:
-    title, publisher = facts.title.casefold(), facts.source.casefold()
-    # Some sites have their name as a heading on every page.
-    first = [each for each in headings if each.level == 1 and not (title and each.text.casefold() == publisher)]
-    for heading in first if title else ():
-        named = heading.text.casefold()
-        if named in title or title in named:
-            return heading
-    if not first or (title and (told_first or len(first) > 1)):
-        return None
-    return first[0]

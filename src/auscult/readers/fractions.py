@@ -52,7 +52,7 @@ def write_fractions(root: Element, role: Callable[[Element], Role]) -> None:
     """
     if not any(isinstance(node, Element) and (node.tag in _SCRIPTS or _is_fraction(node)) for node in descend(root)):
         return
-    tokens = [*_tokens(root, role)]
+    tokens = [*_read_tokens(root, role)]
     # In the order of the text: the token, the piece to add, and whether it replaces the token.
     changes: list[tuple[_Token, Piece, bool]] = []
     last = ""
@@ -71,10 +71,10 @@ def write_fractions(root: Element, role: Callable[[Element], Role]) -> None:
             last = ""
         elif token.kind != "fraction":
             last = (last + token.text)[-4:]
-    _apply(changes)
+    _apply_changes(changes)
 
 
-def _apply(changes: list[tuple[_Token, Piece, bool]]) -> None:
+def _apply_changes(changes: list[tuple[_Token, Piece, bool]]) -> None:
     """Put pieces into a tree, before the tokens or in place of them."""
     by_parent: dict[int, dict[int, tuple[list[Piece], bool]]] = {}
     parents: dict[int, Element] = {}
@@ -119,10 +119,10 @@ def _slash_of(raised: _Token, after: list[_Token], last: str) -> list[tuple[_Tok
     return [] if is_mixed and below and int(numerator) < int(below[1]) else None
 
 
-def _tokens(root: Element, role: Callable[[Element], Role]) -> Iterator[_Token]:
+def _read_tokens(root: Element, role: Callable[[Element], Role]) -> Iterator[_Token]:
     """Yield the parts of all lines. Raised and lowered elements are one token each."""
     end = _Token("block", "", root, 0)
-    waiting: list[tuple[Element | Piece | None, Element, int]] = _children(root)
+    waiting: list[tuple[Element | Piece | None, Element, int]] = _children_of(root)
     while waiting:
         node, parent, place = waiting.pop()
         if node is None:
@@ -138,10 +138,10 @@ def _tokens(root: Element, role: Callable[[Element], Role]) -> Iterator[_Token]:
                 continue
             if _is_fraction(node):
                 yield _Token("fraction", node.beginning(_LONGEST), parent, place)
-            waiting += _children(node)
+            waiting += _children_of(node)
 
 
-def _children(element: Element) -> list[tuple[Element | Piece | None, Element, int]]:
+def _children_of(element: Element) -> list[tuple[Element | Piece | None, Element, int]]:
     return [(child, element, place) for place, child in reversed([*enumerate(element.children)])]
 
 

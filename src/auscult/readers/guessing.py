@@ -55,10 +55,17 @@ def guess_encoding(content: bytes) -> Guess:
     Returns:
         The encoding by the name of its codec, and whether it is doubtful.
     """
+    import chardet
+
     examined = _lines_with_high_bytes(content)
-    likely = _confidences(examined)
+    found = chardet.detect_all(
+        examined, ignore_threshold=True, compat_names=False, prefer_superset=False, include_encodings=(*_LATIN, *_OTHER)
+    )
+    likely = {name: each["confidence"] for each in found if (name := each["encoding"]) is not None}
     usual = likely.get(USUAL, 0.0)
-    if _is_of_other_letters(examined):
+    # In Russian or Chinese, most bytes that are not ASCII stand side by side. Drawn lines do, too: one byte repeated.
+    runs = [run for run in _RUN.findall(examined) if len(set(_SIGNS.sub(b"", run))) > 1]
+    if sum(map(len, runs)) * 2 > len(_HIGH.findall(examined)):
         best = max(likely, key=likely.__getitem__, default=USUAL)
         return Guess(best, doubtful=best == USUAL or likely[best] < _LEAST)
     windows, dos = (examined.decode(name, "replace") for name in (USUAL, _DOS))
@@ -83,20 +90,3 @@ def _lines_with_high_bytes(content: bytes) -> bytes:
         if left <= 0:
             break
     return b"".join(examined)
-
-
-def _confidences(content: bytes) -> dict[str, float]:
-    """Return chardet's confidence in each encoding that decodes the content."""
-    import chardet
-
-    found = chardet.detect_all(
-        content, ignore_threshold=True, compat_names=False, prefer_superset=False, include_encodings=(*_LATIN, *_OTHER)
-    )
-    return {name: each["confidence"] for each in found if (name := each["encoding"]) is not None}
-
-
-def _is_of_other_letters(content: bytes) -> bool:
-    """Whether most bytes that are not ASCII stand side by side, as in Russian or Chinese, and are not drawn lines."""
-    high = len(_HIGH.findall(content))
-    runs = [run for run in _RUN.findall(content) if len(set(_SIGNS.sub(b"", run))) > 1]
-    return sum(map(len, runs)) * 2 > high

@@ -39,7 +39,7 @@ class Ignoring:
     def __init__(self, base: Path, exclude: Sequence[str] = ()) -> None:
         self.count = 0
         self._base = base
-        self._exclude = _parsed(exclude, "--exclude")
+        self._exclude = _parse_patterns(exclude, "--exclude")
         self._specs: dict[str, GitIgnoreSpec | None] = {}
 
     def __call__(self, name: str, *, is_folder: bool = False) -> bool:
@@ -54,18 +54,18 @@ class Ignoring:
         for depth in reversed(range(len(parts) - is_folder)):
             if is_left_out is not None:
                 break
-            spec = self._spec("/".join(parts[:depth]))
+            spec = self._patterns_of("/".join(parts[:depth]))
             is_left_out = spec.check_file("/".join(parts[depth:])).include if spec is not None else None
         self.count += bool(is_left_out)
         return bool(is_left_out)
 
-    def _spec(self, folder: str) -> GitIgnoreSpec | None:
+    def _patterns_of(self, folder: str) -> GitIgnoreSpec | None:
         if folder not in self._specs:
             path = self._base / folder / IGNORE_FILE
             try:
                 with path.open("rb") as opened:
                     lines = opened.read(_LONGEST + 1).decode("utf-8-sig").splitlines()
-                self._specs[folder] = _parsed(lines, str(path))
+                self._specs[folder] = _parse_patterns(lines, str(path))
             except (FileNotFoundError, NotADirectoryError):
                 self._specs[folder] = None
             except (OSError, UnicodeDecodeError) as error:
@@ -74,7 +74,7 @@ class Ignoring:
         return self._specs[folder]
 
 
-def _parsed(lines: Iterable[str], where: str) -> GitIgnoreSpec:
+def _parse_patterns(lines: Iterable[str], where: str) -> GitIgnoreSpec:
     kept = []
     for line in lines:
         try:

@@ -61,29 +61,29 @@ def words_of(value: Any, depth: int = 0) -> str:
     Raises:
         UnreadableError: The value is nested too deeply.
     """
-    _check(depth)
+    _check_depth(depth)
     if value is None:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):
-        return "\n".join(filter(None, (_line(each, depth + 1) for each in value)))
+        return "\n".join(filter(None, (_words_on_line(each, depth + 1) for each in value)))
     if isinstance(value, Mapping):
-        return "\n".join(_labelled(value, depth + 1))
+        return "\n".join(_label_fields(value, depth + 1))
     return str(value)
 
 
-def _line(value: Any, depth: int) -> str:
+def _words_on_line(value: Any, depth: int) -> str:
     """Return the words of a value on one line if it is an object or a list."""
     if isinstance(value, Mapping):
-        return BETWEEN.join(_labelled(value, depth))
+        return BETWEEN.join(_label_fields(value, depth))
     words = words_of(value, depth)
     return "; ".join(words.splitlines()) if isinstance(value, list) else words
 
 
-def _labelled(fields: Mapping[str, Any], depth: int) -> Iterator[str]:
+def _label_fields(fields: Mapping[str, Any], depth: int) -> Iterator[str]:
     for name, value in fields.items():
-        if words := _line(value, depth):
+        if words := _words_on_line(value, depth):
             yield f"{name}: {words}"
 
 
@@ -97,23 +97,23 @@ def sections_of(value: Any, above: tuple[str, ...] = ()) -> Iterator[JsonSection
     Raises:
         UnreadableError: The value is nested too deeply.
     """
-    _check(len(above))
+    _check_depth(len(above))
     if isinstance(value, list):
         for each in value:
             if isinstance(each, Mapping):
-                yield from _section(each, above)
+                yield from _read_section(each, above)
             else:
                 yield JsonSection(above, "", words_of(each))
     elif isinstance(value, Mapping) and not {_TEXT, _INNER, *_HEADINGS} & value.keys():
         for heading, inner in value.items():
             yield JsonSection(above, heading, words_of(inner))
     elif isinstance(value, Mapping):
-        yield from _section(value, above)
+        yield from _read_section(value, above)
     else:
         yield JsonSection(above, "", words_of(value))
 
 
-def _section(section: Mapping[str, Any], above: tuple[str, ...]) -> Iterator[JsonSection]:
+def _read_section(section: Mapping[str, Any], above: tuple[str, ...]) -> Iterator[JsonSection]:
     """Yield a section, then those inside it."""
     named = next((name for name in _HEADINGS if isinstance(section.get(name), str)), "")
     heading = section[named].strip() if named else ""
@@ -129,18 +129,18 @@ def _section(section: Mapping[str, Any], above: tuple[str, ...]) -> Iterator[Jso
     if text.strip():
         # Beside a text, a code, number or flag is about the section.
         read = {name: value for name, value in others.items() if len(words_of(value).split()) > 1}
-        parts = [text, *_labelled(read, 1)]
+        parts = [text, *_label_fields(read, 1)]
     elif len(others) == 1:
         # The text under another name, such as "body".
         read, parts = others, [words_of(next(iter(others.values())))]
     else:
-        read, parts = others, [*_labelled(others, 1)]
+        read, parts = others, [*_label_fields(others, 1)]
     yield JsonSection(above, heading, "\n".join(parts), len(others) - len(read))
     if _INNER in section:
         yield from sections_of(section[_INNER], (*above, heading) if heading else above)
 
 
-def _check(depth: int) -> None:
+def _check_depth(depth: int) -> None:
     if depth > _DEEPEST:
         expected = f"lists and objects at most {_DEEPEST} deep"
         raise UnreadableError("nested too deeply", expected, "more", "nest them less")

@@ -81,9 +81,14 @@ def with_title(draft: DraftDocument) -> DraftDocument:
     The number of sections does not change, so that numbered passages keep their ids.
     """
     first, *others = draft.sections
-    line = _title_line(draft.text)
-    if line is None or (first.heading and not _is_title(first.heading, line)):
+    line = _find_title(draft.text)
+    if line is None:
         return draft
+    if first.heading:
+        # A heading in capital letters may be the title ("GOUT"), unless it is one of notes ("PLAN").
+        words = examine(first.heading)
+        if first.heading != line.title or words is None or words.known:
+            return draft
     rest = draft.text[line.end : (first.start or 0) + len(first.text)]
     below = rest.lstrip()
     if any(map(str.isalnum, below)):
@@ -95,12 +100,6 @@ def with_title(draft: DraftDocument) -> DraftDocument:
     return replace(draft, title=line.title, sections=[section, *others])
 
 
-def _is_title(heading: str, line: _TitleLine) -> bool:
-    """Return whether a heading in capital letters is a title ("GOUT") and not one of notes ("PLAN")."""
-    words = examine(heading)
-    return heading == line.title and words is not None and not words.known
-
-
 class _TitleLine(NamedTuple):
     """A first line that reads like a title; `end` is the offset after the line, or after its underline."""
 
@@ -108,7 +107,7 @@ class _TitleLine(NamedTuple):
     end: int
 
 
-def _title_line(text: str) -> _TitleLine | None:
+def _find_title(text: str) -> _TitleLine | None:
     at = len(text) - len(text.lstrip())
     line, below, *_ = [*text[at : at + _PROBE].splitlines(keepends=True), "", ""]
     title, under = line.strip(), below.strip()

@@ -54,7 +54,7 @@ class ListNumbers:
         """
         style = _style_of(element) or ("decimal" if numbered else "")
         step = -1 if "reversed" in element.attributes else 1
-        first = _integer(element.get("start"))
+        first = _parse_integer(element.get("start"))
         if first is None:
             first = items if step < 0 else 1
         return cls("" if style in _BULLETS else style, first, step)
@@ -64,10 +64,10 @@ class ListNumbers:
         style = _style_of(item) or self.style
         if not style or style in _BULLETS:
             return _BULLET
-        value = _integer(item.get("value"))
+        value = _parse_integer(item.get("value"))
         number = self.next if value is None else value
         self.next = number + self.step
-        return f"{_label(number, style)}. "
+        return f"{_write_label(number, style)}. "
 
 
 def _style_of(element: Element) -> str:
@@ -81,17 +81,17 @@ def _style_of(element: Element) -> str:
     return style if style in _NUMBERED or style in _BULLETS else ""
 
 
-def _integer(text: str) -> int | None:
+def _parse_integer(text: str) -> int | None:
     text = text.strip()
     digits = text.removeprefix("-")
     return int(text) if digits.isascii() and digits.isdigit() and len(digits) < _LONGEST else None
 
 
-def _label(number: int, style: str) -> str:
+def _write_label(number: int, style: str) -> str:
     if style == "decimal-leading-zero":
         return f"{number:02}"
     if style in _ALPHABETS and number > 0:
-        return _letters(number, _ALPHABETS[style])
+        return _write_letters(number, _ALPHABETS[style])
     if style.endswith("roman") and 0 < number <= _MOST_ROMAN:
         roman = ""
         for value, letters in _ROMAN:
@@ -101,7 +101,7 @@ def _label(number: int, style: str) -> str:
     return str(number)
 
 
-def _letters(number: int, alphabet: str) -> str:
+def _write_letters(number: int, alphabet: str) -> str:
     """Return a number in letters: 27 of "a" to "z" is "aa"."""
     label = ""
     while number > 0:

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from auscult.readers.contract import UnreadableError
-
 #: Files per kind of problem that are named on a terminal. The written report names all.
 _NAMED = 20
 
@@ -30,11 +28,6 @@ class Problem:
     expected: str
     got: str
     remedy: str
-
-    @classmethod
-    def of(cls, name: str, error: UnreadableError) -> Problem:
-        """Return the problem of a file with an error."""
-        return cls(name, error.kind, error.expected, error.got, error.remedy)
 
     def __str__(self) -> str:
         """Return one line for people."""

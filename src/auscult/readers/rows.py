@@ -116,7 +116,7 @@ class Columns:
         """Whether to map a row or object. One in the public schema without the mapped text columns is not mapped."""
         if not self.columns:
             return False
-        named = any(_value(fields, column) is not None for column in dict(self.columns)["text"])
+        named = any(_find_value(fields, column) is not None for column in dict(self.columns)["text"])
         return named or not {"text", "sections"} & {name.strip().lower() for name in fields}
 
     def record(self, fields: Mapping[str, Any], row_id: str) -> dict[str, Any]:
@@ -132,18 +132,18 @@ class Columns:
         record: dict[str, Any] = {"id": row_id}
         metadata: dict[str, str] = {}
         for name, columns in self.columns:
-            values = {column: value for column in columns if (value := _value(fields, column)) is not None}
+            values = {column: value for column in columns if (value := _find_value(fields, column)) is not None}
             if not values and name in ("id", "text"):
                 raise ColumnMissingError(
                     f"a column {' or '.join(columns)}", f"{len(fields):,} others", "correct the mapping"
                 )
-            text = " ".join(filter(None, map(str.strip, map(_text, values.values()))))
+            text = " ".join(filter(None, map(str.strip, map(_text_of, values.values()))))
             if name == "entity_ids":
                 record[name] = text.replace(",", " ").split()
             elif name == "text" and len(columns) > 1:
-                record["sections"] = [{column: _text(value) for column, value in values.items()}]
+                record["sections"] = [{column: _text_of(value) for column, value in values.items()}]
             elif name == "text":
-                record[name] = _text(next(iter(values.values())))
+                record[name] = _text_of(next(iter(values.values())))
             elif name in SCHEMA and text:
                 record[name] = text
             elif text:
@@ -171,7 +171,7 @@ def check_columns(names: Sequence[str], columns: Columns, place: str = "") -> No
             raise RepeatedColumnError("a name of its own for each column", got, "rename one of them")
 
 
-def _value(fields: Mapping[str, Any], column: str) -> Any:
+def _find_value(fields: Mapping[str, Any], column: str) -> Any:
     """Return the value of a column: by its exact name, by its name in other case, or by a path with dots."""
     if column in fields:
         return fields[column]
@@ -181,10 +181,10 @@ def _value(fields: Mapping[str, Any], column: str) -> Any:
             return value
     head, dot, rest = column.partition(".")
     inner = fields.get(head) if dot else None
-    return _value(inner, rest) if isinstance(inner, dict) else None
+    return _find_value(inner, rest) if isinstance(inner, dict) else None
 
 
-def _text(value: Any) -> str:
+def _text_of(value: Any) -> str:
     if isinstance(value, list) and all(isinstance(each, str) for each in value):
         return ", ".join(value)
     return value if isinstance(value, str) else words_of(value)
@@ -222,13 +222,13 @@ class RowReader:
         """Yield one document per row. A remark counts rows without words."""
         text, _, remarks = decode(file.content)
         columns = self._columns.of(file.name)
-        rows = _objects(text) if file.suffix in _LINES else _cells(text, columns)
+        rows = _read_objects(text) if file.suffix in _LINES else _read_table(text, columns)
         wordless: list[int] = []
         count = 0
         # The remarks of a file belong to its last document, when they are complete.
         last: DraftDocument | None = None
         for number, fields in rows:
-            draft = _draft(fields, number, columns)
+            draft = _draft_row(fields, number, columns)
             if draft is None:
                 wordless.append(number)
                 continue
@@ -237,16 +237,17 @@ class RowReader:
             last, count = draft, count + 1
         if last is None:
             raise UnreadableError("no words", "rows with words", "a file without any", "leave it out")
-        yield _remarking(last, wordless, remarks)
+        without = [f"{len(wordless)} rows without words, first: line {wordless[0]}"] if wordless else []
+        yield replace(last, remarks=[*remarks, *last.remarks, *without])
 
 
-def _draft(fields: dict[str, Any], number: int, columns: Columns) -> DraftDocument | None:
+def _draft_row(fields: dict[str, Any], number: int, columns: Columns) -> DraftDocument | None:
     try:
-        record = columns.record(fields, str(number)) if columns.fits(fields) else _as_named(fields, number)
+        record = columns.record(fields, str(number)) if columns.fits(fields) else _record_as_named(fields, number)
     except ColumnMissingError as error:
         got = f"{error.got} (line {number})"
         raise UnreadableError("missing column", error.expected, got, error.remedy) from error
-    text, sections, unread = _sections(record)
+    text, sections, unread = _join_sections(record)
     if not _WORD.search(text):
         return None
     return DraftDocument(
@@ -267,7 +268,7 @@ def _draft(fields: dict[str, Any], number: int, columns: Columns) -> DraftDocume
     )
 
 
-def _as_named(fields: dict[str, Any], number: int) -> dict[str, Any]:
+def _record_as_named(fields: dict[str, Any], number: int) -> dict[str, Any]:
     """Return a row whose columns have the names of the public schema as a record of that schema."""
     folded = {name.strip().lower(): value for name, value in fields.items() if value not in (None, "")}
     if not ({"text", "sections"} & set(folded)):
@@ -278,7 +279,7 @@ def _as_named(fields: dict[str, Any], number: int) -> dict[str, Any]:
     metadata = folded.pop("metadata", {})
     extra = {**metadata} if isinstance(metadata, dict) else {"metadata": metadata}
     extra |= {name: value for name, value in folded.items() if name not in (*SCHEMA, "sections")}
-    groups = _access(extra)
+    groups = _groups_of(extra)
     extra = {name: value for name, value in extra.items() if isinstance(value, str) or not _is_access(name)}
     listed = {name: value for name, value in extra.items() if isinstance(value, (dict, list))}
     entities = folded.get("entity_ids", [])
@@ -304,7 +305,7 @@ def _is_access(name: str) -> bool:
     return name.strip().casefold() == "access"
 
 
-def _access(extra: dict[str, Any]) -> dict[str, str]:
+def _groups_of(extra: dict[str, Any]) -> dict[str, str]:
     """Return the groups that may see a row if they are not given as a text.
 
     A list is joined with commas. Any other value becomes ",", which means no group.
@@ -316,7 +317,7 @@ def _access(extra: dict[str, Any]) -> dict[str, str]:
     return {"access": ", ".join(named) or ","} if named else {}
 
 
-def _sections(record: dict[str, Any]) -> tuple[str, list[Section], int]:
+def _join_sections(record: dict[str, Any]) -> tuple[str, list[Section], int]:
     """Return the text of a record, its sections, and the number of fields of sections that are not read.
 
     The sections are those that headings in its text begin, and those of its lists and objects.
@@ -337,7 +338,7 @@ def _sections(record: dict[str, Any]) -> tuple[str, list[Section], int]:
     return _BETWEEN.join(parts), sections, unread
 
 
-def _cells(text: str, columns: Columns) -> Iterator[tuple[int, dict[str, Any]]]:
+def _read_table(text: str, columns: Columns) -> Iterator[tuple[int, dict[str, Any]]]:
     lines = iter(text.splitlines(keepends=True))
     first = next(lines, "")
     try:
@@ -355,16 +356,16 @@ def _cells(text: str, columns: Columns) -> Iterator[tuple[int, dict[str, Any]]]:
         raise _broken("table", "values between separators", str(error)) from error
 
 
-def _objects(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
+def _read_objects(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
     halves = _SURROGATE.search(text) is not None
     try:
-        found = _whole(text)
+        found = _parse_whole(text)
         if found is None:
-            found = ((number, _loads(line)) for number, line in enumerate(text.split("\n"), 1) if line.strip())
+            found = ((number, _parse_json(line)) for number, line in enumerate(text.split("\n"), 1) if line.strip())
         for number, each in found:
             if not isinstance(each, dict):
                 raise _broken("JSON", "JSON objects", f"something else (line {number})")
-            yield number, _without_halves(each) if halves else each
+            yield number, _remove_half_surrogates(each) if halves else each
     except (ValueError, RecursionError) as error:
         where = (
             f"malformed JSON ({error.msg} in line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
@@ -372,31 +373,26 @@ def _objects(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
         raise _broken("JSON", "one JSON object a line, or a list of them", where or "malformed JSON") from error
 
 
-def _loads(text: str) -> Any:
+def _parse_json(text: str) -> Any:
     return json.loads(text, parse_float=WrittenNumber)
 
 
-def _without_halves(value: dict[str, Any]) -> dict[str, Any]:
+def _remove_half_surrogates(value: dict[str, Any]) -> dict[str, Any]:
     """Return an object without unpaired surrogates in its strings. JSON can escape them; UTF-8 cannot encode them."""
     written = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass")
-    mended: dict[str, Any] = _loads(written.decode("utf-16", "replace"))
+    mended: dict[str, Any] = _parse_json(written.decode("utf-16", "replace"))
     return mended
 
 
-def _whole(text: str) -> Iterator[tuple[int, Any]] | None:
+def _parse_whole(text: str) -> Iterator[tuple[int, Any]] | None:
     """Return the objects of a file that is one JSON value, a list or an object; None for JSON lines."""
     try:
-        value = _loads(text)
+        value = _parse_json(text)
     except json.JSONDecodeError:
         if text.lstrip().startswith("["):
             raise
         return None
     return iter(enumerate(value if isinstance(value, list) else [value], 1))
-
-
-def _remarking(draft: DraftDocument, wordless: list[int], remarks: Sequence[str]) -> DraftDocument:
-    without = [f"{len(wordless)} rows without words, first: line {wordless[0]}"] if wordless else []
-    return replace(draft, remarks=[*remarks, *draft.remarks, *without])
 
 
 def _broken(kind: str, expected: str, got: str) -> UnreadableError:

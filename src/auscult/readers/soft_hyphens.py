@@ -41,11 +41,11 @@ def without_soft_hyphens(draft: DraftDocument) -> DraftDocument:
     for section in draft.sections:
         begin = section.start or 0
         start, end = shifted([begin, begin + len(section.text)]).tolist()
-        above = tuple(map(_shown, section.above))
+        above = tuple(map(_remove_hyphens, section.above))
         sections.append(
-            replace(section, heading=_shown(section.heading), text=text[start:end], start=start, above=above)
+            replace(section, heading=_remove_hyphens(section.heading), text=text[start:end], start=start, above=above)
         )
-    runs = np.array([*_divided(draft.runs, removed)], RUN)
+    runs = np.array([*_divide_runs(draft.runs, removed)], RUN)
     words = draft.words.copy()
     for positions in (runs, words):
         positions["start"], positions["end"] = shifted(positions["start"]), shifted(positions["end"])
@@ -53,18 +53,18 @@ def without_soft_hyphens(draft: DraftDocument) -> DraftDocument:
         draft,
         text=text,
         sections=sections,
-        title=_shown(draft.title),
-        heading_paths=[tuple(map(_shown, path)) for path in draft.heading_paths],
+        title=_remove_hyphens(draft.title),
+        heading_paths=[tuple(map(_remove_hyphens, path)) for path in draft.heading_paths],
         runs=runs[runs["start"] < runs["end"]],
         words=words,
     )
 
 
-def _shown(text: str) -> str:
+def _remove_hyphens(text: str) -> str:
     return _REMOVED.sub("", text)
 
 
-def _divided(runs: npt.NDArray[Any], removed: npt.NDArray[np.int64]) -> Iterator[tuple[int, int, int, int]]:
+def _divide_runs(runs: npt.NDArray[Any], removed: npt.NDArray[np.int64]) -> Iterator[tuple[int, int, int, int]]:
     """Yield runs that begin and end where characters are removed. A run that cannot be divided stays whole."""
     firsts, lasts = (np.searchsorted(removed, runs[name]).tolist() for name in ("start", "end"))
     for (start, end, source_start, source_end), first, last in zip(runs.tolist(), firsts, lasts, strict=True):

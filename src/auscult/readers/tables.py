@@ -23,7 +23,8 @@ Part = TypeVar("Part")
 BETWEEN: Final = " | "
 _BEHIND_LABEL: Final = ": "
 # A header is repeated with each row, so a long one would make the text many times longer than the table.
-_LONGEST_LABEL: Final = 80
+LONGEST_LABEL: Final = 80
+"""Characters of the heading of a column, at most."""
 
 
 def readable_rows(
@@ -46,10 +47,13 @@ def readable_rows(
         line, so that its heading is not lost.
     """
     labels = [" ".join(label.split()) for label in header or ()]
-    usable = all(len(label) <= _LONGEST_LABEL for label in labels)
-    lines = [line for row in rows if (line := _line(labels if usable else (), row, written))]
-    if any(labels) and (not usable or not _all_filled(labels, rows)):
-        lines.insert(0, [written(BETWEEN.join(filter(None, labels)))])
+    usable = all(len(label) <= LONGEST_LABEL for label in labels)
+    lines = [line for row in rows if (line := _write_row(labels if usable else (), row, written))]
+    if any(labels):
+        # Columns that have a cell with words, or one that extends into them from the left.
+        filled = {column for row in rows for column, cell in enumerate(row) if cell or cell is None}
+        if not usable or any(label and column not in filled for column, label in enumerate(labels)):
+            lines.insert(0, [written(BETWEEN.join(filter(None, labels)))])
     return lines
 
 
@@ -84,7 +88,9 @@ def merged_header(rows: Sequence[Sequence[str]]) -> list[str]:
     return [" ".join(dict.fromkeys(filter(None, map(str.strip, column)))) for column in columns]
 
 
-def _line(labels: Sequence[str], row: Sequence[Sequence[Part] | None], written: Callable[[str], Part]) -> list[Part]:
+def _write_row(
+    labels: Sequence[str], row: Sequence[Sequence[Part] | None], written: Callable[[str], Part]
+) -> list[Part]:
     line: list[Part] = []
     for column, cell in enumerate(row):
         if not cell:
@@ -93,7 +99,7 @@ def _line(labels: Sequence[str], row: Sequence[Sequence[Part] | None], written: 
         while end < len(row) and row[end] is None:
             end += 1
         whole = end - column == len(row) > 1
-        label = "" if whole else _label(labels, column, end)
+        label = "" if whole else _label_of(labels, column, end)
         before = (BETWEEN if line else "") + (label.rstrip(":") + _BEHIND_LABEL if label else "")
         if before:
             line.append(written(before))
@@ -101,21 +107,11 @@ def _line(labels: Sequence[str], row: Sequence[Sequence[Part] | None], written: 
     return line
 
 
-def _all_filled(labels: Sequence[str], rows: Sequence[Sequence[Sequence[Part] | None]]) -> bool:
-    """Whether each column with a label has a cell with words, or one that extends into it from the left."""
-    filled = {column for row in rows for column, cell in enumerate(row) if cell or cell is None}
-    return all(column in filled for column, label in enumerate(labels) if label)
-
-
-def _label(labels: Sequence[str], column: int, end: int) -> str:
-    if end > column + 1:
-        return _shared(labels[column:end])
-    return labels[column] if column < len(labels) else ""
-
-
-def _shared(labels: Sequence[str]) -> str:
-    """Return the first words that all labels share."""
-    words = zip(*(label.split() for label in labels), strict=False)
+def _label_of(labels: Sequence[str], column: int, end: int) -> str:
+    """Return the label of a column; of a cell in several columns, the first words that their labels share."""
+    if end == column + 1:
+        return labels[column] if column < len(labels) else ""
+    words = zip(*(label.split() for label in labels[column:end]), strict=False)
     return " ".join(each[0] for each in takewhile(lambda each: len(set(each)) == 1, words))
 
 
@@ -132,21 +128,6 @@ _LONGEST_REPEATED: Final = 80
 _WIDEST: Final = 40
 _TALLEST: Final = 1000
 _LONGEST_CELL: Final = 1000
-
-
-def has_header_row(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the first row of a table without marked headers is one: only this row has no numbers.
-
-    Args:
-        rows: Texts of the cells of each row.
-    """
-    first, *others = rows
-    if len(first) < 2 or not all(0 < len(text) <= _LONGEST_LABEL for text in first):
-        return False
-    columns = zip(*others, strict=False)
-    return not any(map(str.isdigit, "".join(first))) and any(
-        all(text[:1].isdigit() for text in each) for each in columns
-    )
 
 
 Pieces = Callable[[Element, bool], list[Piece]]
@@ -196,11 +177,13 @@ def readable_table(table: Element, role: Callable[[Element], Role], pieces: Piec
         pieces: Returns the words of an element on one line; its second argument is whether that is a label.
     """
     captions = [line for each in table.elements if each.tag in _CAPTIONS and (line := pieces(each, True))]
-    rows = _rows(table, role, pieces)
+    rows = _read_rows(table, role, pieces)
     above = 0
     while above < len(rows) and rows[above].header:
         above += 1
-    header = merged_header([[_text(cell) for cell in row.cells[:_WIDEST]] for row in rows[:above]]) if above else None
+    header = (
+        merged_header([[_text_of(cell) for cell in row.cells[:_WIDEST]] for row in rows[:above]]) if above else None
+    )
     if header is not None and above == len(rows):
         # Nothing but headers: the first column's headings, each with its cells, are all that there is.
         return captions + [line for row in rows for line in readable_rows(None, [row.cells], written)]
@@ -209,7 +192,7 @@ def readable_table(table: Element, role: Callable[[Element], Role], pieces: Piec
     return captions + readable_rows(header, cells, written)
 
 
-def _rows(table: Element, role: Callable[[Element], Role], pieces: Pieces) -> list[_Row]:
+def _read_rows(table: Element, role: Callable[[Element], Role], pieces: Pieces) -> list[_Row]:
     """Return all rows, with cells that extend into them from above."""
     out = (Role.DROPPED, Role.STRUCK)
     rows: list[_Row] = []
@@ -225,21 +208,21 @@ def _rows(table: Element, role: Callable[[Element], Role], pieces: Pieces) -> li
         waiting = dict(below)
         below = {column: (left - 1, cell) for column, (left, cell) in waiting.items() if left > 1}
         for cell in cells:
-            _from_above(row, waiting)
+            _add_from_above(row, waiting)
             # A left-out cell keeps its column, so that the cells beside it keep their labels.
             words = [] if role(cell) in out else pieces(cell, header or cell.tag == "th")
-            column, rowspan = len(row.cells), _span(cell, "rowspan", _TALLEST)
-            reached: list[Piece] | None = [written(_text(words))] if header else None
-            row.cells += [words, *(reached for _ in range(_span(cell, "colspan", _WIDEST) - 1))]
+            column, rowspan = len(row.cells), _read_span(cell, "rowspan", _TALLEST)
+            reached: list[Piece] | None = [written(_text_of(words))] if header else None
+            row.cells += [words, *(reached for _ in range(_read_span(cell, "colspan", _WIDEST) - 1))]
             if rowspan > 1:
                 for place in range(column, min(len(row.cells), _WIDEST)):
-                    below[place] = rowspan - 1, repeated(_text(words)) if header or place == column else None
-        _from_above(row, waiting)
+                    below[place] = rowspan - 1, repeated(_text_of(words)) if header or place == column else None
+        _add_from_above(row, waiting)
         rows.append(row)
     return rows
 
 
-def _from_above(row: _Row, waiting: dict[int, tuple[int, list[Piece] | None]]) -> None:
+def _add_from_above(row: _Row, waiting: dict[int, tuple[int, list[Piece] | None]]) -> None:
     while (column := len(row.cells)) in waiting:
         row.cells.append(waiting.pop(column)[1])
 
@@ -248,11 +231,11 @@ def _with_row_heading(cells: Cells) -> Cells:
     """Return cells with the first one as the label of the second."""
     if len(cells) < 2 or not cells[0] or not cells[1]:
         return cells
-    colon = [] if _text(cells[0]).endswith((":", "?")) else [written(":")]
+    colon = [] if _text_of(cells[0]).endswith((":", "?")) else [written(":")]
     return [[*cells[0], *colon, written(" "), *cells[1]], *cells[2:]]
 
 
-def _span(cell: Element, name: str, most: int) -> int:
+def _read_span(cell: Element, name: str, most: int) -> int:
     number = cell.get(name).strip()
     if not (number.isascii() and number.isdigit() and len(number) < 6):
         return 1
@@ -260,5 +243,5 @@ def _span(cell: Element, name: str, most: int) -> int:
     return min(int(number), most) or (most if name == "rowspan" else 1)
 
 
-def _text(pieces: list[Piece] | None) -> str:
+def _text_of(pieces: list[Piece] | None) -> str:
     return " ".join("".join(piece.text for piece in pieces or ()).split())

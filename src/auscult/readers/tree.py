@@ -114,10 +114,6 @@ class Element:
                 break
         return " ".join(text.split())
 
-    def words_apart(self) -> str:
-        """Return the texts of its children with blanks between them, as for parts of a name, or else its own text."""
-        return " ".join(filter(None, (child.words() for child in self.elements))) or self.words()
-
 
 def descend(root: Element, into: Callable[[Element], bool] = lambda _: True) -> Iterator[Element | Piece]:
     """Yield all descendants of an element in the order of the source, without a limit of depth.

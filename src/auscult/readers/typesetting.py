@@ -21,6 +21,8 @@ _RAISED: Final = "sup"
 # Units of areas, volumes and rates have up to three letters.
 _BEFORE_RAISED: Final = re.compile(r"(?:[\d)\].,;:]|[^\W\d_]{4})$")
 _POWER: Final = written("^")
+# Number of pieces, or of characters, that tell how a line ends or raised characters begin.
+_EXAMINED: Final = 8
 
 
 class Typesetter:
@@ -53,8 +55,8 @@ class Typesetter:
     def set(self, root: Element) -> None:
         """Write the content of an element, in order. Signs of fractions are added to it."""
         write_fractions(root, self._role)
-        for node in descend(root, lambda each: self._left_out(each) != NEVER_SHOWN):
-            if isinstance(node, Element) and (why := self._left_out(node)) not in ("", NEVER_SHOWN):
+        for node in descend(root, lambda each: self._reason_left_out(each) != NEVER_SHOWN):
+            if isinstance(node, Element) and (why := self._reason_left_out(node)) not in ("", NEVER_SHOWN):
                 # Without inner parts that are left out: they count for themselves.
                 words = "".join(piece.text for piece in self.pieces(node, label=True))
                 self._flow.left_out[why] += len(words.split())
@@ -66,7 +68,10 @@ class Typesetter:
             role, rest, before = stack[-1]
             for node in rest:
                 if isinstance(node, Piece):
-                    self._words(node)
+                    if self._verbatim:
+                        self._flow.verbatim(node)
+                    else:
+                        self._flow.add(node)
                     continue
                 entered = self._role(node)
                 headings = self._flow.open_headings if self._encloses(node) else None
@@ -82,14 +87,8 @@ class Typesetter:
     def _role(self, element: Element) -> Role:
         return Role.DROPPED if element.dropped else self._given_role(element)
 
-    def _left_out(self, element: Element) -> str:
+    def _reason_left_out(self, element: Element) -> str:
         return element.dropped or ("struck out" if self._given_role(element) is Role.STRUCK else "")
-
-    def _words(self, piece: Piece) -> None:
-        if self._verbatim:
-            self._flow.verbatim(piece)
-        else:
-            self._flow.add(piece)
 
     def _enter(self, element: Element, role: Role) -> bool:
         """Prepare the flow for an element. Return whether its content follows."""
@@ -100,25 +99,23 @@ class Typesetter:
             flow.broken()
             return False
         if role is Role.TABLE:
-            self._part()
+            self._separate()
             if is_data(element, self._role):
-                for line in readable_table(element, self._role, lambda each, label: self.pieces(each, label=label)):
-                    flow.line()
-                    for piece in line:
-                        flow.add(piece)
+                flow.add_lines(readable_table(element, self._role, lambda each, label: self.pieces(each, label=label)))
                 flow.block()
                 return False
         elif role is Role.HEADING:
             flow.begin_heading(self._level(element))
         elif role is Role.ITEM:
-            flow.marker(self._marker(element))
+            indent = "  " * min(len(self._lists) - 1, _DEEPEST_INDENT)
+            flow.marker(indent + self._lists[-1].marker(element) if self._lists else "- ")
         elif role is Role.INLINE:
-            if element.tag == _RAISED and raises(flow.tail, _first(element)):
+            if element.tag == _RAISED and raises(flow.tail, element.beginning(_EXAMINED)):
                 flow.add(_POWER)
         elif role is Role.DEFINITION and self._term:
             flow.join()
         else:
-            self._part()
+            self._separate()
             if role in (Role.LIST, Role.NUMBERED):
                 items = sum(self._role(child) is Role.ITEM for child in element.elements)
                 self._lists.append(ListNumbers.of(element, items, numbered=role is Role.NUMBERED))
@@ -143,21 +140,15 @@ class Typesetter:
             self._flow.marker("")
         elif role is Role.DEFINITION:
             self._flow.unjoin()
-        self._part()
+        self._separate()
         self._term = role is Role.TERM and self._flow.length > self._before_term and not self._flow.after_heading
 
-    def _part(self) -> None:
+    def _separate(self) -> None:
         """Separate blocks: by an empty line, in lists by a line break."""
         if self._lists:
             self._flow.line()
         else:
             self._flow.block()
-
-    def _marker(self, item: Element) -> str:
-        if not self._lists:
-            return "- "
-        indent = "  " * min(len(self._lists) - 1, _DEEPEST_INDENT)
-        return indent + self._lists[-1].marker(item)
 
     def heading(self, element: Element, level: int) -> None:
         """Write the words of an element as a heading."""
@@ -184,8 +175,10 @@ class Typesetter:
                 if role in (Role.DROPPED, Role.STRUCK):
                     continue
                 if role is Role.INLINE:
-                    if node.tag == _RAISED and not gap and pieces and _is_raised(pieces, node):
-                        pieces.append(_POWER)
+                    if node.tag == _RAISED and not gap and pieces:
+                        before = "".join(each.text for each in pieces[-_EXAMINED:])
+                        if raises(before, node.beginning(_EXAMINED)):
+                            pieces.append(_POWER)
                 else:
                     gap = _wider(gap, role)
                     waiting.append(role)
@@ -194,7 +187,11 @@ class Typesetter:
                 gap = _wider(gap, node)
             elif node.text.strip():
                 if gap and pieces:
-                    pieces.append(written(" " if label else parting("".join(_tail(pieces)), node.text, gap)))
+                    last = len(pieces)
+                    while last and not pieces[last - 1].text.strip():
+                        last -= 1
+                    tail = "".join(each.text for each in pieces[max(0, last - _EXAMINED) : last])
+                    pieces.append(written(" " if label else parting(tail, node.text, gap)))
                 gap = ""
                 pieces.append(node)
             elif pieces:
@@ -206,22 +203,6 @@ def _wider(gap: str, role: Role) -> str:
     """Return the wider of a gap and the gap that an element of a role needs."""
     wanted = "\n" if role is Role.BREAK else ": " if role is Role.DEFINITION else "\n\n"
     return wanted if gap in ("", "\n") else gap
-
-
-def _tail(pieces: list[Piece]) -> list[str]:
-    """Return the texts of the last pieces, without white space at the end."""
-    last = len(pieces)
-    while last and not pieces[last - 1].text.strip():
-        last -= 1
-    return [each.text for each in pieces[max(0, last - 8) : last]]
-
-
-def _is_raised(before: list[Piece], raised: Element) -> bool:
-    return raises("".join(each.text for each in before[-8:]), _first(raised))
-
-
-def _first(element: Element) -> str:
-    return element.beginning(8)
 
 
 def raises(before: str, raised: str) -> bool:

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from auscult.errors import CorpusMissingError
 from auscult.files.limits import limits
 from auscult.files.reading import GZIP
-from auscult.readers.archives import Found, gunzipped, is_shown, is_tar, plain, untarred, unzipped, within
+from auscult.readers.archives import Found, check_size, is_shown, is_tar, list_tar, list_zip, plain, refuse, unpack_gzip
 from auscult.readers.contract import UnreadableError
 from auscult.readers.ignoring import Ignoring
 
@@ -33,7 +33,7 @@ def is_pattern(named: str) -> bool:
 
 def place_of(named: str) -> Path:
     """Return the named file or folder; for a pattern, the folder to which its names are relative."""
-    return _base(named) if is_pattern(named) else Path(named)
+    return _base_of(named) if is_pattern(named) else Path(named)
 
 
 def name_of(named: str) -> str:
@@ -60,16 +60,16 @@ def walk(
     # Unlike Path.is_dir, this returns False for an invalid name.
     folder = place.resolve() if os.path.isdir(place) else None  # noqa: PTH112
     ignoring = ignoring or Ignoring(place)
-    for name, path in _paths(named, without, ignoring):
-        for found in _unpacked(name, path, root, folder, is_pattern(named)):
+    for name, path in _find_paths(named, without, ignoring):
+        for found in _unpack(name, path, root, folder, is_pattern(named)):
             if found.name == plain(name) or not ignoring(found.name):
                 yield found
 
 
-def _paths(named: str, without: Collection[Path], ignoring: Ignoring) -> Iterator[tuple[str, Path]]:
+def _find_paths(named: str, without: Collection[Path], ignoring: Ignoring) -> Iterator[tuple[str, Path]]:
     """Yield the names and paths of files."""
     if is_pattern(named):
-        base = _base(named)
+        base = _base_of(named)
         matches = sorted(glob.glob(named, recursive=True))  # noqa: PTH207
         if not matches:
             raise CorpusMissingError("files that the pattern names", f"none of '{named}'", "correct the pattern")
@@ -78,7 +78,7 @@ def _paths(named: str, without: Collection[Path], ignoring: Ignoring) -> Iterato
             outer = PurePosixPath(match.relative_to(base).as_posix())
             if ignoring(outer.as_posix(), is_folder=match.is_dir()):
                 continue
-            for inner, path in _below(match, without, ignoring, outer):
+            for inner, path in _files_below(match, without, ignoring, outer):
                 name = (outer / inner).as_posix()
                 if name not in seen:
                     seen.add(name)
@@ -91,19 +91,19 @@ def _paths(named: str, without: Collection[Path], ignoring: Ignoring) -> Iterato
         reason = getattr(error, "strerror", None) or str(error)
         raise CorpusMissingError("a file or folder", f"{named[:80]!r} ({reason})", "correct the path") from error
     if path.is_dir():
-        yield from _below(path, without, ignoring, PurePosixPath())
+        yield from _files_below(path, without, ignoring, PurePosixPath())
     else:
         yield path.name, path
 
 
-def _base(pattern: str) -> Path:
+def _base_of(pattern: str) -> Path:
     """Return the folder to which names of a pattern are relative: the parts before the first wildcard."""
     parts = Path(pattern).parts
     fixed = next(n for n, part in enumerate(parts) if _PATTERN & set(part))
     return Path(*parts[:fixed])
 
 
-def _below(
+def _files_below(
     path: Path, without: Collection[Path], ignoring: Ignoring, outer: PurePosixPath
 ) -> Iterator[tuple[str, Path]]:
     """Yield the files below a folder with their names in it, without hidden ones. A file itself has the name "".
@@ -146,28 +146,28 @@ def _below(
     yield from sorted(places)
 
 
-def _unpacked(name: str, path: Path, root: int, folder: Path | None, through: bool) -> Iterator[Found]:
+def _unpack(name: str, path: Path, root: int, folder: Path | None, through: bool) -> Iterator[Found]:
     """Yield a file, or the files in an archive."""
     name = plain(name)
     try:
-        head = _head(path, folder, through)
+        head = _read_head(path, folder, through)
     except UnreadableError as problem:
-        yield Found(name, root, partial(_raise, problem), problem)
+        yield refuse(name, root, problem)
         return
     if head is None:
         # A link to a folder inside the same folder: its files are found under their own names.
         return
     if head.startswith(_ZIP):
-        yield from unzipped(name, path, root) or [Found(name, root, partial(_whole, path))]
+        yield from list_zip(name, path, root) or [Found(name, root, partial(_read_content, path))]
     elif is_tar(name, head):
-        yield from untarred(name, path, root)
+        yield from list_tar(name, path, root)
     elif head.startswith(GZIP):
-        yield Found(name, root, partial(_gunzipped, path))
+        yield Found(name, root, partial(_read_content, path, is_packed=True))
     else:
-        yield Found(name, root, partial(_whole, path))
+        yield Found(name, root, partial(_read_content, path))
 
 
-def _head(path: Path, folder: Path | None, through: bool) -> bytes | None:
+def _read_head(path: Path, folder: Path | None, through: bool) -> bytes | None:
     """Return the first bytes of a file; None for a folder.
 
     Raises:
@@ -187,34 +187,24 @@ def _head(path: Path, folder: Path | None, through: bool) -> bytes | None:
         with path.open("rb") as opened:
             return opened.read(_HEAD)
     except OSError as error:
-        raise _unreadable(error) from error
+        raise _system_error(error) from error
 
 
-def _whole(path: Path) -> bytes:
-    """Return the bytes of a file.
+def _read_content(path: Path, *, is_packed: bool = False) -> bytes:
+    """Return the bytes of a file, unpacked if it is a gzip file.
 
     Raises:
         UnreadableError: The file is too large or cannot be read.
     """
     try:
+        if is_packed:
+            return unpack_gzip(path, path.stat().st_size)
         with path.open("rb") as opened:
-            return within(opened.read(limits().source + 1))
+            return check_size(opened.read(limits().source + 1))
     except OSError as error:
-        raise _unreadable(error) from error
+        raise _system_error(error) from error
 
 
-def _gunzipped(path: Path) -> bytes:
-    try:
-        packed = path.stat().st_size
-    except OSError as error:
-        raise _unreadable(error) from error
-    return gunzipped(path, packed)
-
-
-def _unreadable(error: OSError) -> UnreadableError:
+def _system_error(error: OSError) -> UnreadableError:
     told = error.strerror or type(error).__name__
     return UnreadableError("unreadable file", "a file that can be read", f"'{told}'", "correct its permissions")
-
-
-def _raise(problem: UnreadableError) -> bytes:
-    raise problem

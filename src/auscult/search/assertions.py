@@ -1,7 +1,7 @@
 """Find out what a sentence says of the entity: that it is there, denied, a relative's, only possible, or past.
 
 A mention is a name of the entity in a sentence, found by its words in their normal form. ConText
-(`concepts.recognition.context`) reads what the sentence asserts about it, in English. A section's heading counts for
+(`concepts.context`) reads what the sentence asserts about it, in English. A section's heading counts for
 its sentences, and a list's lead-in for its items. Of several assertions about one mention the first in `_ORDER` counts:
 "no family history of gout" is negated.
 
@@ -16,8 +16,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final
 
-from auscult.concepts.recognition.context import ContextFilter
-from auscult.concepts.recognition.entity import Context, Entity
+from auscult.concepts.context import Context, find_contexts, heading_contexts
 from auscult.documents import Passage
 from auscult.index.words import analyse
 from auscult.schema import Assertion
@@ -53,9 +52,8 @@ class AssertionReader:
         self._by_first: dict[str, list[tuple[str, ...]]] = {}
         for terms in self.names:
             self._by_first.setdefault(terms[0], []).append(terms)
-        self._context = ContextFilter()
         # The same headings stand above all sentences of a passage.
-        self._under = lru_cache(maxsize=64)(self._context.under)
+        self._heading_contexts = lru_cache(maxsize=64)(heading_contexts)
 
     def read(self, sentence: str, headings: Sequence[str] = (), lead: str = "") -> tuple[Assertion, ...]:
         """Return the assertions of a sentence about its mentions, each once; empty where it has no mention.
@@ -69,10 +67,10 @@ class AssertionReader:
         # Most sentences have no word of any name, and there may be many names.
         if not sentence_terms or not any(sentence_terms.issuperset(terms) for terms in self.names):
             return ()
-        above = self._under(tuple(headings))
+        above = self._heading_contexts(tuple(headings))
         before = f"{lead} " if lead else ""
-        marked = self._context.mark(before + sentence, self._mentions(sentence, len(before)))
-        contexts = [mention.contexts | above for mention in marked]
+        found = find_contexts(before + sentence, self._mentions(sentence, len(before)))
+        contexts = [each | above for each in found]
         return tuple(
             dict.fromkeys(
                 next((assertion for context, assertion in _ORDER if context in each), "affirmed") for each in contexts
@@ -95,7 +93,7 @@ class AssertionReader:
         asserted = frozenset(assertion for each in self.of_passage(passage, text) for assertion in each)
         return "negated" in asserted and asserted <= {"negated", "hypothetical"}
 
-    def _mentions(self, sentence: str, offset: int) -> list[Entity]:
+    def _mentions(self, sentence: str, offset: int) -> list[tuple[int, int]]:
         """Return where a sentence mentions one of the names; of several at one place the longest."""
         terms: list[str] = []
         places: list[tuple[int, int]] = []
@@ -109,8 +107,7 @@ class AssertionReader:
             names = self._by_first.get(terms[at], ())
             length = max((len(name) for name in names if tuple(terms[at : at + len(name)]) == name), default=0)
             if length:
-                start, end = places[at][0], places[at + length - 1][1]
-                mentions.append(Entity(offset + start, offset + end, sentence[start:end]))
+                mentions.append((offset + places[at][0], offset + places[at + length - 1][1]))
             at += length or 1
         return mentions
 

@@ -20,15 +20,15 @@ from pathlib import Path
 from types import MappingProxyType
 
 from auscult.concepts.aspects import normalise_heading
+from auscult.concepts.context import Context
 from auscult.concepts.names import normalise_name
 from auscult.concepts.opening import open_knowledge_base, open_named
-from auscult.concepts.recognition.context import ContextFilter
-from auscult.concepts.recognition.entity import Context, Entity, EntityRecognizer
-from auscult.concepts.recognition.labelling import read_entities
-from auscult.concepts.recognition.opening import DICTIONARY, DictionaryRecognizer, open_recognizers
 from auscult.documents import Document
 from auscult.errors import DataError
 from auscult.files.reading import NotUtf8Error, read_lines
+from auscult_lab.recognition.entity import Entity, EntityRecognizer
+from auscult_lab.recognition.labelling import read_entities
+from auscult_lab.recognition.opening import DICTIONARY, DictionaryRecognizer, open_recognizers
 
 COLUMNS = ("heading", "aspect")
 
@@ -230,7 +230,7 @@ class NoteLabeller:
             CorpusMissingError: The default knowledge base is not on this machine.
             MissingExtraError: What reads contexts is not installed.
         """
-        rows = iter(read_entities(note, self._recognizer, self._context))
+        rows = iter(read_entities(note, self._recognizer))
         return [self._of_passage(next(rows) for _ in passage.sentences) for passage in note.passages]
 
     def _of_passage(self, sentences: Iterable[tuple[Entity, ...]]) -> tuple[PassageEntity, ...]:
@@ -248,10 +248,6 @@ class NoteLabeller:
     @cached_property
     def _recognizer(self) -> EntityRecognizer:
         return self._given or DictionaryRecognizer(open_knowledge_base())
-
-    @cached_property
-    def _context(self) -> ContextFilter:
-        return ContextFilter()
 
 
 def open_labeller(

@@ -13,10 +13,10 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from auscult.concepts.recognition.opening import DICTIONARY
 from auscult_lab.corpora.opening import divided_notes
 from auscult_lab.encoders.base import CaprConfig
 from auscult_lab.encoders.registry import ARCHITECTURES, configure
+from auscult_lab.recognition.opening import DICTIONARY
 from auscult_lab.training.experiment import (
     DataExperiment,
     EncoderTraining,

@@ -10,7 +10,6 @@ import pytest
 
 from auscult.concepts.concept import Concept
 from auscult.concepts.knowledge_base import KnowledgeBase
-from auscult.concepts.recognition.opening import DictionaryRecognizer
 from auscult.documents import Section, build_document
 from auscult.errors import ConfigError, DataError
 from auscult_lab.corpora.described import CLINICAL_NOTES, DescribedCorpus
@@ -20,6 +19,7 @@ from auscult_lab.corpora.note_splits import same_samples, split_notes, split_of
 from auscult_lab.corpora.opening import open_corpus
 from auscult_lab.evaluation.task import build_task
 from auscult_lab.evaluation.tracks import track_on
+from auscult_lab.recognition.opening import DictionaryRecognizer
 from needs import Needs
 
 KNOWN = KnowledgeBase(

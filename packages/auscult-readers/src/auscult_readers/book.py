@@ -14,14 +14,15 @@ from functools import partial
 from typing import Final
 from urllib.parse import unquote
 
-from auscult.readers.archives import Package, names_in
+from auscult.readers.archives import names_in
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.dates import iso_date
-from auscult.readers.decoding import decoded
+from auscult.readers.decoding import decode_text
 from auscult.readers.html.cleaning import Care
 from auscult.readers.html.reader import read_page
 from auscult.readers.html.stylesheet import insert_imports
 from auscult.readers.tree import Element
+from auscult_readers.package import Package
 from auscult_readers.records.xml import parse_xml
 
 _CONTAINER: Final = "META-INF/container.xml"
@@ -125,7 +126,7 @@ class _StyleSheets:
             if len(self.opened) >= _MOST_IMPORTS:
                 expected = f"at most {_MOST_IMPORTS} style sheets in each other"
                 raise UnreadableError("nested too deeply", expected, "more", "save it again with one style sheet")
-            sheet, _ = decoded(self.package.read(name))
+            sheet = decode_text(self.package.read(name)).text
             self.opened.add(name)
             try:
                 self.known[name] = insert_imports(sheet, partial(self.read, name))

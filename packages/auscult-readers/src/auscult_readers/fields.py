@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
-from auscult.readers.equations import beside, enclosed, fraction, root
 from auscult.readers.signs import EMPTY, TICKED, is_sign_font, sign
+from auscult_readers.word_equations import beside, enclosed, fraction, root
 
 _SYMBOL: Final = re.compile(r"\s*SYMBOL\s+(0x[0-9a-f]{1,6}|\d{1,7}|\S)", re.IGNORECASE)
 _FONT: Final = re.compile(r"\\f\s*(?:\"([^\"]*)\"|(\S+))", re.IGNORECASE)

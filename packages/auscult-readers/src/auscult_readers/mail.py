@@ -25,7 +25,8 @@ from auscult.errors import DataError
 from auscult.readers.archives import OLE, members_of, streams_in
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.decoding import Decoded, decode_text
-from auscult.readers.flow import Facts, has_words
+from auscult.readers.drafting import Facts
+from auscult.readers.flow import has_words
 from auscult.readers.html.cleaning import Care
 from auscult.readers.html.reader import read_page
 from auscult.readers.notes import untitled_draft

@@ -11,7 +11,8 @@ from typing import Final
 
 from auscult.concepts.identifiers import normalise_identifiers
 from auscult.readers.contract import DraftDocument, UnreadableError
-from auscult.readers.flow import Facts, Flow, draft_of, has_words
+from auscult.readers.drafting import Facts, draft_of
+from auscult.readers.flow import Flow, has_words
 from auscult.readers.tree import Element, Piece, descend
 
 MEDIA_TYPE: Final = "application/xml"

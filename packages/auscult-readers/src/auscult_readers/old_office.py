@@ -3,7 +3,7 @@
 LibreOffice runs as a separate process without a network, with limits of time and output, in a folder that is deleted
 afterwards. It does not run on systems without network namespaces, which only Linux has. The process that reads files
 runs no programs: there `OldOfficeReader` yields a draft that names the file, also one in an archive or mail, and
-`process.reading` lets it be converted and read.
+`process.reading` calls `rewritten`, which converts it and has it read.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -22,6 +24,7 @@ from typing import Final
 from auscult.files.limits import limits
 from auscult.readers.archives import streams_in
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
+from auscult.readers.registry import problem_of
 
 _REWRITTEN: Final = {
     "WordDocument": (".doc", ".docx", "application/msword"),
@@ -77,7 +80,65 @@ def _kind_of(content: bytes) -> tuple[str, str, str] | None:
     return None if "EncryptedPackage" in streams else kind
 
 
-def rewritten(file: SourceFile) -> SourceFile | None:
+def rewritten(
+    drafts: list[tuple[str, DraftDocument]],
+    file: SourceFile,
+    read: Callable[[SourceFile], Iterable[tuple[str, DraftDocument]]],
+) -> list[tuple[str, DraftDocument]]:
+    """Replace drafts that LibreOffice must rewrite by the documents of the rewritten files.
+
+    Args:
+        drafts: Drafts of a file, each with the name of its format.
+        file: The file.
+        read: Reads a rewritten file under the limits of the reading process.
+
+    Raises:
+        UnreadableError: The file itself cannot be rewritten and read, or it encloses nothing that can.
+    """
+    kept: list[tuple[str, DraftDocument]] = []
+    remarks: list[str] = []
+    begun, most = time.monotonic(), limits().seconds
+    for name, draft in drafts:
+        if not draft.to_rewrite:
+            kept.append((name, draft))
+            continue
+        inner = SourceFile(draft.to_rewrite, file.content if draft.content is None else draft.content)
+        try:
+            if time.monotonic() - begun > most:
+                expected, remedy = f"files that are rewritten in {most} s", "name it alone"
+                raise UnreadableError("timed out", expected, "too many in one file", remedy)
+            newer = rewrite_file(inner)
+            if newer is None:
+                raise problem_of(inner) or UnreadableError("unknown kind", "a file to rewrite", "another", "report it")
+            kept += [(form, _in_place_of(draft, made)) for form, made in read(newer) if not made.to_rewrite]
+        except UnreadableError as problem:
+            remarks.append(f"attachment {inner.name}: {problem.kind} ({problem.got})")
+            if len(drafts) == 1:
+                raise
+    if remarks and kept:
+        # The text of a message comes after its attachments.
+        name, last = kept[-1]
+        kept[-1] = name, replace(last, remarks=[*last.remarks, *remarks])
+    return kept
+
+
+def _in_place_of(draft: DraftDocument, made: DraftDocument) -> DraftDocument:
+    """Return the document of a rewritten file, with the facts of the file that encloses it."""
+    key = "#".join(filter(None, (draft.key, made.key)))
+    return replace(
+        made,
+        key=key,
+        media_type=draft.media_type,
+        content=draft.content,
+        title=draft.title or made.title or (draft.to_rewrite if draft.key else ""),
+        source=draft.source or made.source,
+        url=draft.url or made.url,
+        entity_ids=tuple(draft.entity_ids) or made.entity_ids,
+        metadata={**made.metadata, **draft.metadata},
+    )
+
+
+def rewrite_file(file: SourceFile) -> SourceFile | None:
     """Return a file in its newer form; None for other files, or if LibreOffice cannot run.
 
     Raises:

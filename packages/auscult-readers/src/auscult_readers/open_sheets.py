@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from auscult.readers.archives import Package
 from auscult.readers.tree import Element, written
+from auscult_readers.package import Package
 from auscult_readers.records.xml_events import parse_events
 from auscult_readers.sheet_cells import SPAN, Font, Notes, Sheet, name_of_cell, text_of_runs
 

@@ -11,14 +11,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from auscult.readers.archives import Package, media_type_in
 from auscult.readers.contract import DraftDocument, SourceFile
 from auscult.readers.dates import iso_date
-from auscult.readers.flow import Facts, Flow, draft_of
-from auscult.readers.tables import CELLS, has_header_row
+from auscult.readers.drafting import Facts, draft_of
+from auscult.readers.flow import Flow
+from auscult.readers.tables import CELLS
 from auscult.readers.tree import NEVER_SHOWN, Element, Role, descend, written
 from auscult.readers.typesetting import Typesetter
+from auscult_readers.header_rows import has_header_row
 from auscult_readers.open_objects import insert_objects
+from auscult_readers.package import Package, media_type_in
 from auscult_readers.records.xml import parse_xml
 
 _TYPES: Final = ("application/vnd.oasis.opendocument.text", "application/vnd.oasis.opendocument.presentation")

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from auscult.errors import naming_extra
+from auscult.extensions import load_from
 
 #: Presidio's weakest patterns take any number of nine digits for an identity card.
 _SURE = 0.4
@@ -65,6 +66,7 @@ class PresidioDeidentifier:
 
     Raises:
         MissingExtraError: Presidio, or spaCy, is not installed.
+        ConfigError: No package that opens pipelines is installed.
         ModelError: There is no such pipeline.
     """
 
@@ -80,10 +82,7 @@ class PresidioDeidentifier:
         self._own = [(re.compile(pattern), instead) for pattern, instead in _OWN]
         self._pipeline = None
         if pipeline:
-            # Imported when first used, as it loads all back ends of recognition.
-            from auscult.concepts.recognition.spacy_pipeline import SpacyRecognizer
-
-            self._pipeline = SpacyRecognizer(pipeline)
+            self._pipeline = load_from("auscult", "auscult.tasks", "recognise-names", "names are recognised")(pipeline)
 
     def find(self, text: str) -> Iterator[tuple[int, int, str]]:
         """Ranges, and what kind of thing was there."""

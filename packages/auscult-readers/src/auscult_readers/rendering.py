@@ -21,7 +21,7 @@ from typing import Final
 
 from auscult.files.limits import limits
 from auscult.readers.contract import UnreadableError
-from auscult.readers.decoding import decoded
+from auscult.readers.decoding import decode_text
 from auscult_readers.old_office import APART, is_apart_possible, office_program, prepare_profile, run_apart, run_office
 
 _BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -120,7 +120,7 @@ _SENT_ON: Final = re.compile("<meta[^>]*refresh", re.IGNORECASE)
 
 
 def _by_browser(content: bytes) -> bytes | None:
-    if _SENT_ON.search(html.unescape(decoded(content)[0])):
+    if _SENT_ON.search(html.unescape(decode_text(content).text)):
         return None
     with tempfile.TemporaryDirectory(prefix="auscult-") as place:
         folder = Path(place)

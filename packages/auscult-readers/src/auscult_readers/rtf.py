@@ -18,14 +18,15 @@ from striprtf.striprtf import charset_map, destinations, specialchars
 
 from auscult.readers.contract import DraftDocument, SourceFile
 from auscult.readers.dates import iso_date
-from auscult.readers.equations import GroupedEquation, beside
-from auscult.readers.flow import Facts, Flow, draft_of, has_words
+from auscult.readers.drafting import Facts, draft_of
+from auscult.readers.flow import Flow, has_words
 from auscult.readers.html.reader import role_of
 from auscult.readers.signs import BOXES, is_sign_font, shown
 from auscult.readers.tree import Element, Piece, Role, written
 from auscult.readers.typesetting import Typesetter
 from auscult_readers.fields import FormField, field_text
 from auscult_readers.rtf_shape import shape_paragraphs
+from auscult_readers.word_equations import GroupedEquation, beside
 
 MEDIA_TYPE: Final = "application/rtf"
 # One character per byte. Control words stand for characters beyond ASCII.

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Final
 
 from auscult.readers.flow import has_words
-from auscult.readers.tables import has_header_row
 from auscult.readers.tree import Element, Piece, written
+from auscult_readers.header_rows import has_header_row
 
 _LONGEST_BOLD: Final = 100
 

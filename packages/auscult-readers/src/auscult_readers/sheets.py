@@ -12,15 +12,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from auscult.readers.archives import Package, media_type_in, names_in, streams_in
+from auscult.readers.archives import names_in, streams_in
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
-from auscult.readers.flow import Facts, Flow, draft_of
+from auscult.readers.drafting import Facts, draft_of
+from auscult.readers.flow import Flow
 from auscult.readers.html.reader import role_of
 from auscult.readers.tables import readable_lines
 from auscult.readers.tree import Element, written
 from auscult.readers.typesetting import Typesetter
 from auscult_readers.old_sheets import read_binary_workbook, read_old_workbook
 from auscult_readers.open_sheets import read_open_sheets
+from auscult_readers.package import Package, media_type_in
 from auscult_readers.sheet_cells import Notes, Sheet
 from auscult_readers.workbooks import read_workbook
 

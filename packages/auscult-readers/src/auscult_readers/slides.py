@@ -11,15 +11,17 @@ import posixpath
 from collections.abc import Iterator
 from typing import Final
 
-from auscult.readers.archives import Package, names_in
+from auscult.readers.archives import names_in
 from auscult.readers.contract import DraftDocument, SourceFile
 from auscult.readers.dates import iso_date
-from auscult.readers.flow import Facts, Flow, draft_of
+from auscult.readers.drafting import Facts, draft_of
+from auscult.readers.flow import Flow
 from auscult.readers.html.reader import role_of
-from auscult.readers.tables import has_header_row
 from auscult.readers.tree import Element, written
 from auscult.readers.typesetting import Typesetter
 from auscult_readers.drawings import chart_of, diagram_of, line_of, paragraphs_of, runs_of, words_only
+from auscult_readers.header_rows import has_header_row
+from auscult_readers.package import Package
 from auscult_readers.records.xml import parse_xml
 
 MEDIA_TYPE: Final = "application/vnd.openxmlformats-officedocument.presentationml.presentation"

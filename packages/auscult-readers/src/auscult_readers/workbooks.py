@@ -12,11 +12,11 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
-from auscult.readers.archives import Package
 from auscult.readers.contract import UnreadableError
 from auscult.readers.tree import Element
 from auscult_readers.drawings import chart_of, paragraphs_of, words_only
 from auscult_readers.number_formats import BUILT_IN, general, shown_number, shown_text
+from auscult_readers.package import Package
 from auscult_readers.records.xml import parse_xml
 from auscult_readers.records.xml_events import parse_events
 from auscult_readers.sheet_cells import Font, Notes, Sheet, name_of_cell, text_of_runs

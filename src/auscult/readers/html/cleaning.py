@@ -13,7 +13,7 @@ from typing import Final
 from auscult.readers.flow import has_words
 from auscult.readers.html.hidden import hidden_elements, is_invisible, open_panels
 from auscult.readers.html.links import drop_lists_of_links
-from auscult.readers.html.measures import AROUND_TEXT, IN_TABLES, LONGEST_LABEL, Measure, is_content, measured
+from auscult.readers.html.measures import AROUND_TEXT, IN_TABLES, LONGEST_LABEL, Measure, is_content, measure_elements
 from auscult.readers.html.names import is_around
 from auscult.readers.html.phrases import stands_around
 from auscult.readers.html.standard import HEADINGS
@@ -54,7 +54,7 @@ def clean(page: Element, most: Care = Care.LINKS) -> bool:
     panels = open_panels(page)
     elements = [node for node in descend(page) if isinstance(node, Element)]
     _restore(elements)
-    measures = measured(page)
+    measures = measure_elements(page)
     whole = most >= Care.AROUND
     hidden = hidden_elements(page, measures, panels, whole=whole)
     # If no words are left, a script shows what the page hides: try again with the hidden elements.
@@ -67,7 +67,8 @@ def clean(page: Element, most: Care = Care.LINKS) -> bool:
             if care >= Care.LINKS:
                 drop_lists_of_links(page)
                 _drop_labels(page)
-            if _has_words(page):
+            kept = descend(page, lambda element: not element.dropped)
+            if any(isinstance(node, Piece) and has_words(node.text) for node in kept):
                 return True
     return False
 
@@ -75,11 +76,6 @@ def clean(page: Element, most: Care = Care.LINKS) -> bool:
 def _restore(elements: list[Element]) -> None:
     for element in elements:
         element.dropped = ""
-
-
-def _has_words(page: Element) -> bool:
-    nodes = descend(page, lambda element: not element.dropped)
-    return any(isinstance(node, Piece) and has_words(node.text) for node in nodes)
 
 
 def _drop_around(page: Element, measures: dict[int, Measure], care: int, hidden: set[int]) -> None:
@@ -106,7 +102,7 @@ def _keep_main(page: Element, elements: list[Element]) -> None:
         for element in elements
         if (element.tag == "main" or element.get("role") == "main") and not element.dropped
     ]
-    measures = measured(page)
+    measures = measure_elements(page)
     present = [element for element in mains if id(element) in measures]
     length = sum(measures[id(element)].length for element in present)
     if not present or length < _LEAST_OF_MAIN * measures[id(page)].length:
@@ -131,7 +127,7 @@ def _keep_main(page: Element, elements: list[Element]) -> None:
 
 def _drop_labels(page: Element) -> None:
     """Drop labels and headings of what was left out, such as "More on this" after its links are dropped."""
-    left, lost = measured(page), _left_out(page)
+    left, lost = measure_elements(page), _count_left_out(page)
     stack = [page]
     while stack:
         for element in stack.pop().elements:
@@ -162,7 +158,7 @@ def _kept_words(element: Element) -> str:
     return " ".join("".join(node.text for node in nodes if isinstance(node, Piece)).split())
 
 
-def _left_out(page: Element) -> dict[int, int]:
+def _count_left_out(page: Element) -> dict[int, int]:
     """Return the number of characters around the text that were left out of each element, by the element's id."""
     order: list[tuple[Element, Element]] = []
     lost = {id(page): 0}

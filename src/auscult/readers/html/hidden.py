@@ -57,7 +57,7 @@ def hidden_elements(page: Element, measures: dict[int, Measure], panels: set[int
 
     Args:
         page: Tree of the page.
-        measures: Result of `measured` for it.
+        measures: Result of `measure_elements` for it.
         panels: Ids of panels; they are not hidden.
         whole: Whether to return no ids if the page hides more than it shows. A script then shows its text.
     """
@@ -95,7 +95,7 @@ class _Controls:
     before: dict[int, tuple[Element, int]] = field(default_factory=dict)
 
 
-def _controls_of(page: Element) -> _Controls:
+def _find_controls(page: Element) -> _Controls:
     """Return the controls of a page. A <summary> that is no heading yet becomes one."""
     controls = _Controls()
     level = 1
@@ -109,7 +109,7 @@ def _controls_of(page: Element) -> _Controls:
         headed = in_heading or any(child.tag in HEADINGS for child in element.elements)
         if element.tag == "summary" and not headed and _is_heading(element):
             element.attributes.update({"role": "heading", "aria-level": str(min(level + 1, 6))})
-        if targets := _targets(element):
+        if targets := _targets_of(element):
             controls.opening.append((element, targets, 0 if in_heading else min(level + 1, 6)))
         inner = element.elements
         for before, after in pairwise(inner):
@@ -118,18 +118,14 @@ def _controls_of(page: Element) -> _Controls:
                 below = 0 if in_heading or before.tag in HEADINGS else min(level + 1, 6)
                 controls.before[id(after)] = button, below
         stack.extend((child, in_heading) for child in reversed(inner))
-    _add_labels(controls)
-    return controls
-
-
-def _add_labels(controls: _Controls) -> None:
-    """Add the labels of tab panels that name no panel themselves."""
+    # Labels of tab panels that name no panel themselves.
     naming = {id(control) for control, _, _ in controls.opening}
     for element in controls.named.values():
         if element.get("role") == "tabpanel":
             label = controls.named.get(element.get("aria-labelledby"))
             if label is not None and id(label) not in naming:
                 controls.opening.append((label, [element.get("id")], 2))
+    return controls
 
 
 def open_panels(page: Element) -> set[int]:
@@ -141,7 +137,7 @@ def open_panels(page: Element) -> set[int]:
     Returns:
         The ids of the panels' elements.
     """
-    controls = _controls_of(page)
+    controls = _find_controls(page)
     panels: set[int] = set()
     for control, targets, below in controls.opening:
         for target in targets:
@@ -186,7 +182,7 @@ def _is_heading(control: Element) -> bool:
     return len(words) <= _LONGEST_HEADING and not _DOES.fullmatch(words)
 
 
-def _targets(element: Element) -> list[str]:
+def _targets_of(element: Element) -> list[str]:
     """Return the `id` attributes of the elements that a control opens."""
     attributes = element.attributes
     if not attributes or attributes.get("aria-haspopup", "").lower() in _POPS_UP:

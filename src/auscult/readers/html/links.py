@@ -13,7 +13,7 @@ from auscult.readers.html.measures import (
     LONGEST_NEWS,
     Measure,
     is_content,
-    measured,
+    measure_elements,
     names_of,
 )
 from auscult.readers.html.standard import HEADINGS, LISTS
@@ -44,13 +44,13 @@ _MOST_LINKS_WORDS: Final = 4
 
 def drop_lists_of_links(page: Element) -> None:
     """Drop lists of links to elsewhere and invitations to other pages, unless most of the page consists of them."""
-    measures = measured(page)
+    measures = measure_elements(page)
     total = measures[id(page)].length
     before = ""
     dropped: list[Element] = []
     lost = 0
-    beside = _beside_prose(page, measures)
-    news = _news_items(page, measures)
+    beside = _find_links_beside_prose(page, measures)
+    news = _find_news_items(page, measures)
     stack: list[tuple[Element | Piece, bool, bool]] = [(page, False, measures[id(page)].prose >= _LEAST_PROSE)]
     while stack:
         node, inside, cards = stack.pop()
@@ -58,7 +58,10 @@ def drop_lists_of_links(page: Element) -> None:
             before = node.text.strip() or before
             continue
         measure = measures[id(node)]
-        listed = node.tag in _LISTS_OF_LINKS and _is_links(measure) and _leads_away(measure, before, inside)
+        # Long links are those of a text.
+        linked = _LINKED * measure.length <= measure.linked <= _LONGEST_LINK * measure.links
+        listed = node.tag in _LISTS_OF_LINKS and measure.links >= FEWEST_LINKS and linked
+        listed = listed and _leads_away(measure, before, inside)
         cards = cards and node.tag not in _KEPT_SHAPES and node.tag not in LISTS
         card = id(node) in news or _is_card(node, measure, total) or _is_lead(node, measure)
         card = card and cards and not before.endswith(":")
@@ -78,7 +81,7 @@ def drop_lists_of_links(page: Element) -> None:
             element.dropped = AROUND_TEXT
 
 
-def _beside_prose(page: Element, measures: dict[int, Measure]) -> set[int]:
+def _find_links_beside_prose(page: Element, measures: dict[int, Measure]) -> set[int]:
     """Return the ids of blocks of links beside the element that contains nearly all sentences of a page.
 
     Such a block does not contain the title of the page. At least half of it is links; a quarter is enough for several
@@ -104,7 +107,7 @@ def _beside_prose(page: Element, measures: dict[int, Measure]) -> set[int]:
     return blocks
 
 
-def _news_items(page: Element, measures: dict[int, Measure]) -> set[int]:
+def _find_news_items(page: Element, measures: dict[int, Measure]) -> set[int]:
     """Return the ids of items of lists of other articles: each has a heading that is a link, and little else.
 
     Such items are siblings, and a name of theirs or of their parent is "news", "posts", "teaser" or the like.
@@ -156,11 +159,6 @@ def _is_lead(element: Element, measure: Measure) -> bool:
         and element.first(*HEADINGS) is None
         and not any(link.get("href").startswith(("tel:", "mailto:")) for link in element.all("a"))
     )
-
-
-def _is_links(measure: Measure) -> bool:
-    few = measure.links < FEWEST_LINKS
-    return not few and _LINKED * measure.length <= measure.linked <= _LONGEST_LINK * measure.links
 
 
 def _leads_away(measure: Measure, before: str, content: bool) -> bool:

@@ -79,7 +79,7 @@ class Measure:
         self.heading_linked += other.heading_linked
 
 
-def measured(page: Element) -> dict[int, Measure]:
+def measure_elements(page: Element) -> dict[int, Measure]:
     """Return the measure of every element that is not dropped, by the id of the element."""
     order: list[tuple[Element, Element | None, bool]] = []
     stack: list[tuple[Element, Element | None, bool]] = [(page, None, False)]

@@ -22,87 +22,133 @@ from auscult.readers.html.measures import (
 from auscult.readers.html.standard import HEADINGS
 from auscult.readers.tree import Element
 
-_AROUND: Final = frozenset({"aside", "footer", "header"})
-_WHOLE: Final = frozenset({"article", "body", "html", "main"})
+
+def _in_names(words: str) -> re.Pattern[str]:
+    """Return a pattern of whole words in the result of `names_of`. White space in `words` does not count."""
+    return re.compile(rf"(?<![a-z])(?:{words})(?![a-z])", re.VERBOSE)
+
+
+# What the expressions below are for. Each is searched in the classes and the id of an element. Those in the first part
+# count for any element of the stated size; the others only beside the text, or with links, as `is_around` says.
+#
+#   _BANNER          questions about cookies               up to 3,000 characters
+#   _SKIPPED         links to skip to the text             up to 300 characters
+#   _NEVER_TEXT      what no page has as its subject       a tenth of the page
+#   _BY_VISITORS     comments                              more text beside it
+#   _OTHER_ARTICLES  links to other articles               most of the text beside it
+#   _SIDEBARS        columns beside the text               most of the text beside it, several links
+#   _WIDGETS         parts of a sidebar in WordPress       a tenth of the page, not of a page builder
+#   _NAMED_AROUND    parts of a site's layout              a third of the page, signs of a site
+#   _LABELS          short labels, such as "Share"         80 characters, or signs of a site
+#   _FOOTERS         ends of pages                         signs of a site
+#   _TEASER          one article in a list of them         a tenth of the page, a heading that is a link
+#   _WORDS_AROUND    words that may also name text         many links
+#   _AUTHOR          who wrote the page                    links
 _BANNER: Final = re.compile(
-    r"\bcookies?[-_]?(?:bar|banner|consent|dialog|law|message|modal|notice|policy|popup)|(?:^|\s)cookies?(?:\s|$)|\bgdpr"
-    r"|\bonetrust|\bcookiebot|\bcc-window|\bconsent[-_](?:banner|dialog|manager|modal|popup)",
-    re.IGNORECASE,
+    r"""
+    \bcookies?[-_]?(?:bar|banner|consent|dialog|law|message|modal|notice|policy|popup) | (?:^|\s)cookies?(?:\s|$)
+    | \bgdpr | \bonetrust | \bcookiebot | \bcc-window | \bconsent[-_](?:banner|dialog|manager|modal|popup)
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _SKIPPED: Final = re.compile(r"\b(?:skip[-_]?(?:link|nav|to)|breadcrumbs?)\b|__skip", re.IGNORECASE)
-# Classes and ids of parts around a text, as whole words ("site-footer", "related-posts").
-_NAMED_AROUND: Final = re.compile(
-    r"(?:(?:site|page|main|global|top|bottom|left|right|primary|secondary|blog|mobile|entry|post|article|wp)[-_]?)?"
-    r"(?:footer|masthead|navbar|nav|navigation|menu|sidebars?|comments|comment[-_]?(?:list|form|respond)|disqus[-_]thread"
-    r"|respond|share|sharing|share(?:daddy|aholic)|share[-_]?(?:buttons?|links?|bar|tools)|addtoany[-_]\w+|pagination|pager"
-    r"|social[-_]?(?:media|links?|icons?|share|sharing|bar|buttons?)|related[-_]?(?:posts?|articles?|links?|stories)"
-    r"|jp[-_]relatedposts|post[-_]?(?:nav|meta)|entry[-_]?(?:meta|utility)|newsletter|subscribe|adverts?|advertisements?"
-    r"|ads?|copyright|impressum|tag[-_]?(?:cloud|list|links)|login|author[-_]?(?:box|bio)|widget[-_]?area"
-    r"|(?:site|page)[-_]?header)(?:[-_]?(?:wrapper|wrap|container|area|block|inner|outer|section|box|widget))?",
-    re.IGNORECASE,
+_NEVER_TEXT: Final = _in_names(
+    r"""
+    newsletter-?(?:box|form|signup|teaser)? | subscription-cta | (?:article-)?donation-cta
+    | donat(?:e|ion)-?(?:box|cta|form) | buybox | app-?stores?
+    | sabox[a-z]* | (?:contributors?|mini|short|wpzoom)-bio | author-?(?:bio|box|container|description|text)
+    | recent-?(?:posts|comments) | related-?posts? | (?:next|prev)post | detail-themes
+    | print-button | post-ratings? | shariff[a-z]* | akismet[a-z-]*
+    | (?:add|new)-comment | comments?-?(?:add|disclosure|form|meta|new|policy|rules)
+    | ad-(?:container|heading|label|wrapper) | advertisements? | affiliate-?(?:disclaimer|disclosure)
+    | (?:advertiser|editorial)-disclosure | licen[cs]e-?info | copyright
+    """
 )
-# Words in longer names that themes and modules use for such parts ("content-related-stories", "artTeaser"). _LABELS has
-# no words that may name a part of the text, such as "social" (history), "sponsor" (of a trial) or "recommendation".
-# Words in _WORDS_AROUND may; they count only for elements with many links.
-_LABELS: Final = re.compile(
-    r"(?<![a-z])(?:(?:related|recommended)-?(?:articles|contents?|items|links|news|pages|posts|reading|stories)"
-    r"|shar(?:e|ing)-?(?:bar|box|buttons?|icons?|label|links?|list|this|title|tools)|newsletter|outbrain|taboola|byline"
-    r"|social-?(?:bar|box|buttons?|icons?|links?|media|nav|networks?|share|sharing)|pagination|pager|paywall|copyright"
-    r"|credits?|prev-?next|next-?prev|read-?(?:also|more|next)|see-?also|comments?-?(?:count|link|policy|rules)"
-    r"|copy-right|read(?:ing)?-?time|(?:caption|image|img|media|photo|picture)[a-z-]*-(?:author|source))(?![a-z])"
+_BY_VISITORS: Final = _in_names(r"comment-?list | comments-?(?:area|list|section|body) | (?:article|news)-comments")
+_OTHER_ARTICLES: Final = _in_names(
+    r"""
+    related-?(?:posts?|articles?|stories) | similar-?(?:posts?|articles?|stories) | yarpp-related
+    | recommended-?(?:posts?|articles?|stories) | more-?(?:articles|stories) | interesting-?articles
+    | read-?next | next-?read | (?:next|prev(?:ious)?)-?(?:posts?|story|article)-?(?:thumbnails)?
+    """
 )
-_WORDS_AROUND: Final = re.compile(
-    r"(?<![a-z])(?:related|teasers?|shar(?:e|ing)|social|subscri(?:be|ption)|sponsor(?:ed)?|promo(?:s|box)?|trending"
-    r"|advert(?:s|isements?|orial)?|popular|most-?read|sidebar[a-z]*|footer|breadcrumbs?|bio|tags|cta"
-    r"|(?:no-?|hidden-)print|print-none|toolbar|rss|menu|nav(?:bar|igation)?|masthead|login|more-?articles|shop|disqus"
-    r"|feedback|vote|poll|ratings?)(?![a-z])"
-)
-# Names of parts that never say anything about the page's subject, with or without links.
-_NEVER_TEXT: Final = re.compile(
-    r"(?<![a-z])(?:newsletter-?(?:box|form|signup|teaser)?|donat(?:e|ion)-?(?:box|cta|form)|(?:article-)?donation-cta"
-    r"|sabox[a-z]*|(?:contributors?|mini|short|wpzoom)-bio|author-?(?:bio|box|container|description|text)|recent-?(?:posts|comments)|related-?posts?|print-button"
-    r"|post-ratings?|shariff[a-z]*|akismet[a-z-]*|ad-(?:container|heading|label|wrapper)|advertisements?"
-    r"|(?:add|new)-comment|comments?-?(?:add|disclosure|form|meta|new|policy|rules)|affiliate-?(?:disclaimer|disclosure)"
-    r"|(?:advertiser|editorial)-disclosure|subscription-cta|buybox|app-?stores?|licen[cs]e-?info|copyright|(?:next|prev)post"
-    r"|detail-themes)(?![a-z])"
-)
-# Names of links to other articles and of comments by visitors. These may be longer than the text, and be <article>s.
-_OTHER_ARTICLES: Final = re.compile(
-    r"(?<![a-z])(?:related-?(?:posts?|articles?|stories)|yarpp-related|similar-?(?:posts?|articles?|stories)"
-    r"|interesting-?articles|recommended-?(?:posts?|articles?|stories)|read-?next|next-?read|more-?(?:articles|stories)"
-    r"|(?:next|prev(?:ious)?)-?(?:posts?|story|article)-?(?:thumbnails)?)(?![a-z])"
-)
-_BY_VISITORS: Final = re.compile(
-    r"(?<![a-z])(?:comment-?list|comments-?(?:area|list|section|body)|(?:article|news)-comments)(?![a-z])"
-)
-# Names of parts of a sidebar in WordPress. Page builders compose the text itself of such parts.
-_WIDGETS: Final = re.compile(
-    r"(?:^|\s)widget-(?:archive|block|calendar|categories|custom-html|links|meta|nav-menu|pages|recent-\w+|rss|search"
-    r"|tag-cloud|text)(?:\s|$)"
-)
-_PAGE_BUILDER: Final = re.compile(r"\b(?:so-panel|elementor)")
-_FOOTERS: Final = re.compile(
-    r"(?:^|\s)(?:[a-z]{1,2}-)?(?:dark-|main-|page-|site-)?(?:pre)?footer"
-    r"(?:-(?:area|block|bottom|container|content|inner|main|outer|top|widgets?|wrap))*(?:\s|$)"
-)
-#: Characters of sentences that must remain on the page.
-_LEAST_BESIDE: Final = 300
 _SIDEBARS: Final = re.compile(r"(?:(?:left|main|primary|right|secondary|site)[-_]?)?(?:aside|sidebar)", re.IGNORECASE)
-_TEASER: Final = re.compile(r"(?<![a-z])teasers?(?![a-z])")
-#: Largest share of a page's characters, and of those in sentences.
-_MOST_NEVER_TEXT: Final = 1 / 10
-_AUTHOR: Final = re.compile(
-    r"(?<![a-z])(?:author-?(?:about|bio|box|card|description|info|profile)|(?:about-?|post-?|article-?|entry-?)author)"
-    r"(?![a-z])"
+_WIDGETS: Final = re.compile(
+    r"""
+    (?:^|\s) widget-(?:archive|block|calendar|categories|custom-html|links|meta|nav-menu|pages|recent-\w+|rss|search
+    |tag-cloud|text) (?:\s|$)
+    """,
+    re.VERBOSE,
+)
+# Page builders compose the text itself of widgets.
+_PAGE_BUILDER: Final = re.compile(r"\b(?:so-panel|elementor)")
+# Whole names ("site-footer", "related-posts").
+_NAMED_AROUND: Final = re.compile(
+    r"""
+    (?:(?:site|page|main|global|top|bottom|left|right|primary|secondary|blog|mobile|entry|post|article|wp)[-_]?)?
+    (?:
+        footer | masthead | navbar | nav | navigation | menu | sidebars? | pagination | pager | widget[-_]?area
+        | (?:site|page)[-_]?header | login | copyright | impressum | adverts? | advertisements? | ads?
+        | comments | comment[-_]?(?:list|form|respond) | disqus[-_]thread | respond
+        | share | sharing | share(?:daddy|aholic) | share[-_]?(?:buttons?|links?|bar|tools) | addtoany[-_]\w+
+        | social[-_]?(?:media|links?|icons?|share|sharing|bar|buttons?) | newsletter | subscribe
+        | related[-_]?(?:posts?|articles?|links?|stories) | jp[-_]relatedposts | tag[-_]?(?:cloud|list|links)
+        | post[-_]?(?:nav|meta) | entry[-_]?(?:meta|utility) | author[-_]?(?:box|bio)
+    )
+    (?:[-_]?(?:wrapper|wrap|container|area|block|inner|outer|section|box|widget))?
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+# No words that may name a part of the text, such as "social" (history), "sponsor" (of a trial) or "recommendation".
+_LABELS: Final = _in_names(
+    r"""
+    (?:related|recommended)-?(?:articles|contents?|items|links|news|pages|posts|reading|stories)
+    | read-?(?:also|more|next) | see-?also | prev-?next | next-?prev | pagination | pager
+    | shar(?:e|ing)-?(?:bar|box|buttons?|icons?|label|links?|list|this|title|tools)
+    | social-?(?:bar|box|buttons?|icons?|links?|media|nav|networks?|share|sharing)
+    | newsletter | outbrain | taboola | paywall | comments?-?(?:count|link|policy|rules)
+    | byline | read(?:ing)?-?time | credits? | copyright | copy-right
+    | (?:caption|image|img|media|photo|picture)[a-z-]*-(?:author|source)
+    """
+)
+_FOOTERS: Final = re.compile(
+    r"""
+    (?:^|\s) (?:[a-z]{1,2}-)?(?:dark-|main-|page-|site-)?(?:pre)?footer
+    (?:-(?:area|block|bottom|container|content|inner|main|outer|top|widgets?|wrap))* (?:\s|$)
+    """,
+    re.VERBOSE,
+)
+_TEASER: Final = _in_names("teasers?")
+_WORDS_AROUND: Final = _in_names(
+    r"""
+    related | teasers? | trending | popular | most-?read | more-?articles
+    | shar(?:e|ing) | social | subscri(?:be|ption) | rss | feedback | vote | poll | ratings? | disqus
+    | sponsor(?:ed)? | promo(?:s|box)? | advert(?:s|isements?|orial)? | shop | cta
+    | sidebar[a-z]* | footer | masthead | menu | nav(?:bar|igation)? | breadcrumbs? | toolbar | login
+    | bio | tags | (?:no-?|hidden-)print | print-none
+    """
+)
+_AUTHOR: Final = _in_names(
+    r"author-?(?:about|bio|box|card|description|info|profile) | (?:about-?|post-?|article-?|entry-?)author"
 )
 _COMMENTS: Final = re.compile(r"comments?|respond|disqus", re.IGNORECASE)
 _MARK_OF_SITE: Final = re.compile(
     r"\u00a9|\(c\)|copyright|all rights reserved|cookie|newsletter|subscribe", re.IGNORECASE
 )
+
+_AROUND: Final = frozenset({"aside", "footer", "header"})
+_WHOLE: Final = frozenset({"article", "body", "html", "main"})
+#: Characters of sentences that must remain on the page.
+_LEAST_BESIDE: Final = 300
+#: Largest share of a page's characters, and of those in sentences, of a small part.
+_MOST_NEVER_TEXT: Final = 1 / 10
 _MOST_AROUND: Final = 1 / 3
+#: An element with this part of the sentences of a page has text, whatever its names are.
+_PARTS_OF_PROSE: Final = 5
 _LONGEST_BANNER: Final = 3000
-_MOST_LABEL_WORDS: Final = 3
+_LONGEST_SKIPPED: Final = 300
 _LONGEST_FORM: Final = 300
+_MOST_LABEL_WORDS: Final = 3
 _FEWEST_TICKS: Final = 3
 
 
@@ -149,7 +195,9 @@ def _is_around_by_name(element: Element, measure: Measure, page: Measure) -> boo
     attributes = f"{element.get('class')} {element.get('id')}"
     if tag in _WHOLE or not attributes.strip():
         return False
-    if length < _LONGEST_BANNER and (_BANNER.search(attributes) or (length < 300 and _SKIPPED.search(attributes))):
+    if length < _LONGEST_BANNER and _BANNER.search(attributes):
+        return True
+    if length < _LONGEST_SKIPPED and _SKIPPED.search(attributes):
         return True
     names = names_of(element)
     if tag not in HEADINGS and _is_beside_text(names, measure, page):
@@ -168,8 +216,7 @@ def _is_around_by_name(element: Element, measure: Measure, page: Measure) -> boo
         return measure.visitors > 0
     if whole_names and _is_site(element, measure):
         return True
-    # A part with much of the text is not around it, whatever its names are.
-    if tag in HEADINGS or tag in IN_TABLES or measure.prose * 5 >= max(page.prose, 1):
+    if tag in HEADINGS or tag in IN_TABLES or measure.prose * _PARTS_OF_PROSE >= max(page.prose, 1):
         return False
     labelled = _LABELS.search(names) is not None
     if labelled and length <= LONGEST_LABEL and not measure.prose:

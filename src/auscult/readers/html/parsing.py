@@ -16,7 +16,7 @@ from typing import Final
 
 from auscult.readers.contract import declares_entities
 from auscult.readers.html import standard as known
-from auscult.readers.html.standard import pieces, unescaped
+from auscult.readers.html.standard import pieces, resolve_references
 from auscult.readers.signs import EMPTY, TICKED, is_file_name
 from auscult.readers.tree import NOWHERE, Element, Piece, descend, written
 
@@ -80,21 +80,21 @@ class _Parser:
                 break
             following = source[tag + 1 : tag + 2]
             if _LETTER.match(following):
-                self._text(place, tag)
-                place = self._start_tag(tag + 1)
+                self._add_text(place, tag)
+                place = self._read_start_tag(tag + 1)
             elif following == "/":
-                self._text(place, tag)
-                place = self._end_tag(tag + 2)
+                self._add_text(place, tag)
+                place = self._read_end_tag(tag + 2)
             elif following in ("!", "?") and following:
-                self._text(place, tag)
-                place = self._declaration(tag + 1)
+                self._add_text(place, tag)
+                place = self._read_declaration(tag + 1)
             else:
-                self._text(place, tag + 1)
+                self._add_text(place, tag + 1)
                 place = tag + 1
-        self._text(place, self._end)
+        self._add_text(place, self._end)
         return self._root
 
-    def _text(self, start: int, end: int) -> None:
+    def _add_text(self, start: int, end: int) -> None:
         if end > start:
             if self._open[-1].tag == "head" and not self._source[start:end].isspace():
                 self._close("head")
@@ -109,7 +109,7 @@ class _Parser:
             self._missing.add(sought)
         return position if position >= 0 else self._end
 
-    def _declaration(self, place: int) -> int:
+    def _read_declaration(self, place: int) -> int:
         source = self._source
         if source.startswith("!--", place):
             if source.startswith((">", "->"), place + 3):
@@ -128,46 +128,46 @@ class _Parser:
             place = end
         return self._find(">", place) + 1
 
-    def _tag_of(self, name: str) -> str:
+    def _local_name(self, name: str) -> str:
         prefix, _, local = name.lower().rpartition(":")
         return local if prefix in self._prefixes else name.lower()
 
-    def _end_tag(self, place: int) -> int:
+    def _read_end_tag(self, place: int) -> int:
         named = _NAME.match(self._source, place)
         if named is None or not _LETTER.match(self._source, place):
             return self._find(">", place) + 1
-        tag = self._tag_of(named.group())
-        end, _, _, _ = self._attributes(named.end())
+        tag = self._local_name(named.group())
+        end, _, _, _ = self._read_attributes(named.end())
         if tag == "br":
             # HTML reads "</br>" as "<br>"; in XML it is an end tag.
             if not self._is_xml:
-                self._append(Element("br"))
+                self._open[-1].children.append(Element("br"))
         else:
             self._close(tag)
         return end
 
-    def _start_tag(self, place: int) -> int:
+    def _read_start_tag(self, place: int) -> int:
         named = _NAME.match(self._source, place)
         name = named.group() if named else ""
-        tag = self._tag_of(name)
+        tag = self._local_name(name)
         begin = place - 1
-        place, attributes, closed, ranges = self._attributes(named.end() if named else place)
+        place, attributes, closed, ranges = self._read_attributes(named.end() if named else place)
         element = Element(tag, attributes)
         if tag in ("img", "input"):
-            element.children.extend(self._shown(element, begin, place, ranges))
+            element.children.extend(self._field_pieces(element, begin, place, ranges))
         elif tag == "iframe" and "srcdoc" in ranges:
-            element.children.extend(self._framed(*ranges["srcdoc"]))
+            element.children.extend(self._parse_frame(*ranges["srcdoc"]))
         if tag not in known.IN_HEAD and self._open[-1].tag == "head":
             self._close("head")
         if tag in known.CLOSES:
             self._close_implied(*known.CLOSES[tag])
-        self._cut(_DEEPEST)
-        self._append(element)
+        self._close_from(_DEEPEST)
+        self._open[-1].children.append(element)
         # A browser reads "<div/>" as "<div>", except in pages declared as XML.
         if closed and (self._is_xml or tag not in known.CONTAINERS | known.RAW):
             return place
         if tag in known.RAW:
-            return self._raw(element, name, place)
+            return self._add_raw(element, name, place)
         if tag not in known.VOID:
             self._depths[tag].append(len(self._open))
             if tag in known.CONTAINERS:
@@ -175,7 +175,7 @@ class _Parser:
             self._open.append(element)
         return place
 
-    def _shown(self, element: Element, begin: int, end: int, ranges: dict[str, tuple[int, int]]) -> list[Piece]:
+    def _field_pieces(self, element: Element, begin: int, end: int, ranges: dict[str, tuple[int, int]]) -> list[Piece]:
         """Return the text that an image or input shows: its alternative text, a box, or its value.
 
         Args:
@@ -194,7 +194,7 @@ class _Parser:
         words = [*pieces(self._source, *ranges[name])]
         return [] if is_file_name("".join(piece.text for piece in words)) else words
 
-    def _framed(self, start: int, end: int) -> list[Element | Piece]:
+    def _parse_frame(self, start: int, end: int) -> list[Element | Piece]:
         """Return the content of a page in the attribute `srcdoc`, whose value is in a range of the source."""
         if self._frames >= _MOST_FRAMES:
             return []
@@ -208,7 +208,7 @@ class _Parser:
                 element.children += places.in_source(child) if isinstance(child, Piece) else [child]
         return page.children
 
-    def _raw(self, element: Element, name: str, place: int) -> int:
+    def _add_raw(self, element: Element, name: str, place: int) -> int:
         """Add the text of an element that contains no others, from `place`. Return the position after its end tag."""
         closing = f"</{name.lower()}"
         end, after = self._end, self._end
@@ -227,10 +227,7 @@ class _Parser:
             element.children.extend(pieces(self._source, place, end))
         return after
 
-    def _append(self, element: Element) -> None:
-        self._open[-1].children.append(element)
-
-    def _deepest(self, tags: frozenset[str]) -> int:
+    def _deepest_open(self, tags: frozenset[str]) -> int:
         if tags is known.CONTAINERS:
             return self._containers[-1] if self._containers else 0
         return max((depths[-1] for tag in tags if (depths := self._depths.get(tag))), default=0)
@@ -244,14 +241,14 @@ class _Parser:
         """
         depths = [open_[-1] for tag in closes if (open_ := self._depths.get(tag))]
         if depths:
-            barrier = self._deepest(within)
-            self._cut(min((depth for depth in depths if depth > barrier), default=len(self._open)))
+            barrier = self._deepest_open(within)
+            self._close_from(min((depth for depth in depths if depth > barrier), default=len(self._open)))
 
     def _close(self, tag: str) -> None:
         """Close the elements that an end tag closes, if any."""
         depths = self._depths.get(tag)
         if tag in known.HEADINGS and not depths:
-            depth = self._deepest(known.HEADINGS)
+            depth = self._deepest_open(known.HEADINGS)
         elif not depths or tag in ("body", "html"):
             return
         else:
@@ -259,16 +256,16 @@ class _Parser:
         if tag == "table":
             barrier = 0
         elif tag in _PARTS_OF_TABLES:
-            barrier = self._deepest(_TABLE)
+            barrier = self._deepest_open(_TABLE)
         elif tag in known.FORMATTING:
             # The text after it belongs to the block inside of it, which stays open.
-            barrier = self._deepest(known.CONTAINERS)
+            barrier = self._deepest_open(known.CONTAINERS)
         else:
-            barrier = self._deepest(_CELLS_AND_TABLES)
+            barrier = self._deepest_open(_CELLS_AND_TABLES)
         if depth > barrier:
-            self._cut(depth)
+            self._close_from(depth)
 
-    def _cut(self, depth: int) -> None:
+    def _close_from(self, depth: int) -> None:
         """Close all elements from a depth on."""
         while len(self._open) > depth:
             tag = self._open.pop().tag
@@ -276,7 +273,7 @@ class _Parser:
             if tag in known.CONTAINERS:
                 self._containers.pop()
 
-    def _attributes(self, place: int) -> tuple[int, dict[str, str], bool, dict[str, tuple[int, int]]]:
+    def _read_attributes(self, place: int) -> tuple[int, dict[str, str], bool, dict[str, tuple[int, int]]]:
         """Parse the attributes of a tag from `place`.
 
         Returns:
@@ -304,7 +301,7 @@ class _Parser:
                     place = end
             name = match.group(1).lower()
             if name in known.KEPT_ATTRIBUTES and name not in attributes:
-                attributes[name] = unescaped(source[start:end])
+                attributes[name] = resolve_references(source[start:end])
                 if name in ("alt", "srcdoc", "value"):
                     ranges[name] = start, end
         return self._end, attributes, False, ranges
@@ -328,15 +325,15 @@ class _Places:
         first = bisect_right(self._offsets, piece.start) - 1
         last = max(first, bisect_left(self._offsets, piece.end) - 1)
         if len(piece.text) != piece.end - piece.start:
-            return [Piece(piece.text, self._place(first, piece.start)[0], self._place(last, piece.end)[1])]
+            return [Piece(piece.text, self._place_of(first, piece.start)[0], self._place_of(last, piece.end)[1])]
         found = []
         for number in range(first, last + 1):
             begin, end = max(piece.start, self._offsets[number]), min(piece.end, self._offsets[number + 1])
             text = piece.text[begin - piece.start : end - piece.start]
-            found.append(Piece(text, self._place(number, begin)[0], self._place(number, end)[1]))
+            found.append(Piece(text, self._place_of(number, begin)[0], self._place_of(number, end)[1]))
         return found
 
-    def _place(self, number: int, offset: int) -> tuple[int, int]:
+    def _place_of(self, number: int, offset: int) -> tuple[int, int]:
         """Return where a character of a part may begin or end in the source: at its borders in a reference."""
         part = self._parts[number]
         if len(part.text) != part.end - part.start:

@@ -15,8 +15,9 @@ from typing import Final
 from auscult.readers.contract import DraftDocument, SourceFile
 from auscult.readers.dates import iso_date
 from auscult.readers.decoding import decode_text
+from auscult.readers.drafting import Facts, draft_of
 from auscult.readers.equations import write_mathml
-from auscult.readers.flow import Facts, Flow, draft_of, has_words
+from auscult.readers.flow import Flow, has_words
 from auscult.readers.html import standard as known
 from auscult.readers.html.cleaning import Care, clean
 from auscult.readers.html.hidden import PANEL
@@ -65,11 +66,19 @@ def facts_of(page: Element) -> Facts:
         metadata["date"] = date
     if authors := next((properties[name] for name in _AUTHORS if name in properties), []):
         metadata["author"] = "; ".join(dict.fromkeys(authors))
+    canonical = next(
+        (
+            link.get("href").strip()
+            for link in page.all("link")
+            if "canonical" in link.get("rel").lower().split() and link.get("href").startswith(("http://", "https://"))
+        ),
+        "",
+    )
     title, site = without_site(titled.words() if titled else "", source)
     return Facts(
         title=title or properties.get("og:title", [""])[0],
         source=source or site,
-        url=_canonical(page) or properties.get("og:url", [""])[0],
+        url=canonical or properties.get("og:url", [""])[0],
         metadata=metadata,
     )
 
@@ -90,13 +99,6 @@ def without_site(title: str, site: str) -> tuple[str, str]:
     if site and site.casefold() == first.casefold():
         return title[separators[0].end() :], first
     return title, ""
-
-
-def _canonical(page: Element) -> str:
-    for link in page.all("link"):
-        if "canonical" in link.get("rel").lower().split() and link.get("href").startswith(("http://", "https://")):
-            return link.get("href").strip()
-    return ""
 
 
 _BEGINNING: Final = re.compile(rb"\s*(?:<!--.*?-->\s*)*+<(?:!doctype\s+html|html|head|body|title|h1)\b", re.I | re.S)
@@ -193,8 +195,12 @@ def declared_encoding(head: bytes) -> str:
 
 def role_of(element: Element) -> Role:
     """Return the role of an element of HTML."""
-    if element.tag in _STRUCK or (element.attributes and _is_struck(element)):
+    if element.tag in _STRUCK:
         return Role.STRUCK
+    if element.attributes:
+        classes = element.get("class").split()
+        if "line-through" in element.get("style").lower() or not _STRUCK_CLASSES.isdisjoint(classes):
+            return Role.STRUCK
     role = _ROLES.get(element.tag, Role.INLINE)
     return Role.HEADING if role is not Role.HEADING and element.get("role") == "heading" else role
 
@@ -202,12 +208,6 @@ def role_of(element: Element) -> Role:
 def encloses_headings(element: Element) -> bool:
     """Whether the headings in an element are not those of the text after it, as in a panel that a reader opens."""
     return element.tag in _ENCLOSING or element.get("role") == "tabpanel" or PANEL in element.attributes
-
-
-def _is_struck(element: Element) -> bool:
-    return "line-through" in element.get("style").lower() or not _STRUCK_CLASSES.isdisjoint(
-        element.get("class").split()
-    )
 
 
 def write_looks(page: Element) -> None:
@@ -251,7 +251,7 @@ def mark_bold_headings(page: Element) -> None:
     for element in [page, *elements]:
         if element.tag not in ("", "p", "div", "center", "section", "body") or id(element) in cells:
             continue
-        heavy = _weight(element, bold=False)
+        heavy = _is_bold(element, bold=False)
         children: list[Element | Piece] = []
         line: list[Element | Piece] = []
         for child in [*element.children, Element("br")]:
@@ -267,7 +267,7 @@ def mark_bold_headings(page: Element) -> None:
         element.children = children[:-1]
 
 
-def _weight(element: Element, *, bold: bool) -> bool:
+def _is_bold(element: Element, *, bold: bool) -> bool:
     """Whether the letters of an element are bold; `bold`: whether those of its parent are."""
     if weight := _WEIGHT.search(element.get("style")) if element.attributes else None:
         return weight[1].lower().startswith("bold") or weight[1][0] in "6789"
@@ -292,7 +292,7 @@ def _is_bold_line(line: list[Element | Piece], heavy: bool) -> bool:
         elif role_of(node) is not Role.INLINE or node.tag in ("input", "img"):
             return False
         elif not node.dropped:
-            inner = _weight(node, bold=bold)
+            inner = _is_bold(node, bold=bold)
             waiting += [(child, inner) for child in reversed(node.children)]
     words = words.strip()
     return has_words(words) and len(words) <= _LONGEST_BOLD and words[-1] not in ".,;"

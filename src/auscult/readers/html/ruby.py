@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from auscult.readers.html.hidden import HIDDEN_STYLE
-from auscult.readers.tree import Element, Piece, descend, written
+from auscult.readers.tree import Element, descend, written
 
 
 def write_readings(page: Element) -> None:
@@ -19,21 +19,17 @@ def write_readings(page: Element) -> None:
         for child, after in pairwise([*parent.children, None]):
             if not isinstance(child, Element) or child.tag != "ruby":
                 continue
-            readings += _taken_readings(child)
+            readings += _take_readings(child)
             if readings and not (isinstance(after, Element) and after.tag == "ruby"):
-                child.children += _in_brackets(readings)
+                parted = [part for reading in readings for part in (written(" "), reading)][1:]
+                child.children += [written(" ("), *parted, written(")")]
                 readings = []
 
 
-def _taken_readings(ruby: Element) -> list[Element]:
+def _take_readings(ruby: Element) -> list[Element]:
     """Remove the readings from an element, and return them."""
     readings = [each for each in ruby.all("rt") if each.words() and not HIDDEN_STYLE.search(each.get("style"))]
     taken = {id(each) for each in readings}
     for holder in [ruby, *(node for node in descend(ruby) if isinstance(node, Element))]:
         holder.children = [child for child in holder.children if id(child) not in taken]
     return readings
-
-
-def _in_brackets(readings: list[Element]) -> list[Element | Piece]:
-    parted = [part for reading in readings for part in (written(" "), reading)][1:]
-    return [written(" ("), *parted, written(")")]

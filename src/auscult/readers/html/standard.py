@@ -80,7 +80,7 @@ def pieces(source: str, start: int, end: int) -> Iterator[Piece]:
     search = start
     while (ampersand := source.find("&", search, end)) >= 0:
         search = ampersand + 1
-        if (resolved := _resolved(source, ampersand, end)) is None:
+        if (resolved := _resolve(source, ampersand, end)) is None:
             continue
         text, stop = resolved
         if ampersand > place:
@@ -92,12 +92,12 @@ def pieces(source: str, start: int, end: int) -> Iterator[Piece]:
         yield Piece(source[place:end], place, end)
 
 
-def unescaped(text: str) -> str:
+def resolve_references(text: str) -> str:
     """Return a text with its references resolved."""
     return "".join(piece.text for piece in pieces(text, 0, len(text))) if "&" in text else text
 
 
-def _resolved(source: str, place: int, end: int) -> tuple[str, int] | None:
+def _resolve(source: str, place: int, end: int) -> tuple[str, int] | None:
     """Return the text of a reference and its end; None for an ampersand that begins no reference."""
     match = _REFERENCE.match(source, place, end)
     if match is None:

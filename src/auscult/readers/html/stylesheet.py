@@ -80,8 +80,10 @@ def apply_style_sheets(page: Element, linked: Callable[[str], str] = lambda _: "
     for each in page.all("style", "link"):
         if not _is_of_screen(each.get("media").lower()):
             continue
+        kinds = each.get("rel").lower().split()
+        is_linked = each.tag == "link" and "stylesheet" in kinds and "alternate" not in kinds
         try:
-            sheets.append(insert_imports(each.get(CSS), linked) + (linked(each.get("href")) if _is_sheet(each) else ""))
+            sheets.append(insert_imports(each.get(CSS), linked) + (linked(each.get("href")) if is_linked else ""))
         except UnreadableError:
             is_read = False
     sheet = "\n".join(sheets)
@@ -89,13 +91,13 @@ def apply_style_sheets(page: Element, linked: Callable[[str], str] = lambda _: "
         return is_read
     if len(sheet) > _LONGEST_SHEET:
         return False
-    elements, tree, depth = _mirrored(page)
+    elements, tree, depth = _copy_tree(page)
     matcher = cssselect2.Matcher()
     try:
-        complete = _add_rules(matcher, _used_rules(sheet, elements.values()), depth)
+        complete = _add_rules(matcher, _drop_unused_rules(sheet, elements.values()), depth)
     except RecursionError:
         return False
-    if sum(_matches(matcher, element) for element in elements.values()) > _MOST_MATCHES:
+    if sum(_count_matches(matcher, element) for element in elements.values()) > _MOST_MATCHES:
         return False
     for wrapper in cssselect2.ElementWrapper.from_html_root(tree).iter_subtree():
         element = elements[id(wrapper.etree_element)]
@@ -127,12 +129,7 @@ def insert_imports(sheet: str, read_sheet: Callable[[str], str]) -> str:
     return "\n".join([*sheets, sheet])
 
 
-def _is_sheet(element: Element) -> bool:
-    kinds = element.get("rel").lower().split()
-    return element.tag == "link" and "stylesheet" in kinds and "alternate" not in kinds
-
-
-def _matches(matcher: Any, element: Element) -> int:
+def _count_matches(matcher: Any, element: Element) -> int:
     """Return how many selectors are matched with an element."""
     classes = sum(len(matcher.class_selectors.get(name, ())) for name in element.get("class").split())
     named = len(matcher.id_selectors.get(element.get("id"), ())) if element.get("id") else 0
@@ -140,7 +137,7 @@ def _matches(matcher: Any, element: Element) -> int:
     return classes + named + tagged + len(matcher.other_selectors)
 
 
-def _used_rules(sheet: str, elements: Iterable[Element]) -> str:
+def _drop_unused_rules(sheet: str, elements: Iterable[Element]) -> str:
     """Return a style sheet without most of the rules that change nothing: parsing those takes the most time."""
     names = {name for element in elements for name in (*element.get("class").split(), element.get("id"))}
 
@@ -159,8 +156,10 @@ def _used_rules(sheet: str, elements: Iterable[Element]) -> str:
 def _add_rules(matcher: Any, sheet: str, depth: int) -> bool:
     """Add the rules of a style sheet to a matcher. Return whether all of them were added."""
     complete, count = True, 0
-    for prelude, declarations in _rules(tinycss2.parse_stylesheet(sheet, skip_comments=True, skip_whitespace=True)):
-        for selector in _selectors(prelude, depth):
+    for prelude, declarations in _read_rules(
+        tinycss2.parse_stylesheet(sheet, skip_comments=True, skip_whitespace=True)
+    ):
+        for selector in _compile_selectors(prelude, depth):
             count += 1
             if count > _MOST_SELECTORS:
                 return False
@@ -171,7 +170,7 @@ def _add_rules(matcher: Any, sheet: str, depth: int) -> bool:
     return complete
 
 
-def _mirrored(page: Element) -> tuple[dict[int, Element], Any, int]:
+def _copy_tree(page: Element) -> tuple[dict[int, Element], Any, int]:
     """Return the elements by the `id()` of their copies in a tree that cssselect2 takes, that tree, and its depth."""
     root = ElementTree.Element("html")
     elements: dict[int, Element] = {}
@@ -190,7 +189,7 @@ def _mirrored(page: Element) -> tuple[dict[int, Element], Any, int]:
     return elements, root, deepest
 
 
-def _rules(nodes: list[Any]) -> Iterator[tuple[list[Any], dict[str, tuple[bool, str]]]]:
+def _read_rules(nodes: list[Any]) -> Iterator[tuple[list[Any], dict[str, tuple[bool, str]]]]:
     """Yield the selectors of each rule, and its declarations that are read: whether important, and the value."""
     waiting = [*reversed(nodes)]
     while waiting:
@@ -212,7 +211,7 @@ def _is_of_screen(media: str) -> bool:
     return not re.search(r"print|speech|max-width|max-device|prefers|not\b", media)
 
 
-def _selectors(prelude: list[Any], depth: int) -> Iterator[Any]:
+def _compile_selectors(prelude: list[Any], depth: int) -> Iterator[Any]:
     """Yield the compiled selectors of a rule; None for one that costs too much to match.
 
     Selectors of states (`:hover`) and of parts that are no elements (`::before`) match nothing and are left out.

@@ -9,7 +9,8 @@ from typing import Final
 
 from auscult.readers.contract import DraftDocument, SourceFile
 from auscult.readers.decoding import decode_text
-from auscult.readers.flow import Facts, Flow, draft_of
+from auscult.readers.drafting import Facts, draft_of
+from auscult.readers.flow import Flow
 from auscult.readers.markdown.blocks import Blocks
 from auscult.readers.markdown.front_matter import front_matter
 

@@ -17,7 +17,7 @@ from auscult.readers.flow import Flow, Heading
 from auscult.readers.html.cleaning import Care, clean
 from auscult.readers.html.parsing import parse_html
 from auscult.readers.html.reader import encloses_headings, level_of, role_of
-from auscult.readers.html.standard import unescaped
+from auscult.readers.html.standard import resolve_references
 from auscult.readers.tables import readable_rows
 from auscult.readers.tree import Element, Piece, Role, descend, written
 from auscult.readers.typesetting import Typesetter
@@ -87,36 +87,40 @@ class Blocks:
                 "remove the marks at the beginning of its longest lines",
             )
         text = self._source[self._start :]
-        offsets = None if text.isascii() else _character_offsets(text)
+        offsets: memoryview | None = None
+        if not text.isascii():
+            # Per byte of its UTF-8, the number of characters that begin before it.
+            begins = (np.frombuffer(text.encode(), np.uint8) & 0xC0) != 0x80
+            offsets = np.concatenate([np.zeros(1, np.int32), np.cumsum(begins, dtype=np.int32)]).data
         for event, span in events_with_range(text, options=_OPTIONS):
             start, end = span["start"], span["end"]
             if offsets is not None:
                 start, end = offsets[start], offsets[end]
-            self._event(event, self._start + start, self._start + end)
+            self._write_event(event, self._start + start, self._start + end)
 
-    def _event(self, event: object, start: int, end: int) -> None:
+    def _write_event(self, event: object, start: int, end: int) -> None:
         match event:
             case {"Text": str(text)}:
-                self._text(text, start, end)
+                self._write_text(text, start, end)
             case "SoftBreak":
                 self._line_end = start
             case "HardBreak":
-                self._hard_break(start, end)
+                self._break_line(start, end)
             case {"Start": tag}:
                 name, value = next(iter(tag.items())) if isinstance(tag, dict) else (tag, None)
                 self._begin(name, value, start, end)
             case {"End": tag}:
                 self._finish(next(iter(tag)) if isinstance(tag, dict) else tag, start, end)
             case {"Code": str(text)}:
-                self._code(text, start, end)
+                self._write_code(text, start, end)
             case {"Html": _}:
                 self._html.append((start, end))
             case {"InlineHtml": str(tag)}:
-                self._inline_html(tag, start, end)
+                self._write_inline_html(tag, start, end)
             case {"FootnoteReference": _}:
                 self._add(Piece(self._source[start:end], start, end))
             case "Rule":
-                self._part()
+                self._end_block()
             case _:
                 raise ValueError(f"unknown event of the Markdown parser: {event!r}")
 
@@ -124,7 +128,7 @@ class Blocks:
         flow = self._flow
         match name:
             case "Paragraph" | "BlockQuote":
-                self._part()
+                self._end_block()
             case "Heading":
                 self._line_end = None
                 flow.begin_heading(int(value["level"][1]))  # type: ignore[index]
@@ -142,13 +146,13 @@ class Blocks:
                 self._line_end = None
                 flow.marker(f"{indent}- " if number is None else f"{indent}{number}. ")
             case "CodeBlock":
-                self._part()
+                self._end_block()
                 self._in_code = True
             case "HtmlBlock":
-                self._part()
+                self._end_block()
                 self._html = []
             case "FootnoteDefinition":
-                self._part()
+                self._end_block()
                 label_end = self._source.index("]:", start, end) + 2
                 self._add(Piece(self._source[start:label_end], start, label_end))
                 self._after_label, self._line_end = True, label_end
@@ -160,7 +164,7 @@ class Blocks:
             case "TableCell":
                 self._cell, self._line_end = [], None
             case "Strikethrough":
-                self._single_tilde(start, start + 1)
+                self._keep_single_tilde(start, start + 1)
                 self._struck = self._source.startswith("~~", start)
         self._after_list = False
 
@@ -169,7 +173,7 @@ class Blocks:
         match name:
             case "Paragraph" | "BlockQuote" | "FootnoteDefinition":
                 self._after_label = False
-                self._part()
+                self._end_block()
             case "Heading":
                 self._line_end = None
                 flow.end_heading()
@@ -180,10 +184,10 @@ class Blocks:
                 flow.marker("")
             case "CodeBlock":
                 self._in_code = False
-                self._part()
+                self._end_block()
             case "HtmlBlock":
-                self._set_html()
-                self._part()
+                self._write_html()
+                self._end_block()
             case "TableCell":
                 cell, self._cell, self._row_end = self._cell or [], None, end
                 self._row.append(cell if any(piece.text.strip() for piece in cell) else [])
@@ -194,13 +198,15 @@ class Blocks:
                 surplus = _SURPLUS_CELL.finditer(self._source, self._row_end, end)
                 self._rows.append([*self._row, *([Piece(found[0], *found.span())] for found in surplus)])
             case "Table":
-                self._set_table()
+                self._flow.block()
+                self._flow.add_lines(readable_rows(self._header, self._rows, written))
+                self._flow.block()
             case "Strikethrough":
                 self._struck = False
-                self._single_tilde(end - 1, end)
+                self._keep_single_tilde(end - 1, end)
         self._after_list = name == "List"
 
-    def _part(self) -> None:
+    def _end_block(self) -> None:
         """End a block: by an empty line, in lists by a line's end."""
         if self._after_label:
             # The first paragraph of a footnote goes on behind its label.
@@ -225,17 +231,17 @@ class Blocks:
         else:
             self._flow.add(piece)
 
-    def _text(self, text: str, start: int, end: int) -> None:
+    def _write_text(self, text: str, start: int, end: int) -> None:
         stands = self._source[start:end]
         if self._in_code:
-            self._verbatim(text, start, end)
+            self._write_verbatim(text, start, end)
         elif text != stands and stands.startswith("&"):
             # HTML reads "&#150;" as a dash, CommonMark as a control character.
-            self._add(Piece(unescaped(stands), start, end))
+            self._add(Piece(resolve_references(stands), start, end))
         else:
             self._add(Piece(text, start, end))
 
-    def _verbatim(self, text: str, start: int, end: int) -> None:
+    def _write_verbatim(self, text: str, start: int, end: int) -> None:
         """Add text of a code block. Blanks that a tab is made into stand in no source."""
         if text != self._source[start:end]:
             self._flow.verbatim(Piece(text, start, end) if end > start else written(text))
@@ -247,7 +253,7 @@ class Blocks:
                 self._flow.verbatim(Piece(line, start, start + len(line)))
             start += len(line) + 1
 
-    def _code(self, text: str, start: int, end: int) -> None:
+    def _write_code(self, text: str, start: int, end: int) -> None:
         """Add a code span without its ticks."""
         place = end - len(self._source[start:end].lstrip("`"))
         if self._source[place : place + len(text)].replace("\n", " ") == text:
@@ -255,21 +261,21 @@ class Blocks:
             return
         # Blanks at its ends, backslashes before bars and marks of quotations are not part of it.
         for character in text:
-            while not _same(self._source[place], character):
+            while self._source[place] != character and not (self._source[place].isspace() and character.isspace()):
                 place += 1
             self._add(Piece(character, place, place + 1))
             place += 1
 
-    def _hard_break(self, start: int, end: int) -> None:
+    def _break_line(self, start: int, end: int) -> None:
         if self._cell is None:
             self._line_end = None
             self._flow.broken()
         else:
             self._add(Piece(" ", start, end))
 
-    def _inline_html(self, tag: str, start: int, end: int) -> None:
+    def _write_inline_html(self, tag: str, start: int, end: int) -> None:
         if _BREAK.fullmatch(tag):
-            self._hard_break(start, end)
+            self._break_line(start, end)
         elif tag.lower() == "<sup>":
             before, after = self._source[start - 1 : start], self._source[end : end + 1]
             fraction = None if before.isalpha() else _FRACTION.match(self._source, end)
@@ -282,20 +288,12 @@ class Blocks:
         elif tag.lower() == "<sub>" and start < self._fraction_end and self._source[start - 1] == ">":
             self._add(Piece("/", start, end))
 
-    def _single_tilde(self, start: int, end: int) -> None:
+    def _keep_single_tilde(self, start: int, end: int) -> None:
         """Keep a tilde that strikes nothing out: "~5 to 10~ mg"."""
         if "~" not in (self._source[start - 1 : start], self._source[end : end + 1]):
             self._add(Piece("~", start, end))
 
-    def _set_table(self) -> None:
-        self._flow.block()
-        for line in readable_rows(self._header, self._rows, written):
-            self._flow.line()
-            for piece in line:
-                self._flow.add(piece)
-        self._flow.block()
-
-    def _set_html(self) -> None:
+    def _write_html(self) -> None:
         """Set an HTML block as a web page is. Marks of quotations between its lines become blanks."""
         first = place = self._html[0][0]
         parts, quoted = [], False
@@ -314,22 +312,12 @@ class Blocks:
         ends = [closing for start, end in self._html for closing in _DETAILS.findall(self._source, start, end)]
         self._before_details += [self._flow.open_headings] * ends.count("")
         # White space that is kept would have to be that of the source.
-        setter = Typesetter(self._flow, _collapsing if quoted else role_of, level_of, encloses_headings)
+        setter = Typesetter(self._flow, _role_without_verbatim if quoted else role_of, level_of, encloses_headings)
         setter.set(page)
         for _ in range(min(ends.count("/"), len(self._before_details))):
             self._flow.resume(self._before_details.pop())
 
 
-def _collapsing(element: Element) -> Role:
+def _role_without_verbatim(element: Element) -> Role:
     role = role_of(element)
     return Role.BLOCK if role is Role.VERBATIM else role
-
-
-def _character_offsets(text: str) -> memoryview:
-    """Return, per byte of a text's UTF-8, the number of characters that begin before it."""
-    begins = (np.frombuffer(text.encode(), np.uint8) & 0xC0) != 0x80
-    return np.concatenate([np.zeros(1, np.int32), np.cumsum(begins, dtype=np.int32)]).data
-
-
-def _same(one: str, other: str) -> bool:
-    return one == other or (one.isspace() and other.isspace())

@@ -52,9 +52,9 @@ def front_matter(source: str) -> tuple[dict[str, str], int]:
         if field := _FIELD.match(line):
             name = field[1].strip().lower().replace(" ", "_")
             name = _NAMES.get(name, name)
-            lists.setdefault(name, []).extend(_values(field[2] or ""))
+            lists.setdefault(name, []).extend(_read_values(field[2] or ""))
         elif name and (item := _ITEM.match(line)):
-            lists[name].extend(_values(item[1]))
+            lists[name].extend(_read_values(item[1]))
         elif line.strip():
             # Nested or folded values are left out.
             lists.pop(name, None)
@@ -70,16 +70,16 @@ def front_matter(source: str) -> tuple[dict[str, str], int]:
     return fields, closed.end()
 
 
-def _values(written: str) -> list[str]:
+def _read_values(written: str) -> list[str]:
     """Return the value of a field, or those of a list in brackets; none for other YAML."""
     written = written.strip()
     if written.startswith("[") and written.endswith("]"):
-        return [value for each in written[1:-1].split(",") if (value := _plain(each))]
+        return [value for each in written[1:-1].split(",") if (value := _unquote(each))]
     # Folded text, mappings, anchors and tags begin with these characters.
-    return [value] if (value := _plain(written)) and not written.startswith(("|", ">", "{", "&", "*", "!")) else []
+    return [value] if (value := _unquote(written)) and not written.startswith(("|", ">", "{", "&", "*", "!")) else []
 
 
-def _plain(written: str) -> str:
+def _unquote(written: str) -> str:
     written = written.strip()
     if written.startswith(('"', "'")) and (closing := written.find(written[0], 1)) > 0:
         return written[1:closing].strip()

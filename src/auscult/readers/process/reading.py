@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from queue import LifoQueue
 from threading import Condition
 
@@ -17,7 +16,6 @@ from auscult.readers.archives import Found
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.elsewhere import load_task
 from auscult.readers.process.worker import ReadingProcess
-from auscult.readers.registry import problem_of
 from auscult.readers.rows import Columns
 
 _MOST = 4
@@ -84,11 +82,11 @@ class Reading:
         with ThreadPoolExecutor(len(self._all)) as threads:
             try:
                 for number, found in enumerate(files, self._next):
-                    under_way.append(threads.submit(self._one, number, found, known))
+                    under_way.append(threads.submit(self._read_in_turn, number, found, known))
                     if len(under_way) >= _AHEAD * len(self._all):
-                        yield self._taken(under_way.popleft())
+                        yield self._take(under_way.popleft())
                 while under_way:
-                    yield self._taken(under_way.popleft())
+                    yield self._take(under_way.popleft())
             except BaseException:
                 with self._turn:
                     self._stopped = True
@@ -108,24 +106,24 @@ class Reading:
         for process in self._all:
             process.close()
 
-    def _taken(self, future: Future[FileRead]) -> FileRead:
+    def _take(self, future: Future[FileRead]) -> FileRead:
         read = future.result()
         with self._turn:
-            self._held -= _size(read)
+            self._held -= _count_characters(read)
             self._next += 1
             self._turn.notify_all()
         return read
 
-    def _one(self, number: int, file: Found, known: Callable[[Found, str], bool]) -> FileRead:
+    def _read_in_turn(self, number: int, file: Found, known: Callable[[Found, str], bool]) -> FileRead:
         # Files are read ahead while few characters wait. The file that is taken next is always read.
         with self._turn:
             self._turn.wait_for(lambda: self._stopped or self._held <= limits().document or number == self._next)
-        read = self._read(file, known)
+        read = self._read_file(file, known)
         with self._turn:
-            self._held += _size(read)
+            self._held += _count_characters(read)
         return read
 
-    def _read(self, place: Found, known: Callable[[Found, str], bool]) -> FileRead:
+    def _read_file(self, place: Found, known: Callable[[Found, str], bool]) -> FileRead:
         digest = ""
         try:
             content = place.content()
@@ -136,69 +134,17 @@ class Reading:
             try:
                 # Compression is not part of a file's format.
                 file = SourceFile(place.name.removesuffix(".gz"), content)
-                return FileRead(place, digest, _with_rewritten([*process.read(file)], file, process))
+                drafts = [*process.read(file)]
+                if any(draft.to_rewrite for _, draft in drafts):
+                    # This runs a program, which the reading process may not.
+                    drafts = load_task("rewrite", "old office files are rewritten")(drafts, file, process.read)
+                return FileRead(place, digest, drafts)
             finally:
                 self._free.put(process)
         except UnreadableError as problem:
             return FileRead(place, digest, [], problem)
 
 
-def _with_rewritten(
-    drafts: list[tuple[str, DraftDocument]], file: SourceFile, process: ReadingProcess
-) -> list[tuple[str, DraftDocument]]:
-    """Replace drafts that LibreOffice must rewrite by the documents of the rewritten files.
-
-    Args:
-        drafts: Drafts of a file, each with the name of its format.
-        file: The file.
-        process: Process that reads the rewritten files.
-
-    Raises:
-        UnreadableError: The file itself cannot be rewritten and read, or it encloses nothing that can.
-    """
-    kept: list[tuple[str, DraftDocument]] = []
-    remarks: list[str] = []
-    begun, most = time.monotonic(), limits().seconds
-    for name, draft in drafts:
-        if not draft.to_rewrite:
-            kept.append((name, draft))
-            continue
-        inner = SourceFile(draft.to_rewrite, file.content if draft.content is None else draft.content)
-        try:
-            if time.monotonic() - begun > most:
-                expected, remedy = f"files that are rewritten in {most} s", "name it alone"
-                raise UnreadableError("timed out", expected, "too many in one file", remedy)
-            newer: SourceFile | None = load_task("rewrite", "old office files are rewritten")(inner)
-            if newer is None:
-                raise problem_of(inner) or UnreadableError("unknown kind", "a file to rewrite", "another", "report it")
-            kept += [(form, _in_place_of(draft, made)) for form, made in process.read(newer) if not made.to_rewrite]
-        except UnreadableError as problem:
-            remarks.append(f"attachment {inner.name}: {problem.kind} ({problem.got})")
-            if len(drafts) == 1:
-                raise
-    if remarks and kept:
-        # The text of a message comes after its attachments.
-        name, last = kept[-1]
-        kept[-1] = name, replace(last, remarks=[*last.remarks, *remarks])
-    return kept
-
-
-def _in_place_of(draft: DraftDocument, made: DraftDocument) -> DraftDocument:
-    """Return the document of a rewritten file, with the facts of the file that encloses it."""
-    key = "#".join(filter(None, (draft.key, made.key)))
-    return replace(
-        made,
-        key=key,
-        media_type=draft.media_type,
-        content=draft.content,
-        title=draft.title or made.title or (draft.to_rewrite if draft.key else ""),
-        source=draft.source or made.source,
-        url=draft.url or made.url,
-        entity_ids=tuple(draft.entity_ids) or made.entity_ids,
-        metadata={**made.metadata, **draft.metadata},
-    )
-
-
-def _size(read: FileRead) -> int:
+def _count_characters(read: FileRead) -> int:
     """Return the number of characters in a file's drafts."""
     return sum(len(draft.text) for _, draft in read.drafts)

@@ -38,38 +38,38 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     questions = sys.stdin.buffer
-    settings = json.loads(_read(questions) or b"{}")
+    settings = json.loads(_read_part(questions) or b"{}")
     registry = Registry(Columns.from_json(settings["columns"]), settings["readers"])
     _confine(settings["memory"])
-    _answer(answers, END, b"")
-    while (head := _read(questions)) is not None:
-        file = SourceFile(json.loads(head)["name"], _read(questions) or b"")
+    _send_answer(answers, END, b"")
+    while (head := _read_part(questions)) is not None:
+        file = SourceFile(json.loads(head)["name"], _read_part(questions) or b"")
         faulthandler.dump_traceback_later(settings["seconds"] + _GRACE, exit=True)
-        for kind, content in _drafts(registry, file):
+        for kind, content in _answer_file(registry, file):
             # The timer stops while an answer waits to be taken. The other process measures the time of reading.
             faulthandler.cancel_dump_traceback_later()
-            _answer(answers, kind, content)
+            _send_answer(answers, kind, content)
             faulthandler.dump_traceback_later(settings["seconds"] + _GRACE, exit=True)
         faulthandler.cancel_dump_traceback_later()
 
 
-def _drafts(registry: Registry, file: SourceFile) -> Iterator[tuple[bytes, bytes]]:
+def _answer_file(registry: Registry, file: SourceFile) -> Iterator[tuple[bytes, bytes]]:
     """Yield the answers for a file."""
     try:
         for name, draft in registry.read(file):
             yield DRAFT, packed(name.encode(), draft_to_bytes(without_soft_hyphens(draft)))
     except UnreadableError as error:
-        yield REFUSED, _refusal(error.kind, error.expected, error.got, error.remedy)
+        yield REFUSED, _refuse(error.kind, error.expected, error.got, error.remedy)
     except AuscultError as error:
-        yield REFUSED, _refusal("unreadable file", error.expected, error.got, error.remedy)
+        yield REFUSED, _refuse("unreadable file", error.expected, error.got, error.remedy)
     except MemoryError:
-        yield REFUSED, _refusal("too much memory", "a file that is read in the memory given", "one that takes more", "")
+        yield REFUSED, _refuse("too much memory", "a file that is read in the memory given", "one that takes more", "")
     except RecursionError:
-        yield REFUSED, _refusal("nested too deeply", "a file that is nested less", "too many levels", "leave it out")
+        yield REFUSED, _refuse("nested too deeply", "a file that is nested less", "too many levels", "leave it out")
     except Exception as error:
         # The message of the error may contain words of the file, so only its type is sent.
         got = f"a fault of the reader ({type(error).__name__})"
-        yield REFUSED, _refusal("reader failed", "a file that can be read", got, "leave it out, and report it")
+        yield REFUSED, _refuse("reader failed", "a file that can be read", got, "leave it out, and report it")
     else:
         yield END, b""
 
@@ -88,18 +88,18 @@ def _forbid(event: str, arguments: Any) -> None:
         raise PermissionError(f"a process that reads files does not do this: {event}")
 
 
-def _read(stream: BufferedReader | BinaryIO) -> bytes | None:
+def _read_part(stream: BufferedReader | BinaryIO) -> bytes | None:
     """Return the next part; None at the end."""
     size = stream.read(SIZE)
     return stream.read(int.from_bytes(size, "little")) if len(size) == SIZE else None
 
 
-def _answer(stream: BufferedWriter | BinaryIO, kind: bytes, content: bytes) -> None:
+def _send_answer(stream: BufferedWriter | BinaryIO, kind: bytes, content: bytes) -> None:
     stream.write(kind + len(content).to_bytes(SIZE, "little") + content)
     stream.flush()
 
 
-def _refusal(*told: str) -> bytes:
+def _refuse(*told: str) -> bytes:
     return json.dumps(told).encode()
 
 

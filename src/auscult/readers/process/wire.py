@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
@@ -70,56 +70,47 @@ def draft_from_bytes(content: bytes) -> DraftDocument:
     try:
         head, original, runs, words = unpacked(content)
         fields = json.loads(head.decode("utf-8", "surrogatepass"))
-        texts = {name: _text(fields[name]) for name in _SAID}
+        texts = {name: _check_text(fields[name]) for name in _SAID}
         return DraftDocument(
             **texts,
-            sections=_sections(texts["text"], fields["sections"]),
+            sections=_parse_sections(texts["text"], fields["sections"]),
             content=original if fields["has_content"] else None,
-            heading_paths=[tuple(map(_text, path)) for path in fields["paths"]],
-            runs=_inside(np.frombuffer(runs, RUN), texts["text"]),
-            words=_inside(np.frombuffer(words, WORD), texts["text"]),
+            heading_paths=[tuple(map(_check_text, path)) for path in fields["paths"]],
+            runs=_check_ranges(np.frombuffer(runs, RUN), texts["text"]),
+            words=_check_ranges(np.frombuffer(words, WORD), texts["text"]),
             pages=[(float(width), float(height)) for width, height in fields["pages"]],
-            entity_ids=tuple(map(_text, fields["entity_ids"])),
-            metadata=_texts(fields["metadata"]),
-            remarks=tuple(map(_text, fields["remarks"])),
+            entity_ids=tuple(map(_check_text, fields["entity_ids"])),
+            metadata={_check_text(name): _check_text(told) for name, told in fields["metadata"].items()},
+            remarks=tuple(map(_check_text, fields["remarks"])),
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise _broken(type(error).__name__) from error
 
 
-def _sections(text: str, told: Sequence[Sequence[Any]]) -> list[Section]:
+def _parse_sections(text: str, told: Sequence[Sequence[Any]]) -> list[Section]:
     """Parse sections, and check that they are in order and do not overlap."""
     sections, reached = [], 0
-    for each in told:
-        section = _section(text, *each)
-        if section.start is None or section.start < reached:
-            raise ValueError(section.start)
-        reached = section.start + len(section.text)
-        sections.append(section)
+    for heading, length, passage_id, aspect, start, above in told:
+        end = start + length
+        if not reached <= start <= end <= len(text):
+            raise ValueError(start)
+        path = tuple(map(_check_text, above))
+        sections.append(
+            Section(_check_text(heading), text[start:end], _check_text(passage_id), _check_text(aspect), start, path)
+        )
+        reached = end
     return sections
 
 
-def _inside(rows: npt.NDArray[Any], text: str) -> npt.NDArray[Any]:
+def _check_ranges(rows: npt.NDArray[Any], text: str) -> npt.NDArray[Any]:
     """Check that ranges are inside the text, and return them."""
     if len(rows) and (int(rows["end"].max()) > len(text) or bool((rows["start"] > rows["end"]).any())):
         raise ValueError(len(text))
     return rows
 
 
-def _section(
-    text: str, heading: str, length: int, passage_id: str, aspect: str, start: int, above: list[str]
-) -> Section:
-    if not 0 <= start <= start + length <= len(text):
-        raise ValueError(start)
-    path = tuple(map(_text, above))
-    return Section(_text(heading), text[start : start + length], _text(passage_id), _text(aspect), start, path)
-
-
-def _texts(value: Mapping[Any, Any]) -> dict[str, str]:
-    return {_text(name): _text(told) for name, told in value.items()}
-
-
-def _text(value: Any) -> str:
+def _check_text(value: Any) -> str:
+    """Check that a value is a string, and return it."""
     if not isinstance(value, str):
         raise TypeError(value)
     return value

@@ -68,8 +68,8 @@ def exchange(
                     if not left:
                         ready.unregister(asking)
                 elif not _receive(answering, received):
-                    raise GoneError(_ending(process))
-            while (answer := _answer(received, most)) is not None:
+                    raise GoneError(_describe_end(process))
+            while (answer := _take_answer(received, most)) is not None:
                 yield answer
                 if answer[0] in (END, REFUSED):
                     return
@@ -95,7 +95,7 @@ def _receive(descriptor: int, received: bytearray) -> bool:
     return bool(come)
 
 
-def _answer(received: bytearray, most: int) -> tuple[bytes, bytes] | None:
+def _take_answer(received: bytearray, most: int) -> tuple[bytes, bytes] | None:
     """Remove the first answer from the received bytes and return it; None if it is incomplete."""
     if len(received) <= SIZE:
         return None
@@ -113,7 +113,7 @@ def _answer(received: bytearray, most: int) -> tuple[bytes, bytes] | None:
     return kind, content
 
 
-def _ending(process: subprocess.Popen[bytes]) -> str:
+def _describe_end(process: subprocess.Popen[bytes]) -> str:
     """Describe how a process ended."""
     code = process.wait()
     if code >= 0:
@@ -161,14 +161,14 @@ class ReadingProcess:
         self._read += 1
         taken = 0
         try:
-            process = self._started()
+            process = self._start()
             question = packed(json.dumps({"name": file.name}).encode(), file.content)
             for kind, content in exchange(process, question, most.drafts, most.seconds):
                 taken += len(content)
                 if kind == END:
                     return
                 if kind == REFUSED:
-                    raise _refused(content)
+                    raise _parse_refusal(content)
                 if taken > most.drafts:
                     raise too_much(most.drafts)
                 name, draft = unpacked(content)
@@ -219,7 +219,7 @@ class ReadingProcess:
     ) -> None:
         self.close()
 
-    def _started(self) -> subprocess.Popen[bytes]:
+    def _start(self) -> subprocess.Popen[bytes]:
         if self._process is not None:
             return self._process
         most = limits()
@@ -251,7 +251,7 @@ class ReadingProcess:
         return process
 
 
-def _refused(content: bytes) -> UnreadableError:
+def _parse_refusal(content: bytes) -> UnreadableError:
     try:
         kind, expected, got, remedy = map(str, json.loads(content))
     except (ValueError, TypeError) as error:

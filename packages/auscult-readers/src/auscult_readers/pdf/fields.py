@@ -166,14 +166,11 @@ def _with_blanks(glyphs: Sequence[Glyph], places: Sequence[int]) -> list[Glyph]:
     before: int | None = None
     for place in places:
         if before is not None and place != before + 1:
-            whole += glyphs[before + 1 : place] if _are_blanks(glyphs[before + 1 : place]) else [SPACE]
+            between = glyphs[before + 1 : place]
+            whole += between if all(glyph.text == " " for glyph in between) else [SPACE]
         whole.append(glyphs[place])
         before = place
     return whole
-
-
-def _are_blanks(glyphs: Sequence[Glyph]) -> bool:
-    return all(glyph.text == " " for glyph in glyphs)
 
 
 def _lettered(box: Box, text: str) -> list[Glyph]:

@@ -19,6 +19,10 @@ from auscult_readers.pdf.paragraphs import Block
 from auscult_readers.pdf.pdfium import Bookmark
 
 _LARGER: Final = 1.12
+# Bold letters and capitals are headings at the size of the body, and a little below: fonts of one size differ.
+_NOT_SMALLER: Final = 0.9
+# Gap between the lines of one heading, in letter sizes. A paragraph is further away.
+_WITHIN_HEADING: Final = 0.35
 _LONGEST: Final = 200
 _LONGEST_BOLD: Final = 110
 _MOST_LINES: Final = 4
@@ -143,7 +147,7 @@ def _one_heading(before: Block, block: Block, body: Style) -> bool:
         return False
     last, first = before.lines[-1], block.lines[0]
     alike = _rounded(before.size) == _rounded(block.size) and before.bold == block.bold
-    near = -before.size < first.top - last.bottom <= 0.35 * before.size
+    near = -before.size < first.top - last.bottom <= _WITHIN_HEADING * before.size
     large = before.size >= _LARGER * body.size and len(before.lines) < _MOST_LINES
     return alike and near and large and last.words[0].page == first.words[0].page
 
@@ -156,7 +160,7 @@ def _looks(block: Block, body: Style) -> bool:
         return False
     if block.size >= _LARGER * body.size:
         return not block.marked or block.bold
-    bolder = block.bold and not body.bold and block.size >= 0.9 * body.size
+    bolder = block.bold and not body.bold and block.size >= _NOT_SMALLER * body.size
     may_be = len(text) <= _LONGEST_BOLD and text[-1] not in ".,;"
     return bolder and may_be and (not block.marked or bool(_numbers(block)))
 
@@ -244,7 +248,7 @@ def _in_capitals(blocks: Sequence[Block], body: Style) -> set[int]:
         if upper[place]
         and not upper[place + 1]
         and len(block.lines) <= 2
-        and block.size >= 0.9 * body.size
+        and block.size >= _NOT_SMALLER * body.size
         and (not block.marked or _numbers(block))
         and len(_shown(block)) <= _LONGEST_CAPITALS
         and _shown(block)[-1] not in ".,;"

@@ -18,6 +18,10 @@ from typing import Final, NamedTuple
 from auscult_readers.pdf.words import Piece, rows_of
 
 _NARROWEST_GUTTER: Final = 5.0
+# The same in letter sizes: blanks between words of justified lines are narrower.
+_NARROWEST_OF_SIZE: Final = 0.7
+# Changes from side to side per line of the shorter side, from which on two sides were drawn line by line.
+_BY_LINES: Final = 1.6
 """Points. For large letters a gutter must be wider: 0.7 of their size."""
 _MOST_CROSSING: Final = 0.34
 """Share of a page's lines that may cross a gutter."""
@@ -77,7 +81,7 @@ def _gutter(pieces: Sequence[Piece]) -> float | None:
             continue
         begin, end = _thinnest([*run], covering, max(1, lines // 20))
         width, middle = (end - begin + 1) * _BIN, left + (begin + end + 1) / 2 * _BIN
-        if width < max(_NARROWEST_GUTTER, 0.7 * size):
+        if width < max(_NARROWEST_GUTTER, _NARROWEST_OF_SIZE * size):
             continue
         if (
             min(sum(piece.right <= middle for piece in pieces), sum(piece.left >= middle for piece in pieces))
@@ -122,7 +126,7 @@ def _columns(left: Sequence[Piece], right: Sequence[Piece]) -> bool:
     if changes <= max(1, min(len(left), len(right)) // 10):
         return True
     # Old programs draw columns line by line, as tables are drawn. Columns differ by lines of many words.
-    return changes >= 1.6 * min(len(left), len(right)) and _is_prose(left) and _is_prose(right)
+    return changes >= _BY_LINES * min(len(left), len(right)) and _is_prose(left) and _is_prose(right)
 
 
 def _is_prose(side: Sequence[Piece], depth: int = 0) -> bool:
@@ -161,6 +165,10 @@ _SENTENCE: Final = re.compile(r"[.!?;,:]['\"”’)\]]*$")
 _LABELLED: Final = re.compile(r"[^\W\d_][^:]{1,40}:\s*\S")
 _NOTE_MARKS: Final = "*†‡§"
 _FEWEST_NUMBERS: Final = 5
+# Largest gap between two line numbers by the smallest. Numbers of a table's rows are less even.
+_EVEN: Final = 1.3
+# How much larger a title is than the same words in a running header.
+_TITLE_LARGER: Final = 1.3
 Key = tuple[str | int, ...]
 """Identifies one header, footer or number on several pages."""
 
@@ -375,7 +383,7 @@ def _counts_lines(column: Sequence[Piece]) -> bool:
         return False
     steps = {int(after.text) - int(before.text) for before, after in pairwise(column)}
     gaps = [after.top - before.top for before, after in pairwise(column)]
-    return steps in ({1}, {5}) and max(gaps) <= 1.3 * min(gaps)
+    return steps in ({1}, {5}) and max(gaps) <= _EVEN * min(gaps)
 
 
 def _titles(page: PagePieces) -> Iterator[Piece]:
@@ -384,7 +392,7 @@ def _titles(page: PagePieces) -> Iterator[Piece]:
     for piece in page.pieces:
         larger[piece.text] = max(larger.get(piece.text, 0.0), piece.size)
     for row in _outermost("top", rows_of(page.pieces), page.height):
-        yield from (piece for piece in row if larger[piece.text] >= 1.3 * piece.size)
+        yield from (piece for piece in row if larger[piece.text] >= _TITLE_LARGER * piece.size)
 
 
 def _outermost(edge: str, rows: Sequence[list[Piece]], height: float) -> Sequence[list[Piece]]:

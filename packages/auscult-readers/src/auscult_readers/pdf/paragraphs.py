@@ -17,9 +17,14 @@ from auscult_readers.pdf.words import Piece, Word, piece_of, rows_of, usual_size
 
 _MARKER: Final = re.compile(r"(?:[-*•‣◦▪●○·–—□■☐☑☒➢✓→]|\(?\d{1,2}[.)]|\(?[a-z][.)]|\([ivx]{1,4}\))$")
 _NUMBERED: Final = re.compile(r"\d{1,2}(?:\.\d{1,2}){0,4}\.?|(?:[A-Z]|[IVX]{1,4})[.)]?|\[[^\[\]]+\]")
-# In sizes of the font.
+# Distances are in sizes of the font.
+# A larger gap between two lines begins a paragraph where no usual gap between lines is known.
 _GAP: Final = 0.5
+# Gaps between words of a stretched line differ less, and so do the heights of pieces of one line.
 _ALIKE: Final = 0.2
+# Stretched lines have no wider gaps; cells of a table do.
+_WIDEST_STRETCHED: Final = 3
+# Lines are at least so far apart. Raised and lowered words are nearer.
 _LINE: Final = 0.8
 
 
@@ -65,7 +70,7 @@ def _stretched(row: Sequence[Piece]) -> bool:
     if len(row) < 3 or any(len(piece.words) > 1 for piece in row[1:]):
         return False
     gaps = [after.left - before.right for before, after in pairwise(row)]
-    return max(gaps) - min(gaps) <= _ALIKE * row[0].size and max(gaps) <= 3 * row[0].size
+    return max(gaps) - min(gaps) <= _ALIKE * row[0].size and max(gaps) <= _WIDEST_STRETCHED * row[0].size
 
 
 def marks(word: Word) -> bool:
@@ -81,11 +86,20 @@ def _heads(word: Word) -> bool:
 
 
 _ENDED: Final = re.compile(r"[.:;!?]['\"”’)\]]*$")
+# Letters of a line that are larger by this factor begin another block. Fonts of one size differ by less.
 _LARGER: Final = 1.08
-# In sizes of the font.
+# Distances are in sizes of the font.
+# A gap between lines that is wider than the usual one by more than this begins a paragraph.
 _LOOSE: Final = 0.25
+# Smallest and largest indent of a first line. What is further in is a quotation or centred.
 _INDENT: Final = 0.9
+_WIDEST_INDENT: Final = 4
+# A line that begins so far left of a list item's mark is none of its lines.
+_LEFT_OF_MARK: Final = 0.3
+# A line of boxes to tick belongs to the line above it if the gap between them is not larger.
 _FAR: Final = 1.5
+# Largest share of a line's width that is left at its end, if its sentence goes on in the next line.
+_LEFT_AT_END: Final = 0.25
 
 
 @dataclass(slots=True)
@@ -226,9 +240,9 @@ def _breaks(block: Block, before: Piece, line: Piece, right: float, within: floa
         return True
     if _sentence_goes_on(before, line, right):
         return False
-    if block.marked and line.left < block.lines[0].left - 0.3 * size:
+    if block.marked and line.left < block.lines[0].left - _LEFT_OF_MARK * size:
         return True
-    indented = before.left + _INDENT * size < line.left < before.left + 4 * size
+    indented = before.left + _INDENT * size < line.left < before.left + _WIDEST_INDENT * size
     return (indented and not block.marked and len(block.lines) > 1) or not has_no_place(before, line, right)
 
 
@@ -237,7 +251,7 @@ def _sentence_goes_on(before: Piece, line: Piece, right: float) -> bool:
     last, small = before.words[-1].text, line.words[0].text[:1].islower()
     if small and len(last) > 2 and last[-1] in "-\u2010\u00ad":
         return True
-    nearly = right - before.right < 0.25 * (right - before.left)
+    nearly = right - before.right < _LEFT_AT_END * (right - before.left)
     return small and nearly and len(before.words) > 3 and not _ENDED.search(last)
 
 

@@ -26,7 +26,7 @@ from auscult.documents.building import Section
 from auscult.documents.original import WORD
 from auscult.files.json_text import parse_json
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
-from auscult.readers.flow import with_note_headings
+from auscult.readers.drafting import with_note_headings
 from auscult.readers.tables import readable_rows
 from auscult_readers.pdf.glyphs import SLANTED, PageContent, Rule
 from auscult_readers.pdf.headings import body_style, joined_headings, levels, title_of
@@ -269,7 +269,8 @@ def page_draft(
         block.repeated = any((word.page, word.order) in repeated for word in block.words)
     if not any(letter.isalnum() for block in blocks for word in block.words for letter in word.text):
         if pages.struck and not pages.bare:
-            raise _all_struck(pages)
+            got = f"{_listed([*pages.struck])} with nothing but struck-out words"
+            raise UnreadableError("struck-out PDF", "a PDF with words that are not struck out", got, "leave it out")
         raise without_text(scans, pages.sizes, pages.bare, pages.unmapped)
     remarks = [*_left_out(furnished.dropped), *_unread(pages), *_recognised(scans), *_unseen(pages)]
     draft = _assembled(continued(blocks), properties, outline, pages.sizes, remarks)
@@ -463,11 +464,6 @@ def _unseen(pages: _Pages) -> list[str]:
             count = sum(pages.comments[number][kind] for number in numbers)
             remarks.append(f"{_listed(numbers)}: {count:,} {kind}{'s are' if count > 1 else ' is'} not read")
     return remarks
-
-
-def _all_struck(pages: _Pages) -> UnreadableError:
-    got = f"{_listed([*pages.struck])} with nothing but struck-out words"
-    return UnreadableError("struck-out PDF", "a PDF with words that are not struck out", got, "leave it out")
 
 
 def _recognised(scans: Scans) -> list[str]:

@@ -16,6 +16,9 @@ _SHORTEST: Final = 8.0
 # A line of text that crosses at least this share of the letters between its ends strikes them out.
 _CROSSED: Final = 0.8
 _FEWEST: Final = 3
+# Where a line crosses a letter, by the height of its box. At the edges are underlines and borders.
+_LOWEST: Final = 0.1
+_HIGHEST: Final = 0.9
 
 
 class TickBox(NamedTuple):
@@ -116,7 +119,7 @@ def _struck(raw: Any, page: Any, text: Any) -> list[str]:
             for box, place in letters
             if left - 1 <= (box[0] + box[2]) / 2 <= right + 1 and box[1] - 2 < height < box[3] + 2 and box[3] > box[1]
         ]
-        crossed = [place for box, place in here if 0.1 <= (height - box[1]) / (box[3] - box[1]) <= 0.9]
+        crossed = [place for box, place in here if _LOWEST <= (height - box[1]) / (box[3] - box[1]) <= _HIGHEST]
         if len(crossed) >= max(_FEWEST, _CROSSED * len(here)):
             struck.append(text.get_text_range(crossed[0], crossed[-1] - crossed[0] + 1))
     return struck

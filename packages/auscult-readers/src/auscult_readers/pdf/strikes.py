@@ -8,6 +8,12 @@ from typing import Final
 from auscult_readers.pdf.glyphs import Glyph, Rule, is_within
 
 _FEWEST_STRUCK: Final = 3
+# Where a line that strikes out crosses letters, above their base line, in letter sizes: below are underlines, above is
+# the height of small letters.
+_LOWEST: Final = 0.12
+_HIGHEST: Final = 0.45
+# How far from the first and the last letter it may begin and end, in letter sizes. Rules of tables go further.
+_NEAR_ENDS: Final = 0.4
 
 
 def struck_out(glyphs: Sequence[Glyph], rules: Sequence[Rule], boxes: Sequence[tuple[float, ...]]) -> set[int]:
@@ -28,7 +34,7 @@ def struck_out(glyphs: Sequence[Glyph], rules: Sequence[Rule], boxes: Sequence[t
     at_height: dict[int, list[int]] = {round(rule.height): [] for rule in rules}
     for number, word in enumerate(words) if rules else ():
         first = glyphs[word[0]]
-        for height in range(round(first.base - 0.45 * first.size), round(first.base - 0.12 * first.size) + 1):
+        for height in range(round(first.base - _HIGHEST * first.size), round(first.base - _LOWEST * first.size) + 1):
             if height in at_height:
                 at_height[height].append(number)
     struck_out: set[int] = set()
@@ -38,7 +44,7 @@ def struck_out(glyphs: Sequence[Glyph], rules: Sequence[Rule], boxes: Sequence[t
         places = [place for word in crossed for place in word]
         if sum(glyphs[place].text.isalpha() for place in places) < _FEWEST_STRUCK:
             continue
-        near = 0.4 * glyphs[places[0]].size
+        near = _NEAR_ENDS * glyphs[places[0]].size
         begins = abs(min(glyphs[place].left for place in places) - rule.left) <= near
         if begins and abs(max(glyphs[place].right for place in places) - rule.right) <= near:
             struck_out.update(places)
@@ -52,5 +58,5 @@ def struck_out(glyphs: Sequence[Glyph], rules: Sequence[Rule], boxes: Sequence[t
 def _crosses(rule: Rule, first: Glyph, last: Glyph) -> bool:
     """Whether a line crosses most of the word from `first` to `last`, in its lower half."""
     across = min(rule.right, last.right) - max(rule.left, first.left)
-    through = first.base - 0.45 * first.size <= rule.height <= first.base - 0.12 * first.size
+    through = first.base - _HIGHEST * first.size <= rule.height <= first.base - _LOWEST * first.size
     return through and 2 * across > last.right - first.left

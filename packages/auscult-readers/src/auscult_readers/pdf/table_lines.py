@@ -11,6 +11,8 @@ from typing import Final
 from auscult_readers.pdf.words import Piece
 
 _LONGEST_VALUE: Final = 2
+# Width of a blank, in sizes of the font. Lines may end so far before the edge of their column.
+_BLANK: Final = 0.3
 # A phrase does not end with these: English, German, French, Spanish.
 _UNFINISHED: Final = re.compile(
     r"(?:[-\u2010,(/&]|\b(?:and|or|to|of|the|an?|with|in|for|by|on|per|und|oder|bis|von|mit|et|ou|de|des|du|y|o))$",
@@ -89,4 +91,5 @@ def overlap(placed: Line) -> bool:
 def has_no_place(before: Piece, line: Piece, right: float) -> bool:
     """Whether the first word of a line does not fit at the end of the line before, which may extend to `right`."""
     first = line.words[0]
-    return before.right + 0.3 * before.size + first.right - first.left > right - 0.3 * before.size
+    blank = _BLANK * before.size
+    return before.right + blank + first.right - first.left > right - blank

@@ -33,8 +33,12 @@ from auscult_readers.pdf.table_lines import (
 )
 from auscult_readers.pdf.words import Piece
 
-# In sizes of the font.
+# Distances are in sizes of the font.
+# A larger gap in a column divides cells; a smaller one, lines of one cell.
 _GAP: Final = 0.5
+# A larger gap between two rows ends a table.
+_FARTHEST_ROW: Final = 2.5
+# Pieces of one column begin, end or are centred at most so far apart.
 _ALIGNED: Final = 1.0
 _WIDEST_STEP: Final = 1.8
 _STEPS_APART: Final = 0.2
@@ -75,7 +79,7 @@ def _table_end(rows: Sequence[list[Piece]], at: int) -> int:
         row, before = rows[end], rows[end - 1]
         gap = min(piece.top for piece in row) - max(piece.bottom for piece in before)
         above, below = rows[max(at, end - _LOOK_BACK) : end], rows[end + 1 : end + 2]
-        if gap > 2.5 * row[0].size or not (_is_beside(row, before) or _in_columns(row, above, below)):
+        if gap > _FARTHEST_ROW * row[0].size or not (_is_beside(row, before) or _in_columns(row, above, below)):
             break
         full += len(row) > 1
         end += 1
@@ -138,7 +142,7 @@ def cells_of(rows: Sequence[list[Piece]], rules: Sequence[Rule] = ()) -> list[Ro
     """
     # The columns begin where the pieces of the fullest row do.
     columns = [piece.left for piece in max(rows, key=len)]
-    lines = [[(_column(columns, piece), piece) for piece in row] for row in rows]
+    lines = [[(_nearest_column(columns, piece), piece) for piece in row] for row in rows]
     if centred := centred_rows(lines, len(columns)):
         return centred
     if parted := _by_rule(lines, len(columns), rules):
@@ -185,10 +189,6 @@ def _goes_on(row: Line, below: Line, edges: Sequence[float]) -> bool:
     return any(has_no_place(one, other, edges[column]) for column, one, other in shared)
 
 
-def _column(columns: Sequence[float], piece: Piece) -> int:
-    return min(range(len(columns)), key=lambda each: abs(columns[each] - piece.left))
-
-
 def _drawn_by_row(placed: Sequence[Line], width: int) -> list[Row]:
     """Return the rows that the order of drawing suggests: a new row begins when the column does not advance.
 
@@ -200,13 +200,18 @@ def _drawn_by_row(placed: Sequence[Line], width: int) -> list[Row]:
     for column, piece in drawn:
         cell = rows[-1][column] if rows else []
         below = not cell or piece.top >= cell[-1].bottom - _GAP * piece.size
-        if column < before or not below or (column == before and cell and _leaves(cell[-1], piece)):
+        is_apart = bool(cell) and piece.top - cell[-1].bottom > _GAP * piece.size
+        if column < before or not below or (column == before and is_apart):
             rows.append([[] for _ in range(width)])
         rows[-1][column].append(piece)
         before = column
     tops = [min(piece.top + piece.size / 2 for cell in row for piece in cell) for row in rows]
     bottoms = [max(piece.bottom - piece.size / 2 for cell in row for piece in cell) for row in rows]
     return rows if all(bottom <= top for bottom, top in zip(bottoms, tops[1:], strict=False)) else []
+
+
+def _nearest_column(columns: Sequence[float], piece: Piece) -> int:
+    return min(range(len(columns)), key=lambda each: abs(columns[each] - piece.left))
 
 
 def _drawn_by_cell(lines: Sequence[Line]) -> bool:
@@ -337,8 +342,3 @@ def _continues(row: Row, line: Line, edges: Sequence[float]) -> bool:
         return any(wrap and words for wrap, words in zip(wraps, goes_on, strict=True))
     begins = row[0][0].text[0]
     return all(small) and 2 * sum(wraps) >= len(wraps) and (begins.isupper() or begins.isdigit())
-
-
-def _leaves(above: Piece, piece: Piece) -> bool:
-    """Whether a gap separates a line from the cell above it."""
-    return piece.top - above.bottom > _GAP * piece.size

@@ -268,9 +268,31 @@ def _placing(page: Any) -> Any:
 
 
 _LIGATURES: Final = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"})
-# In sizes of the font: the widest gap inside a word, and inside a piece of a line (columns and cells are pieces).
+# Gaps and distances are in sizes of the font.
+# The widest gap inside a word, and inside a piece of a line (columns and cells are pieces).
 _LETTER_GAP: Final = 0.4
 _PIECE_GAP: Final = 1.0
+# How far back the next word or piece of a line may begin: kerning and slanted letters overlap.
+_OVERLAP: Final = 0.5
+# How far apart two letters of one line may stand across it: raised and lowered ones do.
+_ACROSS: Final = 0.7
+# How far apart two words of one slanted line may stand across it.
+_ACROSS_SLANTED: Final = 0.5
+# The largest gap between pieces of one line that were drawn at different times. Columns are further apart.
+_BESIDE: Final = 0.6
+# Raised letters are smaller than those before them, and their base line is higher.
+_RAISED_SIZE: Final = 0.85
+_RAISED_BY: Final = 0.15
+# Letters spaced for emphasis: their largest gap, and the largest difference of their base lines.
+_SPACED_GAP: Final = 2.5
+_SPACED_LEVEL: Final = 0.1
+# By the usual gap between them: how much wider a gap between words is, and how far gaps in words may differ. The usual
+# gap counts as at least a share of the letter size.
+_BETWEEN_SPACED: Final = 1.6
+_SPACED_EVEN: Final = 0.35
+_SPACED_USUAL: Final = 0.3
+# Share of their pairs that are frequent in words, from which on spaced letters are a word.
+_LEAST_PAIRS: Final = 0.5
 _SHARED_HEIGHT: Final = 0.5
 _LEADER: Final = 5
 _FEWESTSPACED: Final = 4
@@ -387,7 +409,7 @@ def _on_slanted_line(end: Glyph, glyph: Glyph) -> bool:
     """Whether a word that begins with `glyph` continues the slanted line whose last character is `end`."""
     along, across = _moved(end, glyph)
     size = max(end.size, glyph.size, 1.0)
-    return -0.5 * size <= along <= _PIECE_GAP * size and abs(across) <= 0.5 * size
+    return -_OVERLAP * size <= along <= _PIECE_GAP * size and abs(across) <= _ACROSS_SLANTED * size
 
 
 def drawn_texts(content: PageContent) -> Iterator[str]:
@@ -459,8 +481,10 @@ def _spaced(run: Sequence[Glyph], following: Sequence[Glyph]) -> bool:
     one, other = run[0], following[0]
     if len(run) > 1 or len(following) > 1 or not (one.text.isalpha() and other.text.isalpha()):
         return False
-    alike = one.turn == other.turn == 0 and one.size == other.size and abs(one.base - other.base) < 0.1 * one.size
-    return alike and 0 < other.left - one.right <= 2.5 * one.size
+    alike = (
+        one.turn == other.turn == 0 and one.size == other.size and abs(one.base - other.base) < _SPACED_LEVEL * one.size
+    )
+    return alike and 0 < other.left - one.right <= _SPACED_GAP * one.size
 
 
 def _closed_up(runs: Sequence[list[Glyph]]) -> list[list[Glyph]]:
@@ -469,16 +493,16 @@ def _closed_up(runs: Sequence[list[Glyph]]) -> list[list[Glyph]]:
     usual = median_low(gaps)
     words = [[*runs[0]]]
     for gap, run in zip(gaps, runs[1:], strict=True):
-        if gap > 1.6 * usual:
+        if gap > _BETWEEN_SPACED * usual:
             words.append([])
         words[-1] += run
-    inner = [gap for gap in gaps if gap <= 1.6 * usual]
+    inner = [gap for gap in gaps if gap <= _BETWEEN_SPACED * usual]
     texts = ["".join(glyph.text for glyph in word) for word in words]
     joined = "".join(texts).lower()
     pairs = [text[at : at + 2] for text in map(str.lower, texts) for at in range(len(text) - 1)]
-    even = max(inner) - min(inner) <= 0.35 * max(usual, 0.3 * runs[0][0].size)
+    even = max(inner) - min(inner) <= _SPACED_EVEN * max(usual, _SPACED_USUAL * runs[0][0].size)
     # "A B C D" and "N N Y N" are columns.
-    a_word = len(set(joined)) > 2 and sum(pair in _PAIRS for pair in pairs) >= 0.5 * len(pairs) > 0
+    a_word = len(set(joined)) > 2 and sum(pair in _PAIRS for pair in pairs) >= _LEAST_PAIRS * len(pairs) > 0
     return words if even and a_word else [*runs]
 
 
@@ -491,7 +515,7 @@ def _next(one: Glyph, other: Glyph) -> bool:
         along = one.left - other.right
     # The letters of a ligature share its box, so the next one begins a whole width further back.
     wide = max(one.right - one.left, one.bottom - one.top) if along < 0 else 0.0
-    return -max(0.5 * size, min(wide, 2 * size)) <= along <= _LETTER_GAP * size and abs(across) <= 0.7 * size
+    return -max(_OVERLAP * size, min(wide, 2 * size)) <= along <= _LETTER_GAP * size and abs(across) <= _ACROSS * size
 
 
 def _moved(one: Glyph, other: Glyph) -> tuple[float, float]:
@@ -569,8 +593,8 @@ def _written(glyphs: Sequence[Glyph]) -> str:
 def _is_raised(base: Glyph, glyph: Glyph) -> bool:
     return (
         base.turn == glyph.turn == 0
-        and glyph.size <= 0.85 * base.size
-        and 0.15 * base.size <= base.base - glyph.base <= base.size
+        and glyph.size <= _RAISED_SIZE * base.size
+        and _RAISED_BY * base.size <= base.base - glyph.base <= base.size
     )
 
 
@@ -630,7 +654,7 @@ def _goes_on(word: Word, other: Word) -> bool:
     gaps = [other.left - word.right]
     if word.leftwards or other.leftwards:
         gaps.append(word.left - other.right)
-    return _level(word, other) and any(-0.5 * size <= gap <= _PIECE_GAP * size for gap in gaps)
+    return _level(word, other) and any(-_OVERLAP * size <= gap <= _PIECE_GAP * size for gap in gaps)
 
 
 def _level(one: Word | Piece, other: Word | Piece) -> bool:
@@ -656,4 +680,4 @@ def _joined(pieces: list[Piece]) -> list[Piece]:
 
 def _beside(before: Piece, piece: Piece) -> bool:
     size = max(before.words[-1].size, piece.words[0].size, 1.0)
-    return -0.5 * size <= piece.left - before.right <= 0.6 * size
+    return -_OVERLAP * size <= piece.left - before.right <= _BESIDE * size

@@ -16,7 +16,7 @@ from mimetypes import MimeTypes
 from typing import Final
 
 from auscult.readers.contract import DraftDocument, Reader, SourceFile, UnreadableError
-from auscult.readers.flow import Facts
+from auscult.readers.drafting import Facts
 from auscult.readers.notes import NoteReader, untitled_draft
 from auscult.readers.registry import Registry
 

@@ -15,7 +15,8 @@ from typing import Final
 
 from auscult.readers.contract import DraftDocument, UnreadableError
 from auscult.readers.dates import iso_date
-from auscult.readers.flow import Facts, Flow, draft_of, has_words
+from auscult.readers.drafting import Facts, draft_of
+from auscult.readers.flow import Flow, has_words
 from auscult.readers.tree import Element, Role, written
 from auscult.readers.typesetting import Typesetter
 from auscult_readers.records.attachments import Attachment, read_attachment
@@ -145,10 +146,15 @@ def _role_of(element: Element) -> Role:
     return _ROLES.get(element.tag, Role.INLINE)
 
 
+def _join_parts(name: Element) -> str:
+    """Return the parts of a name with blanks between them, or else its own text."""
+    return " ".join(filter(None, (part.words() for part in name.elements))) or name.words()
+
+
 def _facts(root: Element) -> Facts:
     patient = root.child("recordTarget", "patientRole", "id")
     named = [
-        name.words_apart()
+        _join_parts(name)
         for role, *path in (
             ("recordTarget", "patientRole", "patient", "name"),
             ("author", "assignedAuthor", "assignedPerson", "name"),
@@ -166,7 +172,7 @@ def _facts(root: Element) -> Facts:
     metadata = {
         "patient": (patient.get("extension") or patient.get("root")) if patient else "",
         "date": iso_date(effective.get("value")) if effective else "",
-        "author": person.words_apart() if person else "",
+        "author": _join_parts(person) if person else "",
         "language": language.get("code") if language else "",
         "type": _code(root, "displayName"),
         "document": (identity.get("extension") or identity.get("root")) if identity else "",

@@ -18,8 +18,8 @@ from typing import Any, Final, NoReturn
 
 from auscult.files.json_text import nested_more_than
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
-from auscult.readers.decoding import decode_text, decoded
-from auscult.readers.flow import Facts
+from auscult.readers.decoding import decode_text
+from auscult.readers.drafting import Facts
 from auscult.readers.html.cleaning import Care
 from auscult.readers.html.reader import read_page
 from auscult_readers.records.attachments import read_attachment
@@ -163,7 +163,7 @@ def is_fhir(content: bytes) -> bool:
     if not _RESOURCE.match(content):
         return False
     try:
-        _, first = next(_objects(decoded(content)[0], False, []), ("", {}))
+        _, first = next(_objects(decode_text(content).text, False, []), ("", {}))
     except UnreadableError:
         return False
     return isinstance(first.get("resourceType"), str)

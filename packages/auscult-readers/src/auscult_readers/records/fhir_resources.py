@@ -14,7 +14,8 @@ from typing import Any, Final
 
 from auscult.concepts.identifiers import normalise_identifiers
 from auscult.readers.dates import iso_date
-from auscult.readers.flow import Facts, has_words
+from auscult.readers.drafting import Facts
+from auscult.readers.flow import has_words
 from auscult_readers.records.attachments import Attachment
 from auscult_readers.records.fhir_states import state_of
 from auscult_readers.records.fhir_words import (

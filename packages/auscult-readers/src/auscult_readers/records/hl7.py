@@ -21,7 +21,8 @@ from auscult.documents.note_headings import note_sections
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.dates import iso_date
 from auscult.readers.decoding import decode_text
-from auscult.readers.flow import Facts, draft_of, has_words
+from auscult.readers.drafting import Facts, draft_of
+from auscult.readers.flow import has_words
 from auscult_readers.records.attachments import read_attachment
 from auscult_readers.records.hl7_message import HEADER, Message, messages_of
 from auscult_readers.records.hl7_report import Report

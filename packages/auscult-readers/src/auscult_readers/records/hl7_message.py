@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from auscult.readers.decoding import decoded
+from auscult.readers.decoding import decode_text
 from auscult.readers.tree import Piece, written
 
 REST: Final = "rest"
@@ -100,7 +100,7 @@ class Message:
         if code is None or code.lower().startswith(_LINE_BREAKS) or code in ("X0D", "X0A", "X0D0A"):
             return None
         if re.fullmatch(r"X(?:[0-9A-Fa-f]{2})+", code):
-            return decoded(bytes.fromhex(code[1:]))[0]
+            return decode_text(bytes.fromhex(code[1:])).text
         return {"F": "|", **dict(zip("SRET", self.signs, strict=False))}.get(code, "")
 
 

@@ -11,8 +11,9 @@ from typing import Final
 
 from auscult.readers.contract import DraftDocument
 from auscult.readers.dates import iso_of
+from auscult.readers.drafting import Facts, draft_of
 from auscult.readers.equations import write_mathml
-from auscult.readers.flow import Facts, Flow, draft_of, has_words
+from auscult.readers.flow import Flow, has_words
 from auscult.readers.tree import Element, Piece, Role, descend, written
 from auscult.readers.typesetting import Typesetter
 from auscult_readers.tex import words_of_tex

@@ -19,7 +19,8 @@ from xml.parsers import expat
 
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError, declares_entities
 from auscult.readers.decoding import Decoded, decode_text
-from auscult.readers.flow import Facts, Flow, draft_of
+from auscult.readers.drafting import Facts, draft_of
+from auscult.readers.flow import Flow
 from auscult.readers.tree import Element, Piece, Role
 from auscult.readers.typesetting import Typesetter
 from auscult_readers.medquad import is_medquad, read_medquad

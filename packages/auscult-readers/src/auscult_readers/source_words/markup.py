@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Final
 
 from auscult.readers.contract import DraftDocument, UnreadableError
-from auscult.readers.decoding import decoded
+from auscult.readers.decoding import decode_text
 from auscult.readers.html.cleaning import Care
 from auscult.readers.html.reader import declared_encoding, read_page
 from auscult.readers.html.standard import CONTAINERS
@@ -65,10 +65,6 @@ def _reason_in_page(looks: Looks, element: Any) -> str | None:
     return AROUND if name in ("nav", "search") else ""
 
 
-def _rules(root: Any) -> Rules:
-    return Rules(partial(_reason_in_page, Looks(root)), lambda name: name.lower() in _PARTING)
-
-
 def words_of_page(content: bytes) -> Iterator[DraftDocument]:
     """Yield the words of a web page, and of pages within it, and what is under each heading.
 
@@ -78,12 +74,13 @@ def words_of_page(content: bytes) -> Iterator[DraftDocument]:
     Raises:
         UnreadableError: The reader of pages finds no words.
     """
-    source, _ = decoded(content, declared_encoding(content[:4096]))
+    source = decode_text(content, declared_encoding(content[:4096])).text
     words = PartWords()
     root = _page_tree(source)
     if root is not None:
         write_out(root)
-        add_tree(words, root, _rules(root))
+        rules = Rules(partial(_reason_in_page, Looks(root)), lambda name: name.lower() in _PARTING)
+        add_tree(words, root, rules)
     words.excuse(_around(content), AROUND)
     yield words.draft("page")
     if root is not None:
@@ -96,7 +93,7 @@ def words_of_sheets_as_shown(content: bytes) -> Iterator[DraftDocument]:
     Dates are left out: how they are shown depends on the machine.
     """
     words = PartWords()
-    root = parsed_html(decoded(content, declared_encoding(content[:4096]))[0])
+    root = parsed_html(decode_text(content, declared_encoding(content[:4096])).text)
     for cell in root.iter("td") if root is not None else ():
         dated = _DATE_FORMAT.search(_QUOTED.sub("", cell.get("sdnum", "").rpartition(";")[2])) is not None
         add_tree(words, cell, Rules(partial(_reason_in_cell, dated), lambda name: name in ("br", "td")))

@@ -44,7 +44,7 @@ def misread_in(documents: Sequence[Document], parts: Sequence[DraftDocument], re
         found += [
             *_cut_sentences(document),
             *_other_letters(document, remarks),
-            *_powers(document),
+            *(Misread("a fraction is a power", each[0]) for each in _POWER.finditer(document.text)),
             *_divided_words(document),
         ]
         if document.metadata.get("format") == "text":
@@ -123,11 +123,6 @@ def _is_utf8(text: str) -> bool:
 
 
 _POWER: Final = re.compile(r"\d\^\d+\s*[/⁄]\s*\d+")
-
-
-def _powers(document: Document) -> Iterator[Misread]:
-    """Yield mixed fractions that are read as powers."""
-    yield from (Misread("a fraction is a power", each[0]) for each in _POWER.finditer(document.text))
 
 
 _SOFT: Final = re.compile("[^\\W\\d_]+(?:\u00ad[^\\W\\d_]+)+")

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any, Final
 
-from auscult.readers.archives import Package, names_in
+from auscult.readers.archives import names_in
 from auscult.readers.contract import DraftDocument
+from auscult_readers.package import Package
 from auscult_readers.source_words.part import (
     HIDDEN,
     SHOWN_OTHERWISE,
@@ -243,15 +244,15 @@ def words_of_workbook(content: bytes) -> Iterator[DraftDocument]:
     for name, root, reason in _read_parts(content, "a spreadsheet", _SHEET_PARTS):
         words = PartWords()
         if reason:
-            texts = Rules(_reason_in_note, lambda name: name == "p", frozenset({"t", "text"}))
+            texts = Rules(
+                lambda each: None if local(each) == "authors" else "",
+                lambda name: name == "p",
+                frozenset({"t", "text"}),
+            )
             add_tree(words, root, texts, reason)
         else:
             _add_cells(words, root, strings, looks)
         yield words.draft(name)
-
-
-def _reason_in_note(element: Any) -> str | None:
-    return None if local(element) == "authors" else ""
 
 
 _LITERAL: Final = re.compile(r'"([^"]*)"|\\(.)|(%)')

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from auscult.files.json_text import parse_json
 from auscult.readers.contract import DraftDocument, UnreadableError
-from auscult.readers.decoding import decoded
+from auscult.readers.decoding import decode_text
 from auscult_readers.source_words.comparison import NEGATED
 from auscult_readers.source_words.part import (
     FOLLOWED,
@@ -49,7 +49,7 @@ def words_of_message(content: bytes) -> Iterator[DraftDocument]:
     words, pieces = PartWords(), list[Piece]()
     name = ""
     taken_back = False
-    for line in re.split(r"[\r\n]+", decoded(content)[0]):
+    for line in re.split(r"[\r\n]+", decode_text(content).text):
         fields = line.split("|")
         kind = fields[0].strip()
         if kind == "OBX":
@@ -119,7 +119,7 @@ def words_of_resources(content: bytes) -> Iterator[DraftDocument]:
         UnreadableError: The content is neither.
     """
     words = PartWords()
-    text = decoded(content)[0]
+    text = decode_text(content).text
     if text.lstrip().startswith("<"):
         resources = [_as_object(parsed_xml(content))]
     else:
@@ -196,7 +196,7 @@ def words_of_objects(content: bytes) -> Iterator[DraftDocument]:
     Raises:
         UnreadableError: The content is no JSON.
     """
-    text = decoded(content)[0]
+    text = decode_text(content).text
     words = PartWords()
     # The index has one document for rows with the same text.
     rows: dict[tuple[str, ...], None] = {}
@@ -225,7 +225,7 @@ def _leaves(value: Any) -> Iterator[str]:
 
 def words_of_table(content: bytes) -> Iterator[DraftDocument]:
     """Yield the cells of a table below its header, without ids."""
-    text = decoded(content)[0]
+    text = decode_text(content).text
     head = text.partition("\n")[0]
     separator = max(",;\t", key=head.count)
     words = PartWords()

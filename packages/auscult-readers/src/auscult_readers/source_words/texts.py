@@ -9,7 +9,7 @@ from typing import Final
 from striprtf.striprtf import rtf_to_text
 
 from auscult.readers.contract import DraftDocument
-from auscult.readers.decoding import decoded
+from auscult.readers.decoding import decode_text
 from auscult.readers.signs import sign
 from auscult_readers.source_words.part import (
     BESIDE,
@@ -55,12 +55,12 @@ def _text_of(content: bytes) -> str:
     beyond = len(_NOT_ASCII.findall(content))
     if within and 2 * within > beyond:
         return content.decode("utf-8-sig", "replace")
-    return decoded(content)[0]
+    return decode_text(content).text
 
 
 def words_of_markdown(content: bytes) -> Iterator[DraftDocument]:
     """Yield the words of a text in Markdown, without marks inside of words ("**in**side")."""
-    source = _QUOTED.sub("", decoded(content)[0].replace("\r\n", "\n"))
+    source = _QUOTED.sub("", decode_text(content).text.replace("\r\n", "\n"))
     words = PartWords()
     words.add(re.sub(r"\\(?=[!-/:-@\[-`{-~])|\*|`|(?<!\w)_|_(?!\w)", "", source))
     for reason, pattern in _MARKDOWN_ASIDE.items():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
 from typing import Final
 from unicodedata import normalize
 
@@ -71,9 +70,5 @@ def weight(token: str) -> int:
 
 def runs_in(sought: list[str], tokens: list[str]) -> int:
     """Return how often some tokens follow each other in a list of tokens."""
-    return sum(1 for _ in _places(sought, tokens))
-
-
-def _places(sought: list[str], tokens: list[str]) -> Iterator[int]:
     first, size = sought[0], len(sought)
-    return (place for place, token in enumerate(tokens) if token == first and tokens[place : place + size] == sought)
+    return sum(token == first and tokens[at : at + size] == sought for at, token in enumerate(tokens))

@@ -15,7 +15,8 @@ from typing import Any, Final
 
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.dates import iso_date
-from auscult.readers.flow import BLOCK, LINE, Facts, Flow, draft_of, has_words
+from auscult.readers.drafting import Facts, draft_of
+from auscult.readers.flow import BLOCK, LINE, Flow, has_words
 from auscult.readers.html.reader import role_of
 from auscult.readers.registry import Registry
 from auscult.readers.tables import Cells, merged_header, parting, readable_rows, repeated
@@ -234,10 +235,8 @@ class _Walk:
                 said[at] = said[at - 1] if cell.across and at else said[at]
         above = header_rows(table, rows, texts)
         self.flow.block()
-        for line in readable_rows(merged_header(texts[:above]) or None, _filled(rows[above:], lines[above:]), written):
-            self.flow.line()
-            for piece in line:
-                self.flow.add(piece)
+        header = merged_header(texts[:above]) or None
+        self.flow.add_lines(readable_rows(header, _filled(rows[above:], lines[above:]), written))
         self.flow.block()
         for box in boxes:
             self._box(box, depth + 1)

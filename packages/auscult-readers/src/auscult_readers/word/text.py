@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Final
 
-from auscult.readers.equations import beside, omml_text
 from auscult.readers.signs import BOXES, EMPTY, TICKED, is_file_name, shown, sign
 from auscult.readers.typesetting import raises
 from auscult_readers.fields import field_text
 from auscult_readers.word.package import child, children, local, value
 from auscult_readers.word.styles import Look, Styles, is_on, look_of
+from auscult_readers.word_equations import beside, omml_text
 
 _LEFT_OUT: Final = frozenset(
     {"rPr", "pPr", "sdtPr", "sdtEndPr", "Fallback", "rt", "tbl", "commentReference", "footnoteReference",

@@ -15,10 +15,10 @@ from itertools import tee
 from auscult.concepts.knowledge_base import KnowledgeBase
 from auscult.concepts.mentions import MentionLinker
 from auscult.concepts.names import abbreviations, normalise_name
-from auscult.concepts.recognition.entity import Covered, Entity, EntityRecognizer
-from auscult.concepts.recognition.gliner_model import GlinerRecognizer
-from auscult.concepts.recognition.spacy_pipeline import SpacyRecognizer
 from auscult.errors import ConfigError
+from auscult_lab.recognition.entity import Covered, Entity, EntityRecognizer
+from auscult_lab.recognition.gliner_model import GlinerRecognizer
+from auscult_lab.recognition.spacy_pipeline import SpacyRecognizer
 
 _CAPITALS = re.compile(r"\b[A-Z][A-Z0-9]{2,5}\b")
 # Words after "CVA" that make it the costovertebral angle instead of a stroke.

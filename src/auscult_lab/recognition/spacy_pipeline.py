@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from auscult.concepts.knowledge_base import KnowledgeBase
-from auscult.concepts.recognition.entity import Entity, named_concept, visible_entity
 from auscult.documents.splitting import plain_characters
 from auscult.errors import DataError, ModelError, naming_extra
+from auscult_lab.recognition.entity import Entity, named_concept, visible_entity
 
 if TYPE_CHECKING:
     from spacy.language import Language

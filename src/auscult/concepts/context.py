@@ -1,4 +1,4 @@
-"""Mark the contexts of entities (negated, historical, ...) by ConText's rules (harkema2009).
+"""Find the contexts of entities (negated, historical, ...) by ConText's rules (harkema2009).
 
 ConText generalises NegEx (chapman2001). A trigger before or after an entity ("no", "was ruled out") gives it a context.
 The trigger is effective to the end of the sentence or to a termination ("but"). It does not count as part of a longer
@@ -17,13 +17,12 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from importlib import resources
 from typing import Final, Literal, NamedTuple, cast, get_args
 
-from auscult.concepts.recognition.entity import Context, Entity
-
+Context = Literal["negated", "historical", "family", "hypothetical", "uncertain"]
+"""How a sentence qualifies an entity, if not as something that the patient has now."""
 CONTEXTS: Final[tuple[Context, ...]] = get_args(Context)
 Role = Literal["preceding", "following", "pseudo", "termination"]
 _Phrase = tuple[int, int, Role]
@@ -31,40 +30,39 @@ _Phrase = tuple[int, int, Role]
 _TOKEN: Final = re.compile(r"\w+?(?=n['’]t\b)|n['’]t\b|can(?=not\b)|\w+(?:['’]\w+)*|[^\w\s]", re.IGNORECASE)
 
 
-class ContextFilter:
-    """Filter that marks entities as negated, historical, of the family, hypothetical or uncertain."""
+def find_contexts(sentence: str, spans: Sequence[tuple[int, int]]) -> list[frozenset[Context]]:
+    """Return the contexts that a sentence gives to each of its entities.
 
-    def mark(self, sentence: str, entities: Sequence[Entity]) -> list[Entity]:
-        """Return the entities of one sentence, in order, with their `contexts`.
+    Args:
+        sentence: A single sentence; triggers are effective up to its end.
+        spans: Half-open ranges of the entities in this sentence.
 
-        Args:
-            sentence: A single sentence; triggers are effective up to its end.
-            entities: Entities with offsets in this sentence.
+    Raises:
+        ValueError: An entity lies outside the sentence.
+    """
+    if not spans:
+        return []
+    tokens = [*_TOKEN.finditer(sentence)]
+    starts, ends = [token.start() for token in tokens], [token.end() for token in tokens]
+    phrases_of_context = _find_phrases(_words(tokens))
+    contexts = []
+    for start, end in spans:
+        first, last = bisect_right(ends, start), bisect_left(starts, end)
+        if not 0 <= start < end <= len(sentence) or first >= last:
+            raise ValueError(f"the entity at {start} to {end} lies outside of its sentence")
+        contexts.append(
+            frozenset(context for context, phrases in phrases_of_context.items() if _is_reached(phrases, first, last))
+        )
+    return contexts
 
-        Raises:
-            ValueError: An entity lies outside the sentence.
-        """
-        if not entities:
-            return []
-        tokens = [*_TOKEN.finditer(sentence)]
-        starts, ends = [token.start() for token in tokens], [token.end() for token in tokens]
-        phrases_of_context = _found(_words(tokens))
-        marked = []
-        for entity in entities:
-            first, last = bisect_right(ends, entity.start), bisect_left(starts, entity.end)
-            if not 0 <= entity.start < entity.end <= len(sentence) or first >= last:
-                raise ValueError(f"{entity} lies outside of its sentence")
-            contexts = {context for context, phrases in phrases_of_context.items() if _reached(phrases, first, last)}
-            marked.append(replace(entity, contexts=frozenset(contexts)))
-        return marked
 
-    def under(self, headings: Iterable[str]) -> frozenset[Context]:
-        """Return the contexts that the headings above a sentence give to all its entities."""
-        heading_words = {
-            tuple(word for word in _words(_TOKEN.finditer(heading)) if word[0].isalnum()) for heading in headings
-        }
-        of_headings = _rules().headings
-        return frozenset(of_headings[words] for words in heading_words & of_headings.keys())
+def heading_contexts(headings: Iterable[str]) -> frozenset[Context]:
+    """Return the contexts that the headings above a sentence give to all its entities."""
+    heading_words = {
+        tuple(word for word in _words(_TOKEN.finditer(heading)) if word[0].isalnum()) for heading in headings
+    }
+    of_headings = _load_rules().headings
+    return frozenset(of_headings[words] for words in heading_words & of_headings.keys())
 
 
 def _words(tokens: Iterable[re.Match[str]]) -> tuple[str, ...]:
@@ -72,7 +70,7 @@ def _words(tokens: Iterable[re.Match[str]]) -> tuple[str, ...]:
     return tuple("not" if word == "n't" else word for word in words)
 
 
-def _reached(phrases: Sequence[_Phrase], first: int, last: int) -> bool:
+def _is_reached(phrases: Sequence[_Phrase], first: int, last: int) -> bool:
     """Return whether a trigger applies to the tokens of an entity; phrases inside its name are ignored."""
     before = [(role, end) for _, end, role in phrases if end <= first]
     behind = [role for start, _, role in phrases if start >= last]
@@ -89,9 +87,9 @@ def _reached(phrases: Sequence[_Phrase], first: int, last: int) -> bool:
     return False
 
 
-def _found(words: tuple[str, ...]) -> dict[Context, list[_Phrase]]:
+def _find_phrases(words: tuple[str, ...]) -> dict[Context, list[_Phrase]]:
     """Return the phrases of a sentence by context, in order, without those inside longer phrases or pseudo-triggers."""
-    rules = _rules()
+    rules = _load_rules()
     phrases: dict[Context, list[_Phrase]] = defaultdict(list)
     # By context, the ends of the last phrase that is not part of another, and of the last pseudo-trigger.
     ends: dict[Context, int] = defaultdict(int)
@@ -129,8 +127,8 @@ class _Rules(NamedTuple):
 
 
 @cache
-def _rules() -> _Rules:
-    table = resources.files("auscult.concepts.recognition").joinpath("context_rules.tsv").read_text(encoding="utf-8")
+def _load_rules() -> _Rules:
+    table = resources.files("auscult.concepts").joinpath("context_rules.tsv").read_text(encoding="utf-8")
     rows = [*csv.DictReader(table.splitlines(), delimiter="\t")]
     slots = {
         "{kin}": [row["phrase"] for row in rows if row["role"] == "kin"],

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from operator import attrgetter
 
-from auscult.concepts.recognition.context import ContextFilter
-from auscult.concepts.recognition.entity import Covered, Entity, EntityRecognizer
+from auscult.concepts.context import find_contexts
 from auscult.documents import Document, Passage
+from auscult_lab.recognition.entity import Covered, Entity, EntityRecognizer
 
 _START = attrgetter("start")
 _PLACEHOLDER = re.compile(
@@ -34,14 +34,14 @@ Span = tuple[int, int]
 
 
 def read_entities(
-    document: Document, recognizer: EntityRecognizer, context: ContextFilter | None
+    document: Document, recognizer: EntityRecognizer, *, with_contexts: bool = True
 ) -> tuple[tuple[Entity, ...], ...]:
     """Return all entities of a document with their contexts; none is dropped because of its context.
 
     Args:
         document: The document, whose text is read as a whole.
         recognizer: Recogniser of the entities.
-        context: Filter that marks their contexts; None leaves `Entity.contexts` empty.
+        with_contexts: Whether to mark their contexts. False leaves `Entity.contexts` empty.
 
     Returns:
         For each sentence of `document.sentences` its entities in order, with offsets in the document's text. Entities
@@ -53,10 +53,10 @@ def read_entities(
     for sentence in document.sentences:
         first, behind = (bisect_left(entities, place, key=_START) for place in (sentence.start, sentence.end))
         inside = [entity for entity in entities[first:behind] if entity.end <= sentence.end]
-        if context is not None and inside:
-            moved = [replace(e, start=e.start - sentence.start, end=e.end - sentence.start) for e in inside]
-            marked = context.mark(document.slice(sentence), moved)
-            inside = [replace(e, contexts=m.contexts) for e, m in zip(inside, marked, strict=True)]
+        if with_contexts and inside:
+            spans = [(entity.start - sentence.start, entity.end - sentence.start) for entity in inside]
+            contexts = find_contexts(document.slice(sentence), spans)
+            inside = [replace(entity, contexts=found) for entity, found in zip(inside, contexts, strict=True)]
         rows.append(tuple(inside))
     return tuple(rows)
 

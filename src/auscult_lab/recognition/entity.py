@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
+from auscult.concepts.context import Context
 from auscult.concepts.knowledge_base import KnowledgeBase
-
-Context = Literal["negated", "historical", "family", "hypothetical", "uncertain"]
-"""How a sentence qualifies an entity, if not as something that the patient has now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +21,7 @@ class Entity:
         concept_id: Identifier of the concept; empty if the recogniser has none.
         kind: The recogniser's class for it ("PROBLEM", "disease"); empty if it has no classes.
         found_by: Names of the recognisers that found exactly this range, in the order they were called.
-        contexts: Its contexts, if they were marked (see `ContextFilter`).
+        contexts: Its contexts, if they were marked (`concepts.context`).
     """
 
     start: int
