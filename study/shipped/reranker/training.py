@@ -22,10 +22,10 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
 from auscult.encoders.reranker import Pair
-from auscult_lab.reranker.lessons import Lesson, Pairs, by_collection, nearer_first
-from auscult_lab.reranker.network import Padded, RerankerNetwork
 from auscult_lab.training.batches import Key
 from auscult_lab.training.schedule import parameter_groups
+from study.shipped.reranker.lessons import Lesson, Pairs, by_collection, nearer_first
+from study.shipped.reranker.network import Padded, RerankerNetwork
 
 MONITOR = "validation_right_first"
 _LIKELIHOOD, _MARKS = 0.3, 0.5

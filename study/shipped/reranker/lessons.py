@@ -17,7 +17,7 @@ from auscult.documents import Document, Passage
 from auscult.encoders.general.readers import MOST_CHARACTERS
 from auscult.encoders.reranker import Pair, chosen, label, pair
 from auscult.search import Searcher
-from auscult_lab.asking.written import WrittenQuestion, is_held_out, read_questions, right_passages, shares_most
+from study.shipped.written import WrittenQuestion, is_held_out, read_questions, right_passages, shares_most
 
 HITS: Final = 20
 """First hits of a question that it is trained with."""
