@@ -45,10 +45,10 @@ from auscult.search import Searcher
 from auscult.search.certainty import DOUBTFUL, LIKELY
 from auscult.search.fusion import Fusion
 from auscult_lab.evaluation.records import records_of_others
+from auscult_lab.families.table import read_experiment
 from auscult_lab.fitting.fitting import WITHOUT, Candidates, Judged, candidates, first_of, fit, judged_questions
 from auscult_lab.fitting.own_questions import own_questions
 from auscult_lab.fitting.weighing import asked_by_people
-from auscult_lab.general.experiment import read_general_experiment
 from auscult_lab.training.experiment_files import variant_path
 from nothing_here import calibration_error
 from study.shipped.written import COLLECTIONS, read_documents
@@ -107,7 +107,7 @@ class Gathering:
 
     def judged(self) -> dict[str, tuple[Searcher, Judged]]:
         """Return indexes with people's questions about them, by collection."""
-        experiment = read_general_experiment(variant_path(EXPERIMENT, "general-fast"))
+        experiment = read_experiment(variant_path(EXPERIMENT, "general-fast"))
         by_collection = {}
         for name, judged in asked_by_people(experiment, lambda line: print(line, file=sys.stderr)).items():
             answers = {each.passage_id for each in judged.judgements if each.relevance > 0}

@@ -103,13 +103,13 @@ class TowerObjective:
     """Trains towers.
 
     Args:
-        network: The network to train.
+        network: The network, which is trained in place.
         choice: Optimisation.
         held_out: Documents for validation.
     """
 
     def __init__(self, network: TowerNetwork, choice: TowerTraining, held_out: TowerExamples) -> None:
-        self._network = network
+        self.network = network
         self._choice = choice
         self._began = [each.detach().clone() for each in network.parameters()] if choice.pull else []
         rows = range(len(held_out))
@@ -118,25 +118,20 @@ class TowerObjective:
             for first in range(0, len(rows), _VALIDATED)
         ]
 
-    @property
-    def network(self) -> nn.Module:
-        """The network, which is trained in place."""
-        return self._network
-
     def loss(self, batch: TowerBatch) -> tuple[Tensor, int]:
         """Return the sum of all terms, and the number of passages."""
         total = sum(self.terms(batch).values(), torch.zeros(()))
-        for weights, before in zip(self._network.parameters(), self._began, strict=False):
+        for weights, before in zip(self.network.parameters(), self._began, strict=False):
             total = total + self._choice.pull * (weights - before).square().sum()
         return total, len(batch.aspects)
 
     def terms(self, batch: TowerBatch) -> dict[str, Tensor]:
         """Return the loss per task; tasks without labels in the batch are omitted."""
-        placed, temperature = self._network.place(batch), self._choice.temperature
+        placed, temperature = self.network.place(batch), self._choice.temperature
         losses = {}
-        document = _documents(batch)
+        document = _places(batch.documents)
         if len(batch.headings):
-            similar = placed["aspect"] @ self._network.ask("aspect", batch.headings).T / temperature
+            similar = placed["aspect"] @ self.network.ask("aspect", batch.headings).T / temperature
             labelled = batch.aspects >= 0
             right = one_hot(batch.aspects.clamp(min=0), len(batch.headings)).bool() & labelled.unsqueeze(1)
             own = document.unsqueeze(0) == document.unsqueeze(1)
@@ -146,7 +141,7 @@ class TowerObjective:
             losses["passages of a heading"] = listwise(similar.T, right.T, labelled.expand(len(batch.headings), -1))
             losses["passages of a heading in its document"] = listwise(under, same, own)
         if len(batch.titles) > 1:
-            similar = placed["entity"] @ self._network.ask("entity", batch.titles).T / temperature
+            similar = placed["entity"] @ self.network.ask("entity", batch.titles).T / temperature
             entity = batch.entities[document]
             titled, weight = entity >= 0, self._choice.entity_weight
             right = one_hot(entity.clamp(min=0), len(batch.titles)).bool() & titled.unsqueeze(1)
@@ -159,14 +154,14 @@ class TowerObjective:
 
         "aspect" ranks the passages of the heading's own document; "entity" the titles of up to 64 documents.
         """
-        self._network.eval()
+        self.network.eval()
         aspect: list[float] = []
         entity: list[float] = []
         with torch.no_grad():
             for batch in self._held_out:
-                placed, document = self._network.place(batch), _documents(batch)
+                placed, document = self.network.place(batch), _places(batch.documents)
                 if len(batch.headings):
-                    similar = placed["aspect"] @ self._network.ask("aspect", batch.headings).T
+                    similar = placed["aspect"] @ self.network.ask("aspect", batch.headings).T
                     for row in np.flatnonzero(batch.aspects >= 0):
                         own = document == document[row]
                         # With one passage in a document, it is always right.
@@ -174,7 +169,7 @@ class TowerObjective:
                             best = int(similar[:, batch.aspects[row]].masked_fill(~own, _NEVER).argmax())
                             aspect.append(float(batch.aspects[best] == batch.aspects[row]))
                 if len(batch.titles) > 1:
-                    best_titles = (placed["entity"] @ self._network.ask("entity", batch.titles).T).argmax(dim=1)
+                    best_titles = (placed["entity"] @ self.network.ask("entity", batch.titles).T).argmax(dim=1)
                     known = batch.entities[document] >= 0
                     entity += (best_titles == batch.entities[document])[known].float().tolist()
         found = {"aspect": aspect, "entity": entity}
@@ -184,7 +179,7 @@ class TowerObjective:
     def optimizer(self) -> torch.optim.Optimizer:
         """Return AdamW."""
         choice = self._choice
-        groups = parameter_groups(self._network.parameters(), decay=choice.weight_decay, rate=choice.learning_rate)
+        groups = parameter_groups(self.network.parameters(), decay=choice.weight_decay, rate=choice.learning_rate)
         return torch.optim.AdamW(groups, lr=choice.learning_rate)
 
 
@@ -204,11 +199,6 @@ def listwise(scores: Tensor, right: Tensor, among: Tensor | None = None) -> Tens
     scores, right = scores[asked], right[asked]
     found: Tensor = (scores.logsumexp(dim=1) - scores.masked_fill(~right, _NEVER).logsumexp(dim=1)).mean()
     return found
-
-
-def _documents(batch: TowerBatch) -> Tensor:
-    """Return for each passage the number of its document in the batch."""
-    return _places(batch.documents)
 
 
 def _places(edges: Tensor) -> Tensor:

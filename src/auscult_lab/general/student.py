@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import normalize
 
 from auscult.encoders.contract import FloatArray
@@ -169,20 +169,15 @@ class StudentObjective:
     """Trains a student.
 
     Args:
-        student: The student.
+        student: The student, which is trained in place.
         choice: Optimisation.
         held_out: Batches for validation.
     """
 
     def __init__(self, student: Backbone, choice: StudentTraining, held_out: Sequence[StudentBatch]) -> None:
-        self._student = student
+        self.network = student
         self._choice = choice
         self._held_out = held_out
-
-    @property
-    def network(self) -> nn.Module:
-        """The student, which is trained in place."""
-        return self._student
 
     def loss(self, batch: StudentBatch) -> tuple[Tensor, int]:
         """Return the loss, and the number of texts."""
@@ -201,7 +196,7 @@ class StudentObjective:
 
     def measures(self) -> Mapping[str, float]:
         """Return mean cosines of the student's vectors with their targets, over held-out sentences and texts."""
-        self._student.eval()
+        self.network.eval()
         sums = np.zeros(2)
         with torch.no_grad():
             for batch in self._held_out:
@@ -213,14 +208,14 @@ class StudentObjective:
     def optimizer(self) -> torch.optim.Optimizer:
         """Return AdamW."""
         choice = self._choice
-        groups = parameter_groups(self._student.parameters(), decay=choice.weight_decay, rate=choice.learning_rate)
+        groups = parameter_groups(self.network.parameters(), decay=choice.weight_decay, rate=choice.learning_rate)
         return torch.optim.AdamW(groups, lr=choice.learning_rate, betas=(0.9, 0.98))
 
     def _placed(self, batch: StudentBatch) -> tuple[Tensor, Tensor, Tensor]:
         """Return the student's unit vectors of sentences and texts, and the targets of texts."""
-        sums = torch.zeros(len(batch.places), self._student.dim)
+        sums = torch.zeros(len(batch.places), self.network.dim)
         for rows in batch.rows:
-            states = self._student({"input_ids": rows.ids, "attention_mask": rows.mask}).float()
+            states = self.network({"input_ids": rows.ids, "attention_mask": rows.mask}).float()
             inside = rows.sentence >= 0
             sums = sums.index_add(0, rows.sentence[inside], states[inside])
         wholes = torch.zeros(batch.texts, sums.shape[1]).index_add(0, batch.text, sums)

@@ -20,6 +20,7 @@ from auscult_lab.evaluation.comparison import Contender
 from auscult_lab.evaluation.contenders import open_contenders
 from auscult_lab.evaluation.task import Names
 from auscult_lab.evaluation.trec import write_run
+from auscult_lab.families.table import read_experiment
 from auscult_lab.scorers.encoder_scorer import EncoderScorer
 from auscult_lab.workbench import plan
 from auscult_lab.workbench.assemble import assemble, every_published_table, excerpt, highlights
@@ -504,12 +505,11 @@ def test_damaged_workbench_files_are_named_or_rebuilt(tmp_path: Path):
 
 
 def test_a_damaged_record_of_a_training_is_named(tmp_path: Path):
-    from auscult_lab.rankers.experiment import read_ranking_experiment
     from auscult_lab.training.folder import begin
 
     mydata, work = write_folder(tmp_path / "mine"), WorkFolder(tmp_path / "work")
     prepare(mydata, work, Wishes(models=("knrm",)))
-    experiment, folder = read_ranking_experiment(work.experiments / "knrm.yaml"), work.runs / "knrm"
+    experiment, folder = read_experiment(work.experiments / "knrm.yaml"), work.runs / "knrm"
     assert begin(experiment, folder, print) is None
     (folder / "words").mkdir()
     (folder / "training.json").write_text('{"track"')
