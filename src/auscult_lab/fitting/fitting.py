@@ -167,14 +167,14 @@ def fit_indexes(
     by_people = [
         [
             candidates(searcher, question, chance)
-            for question in _some(judged_questions(searcher, judged), questions, chance)
+            for question in _draw_questions(judged_questions(searcher, judged), questions, chance)
         ]
         for searcher, judged in people
     ]
     return fit(self_made, by_people, order, keep)
 
 
-def _some(questions: Iterable[OwnQuestion], most: int, chance: np.random.Generator) -> list[OwnQuestion]:
+def _draw_questions(questions: Iterable[OwnQuestion], most: int, chance: np.random.Generator) -> list[OwnQuestion]:
     """Return at most `most` questions, drawn at random, in their order."""
     every = [*questions]
     return [every[row] for row in np.sort(chance.permutation(len(every))[:most]).tolist()]

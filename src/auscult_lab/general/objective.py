@@ -51,7 +51,11 @@ class TowerNetwork(nn.Module):
 
     def place(self, batch: TowerBatch) -> dict[Side, Tensor]:
         """Return unit vectors of a batch's passages, (passages, dim), for each side."""
-        sentences, passage, weights = self._noised(batch.sentences), _places(batch.passages), batch.tokens.unsqueeze(1)
+        sentences, passage, weights = (
+            self._add_noise(batch.sentences),
+            _places(batch.passages),
+            batch.tokens.unsqueeze(1),
+        )
         read = torch.cat([sentences, *self.context(batch, sentences).values()], dim=1)
         hidden = self.dropout(gelu(self.body(read * self._scale)))
         placed = {side: normalize(self.sides[side](hidden), dim=1) for side in SIDES}
@@ -72,28 +76,28 @@ class TowerNetwork(nn.Module):
 
     def ask(self, side: Side, names: Tensor) -> Tensor:
         """Return unit vectors of names, (names, dim)."""
-        hidden = gelu(self.first[side](self._noised(names) * self._scale))
+        hidden = gelu(self.first[side](self._add_noise(names) * self._scale))
         found: Tensor = normalize(self.second[side](self.dropout(hidden)), dim=1)
         return found
 
     def begin(self, arrays: Mapping[str, FloatArray]) -> None:
         """Set weights as `arrays` returns them."""
         with torch.no_grad():
-            for name, weights in self._named():
+            for name, weights in self._list_weights():
                 weights.copy_(torch.from_numpy(np.array(arrays[name], np.float32)))
 
     def arrays(self) -> dict[str, FloatArray]:
         """Return its weights as `encoders.general.towers.Towers` takes them."""
-        return {name: weights.detach().numpy() for name, weights in self._named()}
+        return {name: weights.detach().numpy() for name, weights in self._list_weights()}
 
-    def _named(self) -> Iterator[tuple[str, Tensor]]:
+    def _list_weights(self) -> Iterator[tuple[str, Tensor]]:
         layers: dict[str, nn.Module] = {"body": self.body}
         for side in SIDES:
             layers |= {side: self.sides[side], f"{side}.first": self.first[side], f"{side}.second": self.second[side]}
         for name, layer in layers.items():
             yield from ((f"{name}.{part}", getattr(layer, part)) for part in ("weight", "bias"))
 
-    def _noised(self, rows: Tensor) -> Tensor:
+    def _add_noise(self, rows: Tensor) -> Tensor:
         if not (self.training and self._noise):
             return rows
         return normalize(rows + self._noise * torch.randn_like(rows) / self._scale, dim=1)
