@@ -64,7 +64,7 @@ def _drop_repeats(rows: Sequence[_Kept], what: str, findings: Findings) -> list[
     seen: dict[str, _Kept] = {}
     repeats = 0
     for row in rows:
-        identifier = row.question_id if isinstance(row, Question) else row.passage_id
+        identifier = _id_of(row)
         if not identifier:
             findings.fault(row.place, "missing id", f"a {what} without", f"give the {what} an id")
         if not words_of(row.text):
@@ -73,8 +73,7 @@ def _drop_repeats(rows: Sequence[_Kept], what: str, findings: Findings) -> list[
             seen[identifier] = row
         elif identifier and seen[identifier].text == row.text:
             repeats += 1
-            splits = {each.split: each.place for each in (seen[identifier], row) if isinstance(each, Question)}
-            _check_one_split(identifier, splits, findings)
+            _check_one_split(identifier, _places_by_split(seen[identifier], row), findings)
         elif identifier:
             found = f"'{identifier}', as at {seen[identifier].place}, with other words"
             findings.fault(row.place, f"repeated {what} id", found, f"give each {what} an id of its own")
@@ -84,6 +83,14 @@ def _drop_repeats(rows: Sequence[_Kept], what: str, findings: Findings) -> list[
     if extra:
         findings.warn(f"{extra:,} {what}s repeat the words of another under an id of their own.")
     return list(seen.values())
+
+
+def _id_of(row: Question | UserPassage) -> str:
+    return row.question_id if isinstance(row, Question) else row.passage_id
+
+
+def _places_by_split(*rows: Question | UserPassage) -> dict[str, Place]:
+    return {row.split: row.place for row in rows if isinstance(row, Question)}
 
 
 def _drop_repeated_judgements(rows: Sequence[Judged], findings: Findings) -> list[Judged]:
