@@ -109,7 +109,7 @@ benchmarks: setup $(VENV)/.installed-benchmarks  ## Measure splitting, indexing,
 	$(BIN)/python benchmarks/weighted_cosine.py
 	$(BIN)/python -m study results
 
-release: setup $(VENV)/.installed-release  ## Build the wheel, list its licences, try it on each Python of this machine: half an hour
+release: setup $(VENV)/.installed-release  ## Build the wheels, list licences, try them on each Python of this machine: half an hour
 	$(BIN)/python -m release
 
 clean:  ## Remove .venv, caches and everything that was built

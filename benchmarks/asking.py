@@ -1,6 +1,7 @@
 """Questions in people's words about sections of documents that nobody trained on, and near misses.
 
-    AUSCULT_DATA=... python benchmarks/asking.py [--model MODEL ...] [--collection NAME ...] [--label LABEL]
+    AUSCULT_DATA=... PYTHONPATH=. python benchmarks/asking.py [--model MODEL ...] [--collection NAME ...]
+        [--label LABEL]
 
 The questions are `questions_written/dev` of the data: 253 that a section answers, in ten manners of asking, and 80 that
 the collection does not answer. They serve to choose models, not to train them. A collection is all of its documents
@@ -37,8 +38,8 @@ from auscult.provenance import stamp
 from auscult.search import Searcher
 from auscult.search.certainty import DOUBTFUL, LIKELY
 from auscult.search.hits import Hit
-from auscult_lab.asking.written import Source, answers_of, shares_most
 from auscult_lab.evaluation.records import records_of_others
+from study.shipped.written import Source, answers_of, shares_most
 
 RESULT = Path(__file__).resolve().parent / "results" / "asking.json"
 CACHE = Path.home() / ".cache" / "auscult" / "asking"

@@ -1,6 +1,6 @@
 """Models without training on the questions of `asking.py`: BM25, all-MiniLM-L6-v2, and the sum of three readers.
 
-    AUSCULT_DATA=... python benchmarks/asking_packaged.py [--collection NAME ...]
+    AUSCULT_DATA=... PYTHONPATH=. python benchmarks/asking_packaged.py [--collection NAME ...]
 
 Each reads title, heading and text of every passage, and scores all passages for each question (`open_models.py`,
 `packaged_readers.py`). Measures are R@1 and R@10 of the section that answers, as in `asking.py`. Vectors of

@@ -1,10 +1,10 @@
 """Fit the layer with which a shipped encoder reads what a question asks, and measure it on questions by others.
 
-    AUSCULT_DATA=... python benchmarks/fit_aspects.py --model fast [--write]
+    AUSCULT_DATA=... PYTHONPATH=. python benchmarks/fit_aspects.py --model fast [--write]
 
-It learns from names and phrasings of the known aspects and from written questions (`asking.aspects`). It is measured on
-phrasings by others (`questions_written/phrasings` of the data), of aspects with the same name, and on written questions
-about held-out documents: how often the likeliest aspect is right. A minute on one core.
+It learns from names and phrasings of the known aspects and from written questions (`study.shipped.aspects`). It is
+measured on phrasings by others (`questions_written/phrasings` of the data), of aspects with the same name, and on
+written questions about held-out documents: how often the likeliest aspect is right. A minute on one core.
 
 Writes benchmarks/results/fit_aspects.json, a record per model; with --write also the model's layer.
 """
@@ -29,8 +29,8 @@ from auscult.encoders.general.towers import Towers, unit
 from auscult.errors import ModelError
 from auscult.files.writing import write_json
 from auscult.provenance import stamp
-from auscult_lab.asking.aspects import asked_aspects, fit_aspects
 from auscult_lab.evaluation.records import records_of_others
+from study.shipped.aspects import asked_aspects, fit_aspects
 
 RESULT = Path(__file__).resolve().parent / "results" / "fit_aspects.json"
 QUESTIONS = Path(__file__).resolve().parents[1] / "data" / "questions"

@@ -25,9 +25,9 @@ from auscult.files.writing import write_json
 from auscult.ingest.building import build_index
 from auscult.search import Searcher, fusion
 from auscult_lab.corpora.opening import open_corpus
+from auscult_lab.families.table import read_experiment
 from auscult_lab.fitting.fitting import FITTED_ON, QUESTIONS, Keep, fit_indexes
 from auscult_lab.fitting.weighing import asked_by_people, fit_model, learned_from
-from auscult_lab.general.experiment import read_general_experiment
 from auscult_lab.training.experiment_files import variant_path
 from unseen_documents import find_encoder
 
@@ -51,7 +51,7 @@ def indexes(encoder: Path, folder: Path) -> Iterator[Searcher]:
 
 def fit_general(name: str, folder: Path, keep: Keep | None, documents: int, questions: int) -> None:
     """Fit a shipped general encoder's weights, as its training does."""
-    experiment = read_general_experiment(variant_path(EXPERIMENT, f"general-{name}"))
+    experiment = read_experiment(variant_path(EXPERIMENT, f"general-{name}"))
     collections, people = learned_from(experiment, say, documents), asked_by_people(experiment, say)
     fit_model(model_folder(name), collections, experiment, folder, people=people, keep=keep, questions=questions)
 

@@ -1,11 +1,11 @@
 """Fit how likely a question is about each name in it: src/auscult/understanding/names.json.
 
-    AUSCULT_DATA=... python benchmarks/fit_names.py [--write]
+    AUSCULT_DATA=... PYTHONPATH=. python benchmarks/fit_names.py [--write]
 
 The questions are the written ones (`data/questions`) about documents with titles. A name is right if it is the title of
 the question's document, or names the same concept. For a third of the questions that title is left out, as where a
 collection has nothing on a subject. The weights are those of a logistic regression on `QuestionParser.features`. They
-are measured on questions about documents that are held out (`auscult_lab.asking.written`): how often the likeliest name
+are measured on questions about documents that are held out (`study.shipped.written`): how often the likeliest name
 is right. Two minutes on one core.
 
 Writes benchmarks/results/fit_names.json; with --write also the weights.
@@ -32,8 +32,8 @@ from auscult.files.writing import write_json
 from auscult.provenance import stamp
 from auscult.understanding import reading
 from auscult.understanding.reading import FEATURES, QuestionParser
-from auscult_lab.asking.aspects import TITLED
-from auscult_lab.asking.written import is_held_out, read_documents, read_questions
+from study.shipped.aspects import TITLED
+from study.shipped.written import is_held_out, read_documents, read_questions
 
 WEIGHTS = Path(reading.__file__).with_name("names.json")
 QUESTIONS = Path(__file__).resolve().parents[1] / "data" / "questions"

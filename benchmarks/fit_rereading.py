@@ -1,6 +1,6 @@
 """Fit how much it counts what the re-ranker says of first hits, beside a shipped encoder or another.
 
-    AUSCULT_DATA=... python benchmarks/fit_rereading.py --model fast [--reranker FOLDER] [--write]
+    AUSCULT_DATA=... PYTHONPATH=. python benchmarks/fit_rereading.py --model fast [--reranker FOLDER] [--write]
 
 The questions, near misses and indexes are those of `fit_written.py`: written questions about held-out documents of six
 collections, which neither encoder nor re-ranker learned from, and people's questions of three. Each collection counts
@@ -35,14 +35,14 @@ from auscult.provenance import stamp
 from auscult.search import Searcher
 from auscult.search.certainty import shares_of_first
 from auscult.search.fusion import Fusion, Rereading, log_odds_of
-from auscult_lab.asking.written import COLLECTIONS, read_documents
 from auscult_lab.evaluation.records import records_of_others
 from auscult_lab.fitting.fitting import Candidates, Firsts, fit_certainty, fit_order, judged_questions
 from auscult_lab.fitting.own_questions import OwnQuestion
-from auscult_lab.fitting.written import some_documents, written_questions
 from fit_written import CACHE, PEOPLES, QUESTIONS, SEED, Gathering, shares_said
 from nothing_here import calibration_error
 from resampling import drawn, with_interval
+from study.shipped.written import COLLECTIONS, read_documents
+from study.shipped.written_candidates import some_documents, written_questions
 
 RESULT = Path(__file__).resolve().parent / "results" / "fit_rereading.json"
 KIND = "fit_rereading"

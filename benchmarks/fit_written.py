@@ -1,10 +1,11 @@
 """Fit how sure hits are said to be on written questions: of the shipped encoders, or another.
 
-    AUSCULT_DATA=... python benchmarks/fit_written.py --model fast [--write]
+    AUSCULT_DATA=... PYTHONPATH=. python benchmarks/fit_written.py --model fast [--write]
 
 Each collection of these questions counts the same:
 
-    written     questions about held-out documents and near misses, of six collections (`fitting.written`)
+    written     questions about held-out documents and near misses, of six collections
+                (`study.shipped.written_candidates`)
     small       such questions, of 12 indexes of 12 documents each, and a third as many about other documents
     people's    training questions of BioASQ, PubMedQA and cpgQA (`experiments/general.yaml`)
     self-made   by titles and headings, of three of the six collections (`fitting.own_questions`): they fit the
@@ -43,15 +44,15 @@ from auscult.provenance import stamp
 from auscult.search import Searcher
 from auscult.search.certainty import DOUBTFUL, LIKELY
 from auscult.search.fusion import Fusion
-from auscult_lab.asking.written import COLLECTIONS, read_documents
 from auscult_lab.evaluation.records import records_of_others
+from auscult_lab.families.table import read_experiment
 from auscult_lab.fitting.fitting import WITHOUT, Candidates, Judged, candidates, first_of, fit, judged_questions
 from auscult_lab.fitting.own_questions import own_questions
 from auscult_lab.fitting.weighing import asked_by_people
-from auscult_lab.fitting.written import small_candidates, some_documents, written_candidates
-from auscult_lab.general.experiment import read_general_experiment
 from auscult_lab.training.experiment_files import variant_path
 from nothing_here import calibration_error
+from study.shipped.written import COLLECTIONS, read_documents
+from study.shipped.written_candidates import small_candidates, some_documents, written_candidates
 
 RESULT = Path(__file__).resolve().parent / "results" / "fit_written.json"
 CACHE = Path.home() / ".cache" / "auscult" / "fit_written"
@@ -106,7 +107,7 @@ class Gathering:
 
     def judged(self) -> dict[str, tuple[Searcher, Judged]]:
         """Return indexes with people's questions about them, by collection."""
-        experiment = read_general_experiment(variant_path(EXPERIMENT, "general-fast"))
+        experiment = read_experiment(variant_path(EXPERIMENT, "general-fast"))
         by_collection = {}
         for name, judged in asked_by_people(experiment, lambda line: print(line, file=sys.stderr)).items():
             answers = {each.passage_id for each in judged.judgements if each.relevance > 0}

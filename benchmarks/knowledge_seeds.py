@@ -24,12 +24,12 @@ import numpy as np
 
 from auscult.provenance import stamp
 from auscult_lab.corpora.opening import open_corpus
-from auscult_lab.encoders.experiment import CaprExperiment, read_capr_experiment
+from auscult_lab.encoders.experiment import CaprExperiment
 from auscult_lab.evaluation.comparing import kept_run
 from auscult_lab.evaluation.contenders import open_contenders
 from auscult_lab.evaluation.measures import measure
 from auscult_lab.evaluation.task import Task, build_task
-from auscult_lab.families.table import train
+from auscult_lab.families.table import read_experiment, train
 from auscult_lab.training.experiment_files import read_compared, variant_path
 from merging import merge_record
 from resampling import Values, drawn, rounded, with_interval
@@ -66,7 +66,7 @@ def measured(head: str, given: Sequence[str], task: Task, seeds: list[int], runs
     titles: dict[str, str] = {}
     values: dict[str, Values] = {}
     for name in names:
-        experiment = read_capr_experiment(variant_path(BENCH, name))
+        experiment = read_experiment(variant_path(BENCH, name))
         titles[name] = experiment.title
         # Shape (seeds, queries, measures).
         values[name] = np.stack([_asked(experiment, seed, task, runs / f"{name}-{seed}") for seed in seeds])

@@ -1,6 +1,6 @@
 """Overlap of MedQuAD's training documents with its test, and results of models on queries without overlap.
 
-    AUSCULT_DATA=... python benchmarks/medquad_overlap.py [--model cdv] [--seed 0]
+    AUSCULT_DATA=... PYTHONPATH=. python benchmarks/medquad_overlap.py [--model cdv] [--seed 0]
 
 1. Counts, for each training split, the documents that share a name, a UMLS concept, a whole passage
    (`auscult_lab.corpora.medquad_records`), 13 words in a row, or a concept of the knowledge base with a test document.

@@ -30,8 +30,9 @@ from auscult.encoders.general.terms import TermReader
 from auscult.encoders.general.towers import unit
 from auscult.encoders.onnx_runtime import open_session
 from auscult.errors import ModelError
-from auscult_lab.general.bert_onnx import bert_as_onnx, splade_as_onnx
-from auscult_lab.general.sparse import open_splade
+from auscult_lab.general.bert_onnx import bert_as_onnx
+from study.shipped.sparse import open_splade
+from study.shipped.sparse_onnx import splade_as_onnx
 
 _MAGIC = b"E5S1"
 _BLOCK = 32

@@ -27,9 +27,9 @@ from torch import Tensor
 
 from auscult.files.writing import write_json
 from auscult.provenance import stamp, usable_cores
+from auscult_lab.families.table import read_experiment
 from auscult_lab.general.build import GeneralBuild, prepare, train_towers
 from auscult_lab.general.data import TowerBatch, TowerExamples
-from auscult_lab.general.experiment import read_general_experiment
 from auscult_lab.general.objective import TowerNetwork, TowerObjective
 from auscult_lab.general.reading import read_documents
 from auscult_lab.training.experiment_files import variant_path
@@ -117,7 +117,7 @@ def main() -> None:
     options.add_argument("--variant", default="general-best")
     options.add_argument("--seeds", type=int, default=3)
     chosen = options.parse_args()
-    experiment = read_general_experiment(variant_path(EXPERIMENT, chosen.variant))
+    experiment = read_experiment(variant_path(EXPERIMENT, chosen.variant))
     if experiment.student is not None:
         sys.exit("a variant without a student")
     build = prepare(experiment, Run(chosen.run, print, progress=False))

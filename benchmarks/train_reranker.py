@@ -1,8 +1,9 @@
 """Train a re-ranker on written questions and the first hits that `fast` finds for them.
 
-    AUSCULT_DATA=... python benchmarks/train_reranker.py FOLDER [--collection NAME ...] [--begin FILE] [--epochs 2]
+    AUSCULT_DATA=... PYTHONPATH=. python benchmarks/train_reranker.py FOLDER [--collection NAME ...] [--begin FILE]
+        [--epochs 2]
 
-It begins with the first layers of all-MiniLM-L6-v2. A twelfth of the documents is held out (`asking.written`):
+It begins with the first layers of all-MiniLM-L6-v2. A twelfth of the documents is held out (`study.shipped.written`):
 questions about them are not learned from, and measure it at the end. The hits, and indexes to find them, are kept in
 FOLDER, which takes an hour of a core. An epoch of the training takes 40 minutes of a core with instructions for half
 precision; an interrupted one goes on.
@@ -30,17 +31,17 @@ from auscult.index.manifest import CURRENT
 from auscult.ingest.building import build_index
 from auscult.provenance import stamp
 from auscult.search import Searcher
-from auscult_lab.asking.written import COLLECTIONS, read_documents, read_questions
 from auscult_lab.general.student import begin_student
 from auscult_lab.modules.backbone import open_backbone
 from auscult_lab.modules.encoder_identity import digest_of_weights
-from auscult_lab.reranker.lessons import Lesson, Pairs, by_collection, lessons
-from auscult_lab.reranker.network import RerankerNetwork
-from auscult_lab.reranker.saving import save_network
-from auscult_lab.reranker.training import MONITOR, LessonExamples, RerankerObjective, RerankerSettings
 from auscult_lab.training.batches import row_loader
 from auscult_lab.training.loop import fit
 from auscult_lab.training.schedule import Schedule, native_precision
+from study.shipped.reranker.lessons import Lesson, Pairs, by_collection, lessons
+from study.shipped.reranker.network import RerankerNetwork
+from study.shipped.reranker.saving import save_network
+from study.shipped.reranker.training import MONITOR, LessonExamples, RerankerObjective, RerankerSettings
+from study.shipped.written import COLLECTIONS, read_documents, read_questions
 from unseen_documents import find_encoder
 
 QUESTIONS = Path(__file__).resolve().parents[1] / "data" / "questions"

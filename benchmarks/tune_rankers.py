@@ -25,8 +25,9 @@ from pathlib import Path
 from typing import Any
 
 from auscult.provenance import stamp
+from auscult_lab.families.table import read_experiment
 from auscult_lab.rankers.build import Materials, begin, read_materials
-from auscult_lab.rankers.experiment import NegativeChoice, RankingExperiment, read_ranking_experiment
+from auscult_lab.rankers.experiment import NegativeChoice, RankingExperiment
 from auscult_lab.rankers.registry import RANKERS
 from auscult_lab.training.experiment_files import experiments_in
 from auscult_lab.training.stages import Run
@@ -56,7 +57,7 @@ def main() -> None:
     # Variants that explain a ranker have further words in their names.
     experiments = {
         experiment.model: experiment
-        for experiment in map(read_ranking_experiment, paths)
+        for experiment in map(read_experiment, paths)
         if experiment.name == f"{given.track}-{experiment.model}"
     }
     if unknown := [model for model in given.rankers if model not in experiments]:

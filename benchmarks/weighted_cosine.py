@@ -60,9 +60,8 @@ from auscult_lab.evaluation.measures import QueryMeasures, measure_at_cutoff
 from auscult_lab.evaluation.protocol import Run, run_task
 from auscult_lab.evaluation.statistics import bootstrap_intervals, holm, wilcoxon
 from auscult_lab.evaluation.task import Task, build_task
-from auscult_lab.families.table import train
+from auscult_lab.families.table import read_experiment, train
 from auscult_lab.modules.word_vectors import read_word_vectors
-from auscult_lab.rankers.experiment import read_ranking_experiment
 from auscult_lab.scorers.cosine import CosineScorer, InverseDocumentFrequencies
 from auscult_lab.scorers.lexical import Bm25Scorer
 from auscult_lab.training.experiment_files import experiments_in
@@ -151,7 +150,7 @@ def train_baselines(vectors: Path, folder: Path) -> list[Path]:
     folder = folder / hashlib.sha256(vectors.read_bytes()).hexdigest()[:12]
     models = []
     for path in experiments_in(BASELINES):
-        experiment = read_ranking_experiment(path)
+        experiment = read_experiment(path)
         words = experiment.word_vectors.model_copy(update={"file": vectors})
         experiment = experiment.model_copy(update={"word_vectors": words})
         models.append(train(experiment, folder / experiment.name, say=lambda told: print(told, file=sys.stderr)).model)

@@ -39,11 +39,11 @@ from auscult_lab.evaluation.measures import measure_at_cutoff
 from auscult_lab.evaluation.protocol import run_task
 from auscult_lab.evaluation.statistics import bootstrap_intervals
 from auscult_lab.evaluation.task import Task, build_task
+from auscult_lab.families.table import read_experiment
 from auscult_lab.modules.vocabulary import build_vocabulary
 from auscult_lab.modules.word_vectors import WordVectors, read_word_vectors
 from auscult_lab.rankers.build import Materials, begin
 from auscult_lab.rankers.data import QueryPool, make_pool
-from auscult_lab.rankers.experiment import read_ranking_experiment
 from auscult_lab.rankers.scorer import RankerScorer
 from auscult_lab.scorers.cosine import CosineScorer, InverseDocumentFrequencies
 from auscult_lab.scorers.lexical import Bm25Scorer
@@ -187,7 +187,7 @@ def trained_rankers(
     materials = Materials(training, held_out, words)
     rankers: list[Scorer] = []
     for path in experiments_in(BASELINES):
-        experiment = read_ranking_experiment(path)
+        experiment = read_experiment(path)
         choice = experiment.training.model_copy(update={"epochs": epochs})
         experiment = experiment.model_copy(update={"training": choice})
         with tempfile.TemporaryDirectory() as folder:
@@ -200,7 +200,7 @@ def trained_rankers(
 
 def _read_asked() -> AskedPart:
     """Return all training questions and all training snippets; nothing is held out yet."""
-    found = read_asked(read_ranking_experiment(experiments_in(BASELINES)[0]), lambda _: None)
+    found = read_asked(read_experiment(experiments_in(BASELINES)[0]), lambda _: None)
     parts = (found.training, found.held_out)
     return AskedPart(
         [question for part in parts for question in part.questions],

@@ -2,7 +2,7 @@
 
     make release
 
-Writes to `dist/`: the wheel, the source distribution, wheels of the readers and of the engines alone, the licences of
-all that comes with them (`licences.csv`), a bill of materials (CycloneDX, `sbom.json`), the checksums of these files,
-and the tests (`release.json`). It signs nothing: the publisher of a release signs it.
+Writes to `dist/`: wheels of the product with the lab, of the readers and of the engines, a source distribution of all
+three, the licences of all that comes with them (`licences.csv`), a bill of materials (CycloneDX, `sbom.json`), the
+checksums of these files, and the tests (`release.json`). It signs nothing: the publisher of a release signs it.
 """

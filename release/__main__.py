@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from release.building import build, check_contents, check_notes, check_part, check_written, project_version
+from release.building import build, check_contents, check_notes, check_written, project_version
 from release.licences import bill_of_materials, licences_of, refused
 from release.pythons import supported_pythons
 from release.records import write_checksums, write_licences, write_record
@@ -33,15 +33,13 @@ def main() -> int:
     version = project_version(ROOT)
     check_notes(ROOT, version)
     check_written(ROOT, version)
-    wheel, source, parts = build(ROOT, chosen.out)
-    check_contents(wheel, source)
-    for part in parts:
-        check_part(wheel, part)
+    wheels, source = build(ROOT, chosen.out)
+    check_contents(wheels, source)
     pythons = chosen.python or supported_pythons()
     trials: list[Trial] = []
     packages: dict[str, tuple[str, str]] = {}
     for python in pythons:
-        with Environment(python, wheel, ROOT / "constraints.txt") as environment:
+        with Environment(python, wheels, ROOT / "constraints.txt") as environment:
             trials += try_release(environment, chosen.extra or EXTRAS)
             # List the packages of the first environment, which has all extras.
             if not packages:

@@ -1,4 +1,4 @@
-"""Build the wheel and the source distribution, and check their metadata and content."""
+"""Build the wheels and the source distribution, and check their metadata and content."""
 
 from __future__ import annotations
 
@@ -9,22 +9,21 @@ import sys
 import tarfile
 import tomllib
 import zipfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 #: What the public index of packages takes at most, in bytes.
 LARGEST_WHEEL: Final = 100_000_000
-_PACKAGES: Final = ("auscult/", "auscult_lab/", "auscult_readers/", "auscult_engines/")
-PARTS: Final = ("auscult-readers", "auscult-engines")
-"""Distributions whose packages the whole wheel has, too."""
-_NEEDED: Final = (
-    "auscult/py.typed",
-    "auscult_engines/py.typed",
-    "auscult_readers/py.typed",
-    "auscult/encoders/pretrained/best/README.md",
-    "auscult/encoders/pretrained/cdv/README.md",
-    "auscult/encoders/pretrained/fast/README.md",
+PACKAGES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "auscult": ("auscult/", "auscult_lab/"),
+        "auscult-readers": ("auscult_readers/",),
+        "auscult-engines": ("auscult_engines/",),
+    }
 )
+"""The folders of each distribution, which are those of its wheel; the first distribution depends on the others."""
 
 
 class ReleaseError(Exception):
@@ -69,62 +68,53 @@ def check_written(root: Path, version: str) -> None:
         raise ReleaseError(f"tests/data/written_by/{version} is missing: run python tests/written_by.py, and commit it")
 
 
-def build(root: Path, out: Path) -> tuple[Path, Path, list[Path]]:
-    """Build both distributions, and the wheels of parts, and check their metadata.
+def build(root: Path, out: Path) -> tuple[list[Path], Path]:
+    """Build the distributions and check their metadata.
 
     Args:
         root: The checkout.
         out: Folder to write them to; files of an earlier release are deleted.
 
     Returns:
-        The wheel, the source distribution, and the wheels of `PARTS`.
+        The wheels of `PACKAGES`, and the source distribution of all of them.
     """
     shutil.rmtree(out, ignore_errors=True)
-    _run("-m", "build", "--outdir", str(out), str(root))
-    (wheel,), (source,) = out.glob("*.whl"), out.glob("*.tar.gz")
-    for name in PARTS:
+    _run("-m", "build", "--sdist", "--outdir", str(out), str(root))
+    for name in PACKAGES:
         _run("-m", "build", "--wheel", "--outdir", str(out), str(root / "packages" / name))
-    parts = [next(out.glob(f"{name.replace('-', '_')}-*.whl")) for name in PARTS]
-    _run("-m", "twine", "check", "--strict", *map(str, (wheel, source, *parts)))
-    return wheel, source, parts
+    (source,) = out.glob("*.tar.gz")
+    wheels = [next(out.glob(f"{name.replace('-', '_')}-*.whl")) for name in PACKAGES]
+    _run("-m", "twine", "check", "--strict", *map(str, (*wheels, source)))
+    return wheels, source
 
 
-def check_contents(wheel: Path, source: Path) -> None:
-    """Check that both have the right files and no others.
+def check_contents(wheels: Sequence[Path], source: Path) -> None:
+    """Check that each wheel has its packages as the source distribution has them, and nothing else.
+
+    Args:
+        wheels: The wheels of `PACKAGES`, in their order.
+        source: The source distribution.
 
     Raises:
-        ReleaseError: The wheel is too large, lacks a file, or has one from outside of the packages; or the source
-            distribution has files or data of other projects.
+        ReleaseError: A wheel is too large, lacks a file, or has one that is not its own; or the source distribution
+            has files or data of other projects.
     """
-    if wheel.stat().st_size > LARGEST_WHEEL:
-        raise ReleaseError(
-            f"{wheel.name} has {wheel.stat().st_size:,} bytes; at most {LARGEST_WHEEL:,} can be published"
-        )
-    with zipfile.ZipFile(wheel) as packed_wheel:
-        names = packed_wheel.namelist()
-    strange = [name for name in names if not name.startswith(_PACKAGES) and ".dist-info/" not in name]
-    missing = [name for name in _NEEDED if name not in names]
-    if strange or missing:
-        raise ReleaseError(f"{wheel.name} has {strange or 'nothing'} too much and lacks {missing or 'nothing'}")
     with tarfile.open(source) as packed:
-        hidden = [name for name in packed.getnames() if "/.git/" in name or "/.venv/" in name or "__pycache__" in name]
+        files = [each.name for each in packed if not each.isdir()]
+    hidden = [name for name in files if "/.git/" in name or "/.venv/" in name or "__pycache__" in name]
     if hidden:
         raise ReleaseError(f"{source.name} has files that are not the project's: {hidden[:5]}; see .gitignore")
-
-
-def check_part(wheel: Path, part: Path) -> None:
-    """Check that the wheel of a part has the same package as the whole wheel, and nothing else.
-
-    Raises:
-        ReleaseError: It has other files.
-    """
-    package = f"{part.name.partition('-')[0]}/"
-    with zipfile.ZipFile(wheel) as whole, zipfile.ZipFile(part) as packed:
-        expected = {name: whole.read(name) for name in whole.namelist() if name.startswith(package)}
-        found = {name: packed.read(name) for name in packed.namelist() if ".dist-info/" not in name}
-    if found != expected:
-        strange = sorted(name for name in found | expected if found.get(name) != expected.get(name))
-        raise ReleaseError(f"{part.name} and {wheel.name} differ in {strange[:5]}: build both again")
+    for wheel, folders in zip(wheels, PACKAGES.values(), strict=True):
+        size = wheel.stat().st_size
+        if size > LARGEST_WHEEL:
+            raise ReleaseError(f"{wheel.name} has {size:,} bytes; at most {LARGEST_WHEEL:,} can be published")
+        with zipfile.ZipFile(wheel) as packed_wheel:
+            found = {name for name in packed_wheel.namelist() if ".dist-info/" not in name}
+        # "auscult-0.1.0/packages/auscult-readers/src/auscult_readers/mail.py" is "auscult_readers/mail.py" in a wheel.
+        expected = {name for each in files if (name := each.partition("/src/")[2]).startswith(folders)}
+        if found != expected or not found:
+            strange, missing = sorted(found - expected), sorted(expected - found)
+            raise ReleaseError(f"{wheel.name} has {strange or 'nothing'} too much and lacks {missing or 'nothing'}")
 
 
 def _run(*arguments: str) -> None:

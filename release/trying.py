@@ -1,4 +1,4 @@
-"""Install a wheel in a new environment and test the main job and each extra."""
+"""Install the wheels in a new environment and test the main job and each extra."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ class Environment:
 
     Args:
         base: The interpreter to make it with.
-        wheel: The wheel to install.
+        wheels: The wheels to install, first the one that has extras.
         constraints: Versions to install.
     """
 
-    def __init__(self, base: Path, wheel: Path, constraints: Path) -> None:
+    def __init__(self, base: Path, wheels: Sequence[Path], constraints: Path) -> None:
         self._base = base
-        self._wheel = wheel.resolve()
+        self._wheels = [str(wheel.resolve()) for wheel in wheels]
         self._constraints = constraints
 
     def __enter__(self) -> Self:
@@ -71,9 +71,11 @@ class Environment:
         shutil.rmtree(self._folder)
 
     def install(self, extra: str = "") -> str:
-        """Install the wheel with an extra; return the problem, or ""."""
-        wanted = f"{self._wheel}[{extra}]" if extra else str(self._wheel)
-        return self._run("-m", "pip", "install", "--quiet", "--constraint", str(self._constraints), wanted)
+        """Install the wheels with an extra; return the problem, or ""."""
+        first, *others = self._wheels
+        # All are named: no wheel of these names may come from an index.
+        wanted = [f"{first}[{extra}]" if extra else first, *others]
+        return self._run("-m", "pip", "install", "--quiet", "--constraint", str(self._constraints), *wanted)
 
     def smoke(self, what: str) -> str:
         """Run the smoke test of an extra, "" for the main job; return the problem, or ""."""

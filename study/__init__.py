@@ -1,1 +1,1 @@
-"""What writes this project's pages of results: its own study of five papers, outside the package."""
+"""This project's own study, outside the package: pages of results, and the training of what is shipped (`shipped`)."""

@@ -10,7 +10,7 @@ from auscult.encoders.reranker import Reranker, load, save
 from auscult.search.fusion import Rereading
 from auscult_lab.general.bert_onnx import bert_as_onnx
 from auscult_lab.modules.backbone import open_backbone
-from auscult_lab.reranker.network import RerankerNetwork
+from study.shipped.reranker.network import RerankerNetwork
 from tiny_bert import save_tiny_bert
 
 REREADING = Rereading(order=5.0, certainty=1.0, log_odds=0.5, ahead=0.1, bias=0.0)

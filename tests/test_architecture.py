@@ -59,7 +59,6 @@ WIDE = {
     "striprtf": ("auscult_readers/rtf.py", "auscult_readers/source_words/texts.py"),
     "rapidfuzz": ("auscult/concepts/fuzzy.py", "auscult/catalogue.py"),
     "scipy": (
-        "auscult_lab/asking/aspects.py",
         "auscult_lab/scorers/lexical.py",
         "auscult_lab/evaluation/statistics.py",
         "auscult_lab/graphs/graph.py",

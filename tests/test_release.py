@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import tarfile
 import tomllib
@@ -12,11 +13,10 @@ import pytest
 
 from places import ROOT
 from release.building import (
-    PARTS,
+    PACKAGES,
     ReleaseError,
     check_contents,
     check_notes,
-    check_part,
     check_written,
     project_version,
 )
@@ -26,12 +26,21 @@ from release.records import write_checksums
 from release.smoke import TRIALS
 from release.trying import EXTRAS
 
-GOOD = (
-    "auscult/py.typed",
-    "auscult_engines/py.typed",
-    "auscult_readers/py.typed",
-    *(f"auscult/encoders/pretrained/{name}/README.md" for name in ("best", "cdv", "fast")),
-)
+GOOD = {
+    "auscult": ("auscult/py.typed", "auscult_lab/kinds.py"),
+    "auscult-readers": ("auscult_readers/mail.py",),
+    "auscult-engines": ("auscult_engines/bulk.py",),
+}
+SOURCE = (
+    "x/README.md", "x/src/auscult/py.typed", "x/src/auscult_lab/kinds.py",
+    "x/packages/auscult-readers/src/auscult_readers/mail.py", "x/packages/auscult-engines/src/auscult_engines/bulk.py",
+)  # fmt: skip
+WHOLE = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PARTS = {
+    name: tomllib.loads((ROOT / "packages" / name / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    for name in PACKAGES
+}
+PINNED = {f"{name}=={WHOLE['version']}" for name in ("auscult-readers", "auscult-engines")}
 
 
 def test_the_version_is_cited() -> None:
@@ -61,64 +70,76 @@ def test_a_version_keeps_what_it_writes(tmp_path: Path) -> None:
         check_written(tmp_path, "1.0")
 
 
-def packed(folder: Path, names: tuple[str, ...], source: tuple[str, ...] = ()) -> tuple[Path, Path]:
-    with zipfile.ZipFile(folder / "x.whl", "w") as wheel:
-        for name in (*names, "x.dist-info/METADATA"):
-            wheel.writestr(name, "")
+def packed(
+    folder: Path, names: dict[str, tuple[str, ...]], source: tuple[str, ...] = SOURCE
+) -> tuple[list[Path], Path]:
+    wheels = [folder / f"{name}.whl" for name in names]
+    for path, files in zip(wheels, names.values(), strict=True):
+        with zipfile.ZipFile(path, "w") as wheel:
+            for name in (*files, "x.dist-info/METADATA"):
+                wheel.writestr(name, "")
     with tarfile.open(folder / "x.tar.gz", "w:gz") as made:
         for name in source:
             made.addfile(tarfile.TarInfo(name))
-    return folder / "x.whl", folder / "x.tar.gz"
+    return wheels, folder / "x.tar.gz"
 
 
-def test_a_whole_wheel_is_let_through(tmp_path: Path) -> None:
-    check_contents(*packed(tmp_path, GOOD, ("x/README.md",)))
+def test_whole_wheels_are_let_through(tmp_path: Path) -> None:
+    check_contents(*packed(tmp_path, GOOD))
 
 
 @pytest.mark.parametrize(
     ("names", "source", "problem"),
     [
-        (GOOD[1:], (), "lacks .*py.typed"),
-        ((*GOOD, "tests/data/x"), (), "tests/data/x'. too much"),
-        (GOOD, ("x/.venv/bin/python",), r"not the project's: .*\.venv"),
+        ({"auscult": ("auscult/py.typed",)}, (), r"auscult\.whl .*lacks .*auscult_lab/kinds\.py"),
+        ({"auscult": (*GOOD["auscult"], "tests/data/x")}, (), "tests/data/x'. too much"),
+        ({"auscult-engines": ("auscult_readers/mail.py",)}, (), r"auscult-engines\.whl .*mail\.py'. too much"),
+        ({}, ("x/.venv/bin/python",), r"not the project's: .*\.venv"),
     ],
 )
 def test_what_lacks_or_has_too_much_is_refused(
-    tmp_path: Path, names: tuple[str, ...], source: tuple[str, ...], problem: str
+    tmp_path: Path, names: dict[str, tuple[str, ...]], source: tuple[str, ...], problem: str
 ) -> None:
     with pytest.raises(ReleaseError, match=problem):
-        check_contents(*packed(tmp_path, names, source))
+        check_contents(*packed(tmp_path, GOOD | names, (*SOURCE, *source)))
 
 
-@pytest.mark.parametrize("part", PARTS)
-def test_a_parts_wheel_has_the_same_files(part: str, tmp_path: Path) -> None:
-    wheel, _ = packed(tmp_path, GOOD)
-    package = part.replace("-", "_")
-    alone = tmp_path / f"{package}-1-py3-none-any.whl"
-    for names, good in ((("py.typed",), True), (("py.typed", "pdf/reader.py"), False)):
-        with zipfile.ZipFile(alone, "w") as made:
-            for name in names:
-                made.writestr(f"{package}/{name}", "")
-        if good:
-            check_part(wheel, alone)
-        else:
-            with pytest.raises(ReleaseError, match=r"differ in .*pdf/reader"):
-                check_part(wheel, alone)
+def test_dependencies_are_the_same_in_both_descriptions() -> None:
+    others = {line for name in ("auscult-readers", "auscult-engines") for line in PARTS[name]["dependencies"]}
+    own = {*PARTS["auscult"]["dependencies"]}
+    assert own - PINNED | others - {"auscult"} == {*WHOLE["dependencies"]}
+    assert own >= PINNED
 
 
-@pytest.mark.parametrize("name", PARTS)
-def test_the_parts_are_described_alike_twice(name: str) -> None:
-    whole, part = (
-        tomllib.loads((ROOT / folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-        for folder in ("", f"packages/{name}")
-    )
-    assert set(part["dependencies"]) - {"auscult"} <= set(whole["dependencies"])
-    for extra, packages in part["optional-dependencies"].items():
-        assert packages == whole["optional-dependencies"][extra]
-    package = name.replace("-", "_")
-    for group, entries in whole["entry-points"].items():
-        own = {entry: place for entry, place in entries.items() if place.startswith(package)}
-        assert part["entry-points"].get(group, {}) == own
+def test_extras_are_the_same_in_both_descriptions() -> None:
+    elsewhere = {
+        extra: (name, packages)
+        for name in ("auscult-readers", "auscult-engines")
+        for extra, packages in PARTS[name]["optional-dependencies"].items()
+    }
+    own = PARTS["auscult"]["optional-dependencies"]
+    for extra, (name, packages) in elsewhere.items():
+        assert own[extra] == [f"{name}[{extra}]=={WHOLE['version']}"]
+        assert packages == WHOLE["optional-dependencies"][extra]
+    developers = ("benchmarks", "dev", "release")
+    same = {extra: of for extra, of in WHOLE["optional-dependencies"].items() if extra not in developers}
+    assert own.keys() == same.keys()
+    assert {extra: own[extra] for extra in own.keys() - elsewhere} == {
+        extra: same[extra] for extra in same.keys() - elsewhere
+    }
+
+
+def test_entry_points_are_the_same_in_both_descriptions() -> None:
+    assert PARTS["auscult"]["scripts"] == WHOLE["scripts"]
+    for name, folders in PACKAGES.items():
+        own: dict[str, dict[str, str]] = {}
+        for group, entries in WHOLE["entry-points"].items():
+            for entry, place in entries.items():
+                if f"{re.split('[.:]', place)[0]}/" in folders:
+                    own.setdefault(group, {})[entry] = place
+        assert PARTS[name]["entry-points"] == own
+    for field in ("description", "license", "requires-python", "authors", "keywords", "classifiers", "urls"):
+        assert PARTS["auscult"][field] == WHOLE[field]
 
 
 def test_copyleft_licences_are_refused_except_lesser_ones() -> None:
@@ -149,8 +170,7 @@ def test_the_running_python_is_tried() -> None:
 
 
 def test_each_extra_that_users_install_is_tried() -> None:
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    assert {*extras} - {"all", "benchmarks", "dev", "release"} == {*EXTRAS} == {*TRIALS} - {""}
+    assert {*WHOLE["optional-dependencies"]} - {"all", "benchmarks", "dev", "release"} == {*EXTRAS} == {*TRIALS} - {""}
 
 
 def test_checksums_are_read_by_the_usual_program(tmp_path: Path) -> None:

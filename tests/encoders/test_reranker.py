@@ -11,8 +11,8 @@ import torch
 from auscult.encoders import kind_of, load_model, load_reranker
 from auscult.encoders.reranker import Excerpt, Pair, Reranker, chosen, label, pair
 from auscult.errors import ModelError
-from auscult_lab.reranker.network import Padded, RerankerNetwork
 from small_reranker import save_reranker, small_network
+from study.shipped.reranker.network import Padded, RerankerNetwork
 
 QUESTION = "symptoms of gout"
 PASSAGES = [

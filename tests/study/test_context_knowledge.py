@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from auscult.errors import DataError
-from auscult_lab.encoders.experiment import read_capr_experiment
 from auscult_lab.evaluation.measures import CUTOFF_MEASURES
 from auscult_lab.evaluation.records import EvaluationRecord, write_records
 from auscult_lab.evaluation.tables import group_table
+from auscult_lab.families.table import read_experiment
 from auscult_lab.training.experiment_files import experiments_in, read_compared
 from places import ROOT
 from result_records import MEASURES, record, row_of
@@ -90,7 +90,7 @@ def test_pairs_are_of_one_head_and_one_track() -> None:
 @pytest.mark.parametrize("file", sorted((ROOT / "experiments").glob("wang2021-*.yaml")), ids=lambda file: file.stem)
 def test_experiments_are_compared_as_the_questions_ask(file: Path) -> None:
     own = {path.name.partition(":")[2]: path for path in experiments_in(file)}
-    titles = [(name, read_capr_experiment(path).title, "one track") for name, path in own.items()]
+    titles = [(name, read_experiment(path).title, "one track") for name, path in own.items()]
     told = {(name, other) for name, path in own.items() for other in read_compared(path)}
     assert told == set(planned_pairs(titles))
     assert told

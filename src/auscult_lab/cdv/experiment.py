@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Literal
 
 from pydantic import Field, model_validator
@@ -10,7 +9,6 @@ from pydantic import Field, model_validator
 from auscult_lab.cdv.network import TASKS
 from auscult_lab.modules import Task
 from auscult_lab.training.experiment import DataExperiment, Settings, WordVectorChoice, backbone_name
-from auscult_lab.training.experiment_files import check_experiment
 
 
 class FineTuning(Settings):
@@ -198,12 +196,3 @@ class CdvExperiment(DataExperiment):
         transformer = [backbone_name(choice.transformer, "transformer")] if choice.kind == "transformer" else []
         vectors = [] if choice.vectors is None or choice.vectors.model is None else [choice.vectors.model]
         return [*transformer, *super().begins_with(), *vectors]
-
-
-def read_cdv_experiment(path: Path) -> CdvExperiment:
-    """Read and check an experiment of CDV.
-
-    Raises:
-        ConfigError: Naming the file and every field that is wrong.
-    """
-    return check_experiment(path, CdvExperiment)

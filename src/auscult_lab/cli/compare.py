@@ -62,13 +62,13 @@ def compare(
     planned = open_all(experiments)
     planned_pairs = [(experiment.name, other) for experiment in planned.values() for other in experiment.compare_with]
     lexical = list(baseline if baseline is not None else LEXICAL)
-    corpora = _corpora(planned.values(), only or ())
-    _check(planned, corpora, lexical=lexical, fuse=fuse or (), json=json)
+    corpora = _choose_corpora(planned.values(), only or ())
+    _check_names(planned, corpora, lexical=lexical, fuse=fuse or (), json=json)
     opened = {corpus: open_corpus(corpus) for corpus in corpora}
     for corpus, source in opened.items():
         # Corpora of the catalogue are verified. A wrong judgement of a user's corpus should fail before training, too.
         if not train_only and Path(corpus).exists():
-            _task(source, queries, seed)
+            _build_task(source, queries, seed)
     console = Console(stderr=True)
 
     def teller(name: str) -> Callable[[str], None]:
@@ -85,7 +85,7 @@ def compare(
         if train_only:
             return
         for corpus in corpora:
-            task = _task(opened[corpus], queries, seed)
+            task = _build_task(opened[corpus], queries, seed)
             entries = [Entry(model=name, runs=out / name / "evaluation") for name in lexical]
             entries += [
                 Entry(
@@ -102,27 +102,27 @@ def compare(
                     task,
                     opened_models.contenders,
                     ensembles=ensembles_of(fuse or (), opened_models.by_name, task.protocol),
-                    pairs=_labels(planned_pairs, opened_models.by_name),
+                    pairs=_label_pairs(planned_pairs, opened_models.by_name),
                     progress=query_bars(bars),
                 )
             if json is not None:
                 write_records(json, comparison.records)
-            _print(comparison)
+            _print_tables(comparison)
 
 
-def _task(corpus: Corpus, most: int | None, seed: int) -> Task:
+def _build_task(corpus: Corpus, most: int | None, seed: int) -> Task:
     """Return the task of a corpus: `most` of its queries, or all where it has no more than that."""
     enough = most is not None and most < len(list(corpus.queries("test")))
     return build_task(corpus, number=most if enough else None, seed=seed)
 
 
-def _labels(pairs: Sequence[tuple[str, str]], models: Mapping[str, Contender]) -> list[tuple[str, str]]:
+def _label_pairs(pairs: Sequence[tuple[str, str]], models: Mapping[str, Contender]) -> list[tuple[str, str]]:
     """Return the labels of the pairs whose models are both in a comparison."""
     distinct = dict.fromkeys(pairs)
     return [(models[a].label, models[b].label) for a, b in distinct if a in models and b in models]
 
 
-def _print(comparison: Comparison) -> None:
+def _print_tables(comparison: Comparison) -> None:
     console = Console()
     tracks = [track for track in TRACKS if any(record.track == track for record in comparison.records)]
     for track in tracks:
@@ -132,7 +132,7 @@ def _print(comparison: Comparison) -> None:
                 table.print_to(console)
 
 
-def _corpora(experiments: Iterable[Trainable], only: Sequence[str]) -> list[str]:
+def _choose_corpora(experiments: Iterable[Trainable], only: Sequence[str]) -> list[str]:
     """Return the corpora on which any experiment is evaluated; where some are named, these."""
     listed = list(dict.fromkeys(corpus for experiment in experiments for corpus in experiment.evaluate))
     for name in only:
@@ -142,7 +142,7 @@ def _corpora(experiments: Iterable[Trainable], only: Sequence[str]) -> list[str]
     return [name for name in listed if not only or name in only]
 
 
-def _check(
+def _check_names(
     planned: dict[Path, Trainable],
     corpora: Sequence[str],
     *,

@@ -35,7 +35,7 @@ def list_(as_json: bool = _JSON) -> None:
     root = data_dir()
     if as_json:
         for data_set in catalogue().values():
-            typer.echo(json.dumps(_summary(data_set, root), ensure_ascii=False))
+            typer.echo(json.dumps(_summarize(data_set, root), ensure_ascii=False))
         return
     # In 80 columns no row may take more than two lines: licences by their class, and no frame.
     table = Table("name", "what", "licence", "size", "state", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
@@ -43,7 +43,11 @@ def list_(as_json: bool = _JSON) -> None:
         column.no_wrap = True
     for data_set in catalogue().values():
         table.add_row(
-            data_set.name, data_set.title, data_set.licence_class, _size(data_set.bytes), _state(data_set, root)
+            data_set.name,
+            data_set.title,
+            data_set.licence_class,
+            _format_size(data_set.bytes),
+            _describe_state(data_set, root),
         )
     console = Console(highlight=False, markup=False)
     console.print(f"Data in {root}", soft_wrap=True)
@@ -63,7 +67,7 @@ def show(
     """
     data_set, root = entry(name), data_dir()
     states = {file.path: check_file(file, root / file.path) for file in data_set.files} if verify else {}
-    details = _details(data_set, root, states)
+    details = _collect_details(data_set, root, states)
     if as_json:
         typer.echo(json.dumps(details, ensure_ascii=False))
     else:
@@ -110,7 +114,7 @@ def get(
         typer.echo(str(path))
 
 
-def _state(data_set: Entry, root: Path) -> str:
+def _describe_state(data_set: Entry, root: Path) -> str:
     """Return whether a data set is on this machine, or else how to get it."""
     missing = data_set.missing(root)
     if not missing:
@@ -120,7 +124,7 @@ def _state(data_set: Entry, root: Path) -> str:
     return "missing" if len(missing) == len(data_set.files) else "incomplete"
 
 
-def _summary(data_set: Entry, root: Path) -> dict[str, Any]:
+def _summarize(data_set: Entry, root: Path) -> dict[str, Any]:
     """Return the fields of a data set that `auscult data list` prints."""
     return {
         "name": data_set.name,
@@ -129,11 +133,11 @@ def _summary(data_set: Entry, root: Path) -> dict[str, Any]:
         "licence_class": data_set.licence_class,
         "access": data_set.access.value,
         "bytes": data_set.bytes,
-        "state": _state(data_set, root),
+        "state": _describe_state(data_set, root),
     }
 
 
-def _details(data_set: Entry, root: Path, states: Mapping[str, FileState]) -> dict[str, Any]:
+def _collect_details(data_set: Entry, root: Path, states: Mapping[str, FileState]) -> dict[str, Any]:
     """Return all fields of a data set.
 
     Args:
@@ -141,7 +145,7 @@ def _details(data_set: Entry, root: Path, states: Mapping[str, FileState]) -> di
         root: The folder of all data sets.
         states: States of the verified files, by path.
     """
-    details = _summary(data_set, root) | {
+    details = _summarize(data_set, root) | {
         "description": data_set.description,
         "attribution": data_set.attribution,
         "sources": [
@@ -173,7 +177,7 @@ def _print_details(details: dict[str, Any]) -> None:
     for file in details["files"]:
         rows = f", {file['rows']:,} rows" if file["rows"] else ""
         state = f": {file['state']}" if "state" in file else ""
-        console.print(f"file: {file['path']} ({_size(file['bytes'])}{rows}){state}")
+        console.print(f"file: {file['path']} ({_format_size(file['bytes'])}{rows}){state}")
         console.print(f"  sha256 {file['sha256']}")
         console.print(f"  of the content {file['content_sha256']}")
     console.print(f"place: {details['path']}")
@@ -181,5 +185,5 @@ def _print_details(details: dict[str, Any]) -> None:
         console.print(f"to get it: {details['remedy']}")
 
 
-def _size(count: int) -> str:
+def _format_size(count: int) -> str:
     return decimal(count) if count else ""

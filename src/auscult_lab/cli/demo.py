@@ -52,8 +52,8 @@ def demo(
     Example: `auscult demo`
     """
     console = Console(highlight=False)
-    corpus = str(LEAFLETS) if leaflets else _documents(console)
-    knowledge = _knowledge(console)
+    corpus = str(LEAFLETS) if leaflets else _choose_documents(console)
+    knowledge = _find_knowledge(console)
     console.rule("[bold]1. Index")
     encoder = load_model(_ENCODER)
     searcher = _index(console, corpus, encoder, knowledge, out)
@@ -80,7 +80,7 @@ def demo(
     )
 
 
-def _documents(console: Console) -> str:
+def _choose_documents(console: Console) -> str:
     """Return the real corpus, downloaded if necessary, or else the leaflets. Print which."""
     try:
         open_corpus(_CORPUS)
@@ -95,7 +95,7 @@ def _documents(console: Console) -> str:
     return _CORPUS
 
 
-def _knowledge(console: Console) -> KnowledgeBase | None:
+def _find_knowledge(console: Console) -> KnowledgeBase | None:
     knowledge_base = find_for_questions()
     if knowledge_base is None:
         # The command named here prints how to get it.

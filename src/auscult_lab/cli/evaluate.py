@@ -114,7 +114,7 @@ def evaluate(
     `auscult evaluate their.run.gz out/medquad-runs/medquad.qrels`
     """
     console = Console()
-    typed = _typed(context)
+    typed = _list_typed(context)
     if qrels is not None:
         others = [name for name in typed if name not in ("CORPUS", "QRELS")]
         if others:
@@ -132,7 +132,7 @@ def evaluate(
         check_records(json)
     if folder is not None:
         check_folder(folder)
-    ranked, depth = _protocol(protocol) if protocol else (None, _DEPTH)
+    ranked, depth = _parse_protocol(protocol) if protocol else (None, _DEPTH)
     comparison, task = compare_named(
         corpus,
         model,
@@ -176,7 +176,7 @@ def compare_named(
 
     Without a protocol, the corpus's candidates are ranked, or all passages if it has none (`searches_all`).
     """
-    number, ids = _subset(queries)
+    number, ids = _parse_subset(queries)
     with progress_bars() as progress:
         encoded = progress.add_task("documents", total=None, visible=False)
 
@@ -215,7 +215,7 @@ def print_comparison(console: Console, comparison: Comparison, groupings: Sequen
         table.print_to(console)
 
 
-def _typed(context: typer.Context) -> list[str]:
+def _list_typed(context: typer.Context) -> list[str]:
     """Return the names of the options and arguments on the command line."""
     return [
         max(param.opts, key=len) if param.param_type_name == "option" else param.name.upper()
@@ -241,7 +241,7 @@ def _refuse_without_effect(typed: Sequence[str], corpus: str, models: Sequence[s
             raise ConfigError(what, f"{option} without", f"leave {option} out")
 
 
-def _protocol(text: str) -> tuple[Protocol, int]:
+def _parse_protocol(text: str) -> tuple[Protocol, int]:
     """Parse `--protocol`. Return the protocol and how many passages an end-to-end ranking keeps."""
     name, colon, depth = text.partition(":")
     if text == "rerank":
@@ -252,7 +252,7 @@ def _protocol(text: str) -> tuple[Protocol, int]:
     raise ConfigError(expected, f"'{text}'", "choose one of them")
 
 
-def _subset(queries: str) -> tuple[int | None, list[str] | None]:
+def _parse_subset(queries: str) -> tuple[int | None, list[str] | None]:
     """Return the number of queries, or their ids."""
     if not queries:
         return None, None

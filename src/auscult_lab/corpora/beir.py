@@ -57,7 +57,7 @@ class BeirCorpus(SectionedCorpus):
         parent: str = "",
     ) -> None:
         self.folder = Path(folder)
-        self._parent = _with_group(parent) if parent else None
+        self._parent = _compile_pattern(parent) if parent else None
         super().__init__(
             _existing(self.folder, "corpus.jsonl"),
             name=name or self.folder.resolve().name,
@@ -90,7 +90,7 @@ class BeirCorpus(SectionedCorpus):
     def drafts(self) -> Iterator[Draft]:
         """Stream checked drafts, rows of one parent as one document."""
         parents: set[str] = set()
-        for (has_parent, doc_id), rows in groupby(super().drafts(), key=self._owner):
+        for (has_parent, doc_id), rows in groupby(super().drafts(), key=self._find_owner):
             if not has_parent:
                 yield from rows
                 continue
@@ -98,9 +98,9 @@ class BeirCorpus(SectionedCorpus):
                 expected, got = f"rows of one document together in {self.paths[0]}", f"'{doc_id}' in two places"
                 raise DataError(expected, got, "sort the rows by document")
             parents.add(doc_id)
-            yield _together(doc_id, [*rows])
+            yield _join_rows(doc_id, [*rows])
 
-    def _owner(self, row: Draft) -> tuple[bool, str]:
+    def _find_owner(self, row: Draft) -> tuple[bool, str]:
         """Return whether a row belongs to a larger document, and the document's id."""
         found = self._parent.search(row.doc_id) if self._parent else None
         parent = (found[1] if found else "") or row.metadata.get("parent", "")
@@ -115,7 +115,7 @@ class BeirCorpus(SectionedCorpus):
         """
         judged = {judgement.query_id for judgement in self.judgements(split)}
         path = _existing(self.folder, "queries.jsonl")
-        queries = [q for q in map(_query, read_records(path)) if q.query_id in judged]
+        queries = [q for q in map(_parse_query, read_records(path)) if q.query_id in judged]
         missing = judged.difference(query.query_id for query in queries)
         if missing:
             raise DataError(
@@ -145,7 +145,7 @@ class BeirCorpus(SectionedCorpus):
             parts = line.split("\t")
             if number == 1 and parts[-1] == "score":
                 continue
-            judgement = _judgement(parts, where)
+            judgement = _parse_judgement(parts, where)
             pair = (judgement.query_id, judgement.passage_id)
             if scores.setdefault(pair, judgement.relevance) != judgement.relevance:
                 found = f"{judgement.relevance} behind {scores[pair]} for query {pair[0]!r} and passage {pair[1]!r}"
@@ -154,7 +154,7 @@ class BeirCorpus(SectionedCorpus):
         return judgements
 
 
-def _with_group(pattern: str) -> re.Pattern[str]:
+def _compile_pattern(pattern: str) -> re.Pattern[str]:
     try:
         compiled = re.compile(pattern)
     except re.error as error:
@@ -165,7 +165,7 @@ def _with_group(pattern: str) -> re.Pattern[str]:
     return compiled
 
 
-def _together(doc_id: str, rows: Sequence[Draft]) -> Draft:
+def _join_rows(doc_id: str, rows: Sequence[Draft]) -> Draft:
     """Join rows into one document. A title that differs from the first row's becomes the heading of its passage."""
     first = rows[0]
     sections = [
@@ -184,7 +184,7 @@ def _existing(folder: Path, name: str) -> Path:
     raise CorpusMissingError(f"{name} (or {name}.gz) in {folder}", "no such file", "name a folder in BEIR's layout")
 
 
-def _judgement(parts: list[str], where: str) -> Judgement:
+def _parse_judgement(parts: list[str], where: str) -> Judgement:
     if len(parts) != 3:
         expected = "query-id, corpus-id and score between tabs"
         reject("malformed line", where, expected, f"{len(parts)} fields", "correct it")
@@ -198,7 +198,7 @@ def _judgement(parts: list[str], where: str) -> Judgement:
     return Judgement(parts[0], parts[1], int(score))
 
 
-def _query(record: Record) -> Query:
+def _parse_query(record: Record) -> Query:
     text = record.text("text")
     metadata = record.fields.get("metadata")
     fields = Record(record.path, record.line, metadata if isinstance(metadata, dict) else {})

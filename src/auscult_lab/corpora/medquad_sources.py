@@ -125,7 +125,7 @@ def read_file(path: Path) -> XmlDocument:
         category=next(iter(_texts(root, "Category")), None),
         synonyms=_texts(root, "Synonym"),
         malformed_header=root.tag == "DiseaseFile",
-        pairs=tuple(_pair(element, path) for element in root.iter("QAPair")),
+        pairs=tuple(_parse_pair(element, path) for element in root.iter("QAPair")),
     )
 
 
@@ -147,7 +147,7 @@ def _parse(path: Path) -> ET.Element:
         raise _bad("malformed XML", path, 1, str(error)) from error
 
 
-def _pair(element: ET.Element, path: Path) -> QAPair:
+def _parse_pair(element: ET.Element, path: Path) -> QAPair:
     question = element.find("Question")
     if question is None or not question.get("qid"):
         raise _bad("missing field", path, 1, f"a pair {element.get('pid', '')!r} without <Question qid=...>")
@@ -226,8 +226,8 @@ def read_annotations(folder: Path) -> CdvAnnotations:
     content = _read(folder / ANNOTATIONS)
     try:
         top = parse_json(content)
-        documents = {document["id"]: _document(document) for document in top["documents"]}
-        queries = tuple(_query(query) for query in top["queries"])
+        documents = {document["id"]: _parse_document(document) for document in top["documents"]}
+        queries = tuple(_parse_query(query) for query in top["queries"])
     except (ValueError, KeyError, IndexError, TypeError) as error:
         raise DataError(
             f"CDV's annotations in {folder / ANNOTATIONS}", f"{type(error).__name__}: {error}", "fetch the file again"
@@ -258,13 +258,13 @@ def _read(path: Path) -> str:
         ) from error
 
 
-def _document(fields: dict[str, Any]) -> DocumentMark:
+def _parse_document(fields: dict[str, Any]) -> DocumentMark:
     marks = fields["annotations"]
     passages = {m["id"]: PassageMark(m["begin"], m["length"], m.get("aspect")) for m in marks}
     return DocumentMark(marks[0]["entity"], marks[0].get("entityId", ""), passages)
 
 
-def _query(fields: dict[str, Any]) -> CdvQuery:
+def _parse_query(fields: dict[str, Any]) -> CdvQuery:
     asked = fields["annotations"][0]
     relevant = tuple((r["id"], r["documentRef"], r["relevance"]) for r in fields["results"])
     return CdvQuery(

@@ -79,7 +79,7 @@ class NoteAspects:
             DataError: A file is missing or not UTF-8, or a line is not such a row or contradicts another one; names
                 file and line.
         """
-        table = dict(_builtin())
+        table = dict(_read_builtin())
         for path in map(Path, paths):
             table.update(read_table(path))
         return cls(table)
@@ -128,19 +128,19 @@ def read_table(path: Path) -> dict[str, tuple[str, ...]]:
         DataError: See `NoteAspects.load`.
     """
     try:
-        return _rows(read_lines(path), str(path))
+        return _parse_rows(read_lines(path), str(path))
     except NotUtf8Error as error:
         raise DataError(error.expected, f"byte 0x{error.byte:02x}", "save the table as UTF-8") from error
 
 
-def _rows(lines: Iterable[tuple[int, str]], where: str) -> dict[str, tuple[str, ...]]:
+def _parse_rows(lines: Iterable[tuple[int, str]], where: str) -> dict[str, tuple[str, ...]]:
     table: dict[str, tuple[str, ...]] = {}
     keys: dict[str, tuple[str, ...]] = {}
     for number, line in lines:
         cells = tuple(cell.strip() for cell in line.split("\t"))
         if not line.strip() or line.startswith("#") or cells == COLUMNS:
             continue
-        heading, aspects = _row(cells, f"{where}:{number}")
+        heading, aspects = _parse_row(cells, f"{where}:{number}")
         before = keys.setdefault(heading_key(heading), aspects)
         if before != aspects:
             got = f"{heading!r} as {'|'.join(aspects)}, and before as {'|'.join(before)}"
@@ -149,7 +149,7 @@ def _rows(lines: Iterable[tuple[int, str]], where: str) -> dict[str, tuple[str, 
     return table
 
 
-def _row(cells: tuple[str, ...], where: str) -> tuple[str, tuple[str, ...]]:
+def _parse_row(cells: tuple[str, ...], where: str) -> tuple[str, tuple[str, ...]]:
     if len(cells) != 2:
         expected = f"a heading and an aspect between tabs at {where}"
         raise DataError(expected, f"{len(cells)} columns", "put one tab between them")
@@ -161,20 +161,20 @@ def _row(cells: tuple[str, ...], where: str) -> tuple[str, tuple[str, ...]]:
 
 
 @cache
-def _builtin() -> Mapping[str, tuple[str, ...]]:
+def _read_builtin() -> Mapping[str, tuple[str, ...]]:
     name = "note_aspects.tsv"
     text = resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
-    return MappingProxyType(_rows(enumerate(text.splitlines(), start=1), name))
+    return MappingProxyType(_parse_rows(enumerate(text.splitlines(), start=1), name))
 
 
 @cache
-def _default() -> NoteAspects:
+def _load_default() -> NoteAspects:
     return NoteAspects.load()
 
 
 def note_aspects(heading: str) -> tuple[str, ...]:
     """Return the aspects of a note's heading by the built-in table; see `NoteAspects.aspects`."""
-    return _default().aspects(heading)
+    return _load_default().aspects(heading)
 
 
 NO_LABELS: tuple[Context, ...] = ("negated", "historical", "family", "hypothetical")

@@ -147,7 +147,7 @@ def require_same(file: DataFile, path: Path, remedy: str) -> None:
 def _copy(file: DataFile, origin: str, target: Path, report: Report | None) -> None:
     fresh = target.with_name(target.name + ".new")
     if origin.startswith(("http://", "https://")):
-        download(f"{origin.rstrip('/')}/{file.path}", fresh, progress=_labelled(report, file.path))
+        download(f"{origin.rstrip('/')}/{file.path}", fresh, progress=_add_label(report, file.path))
     else:
         places = [Path(origin) / file.path, Path(origin) / Path(file.path).name]
         local = next((place for place in places if place.is_file()), None)
@@ -161,7 +161,7 @@ def _copy(file: DataFile, origin: str, target: Path, report: Report | None) -> N
 def _download(file: DataFile, target: Path, report: Report | None) -> None:
     plain = target.with_name(target.name + ".plain")
     fresh = target.with_name(target.name + ".new")
-    download(file.url, plain, sha256=file.content_sha256, progress=_labelled(report, file.path))
+    download(file.url, plain, sha256=file.content_sha256, progress=_add_label(report, file.path))
     with plain.open("rb") as source, packing(fresh) as packed:
         shutil.copyfileobj(source, packed)
     plain.unlink()
@@ -210,12 +210,12 @@ def _fetch_sources(
             name = Path(path).name
             if not (annotations / name).exists():
                 address = github.file(source, path)
-                download(address, annotations / name, sha256=digest, progress=_labelled(report, name))
+                download(address, annotations / name, sha256=digest, progress=_add_label(report, name))
         if source.tree:
             name = f"{source.repository.partition('/')[2]}-{source.commit[:12]}.tar.gz"
             tarball = downloads / name
             if not tarball.exists():
-                download(github.archive(source), tarball, progress=_labelled(report, name))
+                download(github.archive(source), tarball, progress=_add_label(report, name))
             try:
                 unpack(tarball, tree, tree=source.tree, wanted=_XML)
             except AuscultError:
@@ -224,5 +224,5 @@ def _fetch_sources(
     return tree, annotations
 
 
-def _labelled(report: Report | None, label: str) -> Progress | None:
+def _add_label(report: Report | None, label: str) -> Progress | None:
     return (lambda done, total: report(label, done, total)) if report else None

@@ -134,7 +134,7 @@ def open_corpus(
     path = Path(spec)
     if choices is not None and choices.columns and path.is_file() and note_events(path):
         return CsvCorpus(path, skip_bad=skip_bad, columns=choices.columns)
-    found = _named(spec, skip_bad, labeller) or _of_known_format(path, skip_bad)
+    found = _open_named(spec, skip_bad, labeller) or _open_known_format(path, skip_bad)
     if found is not None:
         return found
     # In a folder of notes only, each file is a note, and its name stands for the patient.
@@ -145,26 +145,26 @@ def open_corpus(
 
 def open_study_corpus(spec: str, *, skip_bad: bool = False) -> Corpus | None:
     """Open a corpus by name, or a file or folder of a study collection's format; None for any other text."""
-    return _named(spec, skip_bad, None) or _of_known_format(Path(spec), skip_bad)
+    return _open_named(spec, skip_bad, None) or _open_known_format(Path(spec), skip_bad)
 
 
-def _named(spec: str, skip_bad: bool, labeller: NoteLabeller | None) -> Corpus | None:
+def _open_named(spec: str, skip_bad: bool, labeller: NoteLabeller | None) -> Corpus | None:
     """Open a corpus by its name; None for any other text."""
     if spec == WIKISECTION:
         both = (locate("enwiki"), locate("simplewiki"))
         return DescribedCorpus(WIKIPEDIA, *both, name=WIKISECTION, skip_bad=skip_bad)
     if spec in NOTE_QUERIES:
         sources = [open_corpus(source, skip_bad=skip_bad) for source in SOURCES]
-        return _note_queries(*sources, candidates=NOTE_QUERIES[spec], name=spec, labeller=labeller)
+        return _make_note_queries(*sources, candidates=NOTE_QUERIES[spec], name=spec, labeller=labeller)
     for prefix, candidates in NOTE_PREFIXES.items():
         if spec.startswith(prefix):
             place = spec.removeprefix(prefix)
-            if place not in catalogue() and Path(place).is_dir() and _of_known_format(Path(place), skip_bad) is None:
+            if place not in catalogue() and Path(place).is_dir() and _open_known_format(Path(place), skip_bad) is None:
                 # A folder of notes may hold other files beside them.
                 notes: Corpus = TextFolderCorpus(Path(place), skip_bad=skip_bad)
             else:
                 notes = open_corpus(place, skip_bad=skip_bad)
-            return _note_queries(notes, candidates=candidates, name=f"{prefix}{notes.name}", labeller=labeller)
+            return _make_note_queries(notes, candidates=candidates, name=f"{prefix}{notes.name}", labeller=labeller)
     if spec.startswith(PATIENTS):
         return TextFolderCorpus(Path(spec.removeprefix(PATIENTS)), skip_bad=skip_bad, patient_folders=True)
     if spec not in catalogue():
@@ -177,11 +177,11 @@ def _named(spec: str, skip_bad: bool, labeller: NoteLabeller | None) -> Corpus |
     return READERS[reader](path, name=spec, skip_bad=skip_bad)
 
 
-def _of_known_format(path: Path, skip_bad: bool) -> Corpus | None:
+def _open_known_format(path: Path, skip_bad: bool) -> Corpus | None:
     """Open a file or folder of a study collection's format; None for any other path."""
     try:
         if path.is_dir():
-            return _known_folder(path, skip_bad)
+            return _open_known_folder(path, skip_bad)
         if not path.is_file():
             return None
         if note_events(path):
@@ -193,7 +193,7 @@ def _of_known_format(path: Path, skip_bad: bool) -> Corpus | None:
         return None
 
 
-def _known_folder(path: Path, skip_bad: bool) -> Corpus | None:
+def _open_known_folder(path: Path, skip_bad: bool) -> Corpus | None:
     """Open a folder of a study collection's files; None for any other folder."""
     name = path.resolve().name
     json_files = sorted(path.glob("*.json*"))
@@ -276,10 +276,10 @@ def divided_alike(first: str, second: str) -> bool:
         first: As `open_corpus` takes it.
         second: The same.
     """
-    return _division(first) == _division(second)
+    return _find_division(first) == _find_division(second)
 
 
-def _division(spec: str) -> str:
+def _find_division(spec: str) -> str:
     """Return the collections that a corpus divides together; empty for a corpus with its own splits."""
     if spec in NOTE_QUERIES:
         return NOTES
@@ -302,7 +302,7 @@ def divided_notes(spec: str) -> str:
     return f"{RANDOM}{kind}{place}"
 
 
-def _note_queries(
+def _make_note_queries(
     *sources: Corpus, candidates: Candidates, name: str, labeller: NoteLabeller | None
 ) -> NoteQueriesCorpus:
     # Queries from other labels are another benchmark, so that it gets another name in records.

@@ -118,7 +118,7 @@ class WikiSectionCorpus(SectionedCorpus):
         marks = [each for each in annotations if each.text("class", _PASSAGES[0]) in _PASSAGES]
         if not text.strip() and marks:
             reject("empty document", record.where, "a document's text", f"{doc_id!r} without (annotations only)")
-        sections = [_section(mark, text[start:end]) for mark, start, end in _ranges(record, text, marks)]
+        sections = [_build_section(mark, text[start:end]) for mark, start, end in _ranges(record, text, marks)]
         if abstract := record.text("abstract", ""):
             sections.insert(0, Section("Abstract", abstract, passage_id=f"{doc_id}#0", aspect="information"))
         return Draft(
@@ -203,7 +203,7 @@ def _load(path: Path) -> Any:
 
 def _ranges(record: Record, text: str, marks: Sequence[Record]) -> list[tuple[Record, int, int]]:
     """Return each mark with its range in Python's offsets. An outer mark ends where its first inner mark begins."""
-    offset = _offsets(text)
+    offset = _map_offsets(text)
     ranges = []
     for mark in marks:
         begin, length = _whole(mark, "begin"), _whole(mark, "length")
@@ -220,7 +220,7 @@ def _ranges(record: Record, text: str, marks: Sequence[Record]) -> list[tuple[Re
     ]
 
 
-def _offsets(text: str) -> Sequence[int]:
+def _map_offsets(text: str) -> Sequence[int]:
     """Return Python's offset for each offset in UTF-16 code units, one past the end included."""
     if text.isascii() or max(text) <= "\uffff":
         return range(len(text) + 1)
@@ -235,7 +235,7 @@ def _whole(mark: Record, name: str) -> int:
     return value
 
 
-def _section(mark: Record, text: str) -> Section:
+def _build_section(mark: Record, text: str) -> Section:
     heading = mark.text("sectionHeading", "") or mark.text("heading", "") or mark.text("label", "")
     if label := mark.text("sectionLabel", ""):
         aspect = label.rpartition(".")[2].replace("_", " ")

@@ -26,7 +26,7 @@ from auscult_lab.training.experiment import (
     backbone_name,
     expanded,
 )
-from auscult_lab.training.experiment_files import check_experiment, check_fields, with_fields
+from auscult_lab.training.experiment_files import check_fields, with_fields
 from auscult_lab.training.schedule import native_precision
 
 
@@ -158,6 +158,8 @@ class CaprExperiment(DataExperiment):
             raise ValueError("clinical_notes and labels are not for 'queries: corpus', which are asked as they are")
         if self.queries == "corpus" and (self.negatives.same_entity or self.negatives.same_aspect):
             raise ValueError("negatives.same_entity and same_aspect are not for 'queries: corpus', which name neither")
+        # The architecture has these settings.
+        self.config()
         return self
 
     def config(self) -> CaprConfig:
@@ -190,17 +192,6 @@ class CaprExperiment(DataExperiment):
             name: expanded(value, f"settings.{name}") if isinstance(value, str) else value
             for name, value in self.settings.items()
         }
-
-
-def read_capr_experiment(path: Path) -> CaprExperiment:
-    """Read and check an experiment file of a bi-, poly- or cross-encoder.
-
-    Raises:
-        ConfigError: Naming the file and every field that is wrong.
-    """
-    experiment = check_experiment(path, CaprExperiment)
-    experiment.config()
-    return experiment
 
 
 Architecture = Literal["bi", "poly", "cross"]

@@ -42,7 +42,7 @@ FUSED = ":fused"
 
 def is_untrained(model: str) -> bool:
     """Check whether a name is of a model that learns nothing: one of word counts, or of given word vectors."""
-    return model in LEXICAL or _cosine(model) is not None
+    return model in LEXICAL or _parse_cosine(model) is not None
 
 
 def whole_of(model: str) -> str:
@@ -83,9 +83,9 @@ def open_contenders(
     """
     if model in LEXICAL:
         return [Contender(scorer=LEXICAL[model](), track="untrained")]
-    if (cosine := _cosine(model)) is not None:
+    if (cosine := _parse_cosine(model)) is not None:
         return [_open_cosine(*cosine)]
-    model, wish = _wished(model)
+    model, wish = _split_suffix(model)
     if wish and model in LEXICAL:
         raise ConfigError("a model that makes vectors", f"'{model}{wish}'", f"name '{model}' alone")
     if model not in SHIPPED and not Path(model).exists():
@@ -123,13 +123,13 @@ def open_contenders(
     return contenders
 
 
-def _wished(model: str) -> tuple[str, str]:
+def _split_suffix(model: str) -> tuple[str, str]:
     """Return a model's name, and its suffix, which may be empty."""
     wish = next((each for each in (_PARTS, FUSED) if model.endswith(each)), "")
     return model.removesuffix(wish), wish
 
 
-def _cosine(model: str) -> tuple[str, Path] | None:
+def _parse_cosine(model: str) -> tuple[str, Path] | None:
     """Return the weighting and the file of word vectors; None for another model."""
     kind, colon, vectors = model.partition(":")
     return (kind, Path(vectors)) if colon and vectors and kind in COSINES else None

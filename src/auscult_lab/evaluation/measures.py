@@ -77,7 +77,9 @@ def measure(
         raise DataError("judgements with relevant passages", "none", "check the qrels and the subset of queries")
     # Ranks replace scores: trec_eval reads scores in single precision and breaks ties by id.
     run = {
-        ranking.query_id: {passage_id: -float(rank) for rank, passage_id in enumerate(_against_ties(ranking, qrels))}
+        ranking.query_id: {
+            passage_id: -float(rank) for rank, passage_id in enumerate(_order_against_ties(ranking, qrels))
+        }
         for ranking in rankings
         if ranking.query_id in qrels
     }
@@ -118,7 +120,7 @@ def measure_at_cutoff(rankings: Iterable[Ranking], judgements: Sequence[Judgemen
     return QueryMeasures(names, measured.query_ids, np.stack([average, precision, recall, f1], axis=1))
 
 
-def _against_ties(ranking: Ranking, qrels: dict[str, dict[str, int]]) -> list[str]:
+def _order_against_ties(ranking: Ranking, qrels: dict[str, dict[str, int]]) -> list[str]:
     grades = qrels[ranking.query_id]
     rows = sorted(
         range(len(ranking.passage_ids)),

@@ -101,7 +101,7 @@ def run_task(
         began = time.perf_counter()
         scores = scorer.score(query, passage_ids)
         seconds += time.perf_counter() - began
-        _check(scorer, scores, len(passage_ids))
+        _check_scores(scorer, scores, len(passage_ids))
         if task.protocol == "end-to-end" and len(passage_ids) > depth:
             # Passages that tie with the last kept score stay until ties are broken.
             threshold = np.partition(scores, len(scores) - depth)[len(scores) - depth]
@@ -141,7 +141,7 @@ def _candidates(task: Task, relevant: dict[str, frozenset[str]]) -> Callable[[st
     return lambda query_id: given[query_id]
 
 
-def _check(scorer: Scorer, scores: FloatArray, expected: int) -> None:
+def _check_scores(scorer: Scorer, scores: FloatArray, expected: int) -> None:
     if scores.shape != (expected,) or not np.isfinite(scores).all():
         raise ModelError(
             f"{expected} finite scores",

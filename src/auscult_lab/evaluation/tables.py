@@ -151,11 +151,11 @@ def _result_table(records: list[EvaluationRecord], track: str, beside: bool) -> 
         marks = compared_letters(record, records)
         cells += [measured_cell(record, name, marks) for name in names]
         cells += published_cells(repeated_row(record, published), compared)
-        rows.append((*cells, _milliseconds(record.ms_per_query)))
+        rows.append((*cells, _format_milliseconds(record.ms_per_query)))
     rows += [(*row, "") for row in unmatched_rows(published, records, track, compared, blanks=len(names))]
     columns = ("Model", *names, *(f"publ.\n{name}" for name in compared), "ms per\nquery")
     notes = notes_of(records, track, published, pools=beside)
-    return with_encoders(TextTable(_title(first, track), columns, tuple(rows), notes), records)
+    return with_encoders(TextTable(_write_title(first, track), columns, tuple(rows), notes), records)
 
 
 def with_encoders(table: TextTable, records: Sequence[EvaluationRecord]) -> TextTable:
@@ -200,7 +200,7 @@ def tables_beside(records: Sequence[EvaluationRecord]) -> list[PublishedTable]:
         records: Records of one task.
     """
     first = records[0]
-    if not _as_published(first):
+    if not _is_as_published(first):
         return []
     kinds = {trained_on(record.training) for record in records if record.track != "untrained"}
     return [
@@ -208,7 +208,7 @@ def tables_beside(records: Sequence[EvaluationRecord]) -> list[PublishedTable]:
     ]
 
 
-def _as_published(record: EvaluationRecord) -> bool:
+def _is_as_published(record: EvaluationRecord) -> bool:
     return record.protocol == "rerank" and record.split == TEST
 
 
@@ -272,7 +272,7 @@ def unmatched_rows(
     ]
 
 
-def _title(record: EvaluationRecord, track: str) -> str:
+def _write_title(record: EvaluationRecord, track: str) -> str:
     protocol = "re-ranking given candidates" if record.protocol == "rerank" else "end to end, no candidates given"
     subset = f" ({record.query_subset})" if record.query_subset else ""
     models = "term-based models" if track == "untrained" else f"{track} track"
@@ -285,7 +285,7 @@ def notes_of(
     """Return a table's notes: measures, intervals, letters, published sources and, with `pools`, candidates."""
     notes = ["Measures in percent, ties counted against the model."]
     if pools:
-        notes += _pool_notes(records[0], published)
+        notes += _note_pool(records[0], published)
     intervals = [record.intervals["R@1"] for record in records if "R@1" in record.intervals]
     if intervals:
         widest = max(high - low for low, high in intervals) / 2
@@ -301,7 +301,7 @@ def notes_of(
         notes.append(f"Ranked in half precision (bf16): {', '.join(half)}.")
     if has_letters(records):
         notes.append("Letters after a figure: significantly better than those models (p < 0.05, Holm).")
-    apart = _apart(records)
+    apart = _group_compared(records)
     if len(apart) > 1:
         groups = "; ".join(", ".join(group) for group in apart)
         notes.append(f"Not shown to have been compared with each other, so that missing letters say nothing: {groups}.")
@@ -320,20 +320,20 @@ def remarks(trainings: Sequence[tuple[str, Mapping[str, Any]]]) -> list[str]:
     """
     rows: dict[str, list[str]] = {}
     for name, training in trainings:
-        for note in dict.fromkeys(_said(training)):
+        for note in dict.fromkeys(_find_notes(training)):
             rows.setdefault(note, []).append(name)
     return [f"{', '.join(dict.fromkeys(names))}: {note}" for note, names in rows.items()]
 
 
-def _said(training: Mapping[str, Any]) -> Iterator[str]:
+def _find_notes(training: Mapping[str, Any]) -> Iterator[str]:
     note = training.get("notes") or (training.get("experiment") or {}).get("notes")
     if note:
         yield str(note)
     for model in (training.get("models") or {}).values():
-        yield from _said(model)
+        yield from _find_notes(model)
 
 
-def _pool_notes(record: EvaluationRecord, published: PublishedTable | None) -> list[str]:
+def _note_pool(record: EvaluationRecord, published: PublishedTable | None) -> list[str]:
     """Return a note on the number of candidates, where it differs from that of published figures or the protocol."""
     expected = published.candidates if published is not None else None
     if record.candidates is None or round(record.candidates, 1) == (expected or CANDIDATES):
@@ -342,7 +342,7 @@ def _pool_notes(record: EvaluationRecord, published: PublishedTable | None) -> l
     return [f"On average {record.candidates:.1f} candidates a query, where {other}: the fewer, the easier."]
 
 
-def _apart(records: Sequence[EvaluationRecord]) -> list[list[str]]:
+def _group_compared(records: Sequence[EvaluationRecord]) -> list[list[str]]:
     """Return groups of letters (or names) of models that were compared with each other."""
     letters = model_letters(records)
     groups: dict[str, list[str]] = {}
@@ -393,7 +393,7 @@ def match_table(records: Iterable[EvaluationRecord]) -> TextTable:
     )
     notes: tuple[str, ...] = ()
     if any(
-        _as_published(record) and any(table.citation == "arnold2020" for table in published_tables(record.corpus))
+        _is_as_published(record) and any(table.citation == "arnold2020" for table in published_tables(record.corpus))
         for record in matched
     ):
         ranges = ", ".join(f"{name} {low} to {high}" for name, low, high in published_match_rates())
@@ -425,5 +425,5 @@ def percent(fraction: float) -> str:
     return f"{100.0 * fraction:.2f}"
 
 
-def _milliseconds(value: float) -> str:
+def _format_milliseconds(value: float) -> str:
     return f"{value:.2f}" if value < 10 else f"{value:.0f}"

@@ -199,12 +199,12 @@ def build_task(
             passage that is judged relevant.
         ConfigError: An impossible subset.
     """
-    whole = _required(corpus, corpus.queries(split), "queries", split)
+    whole = _require(corpus, corpus.queries(split), "queries", split)
     _check_distinct(corpus, whole)
     queries = select_queries(whole, number=number, ids=ids, seed=seed)
     query_ids = {query.query_id for query in queries}
     judgements = tuple(judgement for judgement in corpus.judgements(split) if judgement.query_id in query_ids)
-    _required(corpus, judgements, "judgements", split)
+    _require(corpus, judgements, "judgements", split)
     documents = tuple(corpus.documents(split if protocol == "rerank" else None))
     _check_judged(corpus, documents, judgements)
     candidates: Mapping[str, Sequence[str]] | None = None
@@ -222,7 +222,7 @@ def build_task(
         if candidates is None
         else {query_id: tuple(sorted(candidates[query_id])) for query_id in query_ids if query_id in candidates},
         seed=seed,
-        subset=_subset(number, ids, seed),
+        subset=_describe_subset(number, ids, seed),
     )
 
 
@@ -249,7 +249,7 @@ def _check_judged(corpus: Corpus, documents: Sequence[Document], judgements: Seq
         )
 
 
-def _subset(number: int | None, ids: Sequence[str] | None, seed: int) -> str:
+def _describe_subset(number: int | None, ids: Sequence[str] | None, seed: int) -> str:
     if ids is not None:
         distinct = sorted(set(ids))
         digest = hashlib.sha256("\n".join(distinct).encode()).hexdigest()
@@ -260,7 +260,7 @@ def _subset(number: int | None, ids: Sequence[str] | None, seed: int) -> str:
 _Row = TypeVar("_Row")
 
 
-def _required(corpus: Corpus, rows: Sequence[_Row], what: str, split: str) -> Sequence[_Row]:
+def _require(corpus: Corpus, rows: Sequence[_Row], what: str, split: str) -> Sequence[_Row]:
     if not rows:
         raise DataError(
             f"{what} of split '{split}'", f"none in corpus '{corpus.name}'", "choose a corpus that has them"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from auscult_lab.training.experiment import DataExperiment
-from auscult_lab.training.experiment_files import read_model_name
+from auscult_lab.training.experiment_files import check_experiment, read_model_name
 
 if TYPE_CHECKING:
     from auscult_lab.training.folder import Outcome
@@ -22,35 +22,35 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Functions of a family.
+    """A family's experiments and training.
 
     Attributes:
-        read: Reads and checks an experiment from a file or FILE:VARIANT.
+        experiment: Class of its experiments.
         prepare: Gathers the training data of an experiment, and makes its model.
     """
 
-    read: Callable[[Path], DataExperiment]
+    experiment: type[DataExperiment]
     prepare: Callable[[Any, Run], Build[Any]]
 
 
-# For each `model` of an experiment file: the module and the name of the function that reads the experiment, and the
-# module of the function that prepares its training.
+# For each `model` of an experiment file: the module and the name of the class of its experiments, and the module of the
+# function that prepares its training.
 KINDS: Mapping[str, tuple[str, str, str]] = {
-    "cdv": ("cdv.experiment", "read_cdv_experiment", "cdv.build"),
-    "capr": ("encoders.experiment", "read_capr_experiment", "encoders.build"),
-    "general": ("general.experiment", "read_general_experiment", "general.build"),
-    "general-adapted": ("general.experiment", "read_adapted_experiment", "general.adapting"),
-    "mlm": ("masked.experiment", "read_masked_experiment", "masked.build"),
+    "cdv": ("cdv.experiment", "CdvExperiment", "cdv.build"),
+    "capr": ("encoders.experiment", "CaprExperiment", "encoders.build"),
+    "general": ("general.experiment", "GeneralExperiment", "general.build"),
+    "general-adapted": ("general.experiment", "AdaptedExperiment", "general.adapting"),
+    "mlm": ("masked.experiment", "MaskedExperiment", "masked.build"),
 }
 # Any other name is a ranker's; users may register rankers.
-_RANKER = ("rankers.experiment", "read_ranking_experiment", "rankers.build")
+_RANKER = ("rankers.experiment", "RankingExperiment", "rankers.build")
 
 
 def family(model: str) -> Family:
     """Return the family of a kind of model."""
-    experiment, read, build = KINDS.get(model, _RANKER)
-    reading, preparing = (import_module(f"auscult_lab.{name}") for name in (experiment, build))
-    return Family(getattr(reading, read), preparing.prepare)
+    described, experiment, build = KINDS.get(model, _RANKER)
+    describing, preparing = (import_module(f"auscult_lab.{name}") for name in (described, build))
+    return Family(getattr(describing, experiment), preparing.prepare)
 
 
 def read_experiment(path: Path) -> DataExperiment:
@@ -59,7 +59,7 @@ def read_experiment(path: Path) -> DataExperiment:
     Raises:
         ConfigError: Naming the file and every field that is wrong.
     """
-    return family(read_model_name(path)).read(path)
+    return check_experiment(path, family(read_model_name(path)).experiment)
 
 
 def train(experiment: DataExperiment, folder: Path, *, say: Say | None = None, progress: bool = False) -> Outcome:

@@ -13,10 +13,10 @@ passages about the entity, as where these are worded differently. An encoder tha
 text only.
 
 Self-made questions still share more words with their answers than people's questions. Where people's questions are
-given, or written ones (`fitting.written`), the weights of questions in words are fitted on both, and each collection of
-these counts as much as all self-made ones. Without them, all weights but that of the question's vector are multiplied
-by `SHARE`. Evidence of words that occur together keeps its weight: a passage with all words of a question is equally
-good evidence whoever asks.
+given, or written ones, the weights of questions in words are fitted on both, and each collection of these counts as
+much as all self-made ones. Without them, all weights but that of the question's vector are multiplied by `SHARE`.
+Evidence of words that occur together keeps its weight: a passage with all words of a question is equally good evidence
+whoever asks.
 
 The probability (`search.certainty`) is a logistic regression on first hits, also without negative weights, one for each
 kind of query. Each question is also used without its answers, and without all passages about its entity; each of these
@@ -167,14 +167,14 @@ def fit_indexes(
     by_people = [
         [
             candidates(searcher, question, chance)
-            for question in _some(judged_questions(searcher, judged), questions, chance)
+            for question in _draw_questions(judged_questions(searcher, judged), questions, chance)
         ]
         for searcher, judged in people
     ]
     return fit(self_made, by_people, order, keep)
 
 
-def _some(questions: Iterable[OwnQuestion], most: int, chance: np.random.Generator) -> list[OwnQuestion]:
+def _draw_questions(questions: Iterable[OwnQuestion], most: int, chance: np.random.Generator) -> list[OwnQuestion]:
     """Return at most `most` questions, drawn at random, in their order."""
     every = [*questions]
     return [every[row] for row in np.sort(chance.permutation(len(every))[:most]).tolist()]

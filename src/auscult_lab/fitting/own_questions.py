@@ -88,7 +88,7 @@ def own_questions(
     Raises:
         QueryError: No such document of the index has a title and a passage with a sentence.
     """
-    subjects = _subjects(searcher)
+    subjects = _find_subjects(searcher)
     eligible = subjects
     if about is not None:
         reader = searcher.index.reader
@@ -106,10 +106,10 @@ def own_questions(
     for number in range(count):
         if number % len(eligible) == 0:
             order = chance.sample(eligible, len(eligible))
-        yield _question(searcher, order[number % len(eligible)], subjects, by_aspect, chance)
+        yield _make_question(searcher, order[number % len(eligible)], subjects, by_aspect, chance)
 
 
-def _question(
+def _make_question(
     searcher: Searcher,
     subject: _Subject,
     subjects: Sequence[_Subject],
@@ -119,11 +119,13 @@ def _question(
     # People seldom ask for headings such as "history".
     likely = [_LIKELY if aspect in QUESTIONS else 1 for aspect in subject.by_aspect]
     (aspect,) = chance.choices(list(subject.by_aspect), likely)
-    name = _another_name(searcher.knowledge_base, subject.title, chance) if chance.random() < 0.5 else subject.title
+    name = (
+        _choose_another_name(searcher.knowledge_base, subject.title, chance) if chance.random() < 0.5 else subject.title
+    )
     relevant, related = np.array(subject.by_aspect[aspect]), subject.related
     (form,) = chance.choices(FORMS, _SHARES)
     if form == "unknown":
-        name, relevant, related = _invented_name(subjects, chance), _NONE, _NONE
+        name, relevant, related = _invent_name(subjects, chance), _NONE, _NONE
         form = chance.choice(("parts", "read"))
     row = chance.choice(subject.related.tolist())
     if form == "named":
@@ -132,7 +134,7 @@ def _question(
             name, aspect, related = another
             relevant = np.intersect1d(related, by_aspect[aspect])
     text = question_about(aspect, name)
-    if form in ("words", "more") and (words := _some_words(searcher, row, chance)):
+    if form in ("words", "more") and (words := _choose_words(searcher, row, chance)):
         text, relevant = f"{name} {words}" if form == "more" else words, np.array([row])
     if form == "parts":
         query = Query("", name, (aspect,))
@@ -164,7 +166,7 @@ def _named(
     return name, chance.choice(aspects), np.flatnonzero(reader.words.coverage(analyse(name), "text", 0) > _ALL_WORDS)
 
 
-def _some_words(searcher: Searcher, row: int, chance: random.Random) -> str:
+def _choose_words(searcher: Searcher, row: int, chance: random.Random) -> str:
     """Return some words of a sentence of a passage, in order; empty where the sentence has too few."""
     reader = searcher.index.reader
     passage = reader.passage(row)
@@ -175,7 +177,7 @@ def _some_words(searcher: Searcher, row: int, chance: random.Random) -> str:
     return " ".join(words[:_MOST]) if len(words) >= _FEWEST else ""
 
 
-def _invented_name(subjects: Sequence[_Subject], chance: random.Random) -> str:
+def _invent_name(subjects: Sequence[_Subject], chance: random.Random) -> str:
     """Return a name joined from pieces of titles."""
     pieces = []
     for subject in chance.choices(subjects, k=chance.choice(_PIECES)):
@@ -184,7 +186,7 @@ def _invented_name(subjects: Sequence[_Subject], chance: random.Random) -> str:
     return "".join(pieces).lower()
 
 
-def _another_name(known: KnowledgeBase | None, title: str, chance: random.Random) -> str:
+def _choose_another_name(known: KnowledgeBase | None, title: str, chance: random.Random) -> str:
     """Return another name that no other concept has; the title where there is none."""
     concepts = known.by_name(title) if known else ()
     if not known or len(concepts) != 1:
@@ -193,7 +195,7 @@ def _another_name(known: KnowledgeBase | None, title: str, chance: random.Random
     return chance.choice(names) if names else title
 
 
-def _subjects(searcher: Searcher) -> list[_Subject]:
+def _find_subjects(searcher: Searcher) -> list[_Subject]:
     reader = searcher.index.reader
     wordless = set(reader.wordless.tolist())
     about: dict[str, list[int]] = {}
@@ -210,10 +212,10 @@ def _subjects(searcher: Searcher) -> list[_Subject]:
         key = joined.setdefault(name, key)
         titles.setdefault(key, record.title)
         about.setdefault(key, []).extend(passage for passage in reader.passages_of(row) if passage not in wordless)
-    return [_subject(searcher, titles[key], rows) for key, rows in about.items() if rows]
+    return [_build_subject(searcher, titles[key], rows) for key, rows in about.items() if rows]
 
 
-def _subject(searcher: Searcher, title: str, rows: Sequence[int]) -> _Subject:
+def _build_subject(searcher: Searcher, title: str, rows: Sequence[int]) -> _Subject:
     by_aspect: dict[str, list[int]] = {}
     for row in rows:
         for aspect in normalise_heading(searcher.index.reader.passage(row).heading):

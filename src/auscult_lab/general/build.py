@@ -44,8 +44,6 @@ from auscult_lab.training.stages import DocumentsBuild, Record, Run, trained_par
 
 _MARKS = ". , ; : ! ? ( ) [ ] { } / \" ' ` - – — … • * # | “ ” ‘ ’"
 FUNCTION_WORDS: Final = (*sorted(WORDS), *_MARKS.split())
-
-
 _SHORT_TOKENS = 60
 _DIRECTIONS_OF = 50_000
 
@@ -101,15 +99,15 @@ class GeneralBuild(DocumentsBuild[GeneralExperiment]):
             return
         documents = [*self.training, *self.held_out, *self.further]
         texts = short_texts(documents[: len(self.training)] + self.further, self.experiment.knowledge)
-        read_all, read_short = self._teachers_read(documents, texts, place)
+        read_all, read_short = self._read_by_teachers(documents, texts, place)
         reader = self.reader()
         sample = np.random.default_rng(seed).permutation(len(read_all[0].means))[:_DIRECTIONS_OF]
         places = Places.of([reading.means[sample] for reading in read_all], reader.dim)
-        shorts = _short(texts, places(read_short), reader)
+        shorts = _cut_short_texts(texts, places(read_short), reader)
         learned, known = len(self.training), len(self.training) + len(self.held_out)
         placed = places([reading.means for reading in read_all])
         rows = {texts[row]: number for number, (row, _) in enumerate(shorts)}
-        windows = _windows(read_all[0], placed, reader, rows)
+        windows = _cut_windows(read_all[0], placed, reader, rows)
         learned_from = [window for document, window in windows if not learned <= document < known]
         validated = [window for document, window in windows if learned <= document < known]
         short = [text for _, text in shorts] + [reading for reading in learned_from if len(reading.lengths) == 1]
@@ -127,7 +125,7 @@ class GeneralBuild(DocumentsBuild[GeneralExperiment]):
         trained = {"best_epoch": history.best, "history": history.epochs, "windows": len(learned_from)}
         self.student = {"student": trained}
 
-    def _teachers_read(
+    def _read_by_teachers(
         self, documents: Sequence[Document], texts: Sequence[str], place: Path
     ) -> tuple[list[ReadDocuments], list[FloatArray]]:
         """Return each teacher's vectors of documents and of short texts."""
@@ -136,7 +134,7 @@ class GeneralBuild(DocumentsBuild[GeneralExperiment]):
         for number, (name, choice) in enumerate(zip(names, self.experiment.teachers, strict=True)):
             end = f"-{number + 1}" if number else ""
             opened = open_backbone(name) if number else self.backbone
-            teacher = reader_of(opened, _teaching(choice, opened))
+            teacher = reader_of(opened, _reader_options(choice, opened))
             self.run.say(f"{name} reads")
             read_all.append(read_documents(documents, teacher, place.with_name(place.name + end), self.run.say))
             read_short.append(read_texts(texts, teacher, place.with_name(f"short-by-teacher{end}"), self.run.say))
@@ -154,6 +152,8 @@ class GeneralBuild(DocumentsBuild[GeneralExperiment]):
         """Write the model's folder."""
         if self.towers is None or self.centre is None:
             raise RuntimeError("nothing has been trained")
+        model = self.backbone.model
+        weights = {name: array.detach().float().cpu().numpy() for name, array in model.state_dict().items()}
         save(
             folder,
             self.towers.arrays(),
@@ -161,7 +161,7 @@ class GeneralBuild(DocumentsBuild[GeneralExperiment]):
             name=self.title,
             start_share=self.experiment.start_share,
             tokenizer=self.backbone.tokenizer.backend_tokenizer.to_str().encode(),
-            transformer=self._as_onnx(),
+            transformer=bert_as_onnx(weights, model.config.to_dict(), int(self._reading["window"])),
             reader={"dim": self.backbone.dim, **self._reading},
             training=record,
         )
@@ -175,17 +175,12 @@ class GeneralBuild(DocumentsBuild[GeneralExperiment]):
         """Options of the trained model's `WindowReader`."""
         student = self.experiment.student
         if student is None:
-            return _teaching(self.experiment.teachers[0], self.backbone)
+            return _reader_options(self.experiment.teachers[0], self.backbone)
         skipped = list(FUNCTION_WORDS) if student.skip_function_words else []
         return {"window": min(student.window, self.backbone.limit), "skipped": skipped}
 
-    def _as_onnx(self) -> bytes:
-        model = self.backbone.model
-        weights = {name: array.detach().float().cpu().numpy() for name, array in model.state_dict().items()}
-        return bert_as_onnx(weights, model.config.to_dict(), int(self._reading["window"]))
 
-
-def _teaching(choice: Teacher, backbone: Backbone) -> dict[str, Any]:
+def _reader_options(choice: Teacher, backbone: Backbone) -> dict[str, Any]:
     return {"asked": choice.asked, "told": choice.told, "window": min(choice.window, backbone.limit)}
 
 
@@ -200,7 +195,7 @@ def train_towers(
     return history
 
 
-def _windows(
+def _cut_windows(
     read_by: ReadDocuments, placed: npt.NDArray[np.float16], reader: WindowReader, rows: Mapping[str, int]
 ) -> list[tuple[int, Text]]:
     """Return all windows, each with the row of its document.
@@ -234,7 +229,9 @@ def _windows(
     ]
 
 
-def _short(texts: Sequence[str], placed: npt.NDArray[np.float16], reader: WindowReader) -> list[tuple[int, Text]]:
+def _cut_short_texts(
+    texts: Sequence[str], placed: npt.NDArray[np.float16], reader: WindowReader
+) -> list[tuple[int, Text]]:
     """Return short texts with words, none of them long, with their rows."""
     tokens, _ = reader.cut([[text] for text in texts])
     return [

@@ -79,8 +79,8 @@ class TowerExamples:
             for document in read.documents
             for passage in document.passages
         ]
-        self._titles, self._title_rows = _distinct(titles, reader)
-        self._headings, self._heading_rows = _distinct(aspects, reader)
+        self._titles, self._title_rows = _number_names(titles, reader)
+        self._headings, self._heading_rows = _number_names(aspects, reader)
         worded = np.diff(read.passages) > 0
         self._passages = [
             [row for row in range(first, last) if worded[row]]
@@ -123,8 +123,8 @@ class TowerExamples:
         """Return one batch."""
         ranges = [passage for _, passages in items for passage in passages]
         rows = np.concatenate([np.arange(begin, end) for _, begin, end in ranges])
-        headings, aspects = _renumbered(self._heading_rows[[passage for passage, _, _ in ranges]])
-        titles, entities = _renumbered(self._title_rows[[row for row, _ in items]])
+        headings, aspects = _renumber(self._heading_rows[[passage for passage, _, _ in ranges]])
+        titles, entities = _renumber(self._title_rows[[row for row, _ in items]])
         return TowerBatch(
             torch.from_numpy(unit(self._read.means[rows].astype(np.float32))),
             torch.from_numpy(self._read.tokens[rows].astype(np.float32)),
@@ -146,14 +146,14 @@ def aspect_of(heading: str, title: str) -> str:
     return "" if aspect in NO_ASPECT or of_title else aspect
 
 
-def _distinct(names: Sequence[str], reader: WindowReader) -> tuple[np.ndarray, np.ndarray]:
+def _number_names(names: Sequence[str], reader: WindowReader) -> tuple[np.ndarray, np.ndarray]:
     """Return the vectors of distinct names, unit rows, and the row of each name; -1 for an empty one."""
     rows: dict[str, int] = {}
     numbers = np.array([rows.setdefault(name, len(rows)) if name else -1 for name in names], np.int64)
     return unit(reader.ask(list(rows))), numbers
 
 
-def _renumbered(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _renumber(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the distinct rows without -1, and each row's place among them."""
     distinct, places = np.unique(rows, return_inverse=True)
     absent = int(len(distinct) > 0 and distinct[0] < 0)

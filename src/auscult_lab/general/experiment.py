@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
@@ -16,7 +15,6 @@ from auscult_lab.training.experiment import (
     backbone_name,
     expanded,
 )
-from auscult_lab.training.experiment_files import check_experiment
 
 
 class StudentTraining(EncoderTraining):
@@ -162,21 +160,3 @@ class AdaptedExperiment(_OfDocuments):
             ConfigError: One of them is not set.
         """
         return [expanded(self.start, "start", "set it to the folder of a general encoder, or name one")]
-
-
-def read_adapted_experiment(path: Path) -> AdaptedExperiment:
-    """Read and check an experiment file that adapts a general encoder.
-
-    Raises:
-        ConfigError: Naming the file and every field that is wrong.
-    """
-    return check_experiment(path, AdaptedExperiment)
-
-
-def read_general_experiment(path: Path) -> GeneralExperiment:
-    """Read and check an experiment file of a general encoder.
-
-    Raises:
-        ConfigError: Naming the file and every field that is wrong.
-    """
-    return check_experiment(path, GeneralExperiment)

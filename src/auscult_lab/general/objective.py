@@ -51,7 +51,11 @@ class TowerNetwork(nn.Module):
 
     def place(self, batch: TowerBatch) -> dict[Side, Tensor]:
         """Return unit vectors of a batch's passages, (passages, dim), for each side."""
-        sentences, passage, weights = self._noised(batch.sentences), _places(batch.passages), batch.tokens.unsqueeze(1)
+        sentences, passage, weights = (
+            self._add_noise(batch.sentences),
+            _places(batch.passages),
+            batch.tokens.unsqueeze(1),
+        )
         read = torch.cat([sentences, *self.context(batch, sentences).values()], dim=1)
         hidden = self.dropout(gelu(self.body(read * self._scale)))
         placed = {side: normalize(self.sides[side](hidden), dim=1) for side in SIDES}
@@ -72,28 +76,28 @@ class TowerNetwork(nn.Module):
 
     def ask(self, side: Side, names: Tensor) -> Tensor:
         """Return unit vectors of names, (names, dim)."""
-        hidden = gelu(self.first[side](self._noised(names) * self._scale))
+        hidden = gelu(self.first[side](self._add_noise(names) * self._scale))
         found: Tensor = normalize(self.second[side](self.dropout(hidden)), dim=1)
         return found
 
     def begin(self, arrays: Mapping[str, FloatArray]) -> None:
         """Set weights as `arrays` returns them."""
         with torch.no_grad():
-            for name, weights in self._named():
+            for name, weights in self._list_weights():
                 weights.copy_(torch.from_numpy(np.array(arrays[name], np.float32)))
 
     def arrays(self) -> dict[str, FloatArray]:
         """Return its weights as `encoders.general.towers.Towers` takes them."""
-        return {name: weights.detach().numpy() for name, weights in self._named()}
+        return {name: weights.detach().numpy() for name, weights in self._list_weights()}
 
-    def _named(self) -> Iterator[tuple[str, Tensor]]:
+    def _list_weights(self) -> Iterator[tuple[str, Tensor]]:
         layers: dict[str, nn.Module] = {"body": self.body}
         for side in SIDES:
             layers |= {side: self.sides[side], f"{side}.first": self.first[side], f"{side}.second": self.second[side]}
         for name, layer in layers.items():
             yield from ((f"{name}.{part}", getattr(layer, part)) for part in ("weight", "bias"))
 
-    def _noised(self, rows: Tensor) -> Tensor:
+    def _add_noise(self, rows: Tensor) -> Tensor:
         if not (self.training and self._noise):
             return rows
         return normalize(rows + self._noise * torch.randn_like(rows) / self._scale, dim=1)
@@ -103,13 +107,13 @@ class TowerObjective:
     """Trains towers.
 
     Args:
-        network: The network to train.
+        network: The network, which is trained in place.
         choice: Optimisation.
         held_out: Documents for validation.
     """
 
     def __init__(self, network: TowerNetwork, choice: TowerTraining, held_out: TowerExamples) -> None:
-        self._network = network
+        self.network = network
         self._choice = choice
         self._began = [each.detach().clone() for each in network.parameters()] if choice.pull else []
         rows = range(len(held_out))
@@ -118,25 +122,20 @@ class TowerObjective:
             for first in range(0, len(rows), _VALIDATED)
         ]
 
-    @property
-    def network(self) -> nn.Module:
-        """The network, which is trained in place."""
-        return self._network
-
     def loss(self, batch: TowerBatch) -> tuple[Tensor, int]:
         """Return the sum of all terms, and the number of passages."""
         total = sum(self.terms(batch).values(), torch.zeros(()))
-        for weights, before in zip(self._network.parameters(), self._began, strict=False):
+        for weights, before in zip(self.network.parameters(), self._began, strict=False):
             total = total + self._choice.pull * (weights - before).square().sum()
         return total, len(batch.aspects)
 
     def terms(self, batch: TowerBatch) -> dict[str, Tensor]:
         """Return the loss per task; tasks without labels in the batch are omitted."""
-        placed, temperature = self._network.place(batch), self._choice.temperature
+        placed, temperature = self.network.place(batch), self._choice.temperature
         losses = {}
-        document = _documents(batch)
+        document = _places(batch.documents)
         if len(batch.headings):
-            similar = placed["aspect"] @ self._network.ask("aspect", batch.headings).T / temperature
+            similar = placed["aspect"] @ self.network.ask("aspect", batch.headings).T / temperature
             labelled = batch.aspects >= 0
             right = one_hot(batch.aspects.clamp(min=0), len(batch.headings)).bool() & labelled.unsqueeze(1)
             own = document.unsqueeze(0) == document.unsqueeze(1)
@@ -146,7 +145,7 @@ class TowerObjective:
             losses["passages of a heading"] = listwise(similar.T, right.T, labelled.expand(len(batch.headings), -1))
             losses["passages of a heading in its document"] = listwise(under, same, own)
         if len(batch.titles) > 1:
-            similar = placed["entity"] @ self._network.ask("entity", batch.titles).T / temperature
+            similar = placed["entity"] @ self.network.ask("entity", batch.titles).T / temperature
             entity = batch.entities[document]
             titled, weight = entity >= 0, self._choice.entity_weight
             right = one_hot(entity.clamp(min=0), len(batch.titles)).bool() & titled.unsqueeze(1)
@@ -159,14 +158,14 @@ class TowerObjective:
 
         "aspect" ranks the passages of the heading's own document; "entity" the titles of up to 64 documents.
         """
-        self._network.eval()
+        self.network.eval()
         aspect: list[float] = []
         entity: list[float] = []
         with torch.no_grad():
             for batch in self._held_out:
-                placed, document = self._network.place(batch), _documents(batch)
+                placed, document = self.network.place(batch), _places(batch.documents)
                 if len(batch.headings):
-                    similar = placed["aspect"] @ self._network.ask("aspect", batch.headings).T
+                    similar = placed["aspect"] @ self.network.ask("aspect", batch.headings).T
                     for row in np.flatnonzero(batch.aspects >= 0):
                         own = document == document[row]
                         # With one passage in a document, it is always right.
@@ -174,7 +173,7 @@ class TowerObjective:
                             best = int(similar[:, batch.aspects[row]].masked_fill(~own, _NEVER).argmax())
                             aspect.append(float(batch.aspects[best] == batch.aspects[row]))
                 if len(batch.titles) > 1:
-                    best_titles = (placed["entity"] @ self._network.ask("entity", batch.titles).T).argmax(dim=1)
+                    best_titles = (placed["entity"] @ self.network.ask("entity", batch.titles).T).argmax(dim=1)
                     known = batch.entities[document] >= 0
                     entity += (best_titles == batch.entities[document])[known].float().tolist()
         found = {"aspect": aspect, "entity": entity}
@@ -184,7 +183,7 @@ class TowerObjective:
     def optimizer(self) -> torch.optim.Optimizer:
         """Return AdamW."""
         choice = self._choice
-        groups = parameter_groups(self._network.parameters(), decay=choice.weight_decay, rate=choice.learning_rate)
+        groups = parameter_groups(self.network.parameters(), decay=choice.weight_decay, rate=choice.learning_rate)
         return torch.optim.AdamW(groups, lr=choice.learning_rate)
 
 
@@ -204,11 +203,6 @@ def listwise(scores: Tensor, right: Tensor, among: Tensor | None = None) -> Tens
     scores, right = scores[asked], right[asked]
     found: Tensor = (scores.logsumexp(dim=1) - scores.masked_fill(~right, _NEVER).logsumexp(dim=1)).mean()
     return found
-
-
-def _documents(batch: TowerBatch) -> Tensor:
-    """Return for each passage the number of its document in the batch."""
-    return _places(batch.documents)
 
 
 def _places(edges: Tensor) -> Tensor:

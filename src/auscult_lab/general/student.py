@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import normalize
 
 from auscult.encoders.contract import FloatArray
@@ -169,24 +169,19 @@ class StudentObjective:
     """Trains a student.
 
     Args:
-        student: The student.
+        student: The student, which is trained in place.
         choice: Optimisation.
         held_out: Batches for validation.
     """
 
     def __init__(self, student: Backbone, choice: StudentTraining, held_out: Sequence[StudentBatch]) -> None:
-        self._student = student
+        self.network = student
         self._choice = choice
         self._held_out = held_out
 
-    @property
-    def network(self) -> nn.Module:
-        """The student, which is trained in place."""
-        return self._student
-
     def loss(self, batch: StudentBatch) -> tuple[Tensor, int]:
         """Return the loss, and the number of texts."""
-        sentences, texts, given = self._placed(batch)
+        sentences, texts, given = self._place(batch)
         short = slice(batch.windows, None)
         losses = [
             1 - (sentences * batch.places)[batch.text < batch.windows].sum(dim=1).mean(),
@@ -201,11 +196,11 @@ class StudentObjective:
 
     def measures(self) -> Mapping[str, float]:
         """Return mean cosines of the student's vectors with their targets, over held-out sentences and texts."""
-        self._student.eval()
+        self.network.eval()
         sums = np.zeros(2)
         with torch.no_grad():
             for batch in self._held_out:
-                sentences, texts, given = self._placed(batch)
+                sentences, texts, given = self._place(batch)
                 sums += [float((a * b).sum(dim=1).mean()) for a, b in ((sentences, batch.places), (texts, given))]
         sentence, text = (sums / max(len(self._held_out), 1)).tolist()
         return {"sentence_cosine": sentence, "text_cosine": text}
@@ -213,14 +208,14 @@ class StudentObjective:
     def optimizer(self) -> torch.optim.Optimizer:
         """Return AdamW."""
         choice = self._choice
-        groups = parameter_groups(self._student.parameters(), decay=choice.weight_decay, rate=choice.learning_rate)
+        groups = parameter_groups(self.network.parameters(), decay=choice.weight_decay, rate=choice.learning_rate)
         return torch.optim.AdamW(groups, lr=choice.learning_rate, betas=(0.9, 0.98))
 
-    def _placed(self, batch: StudentBatch) -> tuple[Tensor, Tensor, Tensor]:
+    def _place(self, batch: StudentBatch) -> tuple[Tensor, Tensor, Tensor]:
         """Return the student's unit vectors of sentences and texts, and the targets of texts."""
-        sums = torch.zeros(len(batch.places), self._student.dim)
+        sums = torch.zeros(len(batch.places), self.network.dim)
         for rows in batch.rows:
-            states = self._student({"input_ids": rows.ids, "attention_mask": rows.mask}).float()
+            states = self.network({"input_ids": rows.ids, "attention_mask": rows.mask}).float()
             inside = rows.sentence >= 0
             sums = sums.index_add(0, rows.sentence[inside], states[inside])
         wholes = torch.zeros(batch.texts, sums.shape[1]).index_add(0, batch.text, sums)
@@ -247,7 +242,7 @@ class Places:
             read: Each teacher's vectors of the same texts, (texts, width).
             dim: Number of directions.
         """
-        rows = _side_by_side(read).astype(np.float64)
+        rows = _join_vectors(read).astype(np.float64)
         _, directions = np.linalg.eigh(rows.T @ rows)
         directions = directions[:, ::-1][:, :dim]
         own = rows[:, : read[0].shape[1]]
@@ -259,10 +254,10 @@ class Places:
 
     def __call__(self, read: Sequence[npt.NDArray[np.floating]]) -> npt.NDArray[np.float16]:
         """Return targets of texts of one kind, unit rows (texts, dim), from each teacher's vectors, (texts, width)."""
-        return unit(_side_by_side(read) @ self.directions).astype(np.float16)
+        return unit(_join_vectors(read) @ self.directions).astype(np.float16)
 
 
-def _side_by_side(read: Sequence[npt.NDArray[np.floating]]) -> FloatArray:
+def _join_vectors(read: Sequence[npt.NDArray[np.floating]]) -> FloatArray:
     """Return the teachers' vectors, centred and scaled to unit length, concatenated."""
     rows = [unit(each.astype(np.float32)) for each in read]
     return np.hstack([unit(each - each.mean(axis=0)) for each in rows])

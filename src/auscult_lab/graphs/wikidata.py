@@ -58,30 +58,30 @@ def read_wikidata(
         got = "a file of another kind" if path.is_file() else "no such file"
         raise DataError(f"a Wikidata dump ({', '.join(SUFFIXES)}) at {path}", got, "check the path")
     only, below, over = (frozenset(map(str.upper, ids)) for ids in (properties, roots, reached_by))
-    accepts = _reaching(path, below, over) if below else lambda _: True
+    accepts = _find_reaching(path, below, over) if below else lambda _: True
     options = {"--property": only, "--root": below}
     limits = " and ".join(f"{name} {', '.join(sorted(ids))}" for name, ids in options.items() if ids)
     sought = f"claims{f' of {limits}' if limits else ''} whose value is an item in {path}"
     remedy = "name others, or none" if limits else _REMEDY
-    graph = make_graph(_triples(path, only, accepts), {}, sought=sought, remedy=remedy)
+    graph = make_graph(_read_triples(path, only, accepts), {}, sought=sought, remedy=remedy)
     wanted = frozenset((*graph.entities, *graph.relations))
-    called = _entities(path, lambda each: (each["id"], _called(each)) if each["id"] in wanted else None)
+    called = _entities(path, lambda each: (each["id"], _list_names(each)) if each["id"] in wanted else None)
     names = dict(each for each in called if each)
     labels = {relation: names[relation][0] for relation in graph.relations if names.get(relation)}
     return label_relations(name_entities(graph, names), labels)
 
 
-def _reaching(path: Path, roots: frozenset[str], reached_by: frozenset[str]) -> Callable[[_Entity], bool]:
+def _find_reaching(path: Path, roots: frozenset[str], reached_by: frozenset[str]) -> Callable[[_Entity], bool]:
     """Return a function that checks whether an item is a root, or a root is reached from it.
 
     Most items are not the class of another one. Only classes are stored; other items are checked by their claims.
     """
-    classes = {value for claims in _entities(path, lambda each: _claims(each, reached_by)) for _, value in claims}
+    classes = {value for claims in _entities(path, lambda each: _read_claims(each, reached_by)) for _, value in claims}
     below: dict[str, list[str]] = defaultdict(list)
 
     def add(entity: _Entity) -> None:
         if entity["id"] in classes:
-            for _, value in _claims(entity, reached_by):
+            for _, value in _read_claims(entity, reached_by):
                 below[value].append(entity["id"])
 
     for _ in _entities(path, add):
@@ -91,20 +91,22 @@ def _reaching(path: Path, roots: frozenset[str], reached_by: frozenset[str]) -> 
         new = set(below.get(waiting.pop(), ())) - reached
         reached |= new
         waiting.extend(new)
-    return lambda entity: entity["id"] in reached or any(value in reached for _, value in _claims(entity, reached_by))
+    return lambda entity: (
+        entity["id"] in reached or any(value in reached for _, value in _read_claims(entity, reached_by))
+    )
 
 
-def _triples(path: Path, properties: frozenset[str], kept: Callable[[_Entity], bool]) -> Iterator[Triple]:
+def _read_triples(path: Path, properties: frozenset[str], kept: Callable[[_Entity], bool]) -> Iterator[Triple]:
     def stated(entity: _Entity) -> list[Triple]:
         if entity.get("type") == "property" or not kept(entity):
             return []
-        return [(entity["id"], relation, value) for relation, value in _claims(entity, properties)]
+        return [(entity["id"], relation, value) for relation, value in _read_claims(entity, properties)]
 
     for triples in _entities(path, stated):
         yield from triples
 
 
-def _claims(entity: _Entity, properties: Collection[str]) -> list[tuple[str, str]]:
+def _read_claims(entity: _Entity, properties: Collection[str]) -> list[tuple[str, str]]:
     """Return (property, item) of the claims whose value is an item."""
     # An empty map is an empty list in the dump.
     claims = entity.get("claims") or {}
@@ -119,7 +121,7 @@ def _claims(entity: _Entity, properties: Collection[str]) -> list[tuple[str, str
     return pairs
 
 
-def _called(entity: _Entity) -> list[str]:
+def _list_names(entity: _Entity) -> list[str]:
     """Return the names of an item or property, the label first, each in the first available language."""
     texts = (entity.get(name) or {} for name in ("labels", "aliases"))
     label, aliases = (next((each[name] for name in _LANGUAGES if each.get(name)), None) for each in texts)

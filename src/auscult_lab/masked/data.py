@@ -79,13 +79,13 @@ def read_texts(experiment: MaskedExperiment, tokenizer: Any, limit: int, say: Ca
         raise ConfigError(expected, str(experiment.max_tokens), "correct the experiment file")
     _, training, held_out = read_and_hold_out(experiment, say, untitled=True)
     say("splitting documents into tokens")
-    texts = [_tokens(each, tokenizer, experiment.max_tokens) for each in (training, held_out)]
+    texts = [_cut_into_texts(each, tokenizer, experiment.max_tokens) for each in (training, held_out)]
     if not all(texts):
         raise ConfigError("documents of a few words or more", "none, to train on or to hold out", "give more of them")
     return Texts(texts[0], texts[1], len(training), len(held_out))
 
 
-def _tokens(documents: Sequence[Document], tokenizer: Any, longest: int) -> list[Tokens]:
+def _cut_into_texts(documents: Sequence[Document], tokenizer: Any, longest: int) -> list[Tokens]:
     rows: list[Tokens] = []
     for start in range(0, len(documents), _AT_ONCE):
         texts = [document.text for document in documents[start : start + _AT_ONCE]]

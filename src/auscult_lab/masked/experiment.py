@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Literal
 
 from pydantic import Field, model_validator
@@ -14,7 +13,6 @@ from auscult_lab.training.experiment import (
     WordVectorChoice,
     backbone_name,
 )
-from auscult_lab.training.experiment_files import check_experiment
 
 
 class MaskedTraining(EncoderTraining):
@@ -69,12 +67,3 @@ class MaskedExperiment(DataExperiment):
     def begins_with(self) -> list[str]:
         """Return the backbone; none for random weights, because the tokenizer does not count."""
         return [self.backbone_name()] if self.encoder is None else []
-
-
-def read_masked_experiment(path: Path) -> MaskedExperiment:
-    """Read and check an experiment file of masked language modelling.
-
-    Raises:
-        ConfigError: Naming the file and every field that is wrong.
-    """
-    return check_experiment(path, MaskedExperiment)

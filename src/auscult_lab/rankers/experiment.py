@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
@@ -12,7 +11,6 @@ from auscult.errors import ConfigError
 from auscult_lab.rankers.base import RankerConfig
 from auscult_lab.rankers.registry import RANKERS, ranker_kind
 from auscult_lab.training.experiment import DataExperiment, LabelChoice, Settings
-from auscult_lab.training.experiment_files import check_experiment
 
 
 class NegativeChoice(Settings):
@@ -114,6 +112,8 @@ class RankingExperiment(DataExperiment):
             raise ValueError(
                 f"model: {self.model!r} is none of {known}; one of your own is registered by a file: --with"
             )
+        # The ranker has these settings.
+        self.config()
         return self
 
     def config(self) -> RankerConfig:
@@ -129,14 +129,3 @@ class RankingExperiment(DataExperiment):
         except (TypeError, ValueError) as error:
             known = ", ".join(field.name for field in dataclasses.fields(kind.config()))
             raise ConfigError(f"settings of {self.model} ({known})", str(error), "correct 'settings'") from error
-
-
-def read_ranking_experiment(path: Path) -> RankingExperiment:
-    """Read and check a ranker's experiment file.
-
-    Raises:
-        ConfigError: Naming the file and every field that is wrong.
-    """
-    experiment = check_experiment(path, RankingExperiment)
-    experiment.config()
-    return experiment

@@ -209,7 +209,7 @@ def read_and_hold_out(
     ]
     repeats = [document for row, document in enumerate(documents) if row not in apart and names[row] in titles]
     if repeats:
-        say(_not_learned_from(repeats))
+        say(_describe_left_out(repeats))
     if len(chosen) < wanted or not training:
         remedy = "lower validation.documents or name more validation.corpora"
         which = "documents" if untitled else "titled documents"
@@ -217,7 +217,7 @@ def read_and_hold_out(
     return documents, training, [documents[row] for row in sorted(chosen)]
 
 
-def _not_learned_from(repeats: Sequence[Document]) -> str:
+def _describe_left_out(repeats: Sequence[Document]) -> str:
     """Return a line on documents with the title of a held-out one: their number, and the first of them."""
     first = [f"{each.metadata.get('file', each.doc_id)} ('{each.title}')" for each in repeats[:_NAMED]]
     more = f" and {len(repeats) - _NAMED:,} more" if len(repeats) > _NAMED else ""

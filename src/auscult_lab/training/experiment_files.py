@@ -72,7 +72,7 @@ def experiments_in(path: Path) -> list[Path]:
     """
     if path.is_dir():
         return [each for file in sorted(path.glob("*.yaml")) for each in experiments_in(file)]
-    file, variant = _parted(path)
+    file, variant = _split_variant(path)
     variants = _variants(_parse(file), file)
     return [path] if variant is not None or variants is None else [variant_path(file, name) for name in variants]
 
@@ -88,7 +88,7 @@ def read_model_name(path: Path) -> str:
     Raises:
         ConfigError: The file is not readable as YAML with fields, or has no such variant.
     """
-    return str(_resolved(path).get("model", "cdv"))
+    return str(_resolve(path).get("model", "cdv"))
 
 
 def read_published(path: Path) -> Published | None:
@@ -100,7 +100,7 @@ def read_published(path: Path) -> Published | None:
     Raises:
         ConfigError: The file is not readable as YAML with fields, has no such variant, or the field is wrong.
     """
-    fields = _resolved(path)
+    fields = _resolve(path)
     figures = fields.get("published")
     if figures is None:
         return None
@@ -122,10 +122,10 @@ def read_compared(path: Path) -> tuple[str, ...]:
     Raises:
         ConfigError: The file is not readable as YAML with fields, has no such variant, or the field is wrong.
     """
-    return _compared(_resolved(path), path)
+    return _parse_compared(_resolve(path), path)
 
 
-def _compared(fields: _Fields, path: Path) -> tuple[str, ...]:
+def _parse_compared(fields: _Fields, path: Path) -> tuple[str, ...]:
     said = fields.get("compare_with", [])
     if not isinstance(said, list) or not all(isinstance(name, str) for name in said):
         raise ConfigError("'compare_with' with names of experiments", f"{path} with {said!r}", "correct the field")
@@ -138,10 +138,10 @@ def check_experiment(path: Path, kind: type[_Kind]) -> _Kind:
     Raises:
         ConfigError: Naming the file and every field that is wrong.
     """
-    fields = _resolved(path)
+    fields = _resolve(path)
     if (published := fields.pop("published", None)) is not None:
         check_fields(published, Published, f"{path} with published")
-    _compared(fields, path)
+    _parse_compared(fields, path)
     fields.pop("compare_with", None)
     return check_fields(fields, kind, f"{path} with")
 
@@ -160,12 +160,12 @@ def with_fields(fields: Mapping[str, object], changes: Iterable[tuple[str, str]]
     for path, text in changes:
         *above, name = path.split(".")
         try:
-            own: _Fields = {name: _value(yaml.SafeLoader(text))}
+            own: _Fields = {name: _read_value(yaml.SafeLoader(text))}
         except yaml.YAMLError as error:
             raise ConfigError("a value as in an experiment file", f"{path}={text}", "put it in quotes") from error
         for each in reversed(above):
             own = {each: own}
-        changed = _merged(changed, own)
+        changed = _merge(changed, own)
     return changed
 
 
@@ -190,9 +190,9 @@ def check_fields(fields: object, kind: type[_Kind], what: str) -> _Kind:
         raise ConfigError("a valid experiment", f"{what} {faults}", "correct these fields") from error
 
 
-def _resolved(path: Path, depth: int = 0) -> _Fields:
+def _resolve(path: Path, depth: int = 0) -> _Fields:
     """Return all fields of an experiment; for a base (`depth` above 0), those that are inherited."""
-    file, variant = _parted(path)
+    file, variant = _split_variant(path)
     own = _parse(file)
     variants = _variants(own, file)
     own.pop("variants", None)
@@ -200,9 +200,9 @@ def _resolved(path: Path, depth: int = 0) -> _Fields:
     if base is not None:
         if depth == _DEEPEST:
             raise ConfigError("a 'base' that ends", f"{file} and {depth} files below it", "remove the circle")
-        own = _merged(_resolved(file.parent / str(base), depth + 1), own)
+        own = _merge(_resolve(file.parent / str(base), depth + 1), own)
     if variant is not None:
-        own = {**_merged(own, _variant(variants, variant, file)), "name": variant}
+        own = {**_merge(own, _variant(variants, variant, file)), "name": variant}
     elif variants is not None and not depth:
         remedy = f"choose one, as {variant_path(file, next(iter(variants)))} does: {', '.join(variants)}"
         raise ConfigError("one experiment", f"{file}, which has {len(variants)} variants", remedy)
@@ -226,7 +226,7 @@ def _variant(variants: Mapping[str, _Fields] | None, name: str, file: Path, dept
         raise ConfigError("a 'base' that ends", f"{place} and {depth} variants below it", "remove the circle")
     below = _variant(variants, str(base), file, depth + 1)
     _forget(below)
-    return _merged(below, own)
+    return _merge(below, own)
 
 
 def _forget(fields: _Fields) -> None:
@@ -250,7 +250,7 @@ def _variants(fields: _Fields, file: Path) -> Mapping[str, _Fields] | None:
     return {str(name): own for name, own in variants.items()}
 
 
-def _parted(path: Path) -> tuple[Path, str | None]:
+def _split_variant(path: Path) -> tuple[Path, str | None]:
     """Split FILE:VARIANT into the file and the variant."""
     name, colon, variant = path.name.rpartition(":")
     return (path.with_name(name), variant) if colon and name and not path.is_file() else (path, None)
@@ -258,9 +258,9 @@ def _parted(path: Path) -> tuple[Path, str | None]:
 
 def _parse(file: Path) -> _Fields:
     try:
-        fields = deepcopy(_parsed(file.read_text(encoding="utf-8")))
+        fields = deepcopy(_parse_text(file.read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ConfigError("a readable YAML experiment file", _reason(file, error), "correct it") from error
+        raise ConfigError("a readable YAML experiment file", _describe_error(file, error), "correct it") from error
     if not isinstance(fields, dict):
         raise ConfigError("a YAML experiment file of fields", f"{file} without any", "see experiments/ for examples")
     return fields
@@ -268,11 +268,11 @@ def _parse(file: Path) -> _Fields:
 
 # Cached, because each variant of a file, and each file based on it, parses it again.
 @lru_cache(maxsize=64)
-def _parsed(text: str) -> Any:
-    return _value(_Loader(text))
+def _parse_text(text: str) -> Any:
+    return _read_value(_Loader(text))
 
 
-def _reason(file: Path, error: Exception) -> str:
+def _describe_error(file: Path, error: Exception) -> str:
     """Return the file, where in it an error is, and what is wrong."""
     if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
         mark = error.problem_mark
@@ -280,7 +280,7 @@ def _reason(file: Path, error: Exception) -> str:
     return f"{file}: {getattr(error, 'strerror', None) or ' '.join(str(error).split())}"
 
 
-def _value(loader: yaml.SafeLoader) -> Any:
+def _read_value(loader: yaml.SafeLoader) -> Any:
     """Parse the single document of a YAML text, with the same limit of nesting as for JSON.
 
     Raises:
@@ -309,10 +309,10 @@ class _Loader(yaml.SafeLoader):
         return node
 
 
-def _merged(base: Mapping[str, object], own: Mapping[str, object]) -> _Fields:
+def _merge(base: Mapping[str, object], own: Mapping[str, object]) -> _Fields:
     """Return the base's fields with `own` fields on top; nested fields are merged, lists are replaced."""
     merged = dict(base)
     for name, value in own.items():
         below = merged.get(name)
-        merged[name] = _merged(below, value) if isinstance(below, dict) and isinstance(value, dict) else value
+        merged[name] = _merge(below, value) if isinstance(below, dict) and isinstance(value, dict) else value
     return merged

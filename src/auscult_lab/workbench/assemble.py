@@ -21,7 +21,7 @@ from auscult_lab.evaluation.records import EvaluationRecord
 from auscult_lab.evaluation.task import Task
 from auscult_lab.workbench.folder import WorkFolder
 from auscult_lab.workbench.plan import CANDIDATES
-from auscult_lab.workbench.running import kept_answers, kept_records, user_task
+from auscult_lab.workbench.running import build_user_task, read_answers, read_results
 
 _CORPORA = ("medquad", "wikisection", "healthqa", "nfcorpus", "mimic-iii")
 
@@ -92,12 +92,12 @@ class ReportContent:
 
 
 @cache
-def every_published_table() -> tuple[PublishedTable, ...]:
+def read_published_tables() -> tuple[PublishedTable, ...]:
     """Return the re-ranking tables of the five papers, for each of their corpora, in order and without repeats."""
-    return (*(table for corpus in _CORPORA for table in published_tables(corpus)), _weighted_cosine())
+    return (*(table for corpus in _CORPORA for table in published_tables(corpus)), _read_weighted_cosine())
 
 
-def _weighted_cosine() -> PublishedTable:
+def _read_weighted_cosine() -> PublishedTable:
     """Return galko2017's table, whose figures are fractions."""
     content = published_content("galko2017_table1.json")
     rows = [
@@ -151,9 +151,9 @@ def assemble(work: WorkFolder) -> ReportContent:
         ConfigError: The folder is no workbench, or has no results yet.
         DataError: Something in it is damaged.
     """
-    description, records = work.description(), kept_records(work)
-    task = user_task(work, description)
-    rankings = {record.label: kept_answers(work, record.label, task) for record in records}
+    description, records = work.description(), read_results(work)
+    task = build_user_task(work, description)
+    rankings = {record.label: read_answers(work, record.label, task) for record in records}
     rows = np.arange(len(task.queries))
     if len(rows) > SHOWN_QUESTIONS:
         rows = np.sort(np.random.default_rng(task.seed).choice(rows, size=SHOWN_QUESTIONS, replace=False))
@@ -174,8 +174,8 @@ def assemble(work: WorkFolder) -> ReportContent:
         counts=description.counts,
         warnings=tuple(notes),
         records=records,
-        questions=_questions(task, records, rankings, chosen),
-        published=every_published_table(),
+        questions=_collect_questions(task, records, rankings, chosen),
+        published=read_published_tables(),
         version=__version__,
         date=now(),
     )
@@ -184,25 +184,25 @@ def assemble(work: WorkFolder) -> ReportContent:
 def highlights(question: str, text: str) -> tuple[tuple[int, int], ...]:
     """Return half-open ranges of a text's words that are in the question, ignoring endings and stop words."""
     wanted = set(_STEMMED(question)) - _ASKING
-    return tuple(match.span() for match in _WORD.finditer(text) if not wanted.isdisjoint(_stems(match.group())))
+    return tuple(match.span() for match in _WORD.finditer(text) if not wanted.isdisjoint(_stem(match.group())))
 
 
 @cache
-def _stems(word: str) -> tuple[str, ...]:
+def _stem(word: str) -> tuple[str, ...]:
     return tuple(_STEMMED(word))
 
 
-def _questions(
+def _collect_questions(
     task: Task,
     records: Sequence[EvaluationRecord],
     rankings: Mapping[str, Mapping[str, Ranking]],
     chosen: Sequence[int],
 ) -> tuple[AskedQuestion, ...]:
-    passages = _passages(task.documents)
+    passages = _collect_passages(task.documents)
     judged: dict[str, dict[str, int]] = {}
     for judgement in task.judgements:
         judged.setdefault(judgement.query_id, {})[judgement.passage_id] = judgement.relevance
-    measured = {record.label: _measures(task, rankings[record.label]) for record in records}
+    measured = {record.label: _measure_questions(task, rankings[record.label]) for record in records}
     questions = []
     for row in chosen:
         query = task.queries[row]
@@ -212,7 +212,7 @@ def _questions(
                 query_id=query.query_id,
                 text=query.text,
                 answers={
-                    label: tuple(_answers(query.text, own[query.query_id], grades, passages))
+                    label: tuple(_collect_answers(query.text, own[query.query_id], grades, passages))
                     for label, own in rankings.items()
                 },
                 measures={label: own[query.query_id] for label, own in measured.items()},
@@ -222,7 +222,7 @@ def _questions(
     return tuple(questions)
 
 
-def _measures(task: Task, rankings: Mapping[str, Ranking]) -> dict[str, dict[str, float]]:
+def _measure_questions(task: Task, rankings: Mapping[str, Ranking]) -> dict[str, dict[str, float]]:
     """Measure rankings: query_id -> measure -> value."""
     found = measure(rankings.values(), task.judgements, _SHOWN_MEASURES)
     return {
@@ -231,13 +231,13 @@ def _measures(task: Task, rankings: Mapping[str, Ranking]) -> dict[str, dict[str
     }
 
 
-def _answers(
+def _collect_answers(
     question: str, ranking: Ranking, grades: Mapping[str, int], passages: Mapping[str, _Shown]
 ) -> list[Answer]:
     best = zip(ranking.passage_ids[:ANSWERS], ranking.scores[:ANSWERS], strict=True)
     answers = []
     for passage_id, score in best:
-        text = excerpt(question, passages[passage_id].text)
+        text = cut_excerpt(question, passages[passage_id].text)
         answers.append(
             Answer(
                 passage_id=passage_id,
@@ -251,7 +251,7 @@ def _answers(
     return answers
 
 
-def _passages(documents: Sequence[Document]) -> dict[str, _Shown]:
+def _collect_passages(documents: Sequence[Document]) -> dict[str, _Shown]:
     return {
         passage.passage_id: _Shown(
             ": ".join(part for part in (document.title, passage.heading) if part), document.slice(passage).strip()
@@ -263,7 +263,7 @@ def _passages(documents: Sequence[Document]) -> dict[str, _Shown]:
 
 # Models have many of a question's answers in common.
 @lru_cache(maxsize=1_000)
-def excerpt(question: str, text: str) -> str:
+def cut_excerpt(question: str, text: str) -> str:
     """Return the part of a text with the most words of a question, cut between words; the first of equal ones."""
     if len(text) <= _CHARACTERS:
         return text

@@ -29,8 +29,8 @@ def check(data: UserData, findings: Findings) -> UserData:
         Data without repeats, without questions that have no answer, and with ids that are valid in files of runs. Use
         it only when `findings` has no fault.
     """
-    questions = _distinct(data.questions, "question", findings)
-    passages = _distinct([_titled(passage, findings) for passage in data.passages], "passage", findings)
+    questions = _drop_repeats(data.questions, "question", findings)
+    passages = _drop_repeats([_fill_text(passage, findings) for passage in data.passages], "passage", findings)
     if findings.faults and not (questions and passages and data.judgements):
         # Otherwise everything that depends on unreadable parts would be reported, too.
         return data
@@ -45,26 +45,26 @@ def check(data: UserData, findings: Findings) -> UserData:
             findings.fault(judged.place, f"judgement on an unknown {what}", f"'{value}'", remedy)
         if not unknown:
             judgements.append(judged)
-    judgements = _once(judgements, findings)
-    questions, judgements = _answered(questions, judgements, len(passages), findings)
-    _enough(data, questions, passages, judgements, findings)
-    _twice_asked(questions, judgements, findings)
-    return UserData(data.name, *_plain_ids(questions, passages, judgements, findings))
+    judgements = _drop_repeated_judgements(judgements, findings)
+    questions, judgements = _keep_answerable(questions, judgements, len(passages), findings)
+    _check_amounts(data, questions, passages, judgements, findings)
+    _check_tests_unseen(questions, judgements, findings)
+    return UserData(data.name, *_replace_blanks(questions, passages, judgements, findings))
 
 
-def _titled(passage: UserPassage, findings: Findings) -> UserPassage:
+def _fill_text(passage: UserPassage, findings: Findings) -> UserPassage:
     if passage.text or not passage.title:
         return passage
     findings.warn("Some passages have a title but no text; they are read by their title.")
     return replace(passage, text=passage.title)
 
 
-def _distinct(rows: Sequence[_Kept], what: str, findings: Findings) -> list[_Kept]:
+def _drop_repeats(rows: Sequence[_Kept], what: str, findings: Findings) -> list[_Kept]:
     """Return rows with words and unique ids; exact repeats are dropped."""
     seen: dict[str, _Kept] = {}
     repeats = 0
     for row in rows:
-        identifier = _id(row)
+        identifier = _id_of(row)
         if not identifier:
             findings.fault(row.place, "missing id", f"a {what} without", f"give the {what} an id")
         if not words_of(row.text):
@@ -73,7 +73,7 @@ def _distinct(rows: Sequence[_Kept], what: str, findings: Findings) -> list[_Kep
             seen[identifier] = row
         elif identifier and seen[identifier].text == row.text:
             repeats += 1
-            _in_one_split(identifier, _splits(seen[identifier], row), findings)
+            _check_one_split(identifier, _places_by_split(seen[identifier], row), findings)
         elif identifier:
             found = f"'{identifier}', as at {seen[identifier].place}, with other words"
             findings.fault(row.place, f"repeated {what} id", found, f"give each {what} an id of its own")
@@ -85,15 +85,15 @@ def _distinct(rows: Sequence[_Kept], what: str, findings: Findings) -> list[_Kep
     return list(seen.values())
 
 
-def _splits(*rows: Question | UserPassage) -> dict[str, Place]:
-    return {row.split: row.place for row in rows if isinstance(row, Question)}
-
-
-def _id(row: Question | UserPassage) -> str:
+def _id_of(row: Question | UserPassage) -> str:
     return row.question_id if isinstance(row, Question) else row.passage_id
 
 
-def _once(rows: Sequence[Judged], findings: Findings) -> list[Judged]:
+def _places_by_split(*rows: Question | UserPassage) -> dict[str, Place]:
+    return {row.split: row.place for row in rows if isinstance(row, Question)}
+
+
+def _drop_repeated_judgements(rows: Sequence[Judged], findings: Findings) -> list[Judged]:
     seen: dict[tuple[str, str], Judged] = {}
     repeats = 0
     for row in rows:
@@ -112,7 +112,7 @@ def _once(rows: Sequence[Judged], findings: Findings) -> list[Judged]:
     return list(seen.values())
 
 
-def _answered(
+def _keep_answerable(
     questions: list[Question], judgements: list[Judged], passages: int, findings: Findings
 ) -> tuple[list[Question], list[Judged]]:
     """Return questions with a relevant and an irrelevant passage, each in one split, and their judgements."""
@@ -124,7 +124,7 @@ def _answered(
     unanswered = 0
     for question in questions:
         own = {question.split: question.place} | splits.get(question.question_id, {})
-        _in_one_split(question.question_id, own, findings)
+        _check_one_split(question.question_id, own, findings)
         if not relevant[question.question_id]:
             unanswered += 1
         elif relevant[question.question_id] >= passages:
@@ -138,7 +138,7 @@ def _answered(
     return usable, [judged for judged in judgements if judged.question_id in ids]
 
 
-def _in_one_split(question_id: str, said: Mapping[str, Place], findings: Findings) -> None:
+def _check_one_split(question_id: str, said: Mapping[str, Place], findings: Findings) -> None:
     """Check that all splits named for a question are the same; empty ones are ignored."""
     own = {name: place for name, place in said.items() if name}
     if len(own) > 1:
@@ -146,7 +146,7 @@ def _in_one_split(question_id: str, said: Mapping[str, Place], findings: Finding
         findings.fault(max(own.values(), key=str), "one question in two splits", found, "keep it in one of them")
 
 
-def _enough(
+def _check_amounts(
     data: UserData,
     questions: Sequence[Question],
     passages: Sequence[UserPassage],
@@ -172,7 +172,7 @@ def _enough(
         findings.warn("All judgements are positive; every other passage counts as not relevant.")
 
 
-def _twice_asked(questions: Sequence[Question], judgements: Sequence[Judged], findings: Findings) -> None:
+def _check_tests_unseen(questions: Sequence[Question], judgements: Sequence[Judged], findings: Findings) -> None:
     """Report test questions that are also in training, which test nothing."""
     learned = {words_of(each.text): each for each in questions if each.split in ("train", "dev")}
     for question in questions:
@@ -182,12 +182,12 @@ def _twice_asked(questions: Sequence[Question], judgements: Sequence[Judged], fi
             findings.fault(question.place, "test question that is trained on", found, "remove one of the two")
 
 
-def _plain_ids(
+def _replace_blanks(
     questions: Sequence[Question], passages: Sequence[UserPassage], judgements: Sequence[Judged], findings: Findings
 ) -> tuple[tuple[Question, ...], tuple[UserPassage, ...], tuple[Judged, ...]]:
     """Replace white space in ids, which the format of runs does not allow."""
-    question_ids = _plain([question.question_id for question in questions], findings)
-    passage_ids = _plain([passage.passage_id for passage in passages], findings)
+    question_ids = _names_without_blanks([question.question_id for question in questions], findings)
+    passage_ids = _names_without_blanks([passage.passage_id for passage in passages], findings)
     return (
         tuple(replace(question, question_id=question_ids[question.question_id]) for question in questions),
         tuple(replace(passage, passage_id=passage_ids[passage.passage_id]) for passage in passages),
@@ -198,7 +198,7 @@ def _plain_ids(
     )
 
 
-def _plain(ids: Sequence[str], findings: Findings) -> dict[str, str]:
+def _names_without_blanks(ids: Sequence[str], findings: Findings) -> dict[str, str]:
     plain: dict[str, str] = {}
     taken = {identifier for identifier in ids if identifier.split() == [identifier]}
     for identifier in ids:

@@ -46,32 +46,38 @@ def conclude(records: Sequence[EvaluationRecord]) -> tuple[str, ...]:
     best, *others = best_first(records)
     called = short_names(records)
     low, high = best.intervals.get(name, (None, None))
-    interval = f" (95 % interval {_percent(low)} to {_percent(high)})" if low is not None and high is not None else ""
-    sentences = [f"{called[best.label]} ranks best: {name} {_percent(best.measures[name])} %{interval}."]
+    interval = (
+        f" (95 % interval {_format_percent(low)} to {_format_percent(high)})"
+        if low is not None and high is not None
+        else ""
+    )
+    sentences = [f"{called[best.label]} ranks best: {name} {_format_percent(best.measures[name])} %{interval}."]
     if not others:
         return tuple(sentences)
     beaten = set(beaten_by(best, name))
     equals = [each for each in others if each.label not in beaten]
     sentences += [
-        _significance([called[each.label] for each in others], [called[each.label] for each in equals]),
-        *_other_winner(records, best, called),
-        _advice(name, best, equals, called),
+        _state_significance([called[each.label] for each in others], [called[each.label] for each in equals]),
+        *_name_other_winner(records, best, called),
+        _recommend(name, best, equals, called),
     ]
     if best.queries < _FEW:
         sentences.append(f"With {best.queries} test questions, only large differences can be told from chance.")
     return tuple(sentences)
 
 
-def _significance(others: Sequence[str], equals: Sequence[str]) -> str:
+def _state_significance(others: Sequence[str], equals: Sequence[str]) -> str:
     if not equals:
         return f"It is significantly better than {others[0] if len(others) == 1 else f'all {len(others)} others'}."
     if len(equals) == len(others):
         return "No other model is significantly worse."
     beaten = len(others) - len(equals)
-    return f"It is significantly better than {beaten} of {len(others)} others, but not than {_listed(equals)}."
+    return f"It is significantly better than {beaten} of {len(others)} others, but not than {_join_names(equals)}."
 
 
-def _other_winner(records: Sequence[EvaluationRecord], best: EvaluationRecord, called: Mapping[str, str]) -> list[str]:
+def _name_other_winner(
+    records: Sequence[EvaluationRecord], best: EvaluationRecord, called: Mapping[str, str]
+) -> list[str]:
     """Return a sentence on the best model by nDCG, which weights the order and grades of several answers."""
     name = next((each for each in best.measures if each.startswith("nDCG")), None)
     if name is None or name == deciding_measure(records):
@@ -79,18 +85,18 @@ def _other_winner(records: Sequence[EvaluationRecord], best: EvaluationRecord, c
     first = max(records, key=lambda each: each.measures.get(name, 0.0))
     if first.measures[name] <= best.measures[name]:
         return []
-    figures = f"{_percent(first.measures[name])} % against {_percent(best.measures[name])} %"
+    figures = f"{_format_percent(first.measures[name])} % against {_format_percent(best.measures[name])} %"
     return [f"By {name}, {called[first.label]} is ahead of it ({figures})."]
 
 
-def _advice(name: str, best: EvaluationRecord, equals: Sequence[EvaluationRecord], called: Mapping[str, str]) -> str:
+def _recommend(name: str, best: EvaluationRecord, equals: Sequence[EvaluationRecord], called: Mapping[str, str]) -> str:
     choice = min([best, *equals], key=_cost)
     if choice is best:
         reason = "none of the models that may be as good is cheaper" if equals else "no other model is as good"
         return f"Take {called[best.label]}: {reason}."
     points = 100.0 * (best.measures[name] - choice.measures.get(name, 0.0))
     gain = f"{points:.1f} points of {name}, which may be chance,"
-    costs = f"{_milliseconds(best)} instead of {_milliseconds(choice)} per query"
+    costs = f"{_format_milliseconds(best)} instead of {_format_milliseconds(choice)} per query"
     unit, per = ("minutes", 1.0) if _minutes(best) >= 1.0 else ("seconds", 60.0)
     more, less = round(_minutes(best) * per), round(_minutes(choice) * per)
     if more > less:
@@ -106,16 +112,16 @@ def _minutes(record: EvaluationRecord) -> float:
     return float(record.training.get("seconds") or 0.0) / 60.0
 
 
-def _milliseconds(record: EvaluationRecord) -> str:
+def _format_milliseconds(record: EvaluationRecord) -> str:
     value = record.ms_per_query
     return f"{value:,.0f} ms" if value >= 10 else f"{value:.2g} ms"
 
 
-def _percent(fraction: float) -> str:
+def _format_percent(fraction: float) -> str:
     return f"{100.0 * fraction:.1f}"
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     """Join up to three names; return the number of more names, to keep a headline short."""
     if len(names) > _NAMED:
         return f"{len(names)} of them"

@@ -57,7 +57,7 @@ def open_experiment(path: Path) -> Trainable:
         from auscult_lab.families.table import train as train_model
         from auscult_lab.rankers import experiment as ranking
         from auscult_lab.training.experiment import DataExperiment
-        from auscult_lab.training.experiment_files import read_compared, read_model_name
+        from auscult_lab.training.experiment_files import check_experiment, read_compared, read_model_name
         from auscult_lab.training.folder import BegunOtherwiseError, is_another, restart
 
     def train(experiment: DataExperiment, folder: Path, say: Callable[[str], None], progress: bool) -> Path:
@@ -76,13 +76,13 @@ def open_experiment(path: Path) -> Trainable:
     given: Mapping[str, str] = {}
     opened: capr.CaprExperiment | ranking.RankingExperiment
     if read_model_name(path) == "capr":
-        opened = capr_experiment = capr.read_capr_experiment(path)
+        opened = capr_experiment = check_experiment(path, capr.CaprExperiment)
         given = {
             "backbone": capr_experiment.backbone,
             "graph": str(capr_experiment.settings.get("knowledge", "")),
         }
     else:
-        opened = ranking.read_ranking_experiment(path)
+        opened = check_experiment(path, ranking.RankingExperiment)
     return Trainable(
         opened.name,
         opened.title,

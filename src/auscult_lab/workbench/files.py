@@ -74,22 +74,24 @@ def read_table(path: Path, root: Path, findings: Findings) -> Table:
         findings: Collects faults.
     """
     place = Place(str(path.relative_to(root)) if path.is_relative_to(root) else path.name)
-    text = _text(path, place, findings)
+    text = _read_text(path, place, findings)
     if text is None:
         return Table(place, (), ())
-    rows = _objects(text, place, findings) if format_of(path) == ".jsonl" else _cells(text, path, place, findings)
+    rows = (
+        _read_objects(text, place, findings) if format_of(path) == ".jsonl" else _read_rows(text, path, place, findings)
+    )
     found = tuple(rows)
     if not found and not any(fault.place.file == place.file for fault in findings.faults):
         findings.fault(place, "empty file", "no rows", "fill it, or remove it")
     return Table(place, tuple(dict.fromkeys(name for row in found for name in row.cells)), found)
 
 
-def folded(name: str) -> str:
+def fold_name(name: str) -> str:
     """Return a column's name in lower case, with underscores."""
     return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
 
 
-def _text(path: Path, place: Place, findings: Findings) -> str | None:
+def _read_text(path: Path, place: Place, findings: Findings) -> str | None:
     try:
         with open_unpacked(path) as stream:
             raw = stream.read()
@@ -110,7 +112,7 @@ def _text(path: Path, place: Place, findings: Findings) -> str | None:
     return text
 
 
-def _objects(text: str, place: Place, findings: Findings) -> Iterator[Row]:
+def _read_objects(text: str, place: Place, findings: Findings) -> Iterator[Row]:
     if text.lstrip().startswith("["):
         # Perhaps JSON over many lines, none of which is valid alone.
         findings.fault(place, "no JSON object", "an array", "write one JSON object a line")
@@ -118,7 +120,7 @@ def _objects(text: str, place: Place, findings: Findings) -> Iterator[Row]:
     for number, line in enumerate(text.split("\n"), start=1):
         here = Place(place.file, number)
         try:
-            row = _object(line, here, findings) if line.strip() else None
+            row = _read_object(line, here, findings) if line.strip() else None
         except RecursionError:
             findings.fault(here, "no JSON", "objects or lists in each other, too deep", "write values as text")
             continue
@@ -126,7 +128,7 @@ def _objects(text: str, place: Place, findings: Findings) -> Iterator[Row]:
             yield row
 
 
-def _object(line: str, here: Place, findings: Findings) -> Row | None:
+def _read_object(line: str, here: Place, findings: Findings) -> Row | None:
     try:
         content = json.loads(line)
     except ValueError as error:
@@ -135,19 +137,19 @@ def _object(line: str, here: Place, findings: Findings) -> Row | None:
     if not isinstance(content, dict):
         findings.fault(here, "no JSON object", f"a {type(content).__name__}", "write one JSON object a line")
         return None
-    if (half := _half_character(content)) is not None:
+    if (half := _find_half_character(content)) is not None:
         found = f"\\u{ord(half):04x}, half of a character"
         findings.fault(here, "broken character", found, "write the character whole, or remove it")
         return None
     extra = content.pop("metadata", None)
     beside = extra if isinstance(extra, dict) else {}
     # Fields of the object itself take precedence.
-    values = {folded(str(name)): value for own in (beside, content) for name, value in own.items()}
+    values = {fold_name(str(name)): value for own in (beside, content) for name, value in own.items()}
     objects = frozenset(name for name, value in values.items() if isinstance(value, dict))
-    return Row(here, {name: _said(value) for name, value in values.items()}, objects)
+    return Row(here, {name: _to_text(value) for name, value in values.items()}, objects)
 
 
-def _half_character(content: dict[str, Any]) -> str | None:
+def _find_half_character(content: dict[str, Any]) -> str | None:
     """Return a lone surrogate, which JSON can escape but no UTF-8 file can contain."""
     try:
         json.dumps(content, ensure_ascii=False).encode()
@@ -156,25 +158,25 @@ def _half_character(content: dict[str, Any]) -> str | None:
     return None
 
 
-def _said(value: Any) -> str:
+def _to_text(value: Any) -> str:
     if isinstance(value, bool):
         return "1" if value else "0"
     if isinstance(value, list):
-        return "; ".join(_said(each) for each in value)
+        return "; ".join(_to_text(each) for each in value)
     if isinstance(value, dict):
         return json.dumps(value, ensure_ascii=False)
     return "" if value is None else str(value).strip()
 
 
-def _cells(text: str, path: Path, place: Place, findings: Findings) -> Iterator[Row]:
-    records = _tabbed(text) if format_of(path) == ".tsv" else _delimited(text, place, findings)
+def _read_rows(text: str, path: Path, place: Place, findings: Findings) -> Iterator[Row]:
+    records = _split_tabs(text) if format_of(path) == ".tsv" else _split_delimited(text, place, findings)
     header: list[str] = []
     for line, cells in records:
         here = Place(place.file, line)
         if not any(cell.strip() for cell in cells):
             continue
         if not header:
-            header = [folded(cell) for cell in cells]
+            header = [fold_name(cell) for cell in cells]
             for name in dict.fromkeys(header):
                 if name and header.count(name) > 1:
                     findings.fault(here, "repeated column", f"'{name}' twice", "give each column a name of its own")
@@ -185,7 +187,7 @@ def _cells(text: str, path: Path, place: Place, findings: Findings) -> Iterator[
             yield Row(here, {name: cell.strip() for name, cell in zip(header, cells, strict=True) if name})
 
 
-def _tabbed(text: str) -> Iterator[tuple[int, list[str]]]:
+def _split_tabs(text: str) -> Iterator[tuple[int, list[str]]]:
     """Return the cells of each row of a TSV, with the row's first line."""
     cells: list[str] = []
     begins = line = 1
@@ -198,7 +200,7 @@ def _tabbed(text: str) -> Iterator[tuple[int, list[str]]]:
             begins, cells = line, []
 
 
-def _delimited(text: str, place: Place, findings: Findings) -> Iterator[tuple[int, list[str]]]:
+def _split_delimited(text: str, place: Place, findings: Findings) -> Iterator[tuple[int, list[str]]]:
     """Return the cells of each row of a CSV, with the row's first line, up to the first unreadable row."""
     separator = separator_of(text.partition("\n")[0], _SEPARATORS)
     begins = 1
@@ -262,24 +264,24 @@ def find_layout(path: Path) -> Layout:
         DataError: The folder cannot be listed.
     """
     try:
-        return _look(path)
+        return _sort_files(path)
     except OSError as error:
         found = f"{error.filename or path} ({error.strerror})"
         raise DataError("a folder that may be read", found, "correct its permissions") from error
 
 
-def _look(path: Path) -> Layout:
+def _sort_files(path: Path) -> Layout:
     if not path.exists():
         raise CorpusMissingError(f"{_EXPECTED} at {path}", "no such file or folder", "correct the path")
     if path.is_file():
         if not format_of(path):
             raise CorpusMissingError(_EXPECTED, str(path), "export it as CSV or JSON lines")
         return Layout(path.parent, joined=[(path, "")])
-    files = _files(path)
+    files = _list_files(path)
     readable = [file for file in files if format_of(file)]
     layout = Layout(path, other_formats=[file for file in files if not format_of(file)])
     for file in readable:
-        role, split = _role(file)
+        role, split = _find_role(file)
         if role == "passages":
             layout.passages.append(file)
         elif role:
@@ -287,7 +289,7 @@ def _look(path: Path) -> Layout:
         else:
             layout.unnamed.append(file)
     if not (layout.passages or layout.questions or layout.judgements):
-        return _joined(path, readable, layout.other_formats)
+        return _find_joined(path, readable, layout.other_formats)
     missing = [name for name in _NAMES if not getattr(layout, name)]
     if missing:
         have = ", ".join(file.name for file in layout.files)
@@ -301,14 +303,14 @@ def split_name(said: str) -> str:
     return _SPLIT_NAMES.get(said.strip().lower(), "")
 
 
-def _files(folder: Path) -> list[Path]:
+def _list_files(folder: Path) -> list[Path]:
     """Return the files in a folder and in its folders of judgements, without hidden ones."""
     inner = [sub for sub in sorted(folder.iterdir()) if sub.is_dir() and re.fullmatch(_NAMES["judgements"], sub.name)]
     found = (file for place in (folder, *inner) for file in sorted(place.iterdir()))
     return [file for file in found if file.is_file() and not file.name.startswith(".")]
 
 
-def _role(file: Path) -> tuple[str, str]:
+def _find_role(file: Path) -> tuple[str, str]:
     """Return the role of a file ("passages", "questions", "judgements" or none) and its split."""
     stem = file.name.removesuffix(".gz").rsplit(".", 1)[0].lower()
     if re.fullmatch(_NAMES["judgements"], file.parent.name):
@@ -321,8 +323,8 @@ def _role(file: Path) -> tuple[str, str]:
     return "", split
 
 
-def _joined(folder: Path, readable: list[Path], other_formats: list[Path]) -> Layout:
-    files = [(file, _role(file)[1]) for file in readable]
+def _find_joined(folder: Path, readable: list[Path], other_formats: list[Path]) -> Layout:
+    files = [(file, _find_role(file)[1]) for file in readable]
     if not files:
         names = ", ".join(file.name for file in other_formats[:_NAMED])
         more = f" and {len(other_formats) - _NAMED:,} more" if len(other_formats) > _NAMED else ""

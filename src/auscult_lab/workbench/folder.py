@@ -181,11 +181,11 @@ def write_beir(data: UserData, folder: Path) -> None:
     Raises:
         DataError: The folder cannot be written to.
     """
-    _lines(
+    _write_lines(
         folder / "corpus.jsonl",
         ({"_id": passage.passage_id, "title": passage.title, "text": passage.text} for passage in data.passages),
     )
-    _lines(
+    _write_lines(
         folder / "queries.jsonl",
         # Without metadata, so that models read the question.
         ({"_id": question.question_id, "text": question.text, "metadata": {}} for question in data.questions),
@@ -212,6 +212,6 @@ def count(data: UserData) -> dict[str, int]:
     }
 
 
-def _lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+def _write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     with whole_or_nothing(path) as partial, partial.open("w", encoding="utf-8") as file:
         file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)

@@ -47,23 +47,23 @@ def write_page(content: ReportContent, path: Path) -> None:
     """
     if not content.records:
         raise ConfigError("at least one evaluated model", "none", "evaluate a model first")
-    page = _page(content)
+    page = _fill_template(content)
     with whole_or_nothing(path) as partial:
         # A lone surrogate, which JSON input may contain, has no UTF-8.
         partial.write_text(page, encoding="utf-8", errors="replace")
 
 
-def _page(content: ReportContent) -> str:
-    script = "\n".join(['"use strict";', *map(_read, _SCRIPTS)])
-    style = _read("page.css")
+def _fill_template(content: ReportContent) -> str:
+    script = "\n".join(['"use strict";', *map(_read_layout, _SCRIPTS)])
+    style = _read_layout("page.css")
     headline, *sentences = conclude(content.records)
     data = json.dumps(page_data(content), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     warnings = "".join(f"<li>{escape(warning)}</li>" for warning in content.warnings)
     if warnings:
         title = "<h2>What to know about the data</h2>"
         warnings = f'<aside class="warnings" aria-label="Warnings">{title}<ul>{warnings}</ul></aside>'
-    return Template(_read("page.html")).substitute(
-        policy=f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
+    return Template(_read_layout("page.html")).substitute(
+        policy=f"default-src 'none'; script-src {_hash_source(script)}; style-src {_hash_source(style)}; "
         "base-uri 'none'; form-action 'none'",
         style=style,
         script=script,
@@ -79,22 +79,22 @@ def _page(content: ReportContent) -> str:
         warnings=warnings,
         headline=escape(headline),
         conclusion=escape(" ".join(sentences)),
-        hardware=_listed("Measured on", (record.hardware for record in content.records))
-        + _listed(" Trained on", (str(record.training.get("hardware") or "") for record in content.records)),
+        hardware=_list_hardware("Measured on", (record.hardware for record in content.records))
+        + _list_hardware(" Trained on", (str(record.training.get("hardware") or "") for record in content.records)),
     )
 
 
-def _listed(what: str, values: Iterable[str]) -> str:
+def _list_hardware(what: str, values: Iterable[str]) -> str:
     found = sorted({value for value in values if value})
     return f"{what} {escape('; '.join(found))}." if found else ""
 
 
-def _hash(text: str) -> str:
+def _hash_source(text: str) -> str:
     """Return a source of a content security policy that allows only this text."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def _read(name: str) -> str:
+def _read_layout(name: str) -> str:
     return resources.files("auscult_lab.workbench").joinpath("layout", name).read_text(encoding="utf-8")
 
 
@@ -104,51 +104,53 @@ def page_data(content: ReportContent) -> dict[str, Any]:
     labels = [record.label for record in records]
     return {
         "main": deciding_measure(records),
-        "measures": _measures(records),
-        "models": _models(records),
-        "breakdowns": _breakdowns(records),
-        **_question_fields(content.questions, labels),
-        "published": _papers(content.published, records),
+        "measures": _order_measures(records),
+        "models": _describe_models(records),
+        "breakdowns": _describe_breakdowns(records),
+        **_describe_questions(content.questions, labels),
+        "published": _describe_papers(content.published, records),
     }
 
 
-def _measures(records: Sequence[EvaluationRecord]) -> list[str]:
+def _order_measures(records: Sequence[EvaluationRecord]) -> list[str]:
     names = list(dict.fromkeys(name for record in records for name in record.measures))
     names.sort(key=lambda name: name != deciding_measure(records))
     # "MAP" repeats "AP".
     return [name for name in names if name != "AP" or "MAP" not in names]
 
 
-def _models(records: Sequence[EvaluationRecord]) -> list[dict[str, Any]]:
+def _describe_models(records: Sequence[EvaluationRecord]) -> list[dict[str, Any]]:
     letters, called = model_letters(records), short_names(records)
     return [
         {
             "name": called[record.label],
             "letter": letters.get(record.label, ""),
             "values": {
-                name: [_number(each) for each in (value, *record.intervals.get(name, ()))]
+                name: [_round(each) for each in (value, *record.intervals.get(name, ()))]
                 for name, value in record.measures.items()
             },
             "beats": {
-                name: _beaten(record, name, letters, called) for name in record.measures if beaten_by(record, name)
+                name: _describe_beaten(record, name, letters, called)
+                for name in record.measures
+                if beaten_by(record, name)
             },
-            "minutes": _spent(record, "seconds", 60.0),
-            "parameters": _spent(record, "parameters"),
-            "ms": _number(record.ms_per_query),
+            "minutes": _training_cost(record, "seconds", 60.0),
+            "parameters": _training_cost(record, "parameters"),
+            "ms": _round(record.ms_per_query),
             "bestEpoch": record.training.get("best_epoch"),
-            "curves": _curves(record.training.get("history") or []),
+            "curves": _collect_curves(record.training.get("history") or []),
         }
         for record in records
     ]
 
 
-def _spent(record: EvaluationRecord, name: str, per: float = 1.0) -> float | None:
+def _training_cost(record: EvaluationRecord, name: str, per: float = 1.0) -> float | None:
     """Return a training figure: 0 for untrained models, None where the record does not have it."""
     value = 0.0 if record.track == "untrained" else record.training.get(name)
-    return None if value is None else _number(value / per)
+    return None if value is None else _round(value / per)
 
 
-def _beaten(
+def _describe_beaten(
     record: EvaluationRecord, name: str, letters: Mapping[str, str], called: Mapping[str, str]
 ) -> dict[str, Any]:
     beaten = [label for label in beaten_by(record, name) if label in called]
@@ -158,24 +160,26 @@ def _beaten(
     }
 
 
-def _curves(history: Sequence[Mapping[str, Any]]) -> dict[str, list[float | None]]:
+def _collect_curves(history: Sequence[Mapping[str, Any]]) -> dict[str, list[float | None]]:
     names = dict.fromkeys(
         name for epoch in history for name in epoch if name == "loss" or name.startswith("validation_")
     )
-    return {name: [_number(epoch.get(name)) for epoch in history] for name in names}
+    return {name: [_round(epoch.get(name)) for epoch in history] for name in names}
 
 
-def _breakdowns(records: Sequence[EvaluationRecord]) -> list[dict[str, Any]]:
+def _describe_breakdowns(records: Sequence[EvaluationRecord]) -> list[dict[str, Any]]:
     named = {
         "question type": [record.by_question_type for record in records],
         "length in words": [record.by_length for record in records],
         "source": [record.by_source for record in records],
         "aspect": [record.by_aspect for record in records],
     }
-    return [_breakdown(name, groups) for name, groups in named.items() if any(len(each) > 1 for each in groups)]
+    return [
+        _describe_breakdown(name, groups) for name, groups in named.items() if any(len(each) > 1 for each in groups)
+    ]
 
 
-def _breakdown(name: str, by_model: Sequence[Sequence[GroupRecord]]) -> dict[str, Any]:
+def _describe_breakdown(name: str, by_model: Sequence[Sequence[GroupRecord]]) -> dict[str, Any]:
     queries = {group.name: group.queries for groups in by_model for group in groups}
     measures = dict.fromkeys(name for groups in by_model for group in groups for name in group.measures)
     values = [{group.name: group.measures for group in groups} for groups in by_model]
@@ -183,14 +187,14 @@ def _breakdown(name: str, by_model: Sequence[Sequence[GroupRecord]]) -> dict[str
         "name": name,
         "groups": [{"name": each, "queries": number} for each, number in queries.items()],
         "measures": {
-            measure: [[_number(own.get(group, {}).get(measure)) for group in queries] for own in values]
+            measure: [[_round(own.get(group, {}).get(measure)) for group in queries] for own in values]
             for measure in measures
             if measure != "MAP" or "AP" not in measures
         },
     }
 
 
-def _question_fields(questions: Sequence[AskedQuestion], labels: Sequence[str]) -> dict[str, Any]:
+def _describe_questions(questions: Sequence[AskedQuestion], labels: Sequence[str]) -> dict[str, Any]:
     passages: dict[tuple[str, str, str], int] = {}
     answering = [label for label in labels if any(label in question.answers for question in questions)]
     measures = (values for question in questions for values in question.measures.values())
@@ -207,7 +211,7 @@ def _question_fields(questions: Sequence[AskedQuestion], labels: Sequence[str]) 
                 number = passages.setdefault((answer.passage_id, answer.title, answer.text), len(passages))
                 flat = [place for span in answer.highlights for place in span]
                 candidates.setdefault(number, [number, answer.relevance, flat])
-                ranking.append([list(candidates).index(number), _number(answer.score)])
+                ranking.append([list(candidates).index(number), _round(answer.score)])
             rankings.append(ranking)
         own = [question.measures.get(label, {}) for label in answering]
         rows.append(
@@ -217,7 +221,7 @@ def _question_fields(questions: Sequence[AskedQuestion], labels: Sequence[str]) 
                 "relevant": question.relevant,
                 "candidates": list(candidates.values()),
                 "rankings": rankings,
-                "values": [[_number(values.get(name)) for name in names] for values in own],
+                "values": [[_round(values.get(name)) for name in names] for values in own],
             }
         )
     return {
@@ -228,7 +232,7 @@ def _question_fields(questions: Sequence[AskedQuestion], labels: Sequence[str]) 
     }
 
 
-def _papers(tables: Iterable[PublishedTable], records: Sequence[EvaluationRecord]) -> list[dict[str, Any]]:
+def _describe_papers(tables: Iterable[PublishedTable], records: Sequence[EvaluationRecord]) -> list[dict[str, Any]]:
     references = published_references()
     papers: dict[str, list[dict[str, Any]]] = {}
     for table in tables:
@@ -237,7 +241,7 @@ def _papers(tables: Iterable[PublishedTable], records: Sequence[EvaluationRecord
         about += [f"{table.candidates} candidates per question"] if table.candidates else []
         about += [f"{table.queries:,} questions"] if table.queries else []
         rows = [
-            [row.group, row.model, [_number(row.measures.get(name)) for name in table.measures], row.model in here]
+            [row.group, row.model, [_round(row.measures.get(name)) for name in table.measures], row.model in here]
             for row in table.rows
         ]
         papers.setdefault(table.citation, []).append(
@@ -246,6 +250,6 @@ def _papers(tables: Iterable[PublishedTable], records: Sequence[EvaluationRecord
     return [{"key": key, "title": key, **references.get(key, {}), "tables": own} for key, own in papers.items()]
 
 
-def _number(value: float | None) -> float | None:
+def _round(value: float | None) -> float | None:
     """Round to six significant digits; return None for a missing or infinite value (of a diverged training)."""
     return float(f"{value:.6g}") if value is not None and math.isfinite(value) else None

@@ -64,7 +64,7 @@ WORD_VECTORS = Rate(read_ms=6)
 """Training word vectors on the passages, once for all rankers, where there are many."""
 
 
-def foreseen(rate: Rate, *, words: float, learned: int = 0, passages: int = 0, ranked: int = 0) -> float:
+def estimate_seconds(rate: Rate, *, words: float, learned: int = 0, passages: int = 0, ranked: int = 0) -> float:
     """Return the estimated seconds of a model.
 
     Args:
@@ -128,7 +128,7 @@ class Wishes:
     minutes: float = 15.0
 
 
-def ranked_how(description: Description, minutes: float) -> Protocol:
+def choose_protocol(description: Description, minutes: float) -> Protocol:
     """Return the protocol: end-to-end where there is time for it."""
     passages, asked = description.counts["passages"], description.counts["test questions"]
     few = passages <= MOST_PASSAGES and passages * asked <= _PAIRS_A_MINUTE * minutes
@@ -147,20 +147,20 @@ def propose(description: Description, wishes: Wishes, own: Sequence[str] = ()) -
         ConfigError: An option names no model, or one with a missing option; or an experiment has the name of an
             untrained model.
     """
-    proposals = [*_ready(description, wishes), *_learning(description, wishes)]
+    proposals = [*_propose_untrained(description, wishes), *_propose_trained(description, wishes)]
     _check_names(wishes, proposals, own)
     if wishes.models:
         chosen = [replace(each, chosen=each.name in wishes.models) for each in proposals]
     else:
-        chosen = _fitting(description, wishes, proposals)
+        chosen = _choose_in_time(description, wishes, proposals)
     return [*chosen, *(Proposal(name, "", "An experiment of your own.", 0.0) for name in own)]
 
 
-def _fitting(description: Description, wishes: Wishes, proposals: Sequence[Proposal]) -> list[Proposal]:
+def _choose_in_time(description: Description, wishes: Wishes, proposals: Sequence[Proposal]) -> list[Proposal]:
     """Choose the proposals that there is time for."""
     passages, left = description.counts["passages"], 60.0 * wishes.minutes
     if passages >= OWN_WORD_VECTORS:
-        left -= foreseen(WORD_VECTORS, words=description.words, passages=passages)
+        left -= estimate_seconds(WORD_VECTORS, words=description.words, passages=passages)
     chosen = []
     for proposal in proposals:
         fits = proposal.chosen and (proposal.name in LEXICAL or proposal.seconds <= left)
@@ -172,28 +172,28 @@ def _fitting(description: Description, wishes: Wishes, proposals: Sequence[Propo
     return chosen
 
 
-def _ready(description: Description, wishes: Wishes) -> Iterator[Proposal]:
+def _propose_untrained(description: Description, wishes: Wishes) -> Iterator[Proposal]:
     """Propose models that are not trained here."""
     reasons = {
         "bm25": "Needs no training, and is hard to beat on exact words.",
         "tfidf": "The oldest yardstick.",
         "ql": "Query likelihood: another way to weigh words, at no cost.",
     }
-    yield Proposal("bm25", "bm25", reasons["bm25"], _seconds("bm25", description))
+    yield Proposal("bm25", "bm25", reasons["bm25"], _estimate("bm25", description))
     for name in general_encoders():
         reason = "What `auscult search` does with this shipped encoder: all evidence weighed, of words and of vectors."
-        yield Proposal(name, f"{name}{FUSED}", reason, _seconds("general", description))
+        yield Proposal(name, f"{name}{FUSED}", reason, _estimate("general", description))
     for name in ("tfidf", "ql"):
-        yield Proposal(name, name, reasons[name], _seconds(name, description))
+        yield Proposal(name, name, reasons[name], _estimate(name, description))
     yield Proposal(
         "cdv",
         "cdv",
         "The shipped model, which learned health topics and their aspects from MedQuAD, two Wikipedias and the NHS' "
         "pages; used as it is.",
-        _seconds("cdv", description),
+        _estimate("cdv", description),
     )
     reason = "The given encoder as it is: shows what training adds."
-    seconds = _seconds("backbone", description)
+    seconds = _estimate("backbone", description)
     if wishes.backbone and (Path(wishes.backbone) / "modules.json").is_file():
         yield Proposal("backbone", str(Path(wishes.backbone).resolve()), reason, seconds)
     else:
@@ -207,7 +207,7 @@ def general_encoders() -> list[str]:
     return [name for name in SHIPPED if kind_of(name).name == GENERAL]
 
 
-def _learning(description: Description, wishes: Wishes) -> Iterator[Proposal]:
+def _propose_trained(description: Description, wishes: Wishes) -> Iterator[Proposal]:
     available = description.counts["training questions"]
     given = {"backbone": wishes.backbone, "graph": wishes.graph}
     for recipe in RECIPES:
@@ -215,16 +215,16 @@ def _learning(description: Description, wishes: Wishes) -> Iterator[Proposal]:
         reason = f"{recipe.reason} {available:,} training questions; sensible from {recipe.questions:,}."
         if lacks:
             reason += f" Left out: give {' and '.join(lacks)}."
-        seconds = _seconds(recipe.name, description, recipe)
+        seconds = _estimate(recipe.name, description, recipe)
         chosen = available >= recipe.questions and not lacks
         yield Proposal(recipe.name, "", reason, seconds, chosen=chosen, lacks=lacks)
 
 
-def _seconds(name: str, description: Description, recipe: Recipe | None = None) -> float:
+def _estimate(name: str, description: Description, recipe: Recipe | None = None) -> float:
     counts = description.counts
     ranked = counts["passages"] if description.protocol == "end-to-end" else min(CANDIDATES, counts["passages"])
     learning = counts["training questions"] + counts["development questions"]
-    return foreseen(
+    return estimate_seconds(
         RATES[name],
         words=description.words,
         learned=learning * recipe.epochs if recipe is not None else 0,

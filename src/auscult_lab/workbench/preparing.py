@@ -10,7 +10,7 @@ from auscult_lab.opening import load_scorer
 from auscult_lab.workbench.checking import check
 from auscult_lab.workbench.experiments import check_sources, open_experiments
 from auscult_lab.workbench.folder import Description, WorkFolder, count, digest_of, write_beir
-from auscult_lab.workbench.plan import Proposal, Wishes, propose, ranked_how
+from auscult_lab.workbench.plan import Proposal, Wishes, choose_protocol, propose
 from auscult_lab.workbench.reading import read_user_data
 from auscult_lab.workbench.recipes import RECIPES, check_given, experiment_file, open_given, write_experiment
 from auscult_lab.workbench.splitting import divide
@@ -55,9 +55,9 @@ def prepare(mydata: Path, work: WorkFolder, wishes: Wishes, *, title: str = "") 
     digest = digest_of(mydata)
     data: UserData | None = None
     if work.described.is_file():
-        description = _described(mydata, work, digest, title)
+        description = _read_description(mydata, work, digest, title)
     else:
-        data, description = _read(mydata, work, digest, title, wishes.minutes)
+        data, description = _read_data(mydata, work, digest, title, wishes.minutes)
     written = {experiment.name: experiment for experiment in open_experiments(work.experiments)}
     recipes = {recipe.name: recipe for recipe in RECIPES}
     proposals = tuple(propose(description, wishes, [name for name in written if name not in recipes]))
@@ -90,7 +90,7 @@ def prepare(mydata: Path, work: WorkFolder, wishes: Wishes, *, title: str = "") 
     return Prepared(description, proposals)
 
 
-def _described(mydata: Path, work: WorkFolder, digest: str, title: str) -> Description:
+def _read_description(mydata: Path, work: WorkFolder, digest: str, title: str) -> Description:
     """Return the description of the data by an earlier call."""
     description = work.description()
     if description.digest != digest:
@@ -99,14 +99,14 @@ def _described(mydata: Path, work: WorkFolder, digest: str, title: str) -> Descr
     return replace(description, title=title or description.title)
 
 
-def _read(mydata: Path, work: WorkFolder, digest: str, title: str, minutes: float) -> tuple[UserData, Description]:
+def _read_data(mydata: Path, work: WorkFolder, digest: str, title: str, minutes: float) -> tuple[UserData, Description]:
     """Read, check and divide the data, and describe it."""
     findings = Findings()
     data = read_user_data(mydata, findings)
     checked = check(data, findings)
     if not findings.faults:
         checked = divide(checked, findings)
-    findings.insist()
+    findings.raise_faults()
     if mydata.resolve() == work.data(data.name):
         # It would be overwritten.
         raise ConfigError("data apart from the workbench's own copy", f"{mydata}", "choose another --out")
@@ -119,4 +119,4 @@ def _read(mydata: Path, work: WorkFolder, digest: str, title: str, minutes: floa
         words=round(words, 1),
         warnings=findings.warnings,
     )
-    return checked, replace(description, protocol=ranked_how(description, minutes))
+    return checked, replace(description, protocol=choose_protocol(description, minutes))

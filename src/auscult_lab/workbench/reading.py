@@ -119,13 +119,13 @@ def read_user_data(path: Path, findings: Findings) -> UserData:
         CorpusMissingError: There is nothing to read.
     """
     layout = find_layout(path)
-    _tell_unread(layout, findings)
+    _warn_of_unread(layout, findings)
     name = re.sub(r"[^\w.-]+", "-", path.resolve().name.removesuffix(".gz"))
     name = (name if path.is_dir() else name.rsplit(".", 1)[0]).strip("-.") or "data"
-    return _joined(name, layout, findings) if layout.joined else _apart(name, layout, findings)
+    return _read_joined(name, layout, findings) if layout.joined else _read_by_role(name, layout, findings)
 
 
-def _tell_unread(layout: Layout, findings: Findings) -> None:
+def _warn_of_unread(layout: Layout, findings: Findings) -> None:
     unread = {"their names say nothing": layout.unnamed, f"only {', '.join(SUFFIXES)} are": layout.other_formats}
     for reason, files in unread.items():
         if files:
@@ -134,23 +134,23 @@ def _tell_unread(layout: Layout, findings: Findings) -> None:
             findings.warn(f"Not read, because {reason}: {names}{more}.")
 
 
-def _apart(name: str, layout: Layout, findings: Findings) -> UserData:
+def _read_by_role(name: str, layout: Layout, findings: Findings) -> UserData:
     questions, passages, judgements = [], [], []
     for file in layout.passages:
-        for row, cells in _rows(read_table(file, layout.root, findings), PASSAGES, findings):
-            passages.append(_passage(row, cells, cells.get("passage id", "")))
+        for row, cells in _read_rows(read_table(file, layout.root, findings), PASSAGES, findings):
+            passages.append(_build_passage(row, cells, cells.get("passage id", "")))
     for file, split in layout.questions:
-        for row, cells in _rows(read_table(file, layout.root, findings), QUESTIONS, findings):
-            questions.append(_question(row, cells, cells.get("question id", ""), split, findings))
+        for row, cells in _read_rows(read_table(file, layout.root, findings), QUESTIONS, findings):
+            questions.append(_build_question(row, cells, cells.get("question id", ""), split, findings))
     for file, split in layout.judgements:
-        for row, cells in _rows(read_table(file, layout.root, findings), JUDGEMENTS, findings):
+        for row, cells in _read_rows(read_table(file, layout.root, findings), JUDGEMENTS, findings):
             ids = cells.get("question id", ""), cells.get("passage id", "")
-            _require(row.place, {"question id": ids[0], "passage id": ids[1]}, findings)
-            judgements.append(_judged(row, cells, *ids, split, findings))
+            _check_ids(row.place, {"question id": ids[0], "passage id": ids[1]}, findings)
+            judgements.append(_build_judgement(row, cells, *ids, split, findings))
     return UserData(name, tuple(questions), tuple(passages), tuple(judgements))
 
 
-def _joined(name: str, layout: Layout, findings: Findings) -> UserData:
+def _read_joined(name: str, layout: Layout, findings: Findings) -> UserData:
     """Read rows "question, passage, label"; missing ids are made from texts."""
     questions: dict[str, Question] = {}
     passages: dict[str, UserPassage] = {}
@@ -158,25 +158,27 @@ def _joined(name: str, layout: Layout, findings: Findings) -> UserData:
     question_ids: dict[str, str] = {}
     passage_ids: dict[str, str] = {}
     for file, split in layout.joined:
-        for row, cells in _rows(read_table(file, layout.root, findings), JOINED, findings):
+        for row, cells in _read_rows(read_table(file, layout.root, findings), JOINED, findings):
             question, passage = cells.get("question", ""), cells.get("passage", "")
             question_id = cells.get("question id") or question_ids.setdefault(question, f"q{len(question_ids) + 1}")
             passage_id = cells.get("passage id") or passage_ids.setdefault(passage, f"p{len(passage_ids) + 1}")
-            asked = _question(row, cells, question_id, split, findings)
-            _same(questions.setdefault(question_id, asked), asked, "question", findings)
-            given = _passage(row, cells, passage_id)
-            _same(passages.setdefault(passage_id, given), given, "passage", findings)
-            judgements.append(_judged(row, cells, question_id, passage_id, split, findings))
+            asked = _build_question(row, cells, question_id, split, findings)
+            _check_same_text(questions.setdefault(question_id, asked), asked, "question", findings)
+            given = _build_passage(row, cells, passage_id)
+            _check_same_text(passages.setdefault(passage_id, given), given, "passage", findings)
+            judgements.append(_build_judgement(row, cells, question_id, passage_id, split, findings))
     return UserData(name, tuple(questions.values()), tuple(passages.values()), tuple(judgements))
 
 
-def _same(first: Question | UserPassage, again: Question | UserPassage, what: str, findings: Findings) -> None:
+def _check_same_text(
+    first: Question | UserPassage, again: Question | UserPassage, what: str, findings: Findings
+) -> None:
     if first.text != again.text:
         found = f"other words than at {first.place}"
         findings.fault(again.place, f"one id for two {what}s", found, f"give each {what} an id of its own")
 
 
-def _rows(table: Table, roles: Roles, findings: Findings) -> Iterator[tuple[Row, Mapping[str, str]]]:
+def _read_rows(table: Table, roles: Roles, findings: Findings) -> Iterator[tuple[Row, Mapping[str, str]]]:
     """Yield each row with its cells by role; nothing where a required column is missing."""
     by_role = find_columns(table.columns, roles)
     if table.rows and (missing := [role for role in roles.required if role not in by_role]):
@@ -188,10 +190,10 @@ def _rows(table: Table, roles: Roles, findings: Findings) -> Iterator[tuple[Row,
     if "label" in roles.names and "label" not in by_role and table.rows:
         findings.warn(f"{table.place.file} has no column of labels: every row counts as relevant.")
     for row in table.rows:
-        yield row, {role: _cell(row, role, column, roles, findings) for role, column in by_role.items()}
+        yield row, {role: _read_cell(row, role, column, roles, findings) for role, column in by_role.items()}
 
 
-def _cell(row: Row, role: str, column: str, roles: Roles, findings: Findings) -> str:
+def _read_cell(row: Row, role: str, column: str, roles: Roles, findings: Findings) -> str:
     if column in row.objects and role not in roles.required:
         return ""
     if column in row.objects:
@@ -199,13 +201,13 @@ def _cell(row: Row, role: str, column: str, roles: Roles, findings: Findings) ->
     return row.cells.get(column, "")
 
 
-def _require(place: Place, ids: Mapping[str, str], findings: Findings) -> None:
+def _check_ids(place: Place, ids: Mapping[str, str], findings: Findings) -> None:
     for what, value in ids.items():
         if not value:
             findings.fault(place, "missing id", f"no {what}", f"fill in the {what}, or remove the row")
 
 
-def _question(row: Row, cells: Mapping[str, str], question_id: str, split: str, findings: Findings) -> Question:
+def _build_question(row: Row, cells: Mapping[str, str], question_id: str, split: str, findings: Findings) -> Question:
     part = cells.get("split", "")
     if part and not split_name(part):
         findings.fault(row.place, "unknown split", f"'{part}'", "write train, dev or test")
@@ -214,16 +216,16 @@ def _question(row: Row, cells: Mapping[str, str], question_id: str, split: str, 
     return Question(question_id, text, row.place, cells.get("entity", ""), aspects, split_name(part) or split)
 
 
-def _passage(row: Row, cells: Mapping[str, str], passage_id: str) -> UserPassage:
+def _build_passage(row: Row, cells: Mapping[str, str], passage_id: str) -> UserPassage:
     title = ": ".join(filter(None, dict.fromkeys((cells.get("title", ""), cells.get("heading", "")))))
     return UserPassage(passage_id, cells.get("passage", ""), row.place, title)
 
 
-def _judged(
+def _build_judgement(
     row: Row, cells: Mapping[str, str], question_id: str, passage_id: str, split: str, findings: Findings
 ) -> Judged:
     label = cells.get("label", "1")
-    relevance = _relevance(label)
+    relevance = _parse_relevance(label)
     if relevance is None:
         remedy = "write 1 for relevant and 0 for not, or a grade"
         findings.fault(row.place, "no number as label", f"'{label}'", remedy)
@@ -232,7 +234,7 @@ def _judged(
     return Judged(question_id, passage_id, relevance or 0, row.place, split_name(cells.get("split", "")) or split)
 
 
-def _relevance(said: str) -> int | None:
+def _parse_relevance(said: str) -> int | None:
     """Parse a label as a whole number; None where it is none. Negative grades (junk) are not relevant."""
     word = said.strip().lower()
     if word in _WORDS:

@@ -122,11 +122,11 @@ def write_experiment(recipe: Recipe, work: WorkFolder, description: Description,
         DataError: The file cannot be written.
     """
     path = experiment_file(recipe, work)
-    fields = _common(recipe, str(work.data(description.name)), description)
+    fields = _common_fields(recipe, str(work.data(description.name)), description)
     if recipe.architecture:
-        fields |= _transformer(recipe, backbone, graph)
+        fields |= _transformer_fields(recipe, backbone, graph)
     else:
-        fields |= _words(recipe, description)
+        fields |= _ranker_fields(recipe, description)
     head = f"# {recipe.reason}\n{_ADVICE}\n"
     # JSON is also YAML.
     lines = (f"{name}: {json.dumps(value, ensure_ascii=False)}\n" for name, value in fields.items())
@@ -162,7 +162,7 @@ def open_given(named: Iterable[Mapping[str, str]]) -> None:
         from auscult_lab.graphs.knowledge_vectors import load
         from auscult_lab.modules.backbone import open_backbone
         from auscult_lab.training.experiment import expanded
-    places = {(need, _place(said)) for each in named for need, said in each.items() if said}
+    places = {(need, _absolute(said)) for each in named for need, said in each.items() if said}
     for need, place in sorted(places):
         meant = expanded(place, need, "set it, or name a folder")
         if need == "graph":
@@ -183,7 +183,7 @@ def check_given(recipe: Recipe, experiment: Trainable, *, backbone: str, graph: 
     Raises:
         ConfigError: It has others.
     """
-    given = {"backbone": _place(backbone), "graph": _place(graph)}
+    given = {"backbone": _absolute(backbone), "graph": _absolute(graph)}
     for need in recipe.needs:
         if experiment.given.get(need) != given[need]:
             expected = f"--{need} {experiment.given.get(need)}, which {experiment.path} names"
@@ -191,7 +191,7 @@ def check_given(recipe: Recipe, experiment: Trainable, *, backbone: str, graph: 
             raise ConfigError(expected, given[need], remedy)
 
 
-def _common(recipe: Recipe, data: str, description: Description) -> dict[str, Any]:
+def _common_fields(recipe: Recipe, data: str, description: Description) -> dict[str, Any]:
     counts = description.counts
     parts = [name for name, key in (("train", "training"), ("dev", "development")) if counts[f"{key} questions"]]
     asked = min(_VALIDATION_SHARE * (counts["training questions"] + counts["development questions"]), _MOST_VALIDATION)
@@ -209,7 +209,7 @@ def _common(recipe: Recipe, data: str, description: Description) -> dict[str, An
     }
 
 
-def _words(recipe: Recipe, description: Description) -> dict[str, Any]:
+def _ranker_fields(recipe: Recipe, description: Description) -> dict[str, Any]:
     own = {"dim": 64, "epochs": 5, "min_count": 2, "glossary": False}
     # Vectors from a few thousand passages make all words similar, so that matches mean little.
     few_passages = description.counts["passages"] < OWN_WORD_VECTORS
@@ -231,20 +231,20 @@ def _words(recipe: Recipe, description: Description) -> dict[str, Any]:
     }
 
 
-def _transformer(recipe: Recipe, backbone: str, graph: str) -> dict[str, Any]:
+def _transformer_fields(recipe: Recipe, backbone: str, graph: str) -> dict[str, Any]:
     training = {"epochs": recipe.epochs, "batch_pairs": 16, "max_passage_tokens": 128, "precision": native_precision()}
     fields: dict[str, Any] = {
         "architecture": recipe.architecture,
-        "backbone": _place(backbone),
+        "backbone": _absolute(backbone),
         **recipe.fields,
         "training": {**training, **recipe.fields.get("training", {})},
     }
     if "graph" in recipe.needs:
-        fields["settings"] = {**fields["settings"], "knowledge": _place(graph)}
+        fields["settings"] = {**fields["settings"], "knowledge": _absolute(graph)}
     return fields
 
 
-def _place(said: str) -> str:
+def _absolute(said: str) -> str:
     """Return the absolute path of a folder; hub names are unchanged."""
     path = Path(said)
     return str(path.resolve()) if path.exists() else said

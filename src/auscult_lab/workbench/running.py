@@ -38,7 +38,7 @@ class Watcher:
     ranked: Callable[[str, int, int], None]
 
 
-def user_task(work: WorkFolder, description: Description) -> Task:
+def build_user_task(work: WorkFolder, description: Description) -> Task:
     """Build the task of the test questions, with all passages, or the best by BM25 and all relevant ones.
 
     Raises:
@@ -94,20 +94,20 @@ def run(work: WorkFolder, description: Description, experiments: Sequence[Traina
         copied = not experiment.title and experiment.name not in {recipe.name for recipe in RECIPES}
         entries.append(Entry(model=model, experiment=experiment.name, copied=copied, runs=folder / "evaluation"))
     watcher.say(description.name, "reading the test questions")
-    task = user_task(work, description)
+    task = build_user_task(work, description)
     # The shipped model reads entity and aspects instead of words.
     named = replace(task, queries=work.name_entities(task.queries))
     comparison = compare_models(
         named,
         open_entries(entries, corpus, names="shown").contenders,
         task_for=lambda contender: named if isinstance(contender.scorer, EncoderScorer) else task,
-        progress=lambda contender: _teller(watcher, contender.label, len(task.queries)),
+        progress=lambda contender: _report_to(watcher, contender.label, len(task.queries)),
     )
-    _keep(work, comparison)
+    _save(work, comparison)
     return comparison
 
 
-def kept_records(work: WorkFolder) -> tuple[EvaluationRecord, ...]:
+def read_results(work: WorkFolder) -> tuple[EvaluationRecord, ...]:
     """Read the folder's results.
 
     Raises:
@@ -120,22 +120,22 @@ def kept_records(work: WorkFolder) -> tuple[EvaluationRecord, ...]:
     return tuple(evaluation_records(read_records(work.records)))
 
 
-def kept_rankings(work: WorkFolder, label: str) -> dict[str, Ranking]:
+def read_rankings(work: WorkFolder, label: str) -> dict[str, Ranking]:
     """Read a model's ranking by question.
 
     Raises:
         DataError: It is missing or damaged.
     """
-    return {ranking.query_id: ranking for ranking in read_run(_ranking(work, label))}
+    return {ranking.query_id: ranking for ranking in read_run(_ranking_file(work, label))}
 
 
-def kept_answers(work: WorkFolder, label: str, task: Task) -> dict[str, Ranking]:
+def read_answers(work: WorkFolder, label: str, task: Task) -> dict[str, Ranking]:
     """Read a model's ranking of each question of a task.
 
     Raises:
         DataError: It is missing or damaged, lacks a question, or has an unknown passage.
     """
-    rankings, place = kept_rankings(work, label), _ranking(work, label)
+    rankings, place = read_rankings(work, label), _ranking_file(work, label)
     remedy = "give 'auscult try' again, which writes it anew"
     if lost := [query.query_id for query in task.queries if query.query_id not in rankings]:
         raise DataError("a ranking of every test question", f"{place} without '{lost[0]}'", remedy)
@@ -145,19 +145,19 @@ def kept_answers(work: WorkFolder, label: str, task: Task) -> dict[str, Ranking]
     return rankings
 
 
-def _teller(watcher: Watcher, label: str, total: int) -> Callable[[int, int], None]:
+def _report_to(watcher: Watcher, label: str, total: int) -> Callable[[int, int], None]:
     watcher.ranked(label, 0, total)
     return lambda done, total: watcher.ranked(label, done, total)
 
 
-def _ranking(work: WorkFolder, label: str) -> Path:
+def _ranking_file(work: WorkFolder, label: str) -> Path:
     return work.rankings / f"{file_name(label)}.run.gz"
 
 
-def _keep(work: WorkFolder, comparison: Comparison) -> None:
+def _save(work: WorkFolder, comparison: Comparison) -> None:
     work.rankings.mkdir(parents=True, exist_ok=True)
     for record, ranked in zip(comparison.records, comparison.runs, strict=True):
-        write_run(_ranking(work, record.label), ranked.rankings, record.label)
+        write_run(_ranking_file(work, record.label), ranked.rankings, record.label)
     # Only the records of this comparison: letters and tests are valid within one comparison.
     with whole_or_nothing(work.records) as partial:
         write_records(partial, comparison.records)

@@ -37,14 +37,18 @@ def divide(data: UserData, findings: Findings, *, seed: int = 1) -> UserData:
     """
     given = {question.split for question in data.questions}
     kept = {"train", "test"} <= given
-    questions = _as_given(data.questions, findings) if kept else _anew(data.questions, given, findings, seed)
+    questions = (
+        _keep_division(data.questions, findings) if kept else _divide_at_random(data.questions, given, findings, seed)
+    )
     if (tested := sum(question.split == "test" for question in questions)) < LEAST_TEST:
         remedy = f"bring {LEAST_TEST} or more, or name no parts" if kept else "bring more questions"
         findings.fault(Place(data.name), "too little data", f"{tested} test questions with a relevant passage", remedy)
     return replace(data, questions=questions)
 
 
-def _anew(questions: Sequence[Question], given: set[str], findings: Findings, seed: int) -> tuple[Question, ...]:
+def _divide_at_random(
+    questions: Sequence[Question], given: set[str], findings: Findings, seed: int
+) -> tuple[Question, ...]:
     if given - {""}:
         named = " and ".join(sorted(given - {""}))
         findings.warn(f"The data names only {named}, where training and test are needed; questions are divided anew.")
@@ -55,7 +59,7 @@ def _anew(questions: Sequence[Question], given: set[str], findings: Findings, se
     random.Random(seed).shuffle(groups)
     splits: dict[int, str] = {}
     counts = dict.fromkeys(SHARES, 0)
-    shares = _shares(len(questions))
+    shares = _choose_shares(len(questions))
     for group in groups:
         # Assign the group to the part that lacks most of its share.
         name = max(shares, key=lambda part: shares[part] - counts[part] / len(questions))
@@ -64,7 +68,7 @@ def _anew(questions: Sequence[Question], given: set[str], findings: Findings, se
     return tuple(replace(each, split=splits[row]) for row, each in enumerate(questions))
 
 
-def _shares(questions: int) -> dict[str, float]:
+def _choose_shares(questions: int) -> dict[str, float]:
     """Return `SHARES`, or shares with `LEAST_TEST` questions for testing and the others in the same ratio."""
     tested = max(SHARES["test"], LEAST_TEST / questions)
     if tested == SHARES["test"]:
@@ -73,7 +77,7 @@ def _shares(questions: int) -> dict[str, float]:
     return {name: tested if name == "test" else share * rest for name, share in SHARES.items()}
 
 
-def _as_given(questions: Sequence[Question], findings: Findings) -> tuple[Question, ...]:
+def _keep_division(questions: Sequence[Question], findings: Findings) -> tuple[Question, ...]:
     assigned = tuple(question for question in questions if question.split)
     if len(assigned) < len(questions):
         left = len(questions) - len(assigned)

@@ -122,7 +122,7 @@ class Findings:
         if sentence not in self.warnings:
             self.warnings.append(sentence)
 
-    def insist(self) -> None:
+    def raise_faults(self) -> None:
         """Raise an error if there are faults.
 
         Raises:

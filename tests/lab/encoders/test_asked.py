@@ -13,11 +13,11 @@ from auscult.errors import ConfigError
 from auscult_lab.encoders.base import PassageText
 from auscult_lab.encoders.build import PairObjective, held_out_queries
 from auscult_lab.encoders.data import PairBatch, PairExamples
-from auscult_lab.encoders.experiment import CaprExperiment, PairNegatives, PairTraining, read_capr_experiment
+from auscult_lab.encoders.experiment import CaprExperiment, PairNegatives, PairTraining
 from auscult_lab.encoders.gathering import asked_pools
 from auscult_lab.encoders.persistence import load
 from auscult_lab.encoders.registry import create
-from auscult_lab.families.table import train
+from auscult_lab.families.table import read_experiment, train
 from auscult_lab.training.experiment_files import experiments_in
 from places import ROOT
 from study.variants import variant_of
@@ -225,7 +225,7 @@ GRAPHS = {"$AUSCULT_GENERAL_GRAPH": "W", "$AUSCULT_DOMAIN_GRAPH": "U", "": ""}
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
 def test_a_shipped_experiment_is_what_its_title_says(path: Path):
-    shipped = read_capr_experiment(path)
+    shipped = read_experiment(path)
     part = "notes" if shipped.clinical_notes else "bioasq" if shipped.queries == "corpus" else shipped.track
     assert shipped.name == f"ck-{part}-{shipped.title.lower()}"
     variant = variant_of(shipped.title)
@@ -273,7 +273,7 @@ def test_a_shipped_experiment_is_what_its_title_says(path: Path):
 
 
 def test_every_paper_variant_is_shipped_for_every_head():
-    titles = [read_capr_experiment(path).title for path in SHIPPED if "medquad-adapted" in path.name]
+    titles = [read_experiment(path).title for path in SHIPPED if "medquad-adapted" in path.name]
     given = ["", "W", "U", "B", "BC", "BC-W", "BC-U", "SC-W", "SC-U"]
     wanted = {
         "-".join(part for part in (head, each) if part) for head in ("KNRM", "PACRR", "DRMM-TKS") for each in given

@@ -24,7 +24,6 @@ from auscult_lab.encoders.experiment import (
     PairLabels,
     PairNegatives,
     PairTraining,
-    read_capr_experiment,
 )
 from auscult_lab.encoders.gathering import read_notes
 from auscult_lab.encoders.persistence import load
@@ -392,7 +391,7 @@ def test_wrong_experiments_are_refused(
     path = tmp_path / "experiment.yaml"
     path.write_text(json.dumps(fields(corpus, backbone, **changes)), encoding="utf-8")
     with pytest.raises(ConfigError, match=words):
-        read_capr_experiment(path)
+        read_experiment(path)
 
 
 def test_an_unset_variable_of_the_backbone_is_named(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -18,10 +18,10 @@ from typer.testing import CliRunner
 from auscult.cli.all_commands import app
 from auscult.encoders import training_record
 from auscult.errors import ConfigError, ModelError
-from auscult_lab.families.table import train
+from auscult_lab.families.table import read_experiment, train
 from auscult_lab.masked.build import UNASKED, MaskedLanguageModel, MaskedObjective
 from auscult_lab.masked.data import TextBatch, read_texts
-from auscult_lab.masked.experiment import MaskedExperiment, MaskedTraining, read_masked_experiment
+from auscult_lab.masked.experiment import MaskedExperiment, MaskedTraining
 from auscult_lab.modules.backbone import open_backbone
 from auscult_lab.modules.encoder_identity import digest_of_weights
 from auscult_lab.training import loop
@@ -222,6 +222,6 @@ def test_shipped_experiments_keep_test_documents_out() -> None:
     shipped = [path for path in experiments_in(ROOT / "experiments") if read_model_name(path) == "mlm"]
     assert shipped
     for path in shipped:
-        for choice in read_masked_experiment(path).corpora:
+        for choice in read_experiment(path).corpora:
             # All others have no split that anything is tested on.
             assert choice.split or choice.name in ("openstax", "pmc-trials"), (path, choice)

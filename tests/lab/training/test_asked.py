@@ -18,11 +18,11 @@ from auscult.understanding import Query
 from auscult_lab.cdv.encoder import CdvEncoder
 from auscult_lab.corpora.opening import open_corpus
 from auscult_lab.evaluation.tracks import track_on
-from auscult_lab.families.table import train
+from auscult_lab.families.table import read_experiment, train
 from auscult_lab.modules.word_vectors import AveragedWords
 from auscult_lab.opening import load_ranker
 from auscult_lab.rankers.data import QueryPool, RankingExamples, TrainingQuery, among_all, gather_asked
-from auscult_lab.rankers.experiment import NegativeChoice, RankingExperiment, read_ranking_experiment
+from auscult_lab.rankers.experiment import NegativeChoice, RankingExperiment
 from auscult_lab.rankers.registry import RANKERS
 from auscult_lab.rankers.scorer import Lexicon
 from auscult_lab.training.asked import read_asked
@@ -230,7 +230,7 @@ SHIPPED = experiments_in(ROOT / "experiments" / "galko2017-bioasq.yaml")
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
 def test_shipped_experiments_learn_from_no_test_question(path: Path):
-    shipped = read_ranking_experiment(path)
+    shipped = read_experiment(path)
     assert shipped.name.startswith("galko2017-")
     assert path.name.endswith(f":{shipped.name}")
     assert [(corpus.name, corpus.split) for corpus in shipped.corpora] == [("bioasq", "train")]

@@ -9,7 +9,8 @@ from typer.testing import CliRunner
 
 from auscult.cli.all_commands import app
 from auscult.errors import ConfigError
-from auscult_lab.rankers.experiment import RankingExperiment, read_ranking_experiment
+from auscult_lab.families.table import read_experiment
+from auscult_lab.rankers.experiment import RankingExperiment
 from auscult_lab.training.experiment_files import (
     Published,
     check_experiment,
@@ -58,7 +59,7 @@ def written(path: Path, text: str) -> Path:
 
 
 def test_a_variant_says_only_what_differs(file: Path):
-    first, slowly, last = (read_ranking_experiment(path) for path in experiments_in(file))
+    first, slowly, last = (read_experiment(path) for path in experiments_in(file))
     assert [variant.name for variant in (first, slowly, last)] == ["of-words", "of-words-slowly", "of-none"]
     assert [variant.model for variant in (first, slowly, last)] == ["knrm"] * 3
     assert [(variant.training.epochs, variant.training.learning_rate) for variant in (first, slowly, last)] == [
@@ -75,18 +76,18 @@ def test_a_variant_says_only_what_differs(file: Path):
 
 def test_variant_equals_a_file_of_its_own(file: Path, tmp_path: Path):
     alone = "name: of-words\ntitle: KNRM\nmodel: knrm\n" + SHARED.replace("epochs: 3", "epochs: 7")
-    own = read_ranking_experiment(written(tmp_path / "alone.yaml", alone))
-    assert own.model_dump_json() == read_ranking_experiment(variant_path(file, "of-words")).model_dump_json()
+    own = read_experiment(written(tmp_path / "alone.yaml", alone))
+    assert own.model_dump_json() == read_experiment(variant_path(file, "of-words")).model_dump_json()
     assert "published" not in own.model_dump_json()
 
 
 def test_base_is_the_shared_part_or_one_variant(file: Path, tmp_path: Path):
     shared = "base: paper.yaml\nname: mine\nmodel: drmm\n"
-    mine = read_ranking_experiment(written(tmp_path / "mine.yaml", shared))
+    mine = read_experiment(written(tmp_path / "mine.yaml", shared))
     assert (mine.name, mine.model, mine.title, mine.training.epochs) == ("mine", "drmm", "", 3)
     assert read_published(tmp_path / "mine.yaml") is None
     chosen = "base: paper.yaml:of-words-slowly\nname: mine\ntraining: { epochs: 1 }\n"
-    mine = read_ranking_experiment(written(tmp_path / "chosen.yaml", chosen))
+    mine = read_experiment(written(tmp_path / "chosen.yaml", chosen))
     assert (mine.model, mine.training.epochs, mine.training.learning_rate) == ("knrm", 1, 0.1)
     assert read_published(tmp_path / "chosen.yaml") is None
 
@@ -124,13 +125,13 @@ def test_planned_comparisons_are_no_setting_and_not_inherited(tmp_path: Path):
     other = written(tmp_path / "other.yaml", "base: paper.yaml:one\nname: other\n")
     assert read_compared(other) == ()
     wrong = written(tmp_path / "wrong.yaml", "name: x\nmodel: knrm\ncompare_with: one\n")
-    for read in (read_compared, read_ranking_experiment):
+    for read in (read_compared, read_experiment):
         with pytest.raises(ConfigError, match="'compare_with' with names of experiments"):
             read(wrong)
 
 
 def test_one_of_several_variants_has_to_be_chosen(file: Path, tmp_path: Path):
-    for read in (read_model_name, read_ranking_experiment, read_published):
+    for read in (read_model_name, read_experiment, read_published):
         with pytest.raises(ConfigError, match=r"paper\.yaml:of-words does: of-words, of-words-slowly, of-none"):
             read(file)
     for given in ([str(file)], [str(file), "--variant", "of-wards"], [f"{file}:of-wards"]):

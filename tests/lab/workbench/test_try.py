@@ -20,13 +20,14 @@ from auscult_lab.evaluation.comparison import Contender
 from auscult_lab.evaluation.contenders import open_contenders
 from auscult_lab.evaluation.task import Names
 from auscult_lab.evaluation.trec import write_run
+from auscult_lab.families.table import read_experiment
 from auscult_lab.scorers.encoder_scorer import EncoderScorer
 from auscult_lab.workbench import plan
-from auscult_lab.workbench.assemble import assemble, every_published_table, excerpt, highlights
+from auscult_lab.workbench.assemble import assemble, cut_excerpt, highlights, read_published_tables
 from auscult_lab.workbench.folder import Description, WorkFolder
-from auscult_lab.workbench.plan import RATES, Wishes, propose, ranked_how
+from auscult_lab.workbench.plan import RATES, Wishes, choose_protocol, propose
 from auscult_lab.workbench.preparing import prepare
-from auscult_lab.workbench.running import Watcher, find_experiments, kept_rankings, run
+from auscult_lab.workbench.running import Watcher, find_experiments, read_rankings, run
 from encoders import HashedEncoder
 from small_general import save_general
 from user_data import questions, write_beir, write_folder, write_table
@@ -69,9 +70,9 @@ def test_time_limits_models_unless_the_user_chooses():
     left = {each.name: each.reason for each in propose(described(300, words=300.0), Wishes(minutes=0.1))}
     assert "--minutes" in left["knrm"]
     assert chosen(described(40), models=("ql", "har"), minutes=0.1) == {"ql", "har"}
-    assert ranked_how(described(30, passages=500), 15) == "end-to-end"
-    assert ranked_how(described(3000, passages=500), 15) == "rerank"
-    assert ranked_how(described(30, passages=6000), 60) == "rerank"
+    assert choose_protocol(described(30, passages=500), 15) == "end-to-end"
+    assert choose_protocol(described(3000, passages=500), 15) == "rerank"
+    assert choose_protocol(described(30, passages=6000), 60) == "rerank"
     with pytest.raises(ConfigError, match="bert"):
         propose(described(40), Wishes(models=("bert",)))
     with pytest.raises(ConfigError, match="--backbone"):
@@ -329,10 +330,10 @@ def test_only_the_shipped_model_is_told_the_entity(tmp_path: Path, monkeypatch: 
     assert [(query.entity, *query.aspects) for query in heard] == [tuple(query.query_id.split("-")) for query in heard]
     assert len(heard) == description.counts["test questions"]
     # By "gout" alone, BM25 could not tell the answers to three questions on gout apart.
-    first = {ranking.query_id: ranking.passage_ids[0] for ranking in kept_rankings(work, "BM25").values()}
+    first = {ranking.query_id: ranking.passage_ids[0] for ranking in read_rankings(work, "BM25").values()}
     plain = prepare(write_folder(tmp_path / "plain" / "mine"), WorkFolder(tmp_path / "other"), Wishes(models=("bm25",)))
     run(WorkFolder(tmp_path / "other"), plain.description, [], Watcher(lambda *_: None, lambda *_: None))
-    words = kept_rankings(WorkFolder(tmp_path / "other"), "BM25")
+    words = read_rankings(WorkFolder(tmp_path / "other"), "BM25")
     assert first == {ranking.query_id: ranking.passage_ids[0] for ranking in words.values()}
 
 
@@ -352,7 +353,7 @@ def test_highlights_follow_stems_and_skip_stop_words():
 
 
 def test_all_five_papers_have_their_tables():
-    tables = every_published_table()
+    tables = read_published_tables()
     assert {each.citation for each in tables} == {"arnold2020", "zhu2019", "wang2021", "grundmann2021", "galko2017"}
     assert len({(each.title, each.corpus) for each in tables}) == len(tables)
     assert all(0 <= value <= 1 for each in tables for row in each.rows for value in row.measures.values())
@@ -486,7 +487,7 @@ def test_damaged_workbench_files_are_named_or_rebuilt(tmp_path: Path):
         kept.write_text(damaged)
         invoke(*command)
         assert json.loads(kept.read_text())["identity"] == json.loads(good)["identity"]
-    first, *others = kept_rankings(work, "BM25").values()
+    first, *others = read_rankings(work, "BM25").values()
     write_run(work.rankings / "bm25.run.gz", others, "BM25")
     with pytest.raises(DataError, match=f"a ranking of every test question.*{first.query_id}"):
         assemble(work)
@@ -504,12 +505,11 @@ def test_damaged_workbench_files_are_named_or_rebuilt(tmp_path: Path):
 
 
 def test_a_damaged_record_of_a_training_is_named(tmp_path: Path):
-    from auscult_lab.rankers.experiment import read_ranking_experiment
     from auscult_lab.training.folder import begin
 
     mydata, work = write_folder(tmp_path / "mine"), WorkFolder(tmp_path / "work")
     prepare(mydata, work, Wishes(models=("knrm",)))
-    experiment, folder = read_ranking_experiment(work.experiments / "knrm.yaml"), work.runs / "knrm"
+    experiment, folder = read_experiment(work.experiments / "knrm.yaml"), work.runs / "knrm"
     assert begin(experiment, folder, print) is None
     (folder / "words").mkdir()
     (folder / "training.json").write_text('{"track"')
@@ -520,14 +520,14 @@ def test_a_damaged_record_of_a_training_is_named(tmp_path: Path):
 def test_long_answers_are_excerpted_around_matching_words():
     filler = "Nothing of it here. " * 40
     text = f"{filler}Measles spot the skin, and a spot of measles fades. {filler}Measles again."
-    shown = excerpt("What spots come with measles?", text)
+    shown = cut_excerpt("What spots come with measles?", text)
     assert shown.startswith("… ")
     assert shown.endswith(" …")
     assert len(shown) <= 404
     assert "Measles spot the skin, and a spot of measles fades." in shown
     assert set(shown.split()) <= {*text.split(), "…"}
-    beginning = excerpt("What of it?", filler)
+    beginning = cut_excerpt("What of it?", filler)
     assert beginning.startswith("Nothing of it here.")
-    assert excerpt("Anything?", "short") == "short"
-    assert excerpt("字?", "字" * 1000) == "字" * 400 + " …"
-    assert excerpt("measles?", f"{filler}The end: measles").endswith("The end: measles")
+    assert cut_excerpt("Anything?", "short") == "short"
+    assert cut_excerpt("字?", "字" * 1000) == "字" * 400 + " …"
+    assert cut_excerpt("measles?", f"{filler}The end: measles").endswith("The end: measles")

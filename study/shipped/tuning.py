@@ -22,8 +22,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, kl_div
 
-from auscult_lab.asking.windows import AskedReader, Rows
 from auscult_lab.training.schedule import parameter_groups
+from study.shipped.windows import AskedReader, Rows
 
 _NEVER = -1e4
 _AT_ONCE = 512

@@ -15,10 +15,10 @@ from auscult.encoders.general.terms import TermReader
 from auscult.encoders.onnx_runtime import open_session
 from auscult.errors import ModelError
 from auscult.understanding import Query
-from auscult_lab.general import sparse
-from auscult_lab.general.sparse import term_files, texts_of
 from leaflets import leaflets
 from small_general import save_general
+from study.shipped import sparse
+from study.shipped.sparse import term_files, texts_of
 from tiny_bert import save_tiny_bert
 
 TEXTS = ["people with gout often feel pain", "the signs of asthma", "a gene causes it", "fever and pain"]

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from auscult.encoders.reranker import save
 from auscult.files.json_text import parse_json
 from auscult_lab.general.bert_onnx import bert_as_onnx
-from auscult_lab.reranker.network import RerankerNetwork
+from study.shipped.reranker.network import RerankerNetwork
 
 PIECES: Final = 20_000
 """Pieces of words that are kept of 30,522: health texts hardly use the others, which are split further instead."""

@@ -28,7 +28,7 @@ from auscult.encoders.onnx_runtime import open_session
 from auscult.errors import ModelError
 from auscult.files.json_text import parse_json
 from auscult.files.writing import renewed_folder
-from auscult_lab.general.bert_onnx import splade_as_onnx, splade_states_as_onnx
+from study.shipped.sparse_onnx import splade_as_onnx, splade_states_as_onnx
 
 WINDOW: Final = 128
 MOST: Final = 96

@@ -14,13 +14,19 @@ from auscult.documents.building import build_document
 from auscult.encoders.general.encoder import GeneralEncoder
 from auscult.encoders.general.towers import Towers, unit
 from auscult.understanding import Query
-from auscult_lab.asking.aspects import fit_aspects
-from auscult_lab.asking.candidates import Found, Siblings, candidates, nearest_by_terms, nearest_windows
-from auscult_lab.asking.teacher import Choice, Teacher, TeacherSettings, is_kept
-from auscult_lab.asking.towers import AskedExamples, AskedNetwork, AskedObjective, Phrasings
-from auscult_lab.asking.tuning import AskedPassage, Tuning, TuningSettings, first_right
-from auscult_lab.asking.windows import AskedReader, Windows
-from auscult_lab.asking.written import (
+from auscult_lab.general import reading
+from auscult_lab.general.data import TowerExamples
+from auscult_lab.general.experiment import TowerTraining
+from auscult_lab.modules.backbone import Backbone, open_backbone
+from places import ROOT
+from small_general import make_general
+from study.shipped.aspects import fit_aspects
+from study.shipped.candidates import Found, Siblings, candidates, nearest_by_terms, nearest_windows
+from study.shipped.teacher import Choice, Teacher, TeacherSettings, is_kept
+from study.shipped.towers import AskedExamples, AskedNetwork, AskedObjective, Phrasings
+from study.shipped.tuning import AskedPassage, Tuning, TuningSettings, first_right
+from study.shipped.windows import AskedReader, Windows
+from study.shipped.written import (
     WrittenQuestion,
     half_of,
     is_held_out,
@@ -29,12 +35,6 @@ from auscult_lab.asking.written import (
     read_questions,
     right_passages,
 )
-from auscult_lab.general import reading
-from auscult_lab.general.data import TowerExamples
-from auscult_lab.general.experiment import TowerTraining
-from auscult_lab.modules.backbone import Backbone, open_backbone
-from places import ROOT
-from small_general import make_general
 from tiny_bert import save_tiny_bert
 
 WRITTEN = ROOT / "data" / "questions"

@@ -19,7 +19,7 @@ from auscult.encoders.reranker import Excerpt, Pair, chosen, pair
 from auscult.search import Searcher
 from auscult.search.reranking import excerpt
 from auscult.understanding import Query
-from auscult_lab.asking.written import WrittenQuestion, is_held_out, read_questions, right_passages, shares_most
+from study.shipped.written import WrittenQuestion, is_held_out, read_questions, right_passages, shares_most
 
 HITS: Final = 20
 """First hits of a question that it is trained with."""

@@ -23,7 +23,7 @@ from auscult.encoders.contract import FloatArray
 from auscult.errors import naming_extra
 from auscult.understanding import QuestionParser
 from auscult.understanding.aspects import question_about
-from auscult_lab.asking.written import (
+from study.shipped.written import (
     is_held_out,
     read_documents,
     read_phrasings,

@@ -1,7 +1,7 @@
 """Fit weights on written questions about passages, and on near misses, which their collection does not answer.
 
 An encoder has learned from the questions about most documents. For these it finds the right passage too easily, so only
-questions about held-out documents are asked (`asking.written.is_held_out`). Near misses taught no encoder.
+questions about held-out documents are asked (`written.is_held_out`). Near misses taught no encoder.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ import numpy as np
 from auscult.documents import Document
 from auscult.search.searcher import Searcher
 from auscult.understanding import Query
-from auscult_lab.asking.written import (
+from auscult_lab.fitting.fitting import Candidates, candidates
+from auscult_lab.fitting.own_questions import OwnQuestion
+from study.shipped.written import (
     NearMiss,
     WrittenQuestion,
     is_held_out,
@@ -25,8 +27,6 @@ from auscult_lab.asking.written import (
     read_questions,
     right_passages,
 )
-from auscult_lab.fitting.fitting import Candidates, candidates
-from auscult_lab.fitting.own_questions import OwnQuestion
 
 NEAR_MISSES: Final = 1 / 3
 """Near misses for each question, or fewer where a collection has fewer."""

@@ -13,13 +13,13 @@ from auscult.encoders import load_reranker, training_record
 from auscult.encoders.reranker import Excerpt
 from auscult_lab.general.student import begin_student
 from auscult_lab.modules.backbone import open_backbone
-from auscult_lab.reranker.lessons import Lesson, Pairs, nearer_first
-from auscult_lab.reranker.network import RerankerNetwork
-from auscult_lab.reranker.saving import save_network
-from auscult_lab.reranker.training import MONITOR, LessonExamples, RerankerObjective, RerankerSettings
 from auscult_lab.training.batches import row_loader
 from auscult_lab.training.loop import fit
 from auscult_lab.training.schedule import Schedule
+from study.shipped.reranker.lessons import Lesson, Pairs, nearer_first
+from study.shipped.reranker.network import RerankerNetwork
+from study.shipped.reranker.saving import save_network
+from study.shipped.reranker.training import MONITOR, LessonExamples, RerankerObjective, RerankerSettings
 from tiny_bert import save_tiny_bert
 
 DISEASES = ("gout", "asthma", "fever")

@@ -23,9 +23,9 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 from torch.nn.utils.rnn import pad_sequence
 
-from auscult_lab.asking.candidates import Kind
-from auscult_lab.asking.windows import Windows
 from auscult_lab.modules.backbone import Backbone
+from study.shipped.candidates import Kind
+from study.shipped.windows import Windows
 
 _NEVER = -1e4
 _LOWEST_RATE = 0.02

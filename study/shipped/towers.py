@@ -22,10 +22,10 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, gelu, normalize, one_hot
 
 from auscult.encoders.contract import FloatArray
-from auscult_lab.asking.windows import Rows
 from auscult_lab.general.data import TowerBatch, TowerExamples
 from auscult_lab.general.experiment import TowerTraining
 from auscult_lab.general.objective import TowerNetwork, TowerObjective, listwise
+from study.shipped.windows import Rows
 
 _FIRST_HEAT = 2.5
 _QUESTIONS, _PHRASINGS = 3, 192

@@ -18,14 +18,14 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
 from auscult.encoders.reranker import Pair
-from auscult_lab.reranker.lessons import Lesson, Pairs, by_collection, nearer_first
-from auscult_lab.reranker.network import Padded, RerankerNetwork
 from auscult_lab.training.batches import Key
 from auscult_lab.training.schedule import parameter_groups
+from study.shipped.reranker.lessons import Lesson, Pairs, by_collection, nearer_first
+from study.shipped.reranker.network import Padded, RerankerNetwork
 
 MONITOR = "validation_right_first"
 _LIKELIHOOD, _MARKS = 0.3, 0.5
@@ -123,7 +123,7 @@ class RerankerObjective:
     """Trains a re-ranker.
 
     Args:
-        network: The network to train.
+        network: The network, which is trained in place.
         settings: Settings.
         pairs: Makes its input.
         held_out: Questions that choose the epoch.
@@ -132,17 +132,12 @@ class RerankerObjective:
     def __init__(
         self, network: RerankerNetwork, settings: RerankerSettings, pairs: Pairs, held_out: Sequence[Lesson]
     ) -> None:
-        self._network, self._settings = network, settings
+        self.network, self._settings = network, settings
         self._pairs, self._held_out = pairs, held_out
-
-    @property
-    def network(self) -> nn.Module:
-        """The network, which is trained in place."""
-        return self._network
 
     def loss(self, batch: LessonBatch) -> tuple[Tensor, int]:
         """Return the loss, and the number of questions."""
-        scores, marks = self._network(batch.padded)
+        scores, marks = self.network(batch.padded)
         firsts = np.cumsum([0, *batch.counts[:-1]]).tolist()
         losses = []
         for own, told, answering in zip(torch.split(scores, batch.counts), marks[firsts], batch.answering, strict=True):
@@ -157,7 +152,7 @@ class RerankerObjective:
 
     def measures(self) -> Mapping[str, float]:
         """Return how often the right passage is before all first hits: by collection, and their mean."""
-        self._network.eval()
+        self.network.eval()
         shares = {
             name: float(np.mean([self._puts_right_first(each) for each in own]))
             for name, own in by_collection(self._held_out).items()
@@ -169,9 +164,9 @@ class RerankerObjective:
     def optimizer(self) -> torch.optim.Optimizer:
         """Return AdamW."""
         rate, decay = self._settings.learning_rate, self._settings.weight_decay
-        body = [each for each in self._network.backbone.parameters() if each.requires_grad]
-        of_backbone = {id(each) for each in self._network.backbone.parameters()}
-        heads = [each for each in self._network.parameters() if id(each) not in of_backbone]
+        body = [each for each in self.network.backbone.parameters() if each.requires_grad]
+        of_backbone = {id(each) for each in self.network.backbone.parameters()}
+        heads = [each for each in self.network.parameters() if id(each) not in of_backbone]
         groups = [
             *parameter_groups(body, decay=decay, rate=rate),
             *parameter_groups(heads, decay=decay, rate=_HEAD_RATE * rate),
@@ -182,5 +177,5 @@ class RerankerObjective:
     def _puts_right_first(self, lesson: Lesson) -> bool:
         asked = self._pairs.question(lesson.question)
         rows = [self._pairs.of(asked, passage) for passage in (lesson.right, *lesson.wrong)]
-        scores = [self._network(Padded.of(rows[at : at + _AT_ONCE]))[0] for at in range(0, len(rows), _AT_ONCE)]
+        scores = [self.network(Padded.of(rows[at : at + _AT_ONCE]))[0] for at in range(0, len(rows), _AT_ONCE)]
         return bool(torch.cat(scores).argmax() == 0)

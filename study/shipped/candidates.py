@@ -24,8 +24,8 @@ from torch import Tensor
 from auscult.encoders.contract import FloatArray
 from auscult.encoders.general.readers import WindowReader
 from auscult.encoders.general.towers import unit
-from auscult_lab.asking.windows import AskedReader, Rows
 from auscult_lab.scorers.lexical import Bm25Index
+from study.shipped.windows import AskedReader, Rows
 
 Kind = Literal["page", "sibling", "terms", "reader"]
 _K1, _B = 1.2, 0.75
