@@ -10,7 +10,7 @@ re-ranker learned from questions in words; other queries are not read again.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -53,7 +53,7 @@ class Asked(NamedTuple):
         return near
 
 
-def count_near(scores: FloatArray, most: int) -> int:
+def count_near(scores: npt.NDArray[np.floating[Any]], most: int) -> int:
     """Return how many first hits are read again of those whose scores are given, best first."""
     return int(np.count_nonzero(scores[:most] >= scores[0] - NEAR)) if len(scores) else 0
 
