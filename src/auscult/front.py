@@ -19,14 +19,14 @@ from pathlib import Path
 from typing import Final
 
 from auscult.concepts.opening import named_or_found
-from auscult.documents import Document
-from auscult.encoders import load_model
+from auscult.documents.document import Document
+from auscult.encoders.registry import load_model
 from auscult.errors import ConfigError
-from auscult.index import Counts
+from auscult.index.manifest import Counts
 from auscult.ingest import building
 from auscult.ingest.files import Choices, FilesCorpus
 from auscult.ingest.sources import NO_KNOWLEDGE, index_sources, lasting_name, open_sources
-from auscult.search import Searcher
+from auscult.search.searcher import Searcher
 
 _LOG: Final = logging.getLogger("auscult")
 # Beginnings of lines about files that were not indexed.

@@ -12,7 +12,8 @@ from auscult.documents import Section, build_document
 from auscult.encoders.contract import FloatArray
 from auscult.ingest.building import build_index
 from auscult.search import Searcher
-from auscult.search.evidence import EVIDENCE, READ_BY_SENTENCE, SENTENCE, best_sentences
+from auscult.search.evidence import READ_BY_SENTENCE, best_sentences
+from auscult.search.hits import EVIDENCE, SENTENCE
 from auscult.understanding import Query
 from encoders import HashedEncoder, TermEncoder
 

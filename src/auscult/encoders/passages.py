@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from auscult.documents import Document, Passage
+from auscult.documents.document import Document, Passage
 from auscult.encoders.contract import DocumentEncoder, EncodedDocument, ExpandsTexts, FloatArray, PassageEncoder
 from auscult.errors import ModelError
 

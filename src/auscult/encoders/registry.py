@@ -17,9 +17,9 @@ from auscult.errors import ModelError
 from auscult.extensions import entries, load
 
 if TYPE_CHECKING:
-    from auscult.documents import Document, Passage
+    from auscult.documents.document import Document, Passage
     from auscult.encoders.reranker import Reranker
-    from auscult.understanding import Query
+    from auscult.understanding.query import Query
 
 
 class View(Protocol):

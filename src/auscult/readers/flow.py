@@ -20,7 +20,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from auscult.documents.building import Section
+from auscult.documents.document import Section
 from auscult.documents.note_headings import note_sections
 from auscult.documents.original import RUN
 from auscult.readers.contract import DraftDocument, UnreadableError

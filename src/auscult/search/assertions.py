@@ -18,10 +18,10 @@ from typing import Final
 
 from auscult.concepts.recognition.context import ContextFilter
 from auscult.concepts.recognition.entity import Context, Entity
-from auscult.documents import Passage
+from auscult.documents.document import Passage
 from auscult.index.words import analyse
 from auscult.schema import Assertion
-from auscult.understanding import Query
+from auscult.understanding.query import Query
 from auscult.understanding.reading import ASKING_WORDS
 from auscult.understanding.saying import SAYING_NOTHING
 

@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from auscult.errors import QueryError
-from auscult.index import ANY, Where
+from auscult.index.fields import ANY, Where
 from auscult.index.words import analyse
 from auscult.search.certainty import Label, Verdict, label, verdict
 from auscult.search.hits import Hit
 from auscult.search.searcher import Searcher, SearchOptions
 from auscult.search.siblings import sibling_note
-from auscult.understanding import Query
 from auscult.understanding.aspects import QUESTIONS
+from auscult.understanding.query import Query
 from auscult.understanding.understand import Understanding
 
 MOST_CELLS: Final = 2_000

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from auscult.documents import Sentence
+from auscult.documents.document import Sentence
 from auscult.readers.tables import BETWEEN
 from auscult.search.persons import says_who
 

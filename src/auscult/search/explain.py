@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from auscult.documents import Document
+from auscult.documents.document import Document
 from auscult.errors import QueryError
 from auscult.schema import CurvePassage
 from auscult.search.searcher import Searcher
-from auscult.understanding import Query
+from auscult.understanding.query import Query
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

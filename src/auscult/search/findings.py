@@ -9,16 +9,15 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from auscult.documents import Passage
-from auscult.encoders import RERANKER
+from auscult.documents.document import Passage
 from auscult.encoders.contract import FloatArray
+from auscult.encoders.folder import RERANKER
 from auscult.encoders.reranker import Read
 from auscult.index.reader import GenerationReader
 from auscult.schema import Assertion
 from auscult.search.assertions import AssertionReader
 from auscult.search.certainty import UNLIKELY
-from auscult.search.evidence import EVIDENCE
-from auscult.search.hits import Hit, SentenceScore
+from auscult.search.hits import EVIDENCE, Hit, SentenceScore
 from auscult.search.marks import Marker
 from auscult.search.reranking import Asked
 from auscult.search.subjects import AskedSubject

@@ -34,11 +34,11 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from auscult.documents import Passage, Sentence
+from auscult.documents.document import Passage, Sentence
 from auscult.encoders.contract import FloatArray
 from auscult.index.words import analyse
 from auscult.search.hits import SentenceScore
-from auscult.understanding import Query
+from auscult.understanding.query import Query
 
 LITTLE: Final = 0.25
 COSINES: Final = 0.5

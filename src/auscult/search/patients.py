@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from auscult.errors import QueryError
-from auscult.index import ANY, Between, Where
+from auscult.index.fields import ANY, Between, Where
 from auscult.schema import Assertion
 from auscult.search.certainty import DOUBTFUL
 from auscult.search.findings import Findings
 from auscult.search.hits import Hit, SentenceScore, date_of
 from auscult.search.searcher import Searcher, SearchOptions
-from auscult.understanding import Query
+from auscult.understanding.query import Query
 
 PATIENT: Final = "patient"
 """The field of metadata that names a document's patient, as readers of CDA, FHIR and HL7 fill it."""

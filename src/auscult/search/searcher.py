@@ -15,31 +15,35 @@ from typing import Final, Literal
 import numpy as np
 import numpy.typing as npt
 
-from auscult.concepts import Autocomplete, EntityResolver, KnowledgeBase
-from auscult.encoders import load_model, load_reranker
+from auscult.concepts.autocomplete import Autocomplete
+from auscult.concepts.knowledge_base import KnowledgeBase
+from auscult.concepts.resolver import EntityResolver
 from auscult.encoders.contract import DocumentEncoder, ExpandsTexts, FloatArray, Terms
+from auscult.encoders.registry import load_model, load_reranker
 from auscult.encoders.reranker import Read, Reranker
-from auscult.engines import open_index
+from auscult.engines.opening import open_index
 from auscult.errors import ModelError, QueryError
-from auscult.index import GroupBy, ModelRecord, PassageIndex, Where
-from auscult.index.passage_index import RowArray, ScoreArray
+from auscult.index.fields import Where
+from auscult.index.manifest import ModelRecord
+from auscult.index.passage_index import GroupBy, PassageIndex, RowArray, ScoreArray
 from auscult.index.reader import GenerationReader, vocabulary_of
 from auscult.index.titles import with_subjects
 from auscult.index.words import analyse
 from auscult.schema import Assertion
 from auscult.search.assertions import DENIED, AssertionReader, is_name_alone, names_asked
-from auscult.search.certainty import FIRST, SAMPLED, Background, asked_and_held, shares_of_first
-from auscult.search.evidence import READ_BY_SENTENCE, SENTENCE, Reasons, best_sentences, question_terms
+from auscult.search.certainty import FIRST, SAMPLED, Background, shares_of_first
+from auscult.search.evidence import READ_BY_SENTENCE, Reasons, asked_and_held, best_sentences, question_terms
 from auscult.search.findings import Again, Findings, Weighed, directions
 from auscult.search.fusion import Fusion
-from auscult.search.hits import Hit, Ranking
+from auscult.search.hits import SENTENCE, Hit, Ranking
 from auscult.search.marks import Marker
 from auscult.search.reranking import FIRST as READ_AGAIN
 from auscult.search.reranking import Asked, read_again
 from auscult.search.subjects import AskedSubject
-from auscult.understanding import Query, QuestionParser
 from auscult.understanding.aspects import ReadsAspects
 from auscult.understanding.conversation import understand_next
+from auscult.understanding.query import Query
+from auscult.understanding.reading import QuestionParser
 from auscult.understanding.understand import Understanding, understand
 
 Scoring = Literal["fused", "model"]

@@ -16,10 +16,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from auscult.concepts import KnowledgeBase
 from auscult.concepts.fuzzy import contradict, contrasts, designators
+from auscult.concepts.knowledge_base import KnowledgeBase
 from auscult.concepts.names import GENERIC_WORDS, content_key, normalise_name, order_free_key, short_key
-from auscult.understanding import Query
+from auscult.understanding.query import Query
 
 _SERIES = frozenset(
     {"type", "subtype", "stage", "grade", "class", "group", "phase", "level", "part", "form", "variant", "number", "no"}

@@ -11,13 +11,13 @@ from typing import Final
 
 from auscult.concepts.aspects import normalise_heading
 from auscult.errors import QueryError
-from auscult.index import ANY, Where
+from auscult.index.fields import ANY, Where
 from auscult.search.certainty import Verdict, verdict
 from auscult.search.coverage import LOOKED_AT
 from auscult.search.hits import Hit, date_of
 from auscult.search.searcher import Searcher, SearchOptions
 from auscult.search.siblings import sibling_note
-from auscult.understanding import Query
+from auscult.understanding.query import Query
 
 DOCUMENT: Final = "document"
 """Name in place of a field's: columns are documents, by their ids."""

@@ -29,13 +29,13 @@ import numpy as np
 import numpy.typing as npt
 
 from auscult.concepts.names import normalise_name
-from auscult.documents import Document
+from auscult.documents.document import Document
 from auscult.errors import ConfigError, QueryError
 from auscult.index.words import analyse
 from auscult.search.evidence import question_terms
 from auscult.search.marks import begins_block
 from auscult.search.searcher import Searcher, SearchOptions
-from auscult.understanding import Query
+from auscult.understanding.query import Query
 
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]

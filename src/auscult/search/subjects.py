@@ -44,7 +44,7 @@ from auscult.search.persons import (
     persons_in,
     words_of_names,
 )
-from auscult.understanding import Query
+from auscult.understanding.query import Query
 from auscult.understanding.reading import ASKING_WORDS
 from auscult.understanding.saying import SAYING_NOTHING
 

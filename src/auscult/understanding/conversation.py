@@ -21,8 +21,8 @@ from typing import Final
 
 from auscult.concepts.aspects import INFORMATION
 from auscult.concepts.names import normalise_name
-from auscult.understanding.query import Query, unread_words
-from auscult.understanding.saying import PEOPLE
+from auscult.understanding.query import Query
+from auscult.understanding.saying import PEOPLE, unread_words
 from auscult.understanding.understand import Understanding
 
 MOST_EARLIER: Final = 20

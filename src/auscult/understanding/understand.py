@@ -7,14 +7,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from auscult.concepts import Concept, EntityResolver, KnowledgeBase, Match
 from auscult.concepts.aspects import normalise_heading
+from auscult.concepts.concept import Concept
 from auscult.concepts.identifiers import normalise_identifier
+from auscult.concepts.knowledge_base import KnowledgeBase
 from auscult.concepts.mentions import GENERIC, is_acronym
 from auscult.concepts.names import abbreviations, normalise_name, order_free_key
+from auscult.concepts.resolver import EntityResolver, Match
 from auscult.errors import QueryError
-from auscult.understanding import Query, QuestionParser
-from auscult.understanding.reading import SURE, Possible
+from auscult.understanding.query import Query
+from auscult.understanding.reading import SURE, Possible, QuestionParser
 from auscult.understanding.spelling import ordinary_words
 
 # Qualifiers that taxonomies add after a name, and names of residual categories.

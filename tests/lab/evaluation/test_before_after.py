@@ -11,7 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from auscult.cli.all_commands import app
-from auscult.documents.building import Section, build_document
+from auscult.documents.building import build_document
+from auscult.documents.document import Section
 from auscult.encoders.general.persistence import set_fusion
 from auscult.ingest.building import build_index
 from auscult.search.searcher import Searcher

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from auscult.concepts.knowledge_base import KnowledgeBase
 from auscult.concepts.recognition.entity import Entity, named_concept, visible_entity
 from auscult.documents.splitting import plain_characters
-from auscult.errors import DataError, ModelError, naming_extra
+from auscult.errors import DataError, ModelError
+from auscult.telemetry import naming_extra
 
 if TYPE_CHECKING:
     from spacy.language import Language

@@ -26,13 +26,13 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from auscult.documents import Document, Passage
+from auscult.documents.document import Document, Passage
 from auscult.encoders.contract import Expansion, FloatArray, Terms
 from auscult.encoders.general.readers import Counts, WindowReader
 from auscult.encoders.general.terms import TermReader
 from auscult.encoders.general.towers import SIDES, Read, Side, Stretches, Towers, by_rows, stretch_sums, unit
 from auscult.errors import ModelError
-from auscult.understanding import Query
+from auscult.understanding.query import Query
 
 _READ_AS: Final[Mapping[Read, Side]] = {"entity": "entity", "aspect": "aspect", "asked": "aspect"}
 
