@@ -83,12 +83,6 @@ def explain(searcher: Searcher, query: Query, doc_id: str = "") -> ScoreCurves:
     )
 
 
-def describe(query: Query) -> str:
-    """Return a query in words: "symptoms, treatment of IgA nephropathy"."""
-    aspects = ", ".join(query.aspects)
-    return f"{aspects} of {query.entity}" if aspects and query.entity else aspects or query.entity
-
-
 def curves_to_json(curves: ScoreCurves) -> dict[str, object]:
     """Return curves as JSON: every sentence with its place in the document, in order."""
     sentences = [sentence for passage in curves.document.passages for sentence in passage.sentences]

@@ -107,7 +107,7 @@ def by_patient(
     by_name: dict[str, list[FoundSentence]] = {}
     for number in range(min(len(findings), MOST_PASSAGES)):
         name = searcher.index.reader.document_record(findings.document(number)).metadata.get(PATIENT, "").strip()
-        sentences = [*_counting(findings, number, assertions)] if name else []
+        sentences = [*_find_counting(findings, number, assertions)] if name else []
         if sentences:
             by_name.setdefault(name, []).extend(sentences)
     patients = (
@@ -120,7 +120,7 @@ def by_patient(
     return Patients(tuple(patients), len(findings) > MOST_PASSAGES)
 
 
-def _counting(findings: Findings, number: int, assertions: Collection[Assertion]) -> Iterator[FoundSentence]:
+def _find_counting(findings: Findings, number: int, assertions: Collection[Assertion]) -> Iterator[FoundSentence]:
     may_answer = (findings.probability(number) or 0.0) >= DOUBTFUL
     if not (may_answer or any(findings.asserted(number))):
         return

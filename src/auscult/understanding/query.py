@@ -73,3 +73,9 @@ def query_text(query: Query, *, between: str = " ", question: Question = "otherw
         return query.text
     parts = between.join(part for part in (query.entity, *query.aspects) if part)
     return parts or ("" if question == "never" else query.text)
+
+
+def describe(query: Query) -> str:
+    """Return entity and aspects of a query in words: "symptoms, treatment of IgA nephropathy"."""
+    aspects = ", ".join(query.aspects)
+    return f"{aspects} of {query.entity}" if aspects and query.entity else aspects or query.entity

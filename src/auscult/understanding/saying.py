@@ -13,13 +13,13 @@ from auscult.understanding.query import Query
 _WORD: Final = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 
 
-def _words(file: str) -> frozenset[str]:
+def _read_words(file: str) -> frozenset[str]:
     return frozenset(resources.files("auscult.understanding").joinpath(file).read_text("utf-8").split())
 
 
-SAYING_NOTHING: Final = FUNCTION_WORDS | _words("asking_words.txt")
+SAYING_NOTHING: Final = FUNCTION_WORDS | _read_words("asking_words.txt")
 """Normalised words like all but "gout" in "Can you tell me something about gout?"."""
-PEOPLE: Final = _words("people.txt")
+PEOPLE: Final = _read_words("people.txt")
 """Normalised words for people in general: "child", "smoker", "older"."""
 
 
