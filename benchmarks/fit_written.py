@@ -35,7 +35,6 @@ from auscult.documents import Document
 from auscult.encoders import load_model, model_folder
 from auscult.encoders.contract import DocumentEncoder
 from auscult.encoders.folder import read_settings
-from auscult.encoders.general.persistence import set_fusion
 from auscult.files.writing import write_json
 from auscult.index.manifest import CURRENT
 from auscult.ingest.building import build_index
@@ -50,6 +49,7 @@ from auscult_lab.fitting.own_questions import own_questions
 from auscult_lab.fitting.weighing import asked_by_people
 from auscult_lab.fitting.written import small_candidates, some_documents, written_candidates
 from auscult_lab.general.experiment import read_general_experiment
+from auscult_lab.general.saving import set_fusion
 from auscult_lab.training.experiment_files import variant_path
 from nothing_here import calibration_error
 

@@ -15,7 +15,6 @@ from auscult.encoders import load_model
 from auscult.encoders.contract import PassageEncoder
 from auscult.encoders.general import towers
 from auscult.encoders.general.encoder import GeneralEncoder
-from auscult.encoders.general.persistence import set_fusion
 from auscult.encoders.general.readers import MOST_CHARACTERS, WindowReader
 from auscult.encoders.general.towers import SIDES, Stretches, Towers, _erf, stretch_sums, unit
 from auscult.errors import ModelError
@@ -24,6 +23,7 @@ from auscult.understanding import Query
 from auscult.understanding.query import describe
 from auscult_lab.general.data import TowerBatch
 from auscult_lab.general.objective import TowerNetwork, listwise
+from auscult_lab.general.saving import set_fusion
 from leaflets import leaflets
 from random_cdv import documents
 from small_general import make_general, save_general
