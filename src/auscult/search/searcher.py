@@ -35,7 +35,7 @@ from auscult.search.certainty import SAMPLED, Background, shares_of_first
 from auscult.search.evidence import READ_BY_SENTENCE, asked_and_held, question_terms
 from auscult.search.findings import Again, Findings, Weighed, directions
 from auscult.search.fusion import Fusion
-from auscult.search.hits import Hit, Ranking
+from auscult.search.hits import Hit
 from auscult.search.marks import Marker
 from auscult.search.reranking import FIRST as READ_AGAIN
 from auscult.search.reranking import Asked, read_again
@@ -492,29 +492,6 @@ class Searcher:
             encoded = self.encoder.encode_queries([queries[number] for number in numbers])
             vectors[numbers] = np.where(np.isfinite(encoded).all(axis=1, keepdims=True), encoded, 0)
         return vectors
-
-    def rank(
-        self, queries: Sequence[Query], k: int = 100, *, group_by: GroupBy = "passage", scoring: Scoring = "fused"
-    ) -> list[Ranking]:
-        """Return passage ids and scores for many queries, without their evidence.
-
-        Scores are those of all evidence: passages that only deny the entity keep theirs (`search` lowers them).
-        """
-        rankings = []
-        vectors = self.encode(queries) if scoring == "model" else [None] * len(queries)
-        for query, vector in zip(queries, vectors, strict=True):
-            if vector is not None:
-                rows, scores = self.index.search(vector, k, group_by=group_by)
-            else:
-                asked, evidence, _ = self.gather(query)
-                most = max(k, self._count_reread(query, DEFAULT_OPTIONS))
-                rows, scores = self.index.best(self.fusion.scores(query, evidence), most, group_by=group_by)
-                reranked = self.with_first_read_again(query, asked, scores.astype(np.float32), rows)
-                order = np.argsort(-reranked, kind="stable")[:k]
-                rows, scores = rows[order], reranked[order].astype(np.float64)
-            passage_ids = tuple(self.index.reader.passage_id(row) for row in rows.tolist())
-            rankings.append(Ranking(query.query_id, passage_ids, tuple(scores.tolist())))
-        return rankings
 
     @property
     def _reads_questions(self) -> bool:
