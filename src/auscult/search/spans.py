@@ -31,8 +31,6 @@ import numpy.typing as npt
 from auscult.concepts.names import normalise_name
 from auscult.documents.document import Document
 from auscult.errors import ConfigError, QueryError
-from auscult.index.words import analyse
-from auscult.search.evidence import question_terms
 from auscult.search.marks import begins_block
 from auscult.search.searcher import Searcher, SearchOptions
 from auscult.understanding.query import Query
@@ -307,17 +305,13 @@ class SpanFinder:
         return weighed
 
 
-def finder(
-    searcher: Searcher, query: Query, doc_id: str, limits: SpanLimits = DEFAULT, *, words: bool = False
-) -> SpanFinder:
+def score_document(searcher: Searcher, query: Query, doc_id: str) -> SpanFinder:
     """Score the sentences of a document of an index for a query. Return the finder of its spans.
 
     Args:
         searcher: An opened index.
         query: As for `Searcher.search`.
         doc_id: Id of the document.
-        limits: Limits of the spans to find.
-        words: Add the share of the question's words that a sentence holds, as `SentenceScore.score` of hits does.
 
     Raises:
         QueryError: The query is empty, or the id unknown.
@@ -332,11 +326,7 @@ def finder(
     vectors = np.concatenate([none, *map(reader.sentence_vectors, reader.passages_of(row))])
     by_aspect = bool(query.aspects) and "aspect" in reader.manifest.model.parts
     scores = searcher.shares(vectors, vector)[:, 1 if by_aspect else 2]
-    if words:
-        shares = reader.words.shares(question_terms(query))
-        contained = map(analyse.holding(shares), map(document.slice, document.sentences))
-        scores = scores + np.array([sum(shares[term] for term in terms) for terms in contained])
-    return SpanFinder(document, scores, limits)
+    return SpanFinder(document, scores)
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,7 +362,7 @@ def find_answer(searcher: Searcher, query: Query, doc_id: str, passage_id: str =
         QueryError: The query is empty, or the id unknown.
         ModelError: The model has no vector for the query.
     """
-    scored = finder(searcher, query, doc_id)
+    scored = score_document(searcher, query, doc_id)
     passages = scored.document.passages
     numbers = [number for number, passage in enumerate(passages) if passage.sentences]
     if not numbers:
