@@ -39,7 +39,7 @@ from auscult.index.articles import article_sizes
 from auscult.index.words import analyse
 from auscult.provenance import stamp
 from auscult.search import Searcher
-from auscult.search.evidence import EVIDENCE
+from auscult.search.hits import EVIDENCE
 from auscult.understanding import Query
 from auscult_lab.evaluation.statistics import bootstrap_intervals
 from open_models import Collection, kept_index

@@ -17,8 +17,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from auscult.encoders import model_folder
-from auscult.encoders.general.persistence import add_terms
 from auscult_lab.corpora.opening import open_corpus
+from auscult_lab.general.saving import add_terms
 from study.shipped.sparse import term_files, texts_of
 
 PASSAGES = {"enwiki": 1500, "simplewiki": 1500, "openstax": 1500, "drug-labels": 1500}

@@ -24,12 +24,12 @@ from auscult.concepts.opening import open_for_questions
 from auscult.encoders import load_model, model_folder
 from auscult.encoders.contract import FloatArray
 from auscult.encoders.general.encoder import GeneralEncoder
-from auscult.encoders.general.persistence import set_asks
 from auscult.encoders.general.towers import Towers, unit
 from auscult.errors import ModelError
 from auscult.files.writing import write_json
 from auscult.provenance import stamp
 from auscult_lab.evaluation.records import records_of_others
+from auscult_lab.general.saving import set_asks
 from study.shipped.aspects import asked_aspects, fit_aspects
 
 RESULT = Path(__file__).resolve().parent / "results" / "fit_aspects.json"

@@ -28,7 +28,6 @@ import numpy.typing as npt
 
 from auscult.encoders import load_model, load_reranker, model_folder
 from auscult.encoders.folder import read_settings
-from auscult.encoders.general.persistence import set_fusion
 from auscult.encoders.reranker import Reranker
 from auscult.files.writing import write_json
 from auscult.provenance import stamp
@@ -38,6 +37,7 @@ from auscult.search.fusion import Fusion, Rereading, log_odds_of
 from auscult_lab.evaluation.records import records_of_others
 from auscult_lab.fitting.fitting import Candidates, Firsts, fit_certainty, fit_order, judged_questions
 from auscult_lab.fitting.own_questions import OwnQuestion
+from auscult_lab.general.saving import set_fusion
 from fit_written import CACHE, PEOPLES, QUESTIONS, SEED, Gathering, shares_said
 from nothing_here import calibration_error
 from resampling import drawn, with_interval

@@ -36,7 +36,6 @@ from auscult.documents import Document
 from auscult.encoders import load_model, model_folder
 from auscult.encoders.contract import DocumentEncoder
 from auscult.encoders.folder import read_settings
-from auscult.encoders.general.persistence import set_fusion
 from auscult.files.writing import write_json
 from auscult.index.manifest import CURRENT
 from auscult.ingest.building import build_index
@@ -49,6 +48,7 @@ from auscult_lab.families.table import read_experiment
 from auscult_lab.fitting.fitting import WITHOUT, Candidates, Judged, candidates, first_of, fit, judged_questions
 from auscult_lab.fitting.own_questions import own_questions
 from auscult_lab.fitting.weighing import asked_by_people
+from auscult_lab.general.saving import set_fusion
 from auscult_lab.training.experiment_files import variant_path
 from nothing_here import calibration_error
 from study.shipped.written import COLLECTIONS, read_documents

@@ -54,7 +54,8 @@ from auscult.index import IndexUpdate
 from auscult.ingest.building import build_index
 from auscult.provenance import stamp
 from auscult.search import Searcher
-from auscult.search.certainty import DOUBTFUL, LIKELY, asked_and_held, shares_of_first
+from auscult.search.certainty import DOUBTFUL, LIKELY, shares_of_first
+from auscult.search.evidence import asked_and_held
 from auscult.understanding import Query
 from auscult_lab.corpora.opening import open_corpus
 from auscult_lab.corpora.questions import DEVELOPMENT

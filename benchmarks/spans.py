@@ -47,10 +47,12 @@ from auscult.documents import Document, Passage, Section, build_document
 from auscult.encoders import load_model
 from auscult.encoders.contract import DocumentEncoder
 from auscult.files.writing import write_json
+from auscult.index.words import analyse
 from auscult.ingest.building import build_index
 from auscult.provenance import stamp
 from auscult.search import Searcher
-from auscult.search.spans import SpanFinder, finder
+from auscult.search.evidence import question_terms
+from auscult.search.spans import SpanFinder, score_document
 from auscult.understanding import Query
 from auscult_lab.corpora.opening import open_corpus
 
@@ -120,7 +122,7 @@ def ways(
     searcher: Searcher, question: Asked, document: Document, window: int
 ) -> Iterator[tuple[str, SpanFinder, Found]]:
     """Yield the span that each way returns, with its finder."""
-    scored = finder(searcher, question.query, question.doc_id)
+    scored = score_document(searcher, question.query, question.doc_id)
     vector = searcher.encode([question.query])[0]
     rows = np.concatenate(
         [
@@ -129,7 +131,11 @@ def ways(
         ]
     )
     vectors = SpanFinder(scored.document, searcher.shares(rows, vector)[:, 2])
-    worded = finder(searcher, question.query, question.doc_id, words=True)
+    # The share of the question's words that a sentence holds, as `SentenceScore.score` of hits has it.
+    shares = searcher.index.reader.words.shares(question_terms(question.query))
+    contained = map(analyse.holding(shares), map(scored.document.slice, scored.document.sentences))
+    held = np.array([sum(shares[term] for term in terms) for terms in contained])
+    worded = SpanFinder(scored.document, scored.scores + held)
     for name, used in (("span", scored), ("span, vectors", vectors), ("span, words", worded)):
         if best := used.best():
             yield name, used, (best.first, best.last)
@@ -223,7 +229,7 @@ def measured(encoder: DocumentEncoder, name: str) -> dict[str, Any]:
         for question in questions:
             for way, scored, span in ways(searcher, question, documents[question.doc_id], window):
                 rows.setdefault(way, []).append(agreement(span, question.sections, scored))
-        some = finder(searcher, questions[0].query, questions[0].doc_id)
+        some = score_document(searcher, questions[0].query, questions[0].doc_id)
         taken = milliseconds(some.best)
     owners = [question.doc_id for question in questions]
     return {

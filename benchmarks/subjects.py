@@ -47,7 +47,7 @@ from auscult.provenance import stamp
 from auscult.search import Searcher
 from auscult.search.certainty import DOUBTFUL
 from auscult.search.findings import Findings
-from auscult.search.spans import find_answer, finder
+from auscult.search.spans import find_answer, score_document
 from auscult.understanding import Query
 
 RESULT = Path(__file__).resolve().parent / "results" / "subjects.json"
@@ -170,7 +170,7 @@ def _judged(searcher: Searcher, query: Query, asked: int, *, restricted: bool) -
         answer = find_answer(searcher, query, document.doc_id)
         of_opened, span = set(answer.marked), answer.span
     else:
-        of_opened, span = of_hit, finder(searcher, query, document.doc_id).best(first, last)
+        of_opened, span = of_hit, score_document(searcher, query, document.doc_id).best(first, last)
     framed = set(range(span.first, span.last)) if span else set()
     return {
         "right": any(rows.of(number) == asked for number in of_hit),

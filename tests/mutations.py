@@ -344,7 +344,7 @@ TEXT_AND_INDEX = (
         "codes[place, span] ^ sign", "codes[place, span]", ("index/test_codes.py",),
     ),
     Mutation(
-        "search: groups beyond the best passages are left out", "auscult/search/searcher.py",
+        "search: groups beyond the best passages are left out", "auscult/search/weighing.py",
         "if len(rows) < k and not is_all:", "if False:", ("search/test_estimates.py",),
     ),
     Mutation(

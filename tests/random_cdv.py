@@ -7,7 +7,8 @@ import torch
 
 from auscult.concepts import normalise_name
 from auscult.documents import Document
-from auscult.documents.building import Section, build_document
+from auscult.documents.building import build_document
+from auscult.documents.document import Section
 from auscult_lab.cdv.encoder import CdvEncoder
 from auscult_lab.cdv.network import CdvConfig, CdvNetwork
 from auscult_lab.cdv.spaces import AverageSpace, BloomConfig, BloomEncoder, BloomSpace

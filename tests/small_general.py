@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from auscult.encoders.general.encoder import GeneralEncoder
-from auscult.encoders.general.persistence import load, save
+from auscult.encoders.general.persistence import load
 from auscult.encoders.general.towers import SIDES
 from auscult_lab.general.bert_onnx import bert_as_onnx
+from auscult_lab.general.saving import save
 from auscult_lab.modules.backbone import open_backbone
 from tiny_bert import save_tiny_bert
 

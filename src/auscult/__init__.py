@@ -7,12 +7,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from auscult.documents import Document, Passage, Sentence
+    from auscult.documents.document import Document, Passage, Sentence
     from auscult.front import Index, build_index, open_index, read_files
     from auscult.ingest.corpus import Judgement
-    from auscult.search import Searcher, SearchOptions
     from auscult.search.hits import Hit, Ranking
-    from auscult.understanding import Query
+    from auscult.search.searcher import Searcher, SearchOptions
+    from auscult.understanding.query import Query
     from auscult.version import __version__
 
 _PLACES = {
@@ -23,8 +23,8 @@ _PLACES = {
     "build_index": "auscult.front",
     "open_index": "auscult.front",
     "read_files": "auscult.front",
-    "SearchOptions": "auscult.search",
-    "Searcher": "auscult.search",
+    "SearchOptions": "auscult.search.searcher",
+    "Searcher": "auscult.search.searcher",
     "Hit": "auscult.search.hits",
     "Ranking": "auscult.search.hits",
     "Judgement": "auscult.ingest.corpus",

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -125,31 +123,6 @@ def _installing(extra: str) -> str:
     version_control = f"{origin['vcs_info']['vcs']}+" if "vcs_info" in origin else ""
     place = f" @ {version_control}{origin['url']}" if "url" in origin else ""
     return f"pip install 'auscult[{extra}]{place}'"
-
-
-@contextmanager
-def naming_extra(extra: str, *packages: str) -> Iterator[None]:
-    """Import optional packages in a context in which a missing one raises an error that says what to install.
-
-    Their telemetry is switched off first.
-
-    Args:
-        extra: The extra with these packages.
-        packages: Packages that may be missing; for any other, the import's own error is raised.
-
-    Raises:
-        MissingExtraError: One of the packages is missing.
-    """
-    # Imported only here, so that the rest of this file works without any other module.
-    from auscult import telemetry
-
-    telemetry.switch_off()
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        if error.name in packages:
-            raise MissingExtraError(error.name, extra) from error
-        raise
 
 
 def printable(text: str) -> str:

@@ -19,14 +19,14 @@ from pathlib import Path
 from typing import Final
 
 from auscult.concepts.opening import named_or_found
-from auscult.documents import Document
-from auscult.encoders import load_model
+from auscult.documents.document import Document
+from auscult.encoders.registry import load_model
 from auscult.errors import ConfigError
-from auscult.index import Counts
+from auscult.index.manifest import Counts
 from auscult.ingest import building
 from auscult.ingest.files import Choices, FilesCorpus
 from auscult.ingest.sources import NO_KNOWLEDGE, index_sources, lasting_name, open_sources
-from auscult.search import Searcher
+from auscult.search.searcher import Searcher
 
 _LOG: Final = logging.getLogger("auscult")
 # Beginnings of lines about files that were not indexed.
@@ -87,7 +87,7 @@ def build_index(
     """
     begun = time.perf_counter()
     folder = Path(out)
-    paths, documents = _parted(source)
+    paths, documents = _divide_source(source)
     sources = None
     if documents is None:
         sources = open_sources(paths, choices or Choices(), index=folder, skip_bad=skip_bad, report=None)
@@ -100,7 +100,7 @@ def build_index(
         )
     else:
         try:
-            reading = nullcontext((encoder, _unchanged))
+            reading = nullcontext((encoder, lambda documents: documents))
             manifest = index_sources(sources, reading, folder, knowledge_base=known, model_path=lasting_name(model))
         finally:
             # Also after an error: the skipped files may explain why there was nothing to index.
@@ -140,7 +140,9 @@ def read_files(*paths: str | Path, choices: Choices | None = None, skip_bad: boo
     return FilesCorpus(*paths, choices=choices, skip_bad=skip_bad)
 
 
-def _parted(source: str | Path | Iterable[str | Path | Document]) -> tuple[list[str], Iterator[Document] | None]:
+def _divide_source(
+    source: str | Path | Iterable[str | Path | Document],
+) -> tuple[list[str], Iterator[Document] | None]:
     """Return the source as paths, or as an iterator of documents, depending on its first item."""
     if isinstance(source, str | Path):
         return [str(source)], None
@@ -149,22 +151,17 @@ def _parted(source: str | Path | Iterable[str | Path | Document]) -> tuple[list[
     if first is None:
         return [], iter(())
     if isinstance(first, Document):
-        return [], _documents(chain([first], items))
-    return [str(_path(each)) for each in chain([first], items)], None
+        return [], _check_documents(chain([first], items))
+    paths = []
+    for item in chain([first], items):
+        if not isinstance(item, str | Path):
+            raise ConfigError("paths or documents to index", f"a {type(item).__name__}", "give one or the other")
+        paths.append(str(item))
+    return paths, None
 
 
-def _documents(items: Iterable[str | Path | Document]) -> Iterator[Document]:
+def _check_documents(items: Iterable[str | Path | Document]) -> Iterator[Document]:
     for item in items:
         if not isinstance(item, Document):
             raise ConfigError("documents alone, or paths alone", f"{item!r} behind a document", "build of one kind")
         yield item
-
-
-def _path(item: str | Path | Document) -> str | Path:
-    if not isinstance(item, str | Path):
-        raise ConfigError("paths or documents to index", f"a {type(item).__name__}", "give one or the other")
-    return item
-
-
-def _unchanged(documents: Iterable[Document]) -> Iterable[Document]:
-    return documents

@@ -1,8 +1,12 @@
-"""Switch off the telemetry of other packages. Every import of such a package calls this first."""
+"""Import other packages: without their telemetry, which is switched off first, and with an error for a missing one."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from auscult.errors import MissingExtraError
 
 OFF = {
     # ONNX Runtime reads this once, at import. Without it, version 1.32 looks up its maker's host six to eight times a
@@ -28,3 +32,25 @@ def switch_off() -> None:
     Values that the user has set are replaced, so that nothing is ever sent.
     """
     os.environ.update(OFF)
+
+
+@contextmanager
+def naming_extra(extra: str, *packages: str) -> Iterator[None]:
+    """Import optional packages in a context in which a missing one raises an error that says what to install.
+
+    Their telemetry is switched off first.
+
+    Args:
+        extra: The extra with these packages.
+        packages: Packages that may be missing; for any other, the import's own error is raised.
+
+    Raises:
+        MissingExtraError: One of the packages is missing.
+    """
+    switch_off()
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name in packages:
+            raise MissingExtraError(error.name, extra) from error
+        raise

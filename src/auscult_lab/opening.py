@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, cast
 from auscult.encoders import load_scorer as load_scorer_of_kind
 from auscult.encoders import model_folder
 from auscult.encoders.contract import DocumentEncoder, Precision
-from auscult.errors import naming_extra
+from auscult.telemetry import naming_extra
 
 if TYPE_CHECKING:
     from auscult_lab.encoders.scorer import CaprScorer

@@ -20,7 +20,7 @@ from auscult.concepts.aspects import normalise_heading
 from auscult.concepts.names import normalise_name
 from auscult.concepts.word_counts import count_words
 from auscult.encoders.contract import FloatArray
-from auscult.errors import naming_extra
+from auscult.telemetry import naming_extra
 from auscult.understanding import QuestionParser
 from auscult.understanding.aspects import question_about
 from study.shipped.written import (

@@ -22,12 +22,12 @@ import numpy.typing as npt
 
 from auscult.encoders.contract import FloatArray
 from auscult.encoders.folder import read_numbers
-from auscult.encoders.general.persistence import TermFiles
 from auscult.encoders.general.readers import open_tokenizer
 from auscult.encoders.onnx_runtime import open_session
 from auscult.errors import ModelError
 from auscult.files.json_text import parse_json
 from auscult.files.writing import renewed_folder
+from auscult_lab.general.saving import TermFiles
 from study.shipped.sparse_onnx import splade_as_onnx, splade_states_as_onnx
 
 WINDOW: Final = 128

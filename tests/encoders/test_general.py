@@ -14,15 +14,16 @@ from auscult.documents import Section, build_document
 from auscult.encoders import load_model
 from auscult.encoders.contract import PassageEncoder
 from auscult.encoders.general import towers
-from auscult.encoders.general.encoder import GeneralEncoder, question_of
-from auscult.encoders.general.persistence import set_fusion
+from auscult.encoders.general.encoder import GeneralEncoder
 from auscult.encoders.general.readers import MOST_CHARACTERS, WindowReader
 from auscult.encoders.general.towers import SIDES, Stretches, Towers, _erf, stretch_sums, unit
 from auscult.errors import ModelError
 from auscult.search.fusion import Fusion
 from auscult.understanding import Query
+from auscult.understanding.query import describe
 from auscult_lab.general.data import TowerBatch
 from auscult_lab.general.objective import TowerNetwork, listwise
+from auscult_lab.general.saving import set_fusion
 from leaflets import leaflets
 from random_cdv import documents
 from small_general import make_general, save_general
@@ -154,8 +155,7 @@ def test_queries_fill_only_the_parts_they_specify(encoder: GeneralEncoder) -> No
     )
     filled = [[bool(row[part].any()) for part in encoder.parts.values()] for row in asked]
     assert filled == [[True, False, True], [False, True, True], [False, False, True]]
-    assert question_of(Query("", "gout", ("causes", "symptoms"))) == "causes, symptoms of gout"
-    assert question_of(Query("", "gout", ("causes",), text="why gout")) == "why gout"
+    assert describe(Query("", "gout", ("causes", "symptoms"))) == "causes, symptoms of gout"
 
 
 def test_evidence_weights_do_not_change_the_fingerprint(tmp_path: Path) -> None:

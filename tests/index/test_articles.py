@@ -19,7 +19,7 @@ from auscult.index.storage import Current, write_current
 from auscult.index.store import _sum
 from auscult.ingest.building import build_index
 from auscult.search import Searcher
-from auscult.search.evidence import EVIDENCE
+from auscult.search.hits import EVIDENCE
 from auscult.understanding import Query
 from encoders import HashedEncoder
 

@@ -12,7 +12,7 @@ from auscult.documents import Document
 from auscult.index import IndexUpdate, IndexWriter, PassageIndex, optimize, repair, store
 from auscult.index.expansion import from_bytes, to_bytes
 from auscult.search import Searcher
-from auscult.search.evidence import EVIDENCE
+from auscult.search.hits import EVIDENCE
 from auscult.understanding import Query
 from encoders import TERMS, HashedEncoder, TermEncoder, weighed
 from leaflets import generated, leaflets

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from auscult.documents import build_document, check_document
 from auscult.documents.original import Original
 from auscult.readers.contract import SourceFile, UnreadableError
-from auscult.readers.notes import NoteReader, is_text, untitled_draft
+from auscult.readers.decoding import is_text
+from auscult.readers.notes import NoteReader, untitled_draft
 from auscult.readers.registry import Registry
 
 NOTE = "CHIEF COMPLAINT: Übelkeit – and “pain”.\r\n\r\nPLAN:\r\nRest, 5 µg.\r\n"

@@ -11,7 +11,7 @@ import pytest
 from auscult.documents import Document
 from auscult.encoders.contract import FloatArray
 from auscult.index import IndexUpdate, IndexWriter
-from auscult.search import Searcher, SearchOptions, searcher
+from auscult.search import Searcher, SearchOptions, weighing
 from auscult.understanding import Query
 from encoders import TermEncoder
 from leaflets import generated, leaflets
@@ -66,7 +66,7 @@ def test_the_first_five_are_those_of_weighing_all(
     options = SearchOptions(group_by=group_by, where=where)
     every, few = Searcher.open(folder, ENCODER), Searcher.open(folder, ENCODER)
     expected = every.search(query, 5, options)
-    monkeypatch.setattr(searcher, "WEIGHED", 60)
+    monkeypatch.setattr(weighing, "WEIGHED", 60)
     found = few.search(query, 5, options)
     assert [hit.score for hit in found] == pytest.approx([hit.score for hit in expected], abs=1e-5)
     same = {hit.passage_id: hit for hit in expected}
@@ -80,7 +80,7 @@ def test_the_first_five_are_those_of_weighing_all(
 
 
 def test_more_than_are_weighed_may_be_asked_for(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(searcher, "WEIGHED", 60)
+    monkeypatch.setattr(weighing, "WEIGHED", 60)
     few = Searcher.open(folder, ENCODER)
     living = len(few.index.reader.passage_documents) - len(few.index.reader.wordless)
     assert len(few.find(QUERIES[0], 10_000)) == living > 300
@@ -90,7 +90,7 @@ def test_more_than_are_weighed_may_be_asked_for(folder: Path, monkeypatch: pytes
 def test_groups_without_weighed_passages_are_found(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     options = SearchOptions(group_by="source")
     expected = Searcher.open(folder, ENCODER).find(QUERIES[0], 5, options)
-    monkeypatch.setattr(searcher, "WEIGHED", 1)
+    monkeypatch.setattr(weighing, "WEIGHED", 1)
     found = Searcher.open(folder, ENCODER).find(QUERIES[0], 5, options)
     assert found.scores == pytest.approx(expected.scores, abs=1e-5)
     assert len(found) == 5

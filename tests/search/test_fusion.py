@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from auscult.encoders import model_folder
 from auscult.errors import ModelError
-from auscult.search.evidence import EVIDENCE, by_part
+from auscult.search.evidence import by_part
 from auscult.search.fusion import AS_PARTS, Fusion
+from auscult.search.hits import EVIDENCE
 from auscult.understanding import Query
 
 SHIPPED = Fusion.of(object())

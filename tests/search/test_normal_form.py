@@ -108,5 +108,5 @@ def test_another_spelling_is_no_misspelling() -> None:
     for pair in PAIRS:
         for name in pair[:2]:
             question = pair[2].format(name)
-            assert spelling.corrected(question, lambda _: False) == (question, ())
-    assert spelling.corrected("haemophillia", lambda _: False)[0] == "hemophilia"
+            assert spelling.correct(question, lambda _: False) == (question, ())
+    assert spelling.correct("haemophillia", lambda _: False)[0] == "hemophilia"

@@ -97,10 +97,8 @@ def test_the_likeliest_sentence_is_marked(searcher: Searcher) -> None:
 def test_a_list_of_passages_is_reranked_alike(
     searcher: Searcher, plain: Searcher, reranker: Reranker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rankings = {name: each.rank([ASKED], k=12)[0] for name, each in (("again", searcher), ("plain", plain))}
     ids = [hit.passage_id for hit in searcher.search(ASKED, k=12)]
-    assert [*rankings["again"].passage_ids] == ids
-    assert [*rankings["plain"].passage_ids] != ids
+    assert [hit.passage_id for hit in plain.search(ASKED, k=12)] != ids
     monkeypatch.setattr("auscult.search.searcher.READ_AGAIN", 5)
     monkeypatch.setattr(Searcher, "reranker", reranker)
     scorer = FusedScorer(ENCODER, hide_names=False)

@@ -136,15 +136,6 @@ def test_filters_and_grouping_reach_the_index(searcher: Searcher) -> None:
     assert grouped[0].passage_id == "gout-2"
 
 
-def test_ranking_many_queries_equals_searching_each(searcher: Searcher) -> None:
-    queries = [Query(f"q{n}", document.title, ("symptoms",)) for n, document in enumerate(leaflets())]
-    for query, ranking in zip(queries, searcher.rank(queries, k=5), strict=True):
-        hits = searcher.search(query, k=5)
-        assert ranking.query_id == query.query_id
-        assert ranking.passage_ids == tuple(hit.passage_id for hit in hits)
-        assert ranking.scores == tuple(hit.score for hit in hits)
-
-
 def test_an_entity_or_an_aspect_alone_is_searchable(searcher: Searcher) -> None:
     assert {hit.heading for hit in searcher.search(ask("", "symptoms"), k=4)} == {"Symptoms"}
     assert {hit.title for hit in searcher.search(ask("Gout"), k=3)} == {"Gout"}

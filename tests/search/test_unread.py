@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from auscult.understanding import Query
-from auscult.understanding.query import unread_words
+from auscult.understanding.saying import unread_words
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from auscult.documents.building import Section
+from auscult.documents.document import Section
 from auscult.ingest.files import FilesCorpus
 from auscult.readers.contract import DraftDocument, SourceFile
 

@@ -159,7 +159,7 @@ def test_few_proposals_still_find_every_hit(folder: Path, address: Address, monk
     )
     expected = [alone.search(query, k, options=options) for k, options in cases]
     monkeypatch.setattr("auscult_engines.proposing._PROPOSED", 2)
-    monkeypatch.setattr("auscult.search.searcher.WEIGHED", 2)
+    monkeypatch.setattr("auscult.search.weighing.WEIGHED", 2)
     for (k, options), hits in zip(cases, expected, strict=True):
         assert served.search(query, k, options=options) == hits
 

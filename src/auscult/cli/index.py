@@ -22,7 +22,7 @@ from auscult.concepts.opening import ACCEPTED, DEFAULT, named_or_found
 from auscult.encoders import load_model
 from auscult.encoders.contract import DocumentEncoder
 from auscult.engines import manifest_at
-from auscult.errors import ConfigError, IndexFolderError, naming_extra, printable
+from auscult.errors import ConfigError, IndexFolderError, printable
 from auscult.files.limits import peak_memory
 from auscult.files.writing import write_json
 from auscult.index.manifest import CURRENT
@@ -46,6 +46,7 @@ from auscult.readers.report import Problem, Report
 from auscult.readers.rows import Columns
 from auscult.readers.walking import place_of
 from auscult.search.searcher import load_model_of
+from auscult.telemetry import naming_extra
 
 HowOption = Annotated[
     list[str] | None,

@@ -1,7 +1,7 @@
 """Represent documents, passages and sentences, with character offsets into the original text."""
 
-from auscult.documents.building import Section, build_document, segment_passage
-from auscult.documents.document import Document, Passage, Sentence, check_document
+from auscult.documents.building import build_document, segment_passage
+from auscult.documents.document import Document, Passage, Section, Sentence, check_document
 from auscult.documents.original import Box, Original
 from auscult.documents.splitting import SPLITTERS, default_splitter
 

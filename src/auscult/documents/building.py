@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
-from auscult.documents.document import Document, Passage, Sentence
+from auscult.documents.document import Document, Passage, Section, Sentence
 from auscult.documents.original import Original
 from auscult.documents.splitting import SentenceSplitter, default_splitter, paragraphs
 from auscult.documents.wrapping import unwrapped
@@ -14,27 +13,6 @@ from auscult.files.limits import TooLargeError, limits
 
 #: A sentence ends at one of these, or the text does.
 _ENDS = "\n.!?;:…。！？"
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A section of a document in a corpus.
-
-    Attributes:
-        heading: The heading as written; empty if there is none.
-        text: The original text.
-        passage_id: Identifier, unique in the corpus; empty for `<doc_id>#<n>`, n counted from 1.
-        aspect: The corpus' own normalised aspect label, if it has one.
-        start: Offset in the document's text; None if that text is made by joining the sections.
-        above: The headings above its own, outermost first.
-    """
-
-    heading: str
-    text: str
-    passage_id: str = ""
-    aspect: str = ""
-    start: int | None = None
-    above: tuple[str, ...] = ()
 
 
 def segment_passage(text: str, start: int, end: int, splitter: SentenceSplitter | None = None) -> tuple[Sentence, ...]:

@@ -1,4 +1,4 @@
-"""Define documents, passages and sentences as frozen records with offsets into the original text; check them."""
+"""Define documents, passages, sentences and sections as frozen records with offsets into the original text."""
 
 from __future__ import annotations
 
@@ -97,6 +97,27 @@ class Document:
         """Return the document with the same text and offsets, but without title, headings and other names."""
         passages = tuple(replace(each, heading="", aspect="", above=()) for each in self.passages)
         return replace(self, title="", url="", entity_ids=(), metadata=_NOTHING, passages=passages, original=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A section of a document in a corpus.
+
+    Attributes:
+        heading: The heading as written; empty if there is none.
+        text: The original text.
+        passage_id: Identifier, unique in the corpus; empty for `<doc_id>#<n>`, n counted from 1.
+        aspect: The corpus' own normalised aspect label, if it has one.
+        start: Offset in the document's text; None if that text is made by joining the sections.
+        above: The headings above its own, outermost first.
+    """
+
+    heading: str
+    text: str
+    passage_id: str = ""
+    aspect: str = ""
+    start: int | None = None
+    above: tuple[str, ...] = ()
 
 
 def check_document(document: Document) -> Document:

@@ -24,7 +24,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from auscult.documents.building import Section
+from auscult.documents.document import Section
 from auscult.documents.wrapping import ends_unfinished
 
 # The longest real headings are sentences of about this many characters.

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from auscult.documents import Document
-    from auscult.understanding import Query
+    from auscult.documents.document import Document
+    from auscult.understanding.query import Query
 
 FloatArray = npt.NDArray[np.float32]
 

@@ -49,7 +49,7 @@ def model_folder(name_or_path: str | Path) -> Path:
     """
     name = str(name_or_path)
     if name.startswith(HUB):
-        return _of_hub(name.removeprefix(HUB))
+        return _download_from_hub(name.removeprefix(HUB))
     if name not in (*SHIPPED, RERANKER):
         return Path(name)
     folder = Path(str(files("auscult.encoders") / "pretrained" / name))
@@ -61,7 +61,7 @@ def model_folder(name_or_path: str | Path) -> Path:
     return folder
 
 
-def _of_hub(name: str) -> Path:
+def _download_from_hub(name: str) -> Path:
     telemetry.switch_off()
     # Imported here because it takes a quarter of a second.
     from huggingface_hub import snapshot_download

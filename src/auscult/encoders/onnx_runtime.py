@@ -8,8 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from auscult import telemetry
-from auscult.errors import ModelError, naming_extra
+from auscult.errors import ModelError
+from auscult.telemetry import naming_extra, switch_off
 
 
 def open_session(path: Path, *, threads: int = 0) -> Any:
@@ -51,7 +51,7 @@ def quantise(path: Path, smaller: Path) -> None:
 
 def _runtime() -> Any:
     """Import ONNX Runtime, without its telemetry."""
-    telemetry.switch_off()
+    switch_off()
     # Imported here because few commands run a transformer.
     import onnxruntime
 

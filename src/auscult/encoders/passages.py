@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from auscult.documents import Document, Passage
+from auscult.documents.document import Document, Passage
 from auscult.encoders.contract import DocumentEncoder, EncodedDocument, ExpandsTexts, FloatArray, PassageEncoder
 from auscult.errors import ModelError
 
@@ -23,7 +23,7 @@ def encode_passages(encoder: DocumentEncoder, documents: Sequence[Document]) -> 
         placed = encoder.encode_passages(documents)
     else:
         placed = [
-            (vectors, passage_means(document.passages, _checked(encoder, document, vectors)))
+            (vectors, passage_means(document.passages, _check_shape(encoder, document, vectors)))
             for document, vectors in zip(documents, encoder.encode_documents(documents), strict=True)
         ]
     if isinstance(encoder, ExpandsTexts) and encoder.expands:
@@ -32,7 +32,7 @@ def encode_passages(encoder: DocumentEncoder, documents: Sequence[Document]) -> 
     return [EncodedDocument(*vectors) for vectors in placed]
 
 
-def _checked(encoder: DocumentEncoder, document: Document, vectors: FloatArray) -> FloatArray:
+def _check_shape(encoder: DocumentEncoder, document: Document, vectors: FloatArray) -> FloatArray:
     expected = (sum(len(passage.sentences) for passage in document.passages), encoder.dim)
     if vectors.shape != expected:
         raise ModelError(

@@ -17,9 +17,9 @@ from auscult.errors import ModelError
 from auscult.extensions import entries, load
 
 if TYPE_CHECKING:
-    from auscult.documents import Document, Passage
+    from auscult.documents.document import Document, Passage
     from auscult.encoders.reranker import Reranker
-    from auscult.understanding import Query
+    from auscult.understanding.query import Query
 
 
 class View(Protocol):
@@ -73,14 +73,14 @@ class Kind:
     told: bool = True
 
 
-def _general(folder: Path) -> DocumentEncoder:
+def _open_general(folder: Path) -> DocumentEncoder:
     from auscult.encoders.general.persistence import load as load_general
 
     return load_general(folder)
 
 
 BUILT_IN: Final[Mapping[str, Kind]] = {
-    "general": Kind(name="general", encoder=_general),
+    "general": Kind(name="general", encoder=_open_general),
     "reranker": Kind(name="reranker"),
 }
 _GROUP: Final = "auscult.models"

@@ -14,8 +14,9 @@ from typing import Final, Protocol
 
 from auscult.encoders.contract import FloatArray
 from auscult.engines.addresses import Place
-from auscult.index import Between, PassageIndex
+from auscult.index.fields import Between
 from auscult.index.manifest import Manifest
+from auscult.index.passage_index import PassageIndex
 
 __all__ = [
     "LAYOUT",

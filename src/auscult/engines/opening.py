@@ -14,8 +14,8 @@ from auscult.engines.addresses import is_address, no_whole_index, places_of, sch
 from auscult.engines.contract import IndexServer, PublishReport
 from auscult.errors import AuscultError
 from auscult.extensions import entries, load_from
-from auscult.index import PassageIndex
 from auscult.index.manifest import Manifest
+from auscult.index.passage_index import PassageIndex
 from auscult.index.storage import signs_of_change
 
 PACKAGE: Final = "auscult-engines"

@@ -23,8 +23,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from auscult.concepts import Concept, KnowledgeBase
-from auscult.concepts.knowledge_base import Lookups
+from auscult.concepts.concept import Concept
+from auscult.concepts.knowledge_base import KnowledgeBase, Lookups
 from auscult.concepts.storage import concept_from_fields, concept_to_fields
 from auscult.index.blocks import BlockFile, BlockWriter
 from auscult.index.manifest import KnowledgeRecord

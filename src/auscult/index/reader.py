@@ -15,8 +15,9 @@ from weakref import finalize
 import numpy as np
 import numpy.typing as npt
 
-from auscult.concepts import KnowledgeBase
-from auscult.documents import Document, Original, Passage
+from auscult.concepts.knowledge_base import KnowledgeBase
+from auscult.documents.document import Document, Passage
+from auscult.documents.original import Original
 from auscult.encoders.contract import FloatArray
 from auscult.errors import IndexFolderError
 from auscult.index.blocks import REPAIR, BlockFile

@@ -14,11 +14,11 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from auscult.concepts import KnowledgeBase
 from auscult.concepts.identifiers import normalise_identifiers
+from auscult.concepts.knowledge_base import KnowledgeBase
 from auscult.concepts.names import normalise_name
 from auscult.concepts.word_counts import SummedCounts, count_words
-from auscult.documents import Document
+from auscult.documents.document import Document
 from auscult.index.blocks import BlockFile, BlockWriter, SortedStrings, add_strings
 from auscult.index.mappings import add_counts, open_counts
 from auscult.index.store import DocumentRecord

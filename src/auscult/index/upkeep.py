@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from auscult.concepts import KnowledgeBase
+from auscult.concepts.knowledge_base import KnowledgeBase
 from auscult.errors import IndexFolderError
 from auscult.index.blocks import BlockFile
 from auscult.index.expansion import from_bytes

@@ -341,6 +341,11 @@ class Words:
                     return True
         return False
 
+    def occurs(self, word: str) -> bool:
+        """Return whether texts have a word in any of its forms; False for one without a term."""
+        terms = analyse(word)
+        return bool(terms) and all(map(self.holds, terms))
+
     def _postings(self, term: _Term, field: Field) -> Iterator[tuple[int, npt.NDArray[np.int32], FloatArray]]:
         """Yield for each segment its number, its texts of a field with a term, and the counts of the term."""
         for number, spans in term.places:

@@ -9,13 +9,14 @@ from itertools import groupby
 from pathlib import Path
 from types import MappingProxyType
 
-from auscult.concepts import KnowledgeBase
-from auscult.documents import Document
+from auscult.concepts.knowledge_base import KnowledgeBase
+from auscult.documents.document import Document
 from auscult.encoders.contract import DocumentEncoder
 from auscult.errors import DataError
 from auscult.files.limits import check_memory
-from auscult.index import Counts, IndexWriter
+from auscult.index.manifest import Counts
 from auscult.index.titles import subject
+from auscult.index.writer import IndexWriter
 
 #: A batch ends early when it holds so many sentences: memory is bounded by sentences, not by documents.
 _SENTENCES_PER_BATCH = 8_192

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from auscult.documents import Document
-from auscult.understanding import Query
+from auscult.documents.document import Document
+from auscult.understanding.query import Query
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, Protocol
 
-from auscult.concepts import KnowledgeBase
-from auscult.documents import Document
+from auscult.concepts.knowledge_base import KnowledgeBase
+from auscult.documents.document import Document
 from auscult.encoders.contract import DocumentEncoder
 from auscult.engines.opening import PACKAGE
 from auscult.extensions import load_from
-from auscult.index import Counts
+from auscult.index.manifest import Counts
 from auscult.ingest.files import FilesCorpus
 
 _TASKS: Final = "auscult.tasks"

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from auscult.documents import Document, Section, build_document
-from auscult.documents.building import check_sentences
+from auscult.documents.building import build_document, check_sentences
+from auscult.documents.document import Document, Section
 from auscult.documents.splitting import SentenceSplitter
 from auscult.errors import CorpusMissingError
 from auscult.files.limits import TooLargeError, check_texts
 from auscult.files.records import BadRecords, Record, RecordError, check_id, read_many, reject, settle, too_large
 from auscult.ingest.corpus import Judgement
-from auscult.understanding import Query
+from auscult.understanding.query import Query
 
 _WORD = re.compile(r"\w")
 

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import numpy as np
 
-from auscult.concepts import KnowledgeBase
-from auscult.documents import Document
-from auscult.encoders import HUB, SHIPPED
+from auscult.concepts.knowledge_base import KnowledgeBase
+from auscult.documents.document import Document
 from auscult.encoders.contract import DocumentEncoder
+from auscult.encoders.folder import HUB, SHIPPED
 from auscult.errors import ConfigError, printable
 from auscult.files.records import left_out
 from auscult.files.writing import check_file
-from auscult.index import Counts
+from auscult.index.manifest import Counts
 from auscult.index.reader import GenerationReader, open_current
 from auscult.index.store import Store
 from auscult.ingest.building import BuildReport, build_index

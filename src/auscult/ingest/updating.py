@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from auscult.documents import Document
+from auscult.documents.document import Document
 from auscult.encoders.contract import DocumentEncoder
 from auscult.errors import DataError
 from auscult.files.limits import check_memory
-from auscult.index import Counts, IndexUpdate
-from auscult.index.manifest import Manifest
+from auscult.index.manifest import Counts, Manifest
+from auscult.index.writer import IndexUpdate
 from auscult.ingest.building import batches
 from auscult.ingest.file_records import NO_PLACES, REMOVED, FileRecord, digest_of_id
 from auscult.ingest.gathering import Gathered

@@ -17,7 +17,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from auscult.documents.building import Section
+from auscult.documents.document import Section
 from auscult.documents.original import RUN, WORD
 from auscult.errors import DataError
 

@@ -9,6 +9,7 @@ import codecs
 import re
 from typing import Final, NamedTuple
 
+from auscult.readers.contract import UnreadableError
 from auscult.readers.guessing import USUAL, guess_encoding
 
 # The longest first: the mark of UTF-32 begins with that of UTF-16. These codecs remove the mark.
@@ -29,6 +30,8 @@ _MEANT: Final = {"latin-1": "cp1252", "iso8859-1": "cp1252", "ascii": "cp1252", 
 # In these, a short text may be UTF-8 by chance, or ASCII.
 _SEVERAL_BYTES: Final = re.compile(r"utf-7|gb|big5|euc|shift_jis|cp932|cp949|iso20")
 _PROBE: Final = 4096
+# Control characters that no text has. White space, form feed and the escape character of old printers are allowed.
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _LEAST_ZEROS: Final = 0.4
 _REMEDY: Final = "save the file as UTF-8 if words look wrong"
 
@@ -124,3 +127,26 @@ def _codec_of(declared: str) -> str:
     except LookupError:
         return ""
     return _MEANT.get(known, known)
+
+
+def decode_plain(content: bytes) -> Decoded:
+    """Decode the bytes of a plain text. Line ends do not change.
+
+    Raises:
+        UnreadableError: The file is not text.
+    """
+    if not is_text(content):
+        raise UnreadableError("binary file", "text", "bytes that are none", "save its text as UTF-8")
+    return decode_text(content)
+
+
+def is_text(content: bytes) -> bool:
+    """Whether the first 4,096 bytes are text. They may end inside a character."""
+    probe = content[:_PROBE]
+    encoding = utf16_of(probe)
+    if not encoding:
+        return not _CONTROL.search(probe.decode("latin-1"))
+    try:
+        return not _CONTROL.search(codecs.getincrementaldecoder(encoding)().decode(probe))
+    except UnicodeDecodeError:
+        return False

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Final, Protocol, runtime_checkable
 
-from auscult.documents.building import Section
+from auscult.documents.document import Section
 from auscult.errors import ConfigError
 from auscult.extensions import entries, load
 from auscult.readers.contract import DraftDocument

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from auscult.documents.building import Section
+from auscult.documents.document import Section
 from auscult.documents.note_headings import note_sections
 from auscult.readers.contract import DraftDocument, UnreadableError
 from auscult.readers.flow import Flow, Heading, has_words

@@ -6,7 +6,6 @@ or by a line of "=" or "-". As in other formats, the section below a title does 
 
 from __future__ import annotations
 
-import codecs
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,12 +16,10 @@ import numpy as np
 from auscult.documents.note_headings import examine, note_sections
 from auscult.documents.original import RUN
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
-from auscult.readers.decoding import Decoded, decode_text, utf16_of
+from auscult.readers.decoding import decode_plain, is_text
 from auscult.readers.soft_hyphens import without_soft_hyphens
 
 _PROBE = 4096
-# Control characters that no text has. White space, form feed and the escape character of old printers are allowed.
-_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _WORD = re.compile(r"\w")
 _LONGEST_TITLE = 80
 _ENDS_NO_TITLE = (".", ",", ";", ":", "!")
@@ -59,7 +56,7 @@ def untitled_draft(content: bytes) -> DraftDocument:
     Raises:
         UnreadableError: The content is not text, or has no words.
     """
-    text, encoding, remarks = decode(content)
+    text, encoding, remarks = decode_plain(content)
     if not _WORD.search(text):
         raise UnreadableError("no words", "a file with words", "one without any", "leave it out")
     draft = DraftDocument(
@@ -116,26 +113,3 @@ def _find_title(text: str) -> _TitleLine | None:
     if not short or not _TITLE.fullmatch(title) or (under and not underlined):
         return None
     return _TitleLine(title, at + len(line) + (len(below) if underlined else 0))
-
-
-def decode(content: bytes) -> Decoded:
-    """Decode a text. Line ends do not change.
-
-    Raises:
-        UnreadableError: The file is not text.
-    """
-    if not is_text(content):
-        raise UnreadableError("binary file", "text", "bytes that are none", "save its text as UTF-8")
-    return decode_text(content)
-
-
-def is_text(content: bytes) -> bool:
-    """Whether the first 4,096 bytes are text. They may end inside a character."""
-    probe = content[:_PROBE]
-    encoding = utf16_of(probe)
-    if not encoding:
-        return not _CONTROL.search(probe.decode("latin-1"))
-    try:
-        return not _CONTROL.search(codecs.getincrementaldecoder(encoding)().decode(probe))
-    except UnicodeDecodeError:
-        return False

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from auscult.documents import Section
+from auscult.documents.document import Section
 from auscult.documents.note_headings import note_sections
 from auscult.documents.original import RUN
 from auscult.errors import ConfigError, DataError
@@ -33,8 +33,8 @@ from auscult.files.json_text import parse_json
 from auscult.files.limits import limits
 from auscult.files.reading import read_cells, separator_of
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
+from auscult.readers.decoding import decode_plain
 from auscult.readers.json_words import WrittenNumber, sections_of, words_of
-from auscult.readers.notes import decode
 
 SCHEMA = ("id", "title", "text", "url", "source", "split", "entity_ids")
 """Names of the public schema (docs/reference/jsonl-format.md). Other names become fields of the metadata."""
@@ -220,7 +220,7 @@ class RowReader:
 
     def read(self, file: SourceFile) -> Iterator[DraftDocument]:
         """Yield one document per row. A remark counts rows without words."""
-        text, _, remarks = decode(file.content)
+        text, _, remarks = decode_plain(file.content)
         columns = self._columns.of(file.name)
         rows = _read_objects(text) if file.suffix in _LINES else _read_table(text, columns)
         wordless: list[int] = []

@@ -17,10 +17,10 @@ from functools import lru_cache
 from typing import Final
 
 from auscult.concepts.context import Context, find_contexts, heading_contexts
-from auscult.documents import Passage
+from auscult.documents.document import Passage
 from auscult.index.words import analyse
 from auscult.schema import Assertion
-from auscult.understanding import Query
+from auscult.understanding.query import Query
 from auscult.understanding.reading import ASKING_WORDS
 from auscult.understanding.saying import SAYING_NOTHING
 

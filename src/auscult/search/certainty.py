@@ -15,8 +15,6 @@ near every question about it. How far a passage stands out from its collection c
 than the absolute value does. Where several passages are about as good as the first, none is as sure to answer. The
 weights were fitted on written questions, on near misses that their collection does not answer, and on people's
 questions (`benchmarks/fit_written.py`): one set for questions in words, one for queries by entity and aspect.
-
-A passage holds all words of an entity if it holds any of the entity's names.
 """
 
 from __future__ import annotations
@@ -29,10 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from auscult.encoders.contract import FloatArray
-from auscult.index import PassageIndex
-from auscult.index.words import analyse
-from auscult.search.evidence import EVIDENCE, SENTENCE, question_terms
-from auscult.understanding import Query
+from auscult.search.hits import EVIDENCE, SENTENCE
 
 DOUBTFUL: Final = 0.1
 """Below this probability a passage is not said to answer. Where all that are shown are, nothing was found. Of questions
@@ -187,33 +182,3 @@ def certain_evidence(
     above = (evidence - background.mean) / np.maximum(background.deviation, _LEAST)
     columns = (evidence, held_shares, first_ten[:, None], np.log1p(np.maximum(above, 0)))
     return np.hstack(columns).astype(np.float32)
-
-
-def asked_and_held(index: PassageIndex, query: Query, rows: npt.NDArray[np.int64]) -> FloatArray:
-    """Return how much of a question's words passages hold, float32 (rows, len(HELD)), from 0 to 1.
-
-    Args:
-        index: An opened index.
-        query: The query, understood.
-        rows: Rows of the passages.
-    """
-    reader = index.reader
-    shares = reader.words.shares(question_terms(query))
-    held_shares = np.ones((len(rows), len(HELD)), np.float32)
-    if not shares:
-        return held_shares
-    names = [frozenset(analyse(name)) for name in query.all_names]
-    named = frozenset(shares).intersection(frozenset().union(*names))
-    holding = analyse.holding(frozenset(shares).union(*names))
-    heaviest = max(shares.values())
-    reader.read_ahead(rows)
-    for place, row in enumerate(rows.tolist()):
-        stored = reader.stored(row)
-        passage = stored.passage
-        title = reader.document_record(reader.passage_documents[row]).title
-        terms_held = holding(" ".join((title, *passage.above, passage.heading, stored.text)))
-        if any(name and name <= terms_held for name in names):
-            terms_held |= named
-        missing = [share for term, share in shares.items() if term not in terms_held]
-        held_shares[place] = 1 - sum(missing), 1 - max(missing, default=0.0) / heaviest
-    return held_shares

@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from auscult.errors import QueryError
-from auscult.index import ANY, Where
+from auscult.index.fields import ANY, Where
 from auscult.index.words import analyse
 from auscult.search.certainty import Label, Verdict, label, verdict
 from auscult.search.hits import Hit
 from auscult.search.searcher import Searcher, SearchOptions
 from auscult.search.siblings import sibling_note
-from auscult.understanding import Query
 from auscult.understanding.aspects import QUESTIONS
+from auscult.understanding.query import Query
 from auscult.understanding.understand import Understanding
 
 MOST_CELLS: Final = 2_000
@@ -98,7 +98,7 @@ def cover(searcher: Searcher, entities: Sequence[str], aspects: Sequence[str] = 
     understood = tuple(searcher.understand(Query("", name)) for name in names)
     queries = [replace(understanding.query, aspects=(aspect,)) for understanding in understood for aspect in columns]
     cells = [
-        _cell(searcher, query, searcher.find(query, LOOKED_AT, SearchOptions(where=where), encoded=vector))
+        _choose_answer(searcher, query, searcher.find(query, LOOKED_AT, SearchOptions(where=where), encoded=vector))
         for query, vector in zip(queries, searcher.vectors(queries), strict=True)
     ]
     rows = (tuple(cells[first : first + len(columns)]) for first in range(0, len(cells), len(columns)))
@@ -141,7 +141,7 @@ def entities_named(searcher: Searcher, texts: Sequence[str]) -> list[str]:
     return list(filter(None, entities))
 
 
-def _cell(searcher: Searcher, query: Query, hits: Iterable[Hit]) -> Cell:
+def _choose_answer(searcher: Searcher, query: Query, hits: Iterable[Hit]) -> Cell:
     note, similar = "", None
     for hit in hits:
         if sentence := sibling_note(query, hit.title, searcher.knowledge_base):

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from auscult.documents import Sentence
+from auscult.documents.document import Sentence
 from auscult.readers.tables import BETWEEN
 from auscult.search.persons import says_who
 
@@ -59,7 +59,6 @@ class _Line:
     last: int
     text: str
     is_item: bool
-    title: str = ""
     cell: str = ""
     name: str = ""
     dosed: str = field(default="")
@@ -73,29 +72,27 @@ def entries_of(sentences: Sequence[Sentence], text: str, start: int = 0) -> list
         text: Text that they are in.
         start: Offset of that text in the document.
     """
-    lines = _lines(sentences, text, start)
+    lines = _split_lines(sentences, text, start)
     if len(lines) < 2:
         return []
     # A title is short, no sentence, and above a line that is none.
     looks = [*map(_looks_like_title, lines), True]
     titles = [number for number in range(len(lines)) if looks[number] and not looks[number + 1]]
     if len(titles) > 1:
-        for number in titles:
-            lines[number].title = lines[number].text
-        return _gathered(lines, [line.title for line in lines], ends_alone=False)
-    rows = [line.cell for line in lines]
-    if sum(map(bool, rows)) > 1:
-        return _gathered(lines, rows, ends_alone=True)
-    names = [line.name for line in lines]
-    if sum(map(bool, names)) > 1:
-        return _gathered(lines, names, ends_alone=False)
-    dosed = [line.dosed for line in lines]
-    if sum(map(bool, dosed)) >= max(2, _DOSED * len(lines)):
-        return _gathered(lines, dosed, ends_alone=False)
+        return _collect_entries(
+            lines, [line.text if number in titles else "" for number, line in enumerate(lines)], ends_alone=False
+        )
+    for labels, least, ends_alone in (
+        ([line.cell for line in lines], 2, True),
+        ([line.name for line in lines], 2, False),
+        ([line.dosed for line in lines], max(2, _DOSED * len(lines)), False),
+    ):
+        if sum(map(bool, labels)) >= least:
+            return _collect_entries(lines, labels, ends_alone=ends_alone)
     return []
 
 
-def _gathered(lines: Sequence[_Line], labels: Sequence[str], *, ends_alone: bool) -> list[Entry]:
+def _collect_entries(lines: Sequence[_Line], labels: Sequence[str], *, ends_alone: bool) -> list[Entry]:
     """Return the entries that begin at the lines with a label."""
     entries: list[Entry] = []
     begun: list[_Line] = []
@@ -120,7 +117,7 @@ def _gathered(lines: Sequence[_Line], labels: Sequence[str], *, ends_alone: bool
     return entries if len(entries) > 1 else []
 
 
-def _lines(sentences: Sequence[Sentence], text: str, start: int) -> list[_Line]:
+def _split_lines(sentences: Sequence[Sentence], text: str, start: int) -> list[_Line]:
     lines: list[_Line] = []
     for number, sentence in enumerate(sentences):
         if lines and not sentence.begins_paragraph:

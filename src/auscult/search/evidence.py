@@ -41,28 +41,13 @@ import numpy.typing as npt
 
 from auscult.concepts.names import FUNCTION_WORDS
 from auscult.encoders.contract import FloatArray, Terms
-from auscult.index import PassageIndex
+from auscult.index.passage_index import PassageIndex
 from auscult.index.words import Field, analyse
-from auscult.understanding import Query
-from auscult.understanding.query import unread_words
+from auscult.search.certainty import HELD
+from auscult.search.hits import EVIDENCE
+from auscult.understanding.query import Query
+from auscult.understanding.saying import unread_words
 
-EVIDENCE: Final = (
-    "question_text",
-    "question_label",
-    "question_document",
-    "question_together",
-    "question_sentence",
-    "question_expansion",
-    "entity_document",
-    "entity_passage",
-    "entity_title",
-    "aspect_heading",
-    "entity_vector",
-    "aspect_vector",
-    "question_vector",
-)
-"""The reasons, in the order of the columns of `Reasons.of`."""
-SENTENCE: Final = EVIDENCE.index("question_sentence")
 READ_BY_SENTENCE: Final = 16
 """Of how many passages the sentences are looked at. Of 64 the first ten were nearly the same."""
 _NOTHING: Final = 1e-12
@@ -218,6 +203,38 @@ def best_sentences(index: PassageIndex, query: Query, vector: FloatArray, rows: 
         ]
         best[number] = max(0.0, float((cosines + shares).max()) / 2)
     return best
+
+
+def asked_and_held(index: PassageIndex, query: Query, rows: npt.NDArray[np.int64]) -> FloatArray:
+    """Return how much of a question's words passages hold, float32 (rows, len(HELD)), from 0 to 1.
+
+    A passage holds all words of an entity if it holds any of the entity's names.
+
+    Args:
+        index: An opened index.
+        query: The query, understood.
+        rows: Rows of the passages.
+    """
+    reader = index.reader
+    shares = reader.words.shares(question_terms(query))
+    held_shares = np.ones((len(rows), len(HELD)), np.float32)
+    if not shares:
+        return held_shares
+    names = [frozenset(analyse(name)) for name in query.all_names]
+    named = frozenset(shares).intersection(frozenset().union(*names))
+    holding = analyse.holding(frozenset(shares).union(*names))
+    heaviest = max(shares.values())
+    reader.read_ahead(rows)
+    for place, row in enumerate(rows.tolist()):
+        stored = reader.stored(row)
+        passage = stored.passage
+        title = reader.document_record(reader.passage_documents[row]).title
+        terms_held = holding(" ".join((title, *passage.above, passage.heading, stored.text)))
+        if any(name and name <= terms_held for name in names):
+            terms_held |= named
+        missing = [share for term, share in shares.items() if term not in terms_held]
+        held_shares[place] = 1 - sum(missing), 1 - max(missing, default=0.0) / heaviest
+    return held_shares
 
 
 def question_terms(query: Query) -> list[str]:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from auscult.documents import Document
+from auscult.documents.document import Document
 from auscult.errors import QueryError
 from auscult.schema import CurvePassage
 from auscult.search.searcher import Searcher
-from auscult.understanding import Query
+from auscult.understanding.query import Query
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,12 +81,6 @@ def explain(searcher: Searcher, query: Query, doc_id: str = "") -> ScoreCurves:
         passages=tuple(spans),
         best=max(worded, key=lambda number: spans[number].score, default=None),
     )
-
-
-def describe(query: Query) -> str:
-    """Return a query in words: "symptoms, treatment of IgA nephropathy"."""
-    aspects = ", ".join(query.aspects)
-    return f"{aspects} of {query.entity}" if aspects and query.entity else aspects or query.entity
 
 
 def curves_to_json(curves: ScoreCurves) -> dict[str, object]:

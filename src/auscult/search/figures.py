@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from auscult.drawing import blank_figure, check_target, drawing_style, write_figure
 from auscult.errors import ConfigError, printable
-from auscult.search.explain import ScoreCurves, describe
+from auscult.search.explain import ScoreCurves
+from auscult.understanding.query import describe
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

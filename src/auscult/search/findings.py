@@ -9,16 +9,15 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from auscult.documents import Passage
-from auscult.encoders import RERANKER
+from auscult.documents.document import Passage
 from auscult.encoders.contract import FloatArray
+from auscult.encoders.folder import RERANKER
 from auscult.encoders.reranker import Read
 from auscult.index.reader import GenerationReader
 from auscult.schema import Assertion
 from auscult.search.assertions import AssertionReader
 from auscult.search.certainty import UNLIKELY
-from auscult.search.evidence import EVIDENCE
-from auscult.search.hits import Hit, SentenceScore
+from auscult.search.hits import EVIDENCE, Hit, SentenceScore
 from auscult.search.marks import Marker
 from auscult.search.reranking import Asked
 from auscult.search.subjects import AskedSubject
@@ -154,6 +153,9 @@ class Findings:
         passage, text = stored.passage, stored.text
         ((entity, aspect, _),) = (reader.passage_vectors[row : row + 1].astype(np.float64) @ self._directions).tolist()
         marked = self.marked(number)
+        # From the first marked sentence to the last; all of the passage where none is.
+        first = passage.sentences[min(marked)].start if marked else passage.start
+        last = passage.sentences[max(marked)].end if marked else passage.end
         return Hit(
             rank=number + 1,
             passage_id=passage.passage_id,
@@ -175,7 +177,7 @@ class Findings:
             probability=self.probability(number),
             above=passage.above,
             file=record.metadata.get("file", ""),
-            place=place_of(reader, document, passage, *_answering(passage, marked)),
+            place=place_of(reader, document, passage, first, last),
         )
 
     def _sentence_scores(self, number: int, marked: Collection[int]) -> tuple[SentenceScore, ...]:
@@ -201,13 +203,6 @@ class Findings:
                 )
             )
         return tuple(sentences)
-
-
-def _answering(passage: Passage, marked: Collection[int]) -> tuple[int, int]:
-    """Return the range from the first marked sentence of a passage to the last; all of it where none is."""
-    if not marked:
-        return passage.start, passage.end
-    return passage.sentences[min(marked)].start, passage.sentences[max(marked)].end
 
 
 def place_of(reader: GenerationReader, document: int, passage: Passage, start: int, end: int) -> str:

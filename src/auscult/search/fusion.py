@@ -31,8 +31,8 @@ import numpy.typing as npt
 from auscult.encoders.contract import FloatArray
 from auscult.errors import ModelError
 from auscult.search.certainty import CERTAINTY, NO_BACKGROUND, Background, certain_evidence
-from auscult.search.evidence import EVIDENCE
-from auscult.understanding import Query
+from auscult.search.hits import EVIDENCE
+from auscult.understanding.query import Query
 
 FILE = "fusion.json"
 AS_PARTS: Final = 0.8

@@ -15,6 +15,24 @@ _SHOWN = 80
 DATES: Final = ("date", "last_reviewed", "updated", "modified", "published")
 """Metadata fields with a date; the first one that a document has is used."""
 
+EVIDENCE: Final = (
+    "question_text",
+    "question_label",
+    "question_document",
+    "question_together",
+    "question_sentence",
+    "question_expansion",
+    "entity_document",
+    "entity_passage",
+    "entity_title",
+    "aspect_heading",
+    "entity_vector",
+    "aspect_vector",
+    "question_vector",
+)
+"""The reasons of a hit by all evidence (`search.evidence`), in the order of the columns of their arrays."""
+SENTENCE: Final = EVIDENCE.index("question_sentence")
+
 # Between digits, as in a date, a hyphen stays.
 _FOR_BLANK = re.compile(r"[\s_]+|(?<!\d)-+|-+(?!\d)")
 

@@ -34,11 +34,11 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from auscult.documents import Passage, Sentence
+from auscult.documents.document import Passage, Sentence
 from auscult.encoders.contract import FloatArray
 from auscult.index.words import analyse
 from auscult.search.hits import SentenceScore
-from auscult.understanding import Query
+from auscult.understanding.query import Query
 
 LITTLE: Final = 0.25
 COSINES: Final = 0.5
@@ -95,18 +95,18 @@ class Marker:
         """
         sentences = passage.sentences
         if likely := {number: odds for number, odds in read.items() if number not in others}:
-            best = _likeliest(likely, sentences)
-            return frozenset(_with_lists(best, sentences, text, passage.start) - others)
+            best = _choose_likeliest(likely, sentences)
+            return frozenset(_complete_lists(best, sentences, text, passage.start) - others)
         sentence_terms = [
             self._holding(text[sentence.start - passage.start : sentence.end - passage.start]) for sentence in sentences
         ]
         scores = (vectors.astype(np.float32) @ self._direction).tolist()
         for number, terms in enumerate(sentence_terms):
             scores[number] += self._share(terms)
-        best = self._best(sentences, sentence_terms, scores, others)
-        return frozenset(_with_lists(best, sentences, text, passage.start) - others if best else ())
+        best = self._choose_best(sentences, sentence_terms, scores, others)
+        return frozenset(_complete_lists(best, sentences, text, passage.start) - others if best else ())
 
-    def _best(
+    def _choose_best(
         self,
         sentences: Sequence[Sentence],
         sentence_terms: Sequence[frozenset[str]],
@@ -121,7 +121,7 @@ class Marker:
         marked, covered = [best], sentence_terms[best]
         for number in order[1:]:
             enough = scores[number] / scores[best] + self._share(sentence_terms[number] - covered) >= NEAR
-            if enough and _stretch(sentences, number, best) <= REACH:
+            if enough and _count_letters(sentences, number, best) <= REACH:
                 marked.append(number)
                 covered |= sentence_terms[number]
                 if len(marked) == MOST:
@@ -132,20 +132,20 @@ class Marker:
         return sum(map(self._weights.__getitem__, terms))
 
 
-def _likeliest(read: Mapping[int, float], sentences: Sequence[Sentence]) -> list[int]:
+def _choose_likeliest(read: Mapping[int, float], sentences: Sequence[Sentence]) -> list[int]:
     """Return the numbers of the sentences that most likely hold the answer, the likeliest first."""
     order = sorted(read, key=lambda number: (-read[number], number))
     least = read[order[0]] + math.log(ALIKE)
-    near = [each for each in order if read[each] >= least and _stretch(sentences, each, order[0]) <= REACH]
+    near = [each for each in order if read[each] >= least and _count_letters(sentences, each, order[0]) <= REACH]
     return near[:MOST]
 
 
-def _stretch(sentences: Sequence[Sentence], one: int, other: int) -> int:
+def _count_letters(sentences: Sequence[Sentence], one: int, other: int) -> int:
     """Return how many letters lie between the outer ends of two sentences."""
     return sentences[max(one, other)].end - sentences[min(one, other)].start
 
 
-def _with_lists(marked: Sequence[int], sentences: Sequence[Sentence], text: str, start: int) -> set[int]:
+def _complete_lists(marked: Sequence[int], sentences: Sequence[Sentence], text: str, start: int) -> set[int]:
     """Return marked sentences with the lead-ins of their list items, and with the items of lead-ins that answer.
 
     Args:
@@ -165,7 +165,7 @@ def _with_lists(marked: Sequence[int], sentences: Sequence[Sentence], text: str,
             continue
         # A list has ended, or there was none.
         if lead in numbers and (lead == marked[0] or numbers.isdisjoint(items)):
-            numbers.update(item for item in items if _stretch(sentences, lead, item) <= REACH)
+            numbers.update(item for item in items if _count_letters(sentences, lead, item) <= REACH)
         elif lead >= 0 and not numbers.isdisjoint(items):
             numbers.add(lead)
         lead, items = -1, []

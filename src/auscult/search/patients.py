@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from auscult.errors import QueryError
-from auscult.index import ANY, Between, Where
+from auscult.index.fields import ANY, Between, Where
 from auscult.schema import Assertion
 from auscult.search.certainty import DOUBTFUL
 from auscult.search.findings import Findings
 from auscult.search.hits import Hit, SentenceScore, date_of
 from auscult.search.searcher import Searcher, SearchOptions
-from auscult.understanding import Query
+from auscult.understanding.query import Query
 
 PATIENT: Final = "patient"
 """The field of metadata that names a document's patient, as readers of CDA, FHIR and HL7 fill it."""
@@ -107,7 +107,7 @@ def by_patient(
     by_name: dict[str, list[FoundSentence]] = {}
     for number in range(min(len(findings), MOST_PASSAGES)):
         name = searcher.index.reader.document_record(findings.document(number)).metadata.get(PATIENT, "").strip()
-        sentences = [*_counting(findings, number, assertions)] if name else []
+        sentences = [*_find_counting(findings, number, assertions)] if name else []
         if sentences:
             by_name.setdefault(name, []).extend(sentences)
     patients = (
@@ -120,7 +120,7 @@ def by_patient(
     return Patients(tuple(patients), len(findings) > MOST_PASSAGES)
 
 
-def _counting(findings: Findings, number: int, assertions: Collection[Assertion]) -> Iterator[FoundSentence]:
+def _find_counting(findings: Findings, number: int, assertions: Collection[Assertion]) -> Iterator[FoundSentence]:
     may_answer = (findings.probability(number) or 0.0) >= DOUBTFUL
     if not (may_answer or any(findings.asserted(number))):
         return

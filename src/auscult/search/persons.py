@@ -129,7 +129,7 @@ NOBODY: Final = Identity()
 
 def identity_in(text: str) -> Identity:
     """Return what the labelled cells or lines of a text about one person say of them."""
-    return _labelled(_LABELLED.finditer(text))
+    return _read_labels(_LABELLED.finditer(text))
 
 
 def persons_in(text: str) -> list[tuple[int, Identity]]:
@@ -153,13 +153,13 @@ def persons_in(text: str) -> list[tuple[int, Identity]]:
         if not begun or (same and all(fold(each["value"]) != fold(match["value"]) for each in same)):
             begun.append([])
         begun[-1].append(match)
-    persons = [(matches[0].start(), _labelled(matches)) for matches in begun]
+    persons = [(matches[0].start(), _read_labels(matches)) for matches in begun]
     if not any(person.names for _, person in persons):
         in_prose = frozenset(
             name
             for pattern in (_TITLED, _DESCRIBED)
             for match in pattern.finditer(text[:_OPENING])
-            if (name := _name(match[1]))
+            if (name := _read_name(match[1]))
         )
         persons = [(start, replace(person, names=in_prose)) for start, person in persons] or [(0, Identity(in_prose))]
     return persons
@@ -167,7 +167,7 @@ def persons_in(text: str) -> list[tuple[int, Identity]]:
 
 def identity_of(metadata: Mapping[str, str]) -> Identity:
     """Return what the metadata of a document says of its patient, and of who wrote it."""
-    names = {name for line in metadata.get("names", "").splitlines() if (name := _name(line))}
+    names = {name for line in metadata.get("names", "").splitlines() if (name := _read_name(line))}
     # A reference such as "Patient/p7" is for programs: nobody asks for it.
     number = "" if "/" in metadata.get("patient", "") else metadata.get("patient", "").strip().casefold()
     labelled = identity_in(
@@ -214,10 +214,10 @@ def folded_words(text: str) -> frozenset[str]:
 
 def name_in_heading(heading: str) -> Name:
     """Return the name that a heading is; empty where it is not two to four words with capitals."""
-    return _name(heading) if _HEADING.fullmatch(heading.strip()) else ()
+    return _read_name(heading) if _HEADING.fullmatch(heading.strip()) else ()
 
 
-def _labelled(matches: Iterable[re.Match[str]]) -> Identity:
+def _read_labels(matches: Iterable[re.Match[str]]) -> Identity:
     names: set[Name] = set()
     born: set[Date] = set()
     numbers: set[str] = set()
@@ -227,13 +227,13 @@ def _labelled(matches: Iterable[re.Match[str]]) -> Identity:
         value = match["value"]
         if match["born"]:
             born.update(dates_in(value)[:1])
-        elif match["number"] or (match["whole"] and not _name(value)):
+        elif match["number"] or (match["whole"] and not _read_name(value)):
             numbers.update(found[0].casefold() for found in [*_ID.finditer(value)][:1])
         elif match["surname"]:
-            surname = _name(value)
+            surname = _read_name(value)
         elif match["forename"]:
-            forename = _name(value)
-        elif name := _name(value):
+            forename = _read_name(value)
+        elif name := _read_name(value):
             names.add(name)
     if surname or forename:
         names.add((*forename, *surname))
@@ -260,7 +260,7 @@ def dates_in(text: str) -> list[Date]:
     return dates
 
 
-def _name(text: str) -> Name:
+def _read_name(text: str) -> Name:
     """Return the words of a name at the beginning of a text; empty where there is none."""
     words: list[str] = []
     end = 0
@@ -341,7 +341,7 @@ class AskedPerson:
         shared = [name for name in identity.names if not self._folded.isdisjoint(name)]
         if shared:
             return all(self._conflicts(name, text_words) for name in shared)
-        return any(self._names_wholly(other) for other in self.others if other.names and identity.names)
+        return any(self._names_another(other) for other in self.others if other.names and identity.names)
 
     def _conflicts(self, name: Name, text_words: Collection[str]) -> bool:
         """Return whether the question names another person with a part of a name."""
@@ -380,7 +380,7 @@ class AskedPerson:
                     return True
         return False
 
-    def _names_wholly(self, identity: Identity) -> bool:
+    def _names_another(self, identity: Identity) -> bool:
         """Return whether the question has two words of a name at least, or one that it writes with a capital."""
         capitals = frozenset(word.word for word in self._words if word.capital and not _says_no_name(word.word))
         return any(len(frozenset(name) & self._folded) > 1 or not capitals.isdisjoint(name) for name in identity.names)

@@ -12,13 +12,13 @@ from threading import Lock
 
 import numpy as np
 
-from auscult.documents import Document
+from auscult.documents.document import Document
 from auscult.encoders.contract import ReadsDocuments, Scorer
 from auscult.errors import QueryError
 from auscult.search.fusion import fuse_scores
 from auscult.search.hits import Hit
 from auscult.search.searcher import DEFAULT_OPTIONS, Searcher, SearchOptions
-from auscult.understanding import Query
+from auscult.understanding.query import Query
 
 
 class Pipeline:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from auscult.encoders.contract import FloatArray
 from auscult.encoders.reranker import Excerpt, Read, Reranker, label
-from auscult.index import GenerationReader
+from auscult.index.reader import GenerationReader
 from auscult.index.store import StoredPassage
 
 FIRST: Final = 8

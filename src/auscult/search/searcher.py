@@ -6,7 +6,7 @@ vectors alone, as its paper does: for CDV, mean sentence cosine (arnold2020 Eq. 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
@@ -15,42 +15,43 @@ from typing import Final, Literal
 import numpy as np
 import numpy.typing as npt
 
-from auscult.concepts import Autocomplete, EntityResolver, KnowledgeBase
-from auscult.encoders import load_model, load_reranker
-from auscult.encoders.contract import DocumentEncoder, ExpandsTexts, FloatArray, Terms
+from auscult.concepts.autocomplete import Autocomplete
+from auscult.concepts.knowledge_base import KnowledgeBase
+from auscult.concepts.resolver import EntityResolver
+from auscult.encoders.contract import DocumentEncoder, ExpandsTexts, FloatArray
+from auscult.encoders.registry import load_model, load_reranker
 from auscult.encoders.reranker import Read, Reranker
-from auscult.engines import open_index
+from auscult.engines.opening import open_index
 from auscult.errors import ModelError, QueryError
-from auscult.index import GroupBy, ModelRecord, PassageIndex, Where
-from auscult.index.passage_index import RowArray, ScoreArray
+from auscult.index.fields import Where
+from auscult.index.manifest import ModelRecord
+from auscult.index.passage_index import GroupBy, PassageIndex, RowArray
 from auscult.index.reader import GenerationReader, vocabulary_of
 from auscult.index.titles import with_subjects
 from auscult.index.words import analyse
 from auscult.schema import Assertion
 from auscult.search.assertions import DENIED, AssertionReader, is_name_alone, names_asked
-from auscult.search.certainty import FIRST, SAMPLED, Background, asked_and_held, shares_of_first
-from auscult.search.evidence import READ_BY_SENTENCE, SENTENCE, Reasons, best_sentences, question_terms
+from auscult.search.certainty import SAMPLED, Background, shares_of_first
+from auscult.search.evidence import READ_BY_SENTENCE, asked_and_held, question_terms
 from auscult.search.findings import Again, Findings, Weighed, directions
 from auscult.search.fusion import Fusion
-from auscult.search.hits import Hit, Ranking
+from auscult.search.hits import Hit
 from auscult.search.marks import Marker
 from auscult.search.reranking import FIRST as READ_AGAIN
 from auscult.search.reranking import Asked, count_near, read_again
 from auscult.search.subjects import AskedSubject
-from auscult.understanding import Query, QuestionParser
+from auscult.search.weighing import Sample, Weighing
 from auscult.understanding.aspects import ReadsAspects
 from auscult.understanding.conversation import understand_next
+from auscult.understanding.query import Query
+from auscult.understanding.reading import QuestionParser
 from auscult.understanding.understand import Understanding, understand
 
 Scoring = Literal["fused", "model"]
-Best = Callable[[FloatArray, int], tuple[RowArray, ScoreArray]]
 _UNIT_TOLERANCE = 1e-3
 READING: Final = "fast"
 """The shipped encoder that reads what questions ask, for encoders that do not."""
 _MISSPELT, _NO_NAME = "gouut", "zzxq vvkj"
-WEIGHED: Final = 500
-"""Of how many passages, the best by an estimate, all evidence is weighed. The last of the first ten was at most the
-248th by the estimate: 60 questions of MedQuAD of each of four kinds, of 16 thousand passages and of 70 thousand."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,9 +227,9 @@ class Searcher:
             query: A question, an entity, aspects, or several of these.
             conversation: Earlier questions, oldest first. They supply what the query lacks.
         """
-        return understand_next(
-            query, conversation, lambda each: understand(each, self.parser, self.index.reader.titles, self._in_texts)
-        )
+        reader = self.index.reader
+        understand_alone = partial(understand, parser=self.parser, titles=reader.titles, in_texts=reader.words.occurs)
+        return understand_next(query, conversation, understand_alone) if conversation else understand_alone(query)
 
     def warm_up(self, before: Searcher | None = None) -> None:
         """Load what the first questions would wait for: the knowledge base, and the indexes for misspelt names.
@@ -242,10 +243,6 @@ class Searcher:
             self.resolver.reuse_names(before.resolver)
         self.understand(Query("", "", text=f"what is {_MISSPELT}"))
         self.resolver.resolve(_NO_NAME)
-
-    def _in_texts(self, word: str) -> bool:
-        terms = analyse(word)
-        return bool(terms) and all(map(self.index.reader.words.holds, terms))
 
     def search(self, query: str | Query, k: int = 10, options: SearchOptions = DEFAULT_OPTIONS) -> list[Hit]:
         """Return the k best passages with their evidence.
@@ -290,12 +287,14 @@ class Searcher:
             return self._find_by_model(query, k, options)
         reader, parts = self.index.reader, self.index.manifest.model.parts
         vector = self.vectors([query])[0] if encoded is None else encoded
-        asked = self._asked(query, vector)
-        read_first = self._read_first(query, options)
-        reasons, background = self._reasons(query, vector)
+        asked = self._prepare_asked(query, vector)
+        read_first = self._count_reread(query, options)
+        weighing = self._weigh(query, vector)
         assertions, is_name = AssertionReader(names_asked(query)), is_name_alone(query)
         most = max(k, read_first, READ_BY_SENTENCE if is_name else 0)
-        rows, scores, evidence, first = self._best(query, vector, reasons, most, options)
+        rows, scores, evidence, first = weighing.best(
+            most, group_by=options.group_by, where=options.where, documents=options.documents
+        )
         first_ten = shares_of_first(scores, first)
         if options.rerank is None:
             read_first = count_near(scores, read_first)
@@ -308,10 +307,10 @@ class Searcher:
         order = np.argsort(-(scores + denied), kind="stable")[:k]
         evidence = evidence[order]
         chances = self.fusion.probabilities(
-            evidence * reasons.spread,
+            evidence * weighing.spread,
             asked_and_held(self.index, query, rows[order]),
             first_ten[order],
-            background,
+            weighing.background,
             in_words=bool(query.text),
         )
         if again and self.fusion.rereading is not None:
@@ -323,7 +322,7 @@ class Searcher:
         rows, scores = rows[order], (scores + denied)[order]
         weighed = Weighed(
             evidence=evidence,
-            weights=self.fusion.weights(query),
+            weights=weighing.weights,
             probabilities=chances,
             asked=asked,
             reread=[again[place] if place < len(again) else None for place in order.tolist()],
@@ -341,7 +340,7 @@ class Searcher:
             weighed=weighed,
         )
 
-    def _asked(self, query: Query, vector: FloatArray) -> Asked:
+    def _prepare_asked(self, query: Query, vector: FloatArray) -> Asked:
         words = self.index.reader.words.shares(question_terms(query))
         return Asked(query.text, vector, words, analyse.holding(words))
 
@@ -349,11 +348,11 @@ class Searcher:
         """Return what reading passages again gives, (rows,)."""
         if not len(rows) or self.fusion.rereading is None:
             return []
-        reads = self._reads(asked, rows.tolist())
+        reads = self._read_rows(asked, rows.tolist())
         added = self.fusion.rereading.added(np.array([each.log_odds for each in reads], np.float64))
         return [*map(Again, added.tolist(), reads)]
 
-    def _reads(self, asked: Asked, rows: Sequence[int]) -> list[Read]:
+    def _read_rows(self, asked: Asked, rows: Sequence[int]) -> list[Read]:
         """Return what the re-ranker says of passages; kept for the last question, which limits of spans ask again."""
         key = asked.question, asked.vector.tobytes()
         last, known = self._last_read
@@ -363,7 +362,7 @@ class Searcher:
         self._last_read = key, known
         return [known[row] for row in rows]
 
-    def _read_first(self, query: Query, options: SearchOptions) -> int:
+    def _count_reread(self, query: Query, options: SearchOptions) -> int:
         """Return how many first hits are read again.
 
         Raises:
@@ -415,18 +414,14 @@ class Searcher:
         )
 
     @cached_property
-    def sample(self) -> RowArray:
-        """Rows of a sample of all passages with words, evenly spaced, (sample,)."""
-        possible = np.ones(len(self.index.reader.passage_documents), bool)
-        possible[self.index.reader.wordless] = False
+    def _sample(self) -> Sample:
+        """Passages with words, evenly spaced, that stand for the collection."""
+        reader = self.index.reader
+        possible = np.ones(len(reader.passage_documents), bool)
+        possible[reader.wordless] = False
         rows = np.flatnonzero(possible)
-        return rows[np.linspace(0, len(rows) - 1, min(SAMPLED, len(rows))).astype(np.int64)]
-
-    @cached_property
-    def _sampled(self) -> FloatArray:
-        """Vectors of the sample's passages, (sample, dim)."""
-        vectors: FloatArray = self.index.reader.passage_vectors[self.sample]
-        return vectors
+        rows = rows[np.linspace(0, len(rows) - 1, min(SAMPLED, len(rows))).astype(np.int64)]
+        return rows, reader.passage_vectors[rows]
 
     def marked(self, query: Query, row: int, subject: AskedSubject | None = None) -> frozenset[int]:
         """Return the numbers of the sentences of a passage that its hit marks for a query.
@@ -441,12 +436,12 @@ class Searcher:
         """
         reader = self.index.reader
         vector = self.vectors([query])[0]
-        asked = self._asked(query, vector)
+        asked = self._prepare_asked(query, vector)
         marker = Marker(query, vector, self.index.manifest.model.parts, asked.words)
         others = (subject or AskedSubject(query, reader)).others(row)
         read: Mapping[int, float] = {}
-        if self._read_first(query, DEFAULT_OPTIONS):
-            read = self._reads(asked, [row])[0].sentences
+        if self._count_reread(query, DEFAULT_OPTIONS):
+            read = self._read_rows(asked, [row])[0].sentences
         return marker.marked(reader.passage(row), reader.passage_text(row), reader.sentence_vectors(row), others, read)
 
     def gather(self, query: Query) -> tuple[FloatArray, FloatArray, Background]:
@@ -458,8 +453,8 @@ class Searcher:
             QueryError: The query is empty.
         """
         vector = self.vectors([query])[0]
-        reasons, background = self._reasons(query, vector)
-        return vector, self._weighed(query, vector, reasons, None, self.index.best), background
+        weighing = self._weigh(query, vector)
+        return vector, weighing.evidence(None, self.index.best), weighing.background
 
     def with_first_read_again(self, query: Query, vector: FloatArray, scores: FloatArray, rows: RowArray) -> FloatArray:
         """Return the scores of passages after the best of them are read again, if the model does so, (rows,).
@@ -470,70 +465,21 @@ class Searcher:
             scores: Scores of the passages, (rows,).
             rows: Rows of passages with a sentence, each once.
         """
-        count = self._read_first(query, DEFAULT_OPTIONS)
+        count = self._count_reread(query, DEFAULT_OPTIONS)
         if not count:
             return scores
         first = np.argsort(-scores, kind="stable")[:count]
         first = first[: count_near(scores[first], count)]
-        again = self._read_again(self._asked(query, vector), rows[first])
+        again = self._read_again(self._prepare_asked(query, vector), rows[first])
         reranked = scores.copy()
         reranked[first] += np.array([each.added for each in again], scores.dtype)
         return reranked
 
-    def _reasons(self, query: Query, vector: FloatArray) -> tuple[Reasons, Background]:
-        """Return what computes the evidence, for a question in words divided by its spread, and the background."""
-        reasons = Reasons(self.index, query, vector, self._terms(query))
-        background = Background.of(reasons.of(self.sample, self._sampled)).with_usual(self.fusion.usual)
-        if query.text:
-            reasons.spread = background.spread
-        return reasons, background
-
-    def _terms(self, query: Query) -> Terms | None:
-        """Return a query's weighted terms; None for a model that reads none."""
+    def _weigh(self, query: Query, vector: FloatArray) -> Weighing:
+        terms = None
         if isinstance(self.encoder, ExpandsTexts) and self.encoder.expands:
-            return self.encoder.expand_query(query)
-        return None
-
-    def _best(
-        self, query: Query, vector: FloatArray, reasons: Reasons, k: int, options: SearchOptions
-    ) -> tuple[RowArray, ScoreArray, FloatArray, ScoreArray]:
-        """Return the k best passages by all evidence: their rows, scores, and evidence, (k, evidence).
-
-        Also return the scores of the first passages, however hits are grouped.
-
-        An estimate selects the candidates whose evidence is computed. Where a server has the vectors, the estimate is
-        by words alone, and the candidates that the server proposes are added.
-        """
-        where, documents, group_by = options.where, options.documents, options.group_by
-        best = partial(self.index.best, where=where, documents=documents)
-        weights, most = self.fusion.weights(query), max(WEIGHED, 2 * k)
-        proposed = self.index.proposed(reasons.direction(weights), where, documents)
-        estimate = reasons.estimate(weights) if proposed is None else reasons.estimate_by_words(weights)
-        candidates = np.sort(best(estimate, most)[0])
-        is_all = len(candidates) < most
-        if proposed is not None:
-            candidates = np.union1d(candidates, proposed)
-        evidence = self._weighed(query, vector, reasons, candidates, partial(best, rows=candidates))
-        every = self.fusion.scores(query, evidence)
-        rows, scores = best(every, k, group_by=group_by, rows=candidates)
-        first = best(every, FIRST, rows=candidates)[1]
-        if len(rows) < k and not is_all:
-            # A group may have no passage among the candidates, so that too few groups are found.
-            evidence = self._weighed(query, vector, reasons, None, best)
-            rows, scores = best(self.fusion.scores(query, evidence), k, group_by=group_by)
-            return rows, scores, evidence[rows], first
-        return rows, scores, evidence[np.searchsorted(candidates, rows)], first
-
-    def _weighed(
-        self, query: Query, vector: FloatArray, reasons: Reasons, rows: RowArray | None, best: Best
-    ) -> FloatArray:
-        """Return the evidence of passages, or of all. The best ones by all other evidence have "question_sentence"."""
-        evidence = reasons.of(rows)
-        if self.fusion.weights(query)[SENTENCE]:
-            first, _ = best(self.fusion.scores(query, evidence), READ_BY_SENTENCE)
-            places = first if rows is None else np.searchsorted(rows, first)
-            evidence[places, SENTENCE] = best_sentences(self.index, query, vector, first)
-        return evidence
+            terms = self.encoder.expand_query(query)
+        return Weighing(self.index, self.fusion, query, vector, terms, self._sample)
 
     def vectors(self, queries: Sequence[Query]) -> FloatArray:
         """Return the vectors that evidence is computed with, (queries, dim); zeros for a query without a vector.
@@ -549,29 +495,6 @@ class Searcher:
             encoded = self.encoder.encode_queries([queries[number] for number in numbers])
             vectors[numbers] = np.where(np.isfinite(encoded).all(axis=1, keepdims=True), encoded, 0)
         return vectors
-
-    def rank(
-        self, queries: Sequence[Query], k: int = 100, *, group_by: GroupBy = "passage", scoring: Scoring = "fused"
-    ) -> list[Ranking]:
-        """Return passage ids and scores for many queries, without their evidence.
-
-        Scores are those of all evidence: passages that only deny the entity keep theirs (`search` lowers them).
-        """
-        rankings = []
-        vectors = self.encode(queries) if scoring == "model" else [None] * len(queries)
-        for query, vector in zip(queries, vectors, strict=True):
-            if vector is not None:
-                rows, scores = self.index.search(vector, k, group_by=group_by)
-            else:
-                asked, evidence, _ = self.gather(query)
-                most = max(k, self._read_first(query, DEFAULT_OPTIONS))
-                rows, scores = self.index.best(self.fusion.scores(query, evidence), most, group_by=group_by)
-                reranked = self.with_first_read_again(query, asked, scores.astype(np.float32), rows)
-                order = np.argsort(-reranked, kind="stable")[:k]
-                rows, scores = rows[order], reranked[order].astype(np.float64)
-            passage_ids = tuple(self.index.reader.passage_id(row) for row in rows.tolist())
-            rankings.append(Ranking(query.query_id, passage_ids, tuple(scores.tolist())))
-        return rankings
 
     @property
     def _reads_questions(self) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
 
-from auscult.documents import Document, Passage
+from auscult.documents.document import Document, Passage
 from auscult.errors import QueryError
 from auscult.index.reader import GenerationReader
 from auscult.search.findings import place_of

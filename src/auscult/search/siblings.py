@@ -16,10 +16,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from auscult.concepts import KnowledgeBase
 from auscult.concepts.fuzzy import contradict, contrasts, designators
+from auscult.concepts.knowledge_base import KnowledgeBase
 from auscult.concepts.names import GENERIC_WORDS, content_key, normalise_name, order_free_key, short_key
-from auscult.understanding import Query
+from auscult.understanding.query import Query
 
 _SERIES = frozenset(
     {"type", "subtype", "stage", "grade", "class", "group", "phase", "level", "part", "form", "variant", "number", "no"}
@@ -68,11 +68,11 @@ def sibling_note(query: Query, title: str, knowledge_base: KnowledgeBase | None 
 
 def are_siblings(names: Sequence[str], title: str) -> bool:
     """Return whether a title names a sibling of the entity with these names."""
-    other = _taken_apart(title)
+    other = _parse_name(title)
     key = order_free_key(normalise_name(title))
     is_sibling = False
     for name in names:
-        asked_name = _taken_apart(name)
+        asked_name = _parse_name(name)
         if order_free_key(normalise_name(name)) == key:
             return False
         if asked_name.head and asked_name.head == other.head:
@@ -126,7 +126,7 @@ def _is_another(query: Query, title: str, knowledge_base: KnowledgeBase | None) 
     return bool(shared - GENERIC_WORDS - _SERIES) and kin <= {"sibling", "unrelated"}
 
 
-def _taken_apart(name: str) -> _Name:
+def _parse_name(name: str) -> _Name:
     bare = _ARTICLE.sub("", _BEHIND.sub("", name) or name)
     key = normalise_name(_LETTERED.sub(lambda found: _NUMBERS[found[1].lower()] + found[2].lower(), bare))
     words = key.split()

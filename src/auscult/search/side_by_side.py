@@ -11,13 +11,13 @@ from typing import Final
 
 from auscult.concepts.aspects import normalise_heading
 from auscult.errors import QueryError
-from auscult.index import ANY, Where
+from auscult.index.fields import ANY, Where
 from auscult.search.certainty import Verdict, verdict
 from auscult.search.coverage import LOOKED_AT
 from auscult.search.hits import Hit, date_of
 from auscult.search.searcher import Searcher, SearchOptions
 from auscult.search.siblings import sibling_note
-from auscult.understanding import Query
+from auscult.understanding.query import Query
 
 DOCUMENT: Final = "document"
 """Name in place of a field's: columns are documents, by their ids."""
@@ -80,7 +80,7 @@ def side_by_side(
     Raises:
         QueryError: The query is empty; the field, or a value, unknown; or there are not two to twelve columns.
     """
-    columns = tuple(dict.fromkeys(values)) or _columns(searcher, query, field, where)
+    columns = tuple(dict.fromkeys(values)) or _choose_columns(searcher, query, field, where)
     if not 2 <= len(columns) <= MOST_COLUMNS:
         raise QueryError(f"2 to {MOST_COLUMNS} of '{field}' to compare", str(len(columns)), "name them")
     # Of a question about several aspects, each row asks for one of them.
@@ -101,18 +101,18 @@ def side_by_side(
             (similar if is_similar(hit) else hits).append(hit)
             if len(hits) == k:
                 break
-        return _answer(hits, similar[:k])
+        return _make_answer(hits, similar[:k])
 
     table = [[answer_of(number, value) for value in columns] for number in range(len(queries))]
     if query.aspects:
         rows = query.aspects
         answers = [tuple(row) for row in table]
     else:
-        rows, answers = _by_heading(table[0])
+        rows, answers = _split_by_heading(table[0])
     return SideBySide(field, columns, rows, tuple(answers))
 
 
-def _columns(searcher: Searcher, query: Query, field: str, where: Where) -> tuple[str, ...]:
+def _choose_columns(searcher: Searcher, query: Query, field: str, where: Where) -> tuple[str, ...]:
     """Return the documents with the best passages, or the values of a field with the best passages."""
     # One more, since documents without the field are one group.
     hits = searcher.search(query, _COLUMNS + 1, SearchOptions(group_by=field, where=where))
@@ -122,7 +122,7 @@ def _columns(searcher: Searcher, query: Query, field: str, where: Where) -> tupl
     return tuple(dict.fromkeys(filter(None, names)))[:_COLUMNS]
 
 
-def _by_heading(columns: Sequence[Answer]) -> tuple[tuple[str, ...], list[tuple[Answer, ...]]]:
+def _split_by_heading(columns: Sequence[Answer]) -> tuple[tuple[str, ...], list[tuple[Answer, ...]]]:
     """Split columns into one row for the first aspect of every heading, the row with the best hit first."""
     best: dict[str, float] = {}
     for column in columns:
@@ -135,11 +135,11 @@ def _by_heading(columns: Sequence[Answer]) -> tuple[tuple[str, ...], list[tuple[
 
     rows = sorted(best, key=lambda name: -best[name])
     answers = [
-        tuple(_answer(below(row, column.hits), below(row, column.similar)) for column in columns) for row in rows
+        tuple(_make_answer(below(row, column.hits), below(row, column.similar)) for column in columns) for row in rows
     ]
     return tuple(rows), answers
 
 
-def _answer(hits: Sequence[Hit], similar: Sequence[Hit]) -> Answer:
+def _make_answer(hits: Sequence[Hit], similar: Sequence[Hit]) -> Answer:
     probability = (hits[0].probability or 0.0) if hits else 0.0
     return Answer(verdict(probability), probability, tuple(hits), tuple(similar))

@@ -29,13 +29,11 @@ import numpy as np
 import numpy.typing as npt
 
 from auscult.concepts.names import normalise_name
-from auscult.documents import Document
+from auscult.documents.document import Document
 from auscult.errors import ConfigError, QueryError
-from auscult.index.words import analyse
-from auscult.search.evidence import question_terms
 from auscult.search.marks import begins_block
 from auscult.search.searcher import Searcher, SearchOptions
-from auscult.understanding import Query
+from auscult.understanding.query import Query
 
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
@@ -213,8 +211,8 @@ class SpanFinder:
         last = len(self.scores) if last is None else last
         if first >= last:
             return None
-        marked = self._of_one_section(marked)
-        weighed = self._weighed()[first:last]
+        marked = self._keep_one_section(marked)
+        weighed = self._weigh_spans()[first:last]
         begins = np.arange(first, last)[:, None]
         ends = begins + np.arange(1, weighed.shape[1] + 1)
         inside = (ends <= last) & ~self._is_other[begins]
@@ -231,7 +229,7 @@ class SpanFinder:
         # The range is shorter than the shortest span.
         return self.span(first, min(last, first + self.limits.most))
 
-    def _of_one_section(self, marked: Collection[int]) -> list[int]:
+    def _keep_one_section(self, marked: Collection[int]) -> list[int]:
         """Return those of some sentences that are in one section, in order: that of the best one."""
         if not marked:
             return []
@@ -241,14 +239,14 @@ class SpanFinder:
 
     def grow(self, span: Span) -> Span:
         """Return the next larger span: whole blocks, then one more block, then whole sections; else the same span."""
-        first, last = self._whole(self.frame.blocks, span.first, span.last)
+        first, last = self._widen(self.frame.blocks, span.first, span.last)
         if (first, last) != (span.first, span.last):
             return self.span(first, last)
-        begin, end = self._whole(self.frame.sections, first, last)
+        begin, end = self._widen(self.frame.sections, first, last)
         units = self.frame.sections if (begin, end) == (first, last) else self.frame.blocks
         low, high = (0, len(self.scores)) if units is self.frame.sections else (begin, end)
-        before = self._whole(units, first - 1, first)[0] if first > low else first
-        behind = self._whole(units, last, last + 1)[1] if last < high else last
+        before = self._widen(units, first - 1, first)[0] if first > low else first
+        behind = self._widen(units, last, last + 1)[1] if last < high else last
         if before == first and behind == last:
             return span
         if behind == last or (before < first and self.mean(before, first) > self.mean(last, behind)):
@@ -271,14 +269,14 @@ class SpanFinder:
             return self.span(second, last)
         return self.span(first, end)
 
-    def _whole(self, units: npt.NDArray[np.int64], first: int, last: int) -> tuple[int, int]:
+    def _widen(self, units: npt.NDArray[np.int64], first: int, last: int) -> tuple[int, int]:
         """Return the range of the sentences of all units that overlap sentences first to last."""
         return (
             int(np.searchsorted(units, units[first], "left")),
             int(np.searchsorted(units, units[last - 1], "right")),
         )
 
-    def _weighed(self) -> Scores:
+    def _weigh_spans(self) -> Scores:
         """Return the contrast of spans by start and length, (sentences, most); minus infinity where not allowed."""
         frame, limits, count = self.frame, self.limits, len(self.scores)
         lengths = np.arange(1, min(limits.most, count) + 1)
@@ -307,31 +305,28 @@ class SpanFinder:
         return weighed
 
 
-def finder(
-    searcher: Searcher, query: Query, doc_id: str, limits: SpanLimits = DEFAULT, *, words: bool = False
-) -> SpanFinder:
+def score_document(searcher: Searcher, query: Query, doc_id: str) -> SpanFinder:
     """Score the sentences of a document of an index for a query. Return the finder of its spans.
 
     Args:
         searcher: An opened index.
         query: As for `Searcher.search`.
         doc_id: Id of the document.
-        limits: Limits of the spans to find.
-        words: Add the share of the question's words that a sentence holds, as `SentenceScore.score` of hits does.
 
     Raises:
         QueryError: The query is empty, or the id unknown.
     """
-    row = searcher.index.reader.row_of(doc_id)
+    reader = searcher.index.reader
+    row = reader.row_of(doc_id)
     if row is None:
         raise QueryError("a document id of this index", f"'{doc_id}'", "take one from the output of search")
-    document = searcher.index.reader.document(row)
-    scores = _sentence_scores(searcher, query, row)
-    if words:
-        shares = searcher.index.reader.words.shares(question_terms(query))
-        contained = map(analyse.holding(shares), map(document.slice, document.sentences))
-        scores = scores + np.array([sum(shares[term] for term in terms) for terms in contained])
-    return SpanFinder(document, scores, limits)
+    document = reader.document(row)
+    vector = searcher.encode([query])[0]
+    none = np.zeros((0, len(vector)), np.float16)
+    vectors = np.concatenate([none, *map(reader.sentence_vectors, reader.passages_of(row))])
+    by_aspect = bool(query.aspects) and "aspect" in reader.manifest.model.parts
+    scores = searcher.shares(vectors, vector)[:, 1 if by_aspect else 2]
+    return SpanFinder(document, scores)
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,7 +362,7 @@ def find_answer(searcher: Searcher, query: Query, doc_id: str, passage_id: str =
         QueryError: The query is empty, or the id unknown.
         ModelError: The model has no vector for the query.
     """
-    scored = finder(searcher, query, doc_id)
+    scored = score_document(searcher, query, doc_id)
     passages = scored.document.passages
     numbers = [number for number, passage in enumerate(passages) if passage.sentences]
     if not numbers:
@@ -389,12 +384,3 @@ def find_answer(searcher: Searcher, query: Query, doc_id: str, passage_id: str =
         others = set(range(first, last)).difference(marked, (first + place for place in about))
     restricted = SpanFinder(scored.document, scored.scores, others=others)
     return FoundAnswer(restricted, number, restricted.best(first, last, marked), marked)
-
-
-def _sentence_scores(searcher: Searcher, query: Query, row: int) -> Scores:
-    """Return the scores of all sentences of a document, (sentences,)."""
-    vector, reader = searcher.encode([query])[0], searcher.index.reader
-    none = np.zeros((0, len(vector)), np.float16)
-    vectors = np.concatenate([none, *map(reader.sentence_vectors, reader.passages_of(row))])
-    by_aspect = bool(query.aspects) and "aspect" in reader.manifest.model.parts
-    return searcher.shares(vectors, vector)[:, 1 if by_aspect else 2]

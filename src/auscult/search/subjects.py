@@ -44,7 +44,7 @@ from auscult.search.persons import (
     persons_in,
     words_of_names,
 )
-from auscult.understanding import Query
+from auscult.understanding.query import Query
 from auscult.understanding.reading import ASKING_WORDS
 from auscult.understanding.saying import SAYING_NOTHING
 
@@ -103,7 +103,12 @@ class AskedSubject:
             row: Row of the passage.
         """
         if row not in self._others_of:
-            self._others_of[row] = self._others_in(row)
+            others = self._of_other_entries(row)
+            if self._may_name_patient:
+                identities = self._identities(row)
+                of_others = {identity for identity in frozenset(identities) if self._is_another(row, identity)}
+                others |= {number for number, identity in enumerate(identities) if identity in of_others}
+            self._others_of[row] = others
         return self._others_of[row]
 
     def is_of_another(self, row: int) -> bool:
@@ -125,25 +130,17 @@ class AskedSubject:
         others, entries = self.others(row), self._entries(row)
         if self._of_other_entries(row):
             return frozenset().union(*(entry.sentences for entry in entries)) - others
-        stated = self._held(self._path(row))
+        stated = self._names_in(self._path(row))
         is_stated = (self._has_entity and 0 in stated) or len(stated) > len(self._names) / 2
         if others or is_stated or not self._names:
             return frozenset(range(len(self._reader.passage(row).sentences))) - others
         return NOTHING if _are_named(entries) else None
 
-    def _others_in(self, row: int) -> frozenset[int]:
-        if not self._may_name_patient:
-            return self._of_other_entries(row)
-        identities = self._identities(row)
-        of_others = {identity for identity in frozenset(identities) if self._is_another(row, identity)}
-        others = {number for number, identity in enumerate(identities) if identity in of_others}
-        return self._of_other_entries(row).union(others)
-
     def _of_other_entries(self, row: int) -> frozenset[int]:
         """Return the numbers of a passage's sentences that are of entries about other subjects."""
-        stated = self._held(self._path(row)) if self._names else NOTHING
+        stated = self._names_in(self._path(row)) if self._names else NOTHING
         # If title and headings have all names of the question, no entry is about something else.
-        if not self._names or (stated and self._held(self._reader.passage_text(row)) <= stated):
+        if not self._names or (stated and self._names_in(self._reader.passage_text(row)) <= stated):
             return NOTHING
         entries = self._entries(row)
         others = self._other_entries(entries, stated) if entries else []
@@ -160,14 +157,15 @@ class AskedSubject:
             entries: All entries of a passage.
             stated: The names that title and headings have.
         """
-        in_text = [self._held(entry.text) - stated for entry in entries]
+        in_text = [self._names_in(entry.text) - stated for entry in entries]
         usual = {key for key in frozenset().union(*in_text) if sum(key in keys for keys in in_text) > len(entries) / 2}
         candidates, is_found = list(entries), False
         asked = frozenset(analyse(self._text))
-        for part, exactly in ((_label, True), (_head, True), (_whole, False)):
-            held = [
-                self._held(part(entry)) - stated - (frozenset() if part is _label else usual) for entry in candidates
-            ]
+        for part, exactly in (("label", True), ("head", True), ("text", False)):
+            held = []
+            for entry in candidates:
+                texts = {"label": entry.label, "head": entry.text[: len(entry.label) + _HEAD], "text": entry.text}
+                held.append(self._names_in(texts[part]) - stated - (NOTHING if part == "label" else usual))
             held = [keys - frozenset.intersection(*held) for keys in held]
             if not any(held):
                 continue
@@ -183,7 +181,7 @@ class AskedSubject:
             return list(entries) if missing else []
         return [entry for entry in entries if entry not in candidates]
 
-    def _held(self, text: str) -> Keys:
+    def _names_in(self, text: str) -> Keys:
         """Return which names a text has."""
         terms = self._holding(text)
         return frozenset(
@@ -262,7 +260,13 @@ class AskedSubject:
         headings = named
         if named and not (stated.numbers or is_told):
             # Words that the text has in lower case, such as those of "Kidney Disease Diet", are no names.
-            headings = frozenset(name for name in named if not any(_has_word(whole, word) for word in name))
+            headings = frozenset(
+                name
+                for name in named
+                if not any(
+                    word in whole and re.search(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", whole) for word in name
+                )
+            )
         if not (stated or is_told or headings or BETWEEN in text):
             return (NOBODY,) * len(passage.sentences)
         identities, of_row = [], NOBODY
@@ -280,11 +284,6 @@ class AskedSubject:
         return tuple(identities)
 
 
-def _has_word(text: str, word: str) -> bool:
-    """Return whether a text has a word, written as it is given."""
-    return word in text and re.search(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", text) is not None
-
-
 def _words_naming(query: Query) -> Iterable[str]:
     """Yield the words of a question that may name what it is about."""
     aspects = {term for aspect in query.aspects for term in analyse(aspect)}
@@ -294,18 +293,6 @@ def _words_naming(query: Query) -> Iterable[str]:
             continue
         if not aspects.issuperset(analyse(word)):
             yield word
-
-
-def _label(entry: Entry) -> str:
-    return entry.label
-
-
-def _head(entry: Entry) -> str:
-    return entry.text[: len(entry.label) + _HEAD]
-
-
-def _whole(entry: Entry) -> str:
-    return entry.text
 
 
 def _are_named(entries: Sequence[Entry]) -> bool:

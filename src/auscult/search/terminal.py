@@ -13,9 +13,10 @@ from rich.text import Text
 from auscult.errors import printable
 from auscult.search.assertions import assertion_label
 from auscult.search.certainty import label
-from auscult.search.explain import ScoreCurves, describe
+from auscult.search.explain import ScoreCurves
 from auscult.search.hits import Hit, display_name
 from auscult.search.marks import excerpt
+from auscult.understanding.query import describe
 
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _ROWS = 3

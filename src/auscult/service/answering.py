@@ -26,7 +26,7 @@ from auscult.service.caller import Caller
 from auscult.service.errors import Refusal
 from auscult.service.state import State
 from auscult.understanding import Query
-from auscult.understanding.query import unread_words
+from auscult.understanding.saying import unread_words
 from auscult.understanding.understand import Understanding
 
 

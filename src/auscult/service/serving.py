@@ -15,9 +15,10 @@ from contextlib import suppress
 from typing import Any, cast
 
 from auscult.engines import open_index
-from auscult.errors import ConfigError, naming_extra
+from auscult.errors import ConfigError
 from auscult.index.reader import open_current
 from auscult.service.settings import ServiceLimits, Settings
+from auscult.telemetry import naming_extra
 
 _BACKLOG = 256
 _HARDLY_ANY = 16_384

@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from types import MappingProxyType
-from typing import Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 
 _NAME = "{e}"
 
 
-def _examples() -> Mapping[str, str]:
-    lines = resources.files("auscult.understanding").joinpath("aspects.tsv").read_text("utf-8").splitlines()
-    return MappingProxyType(dict(line.split("\t") for line in lines))
-
-
-QUESTIONS = _examples()
+QUESTIONS: Final[Mapping[str, str]] = MappingProxyType(
+    dict(
+        line.split("\t")
+        for line in resources.files("auscult.understanding").joinpath("aspects.tsv").read_text("utf-8").splitlines()
+    )
+)
 """A question that asks for each known aspect, with {e} in the place of the name."""
 
 

@@ -21,8 +21,8 @@ from typing import Final
 
 from auscult.concepts.aspects import INFORMATION
 from auscult.concepts.names import normalise_name
-from auscult.understanding.query import Query, unread_words
-from auscult.understanding.saying import PEOPLE
+from auscult.understanding.query import Query
+from auscult.understanding.saying import PEOPLE, unread_words
 from auscult.understanding.understand import Understanding
 
 MOST_EARLIER: Final = 20
@@ -61,14 +61,14 @@ def understand_next(
         QueryError: An identifier is unknown.
     """
     before: Understanding | None = None
-    for text in _last(earlier):
-        understanding = _completed(Query("", "", text=text.strip()), before, understand)
+    for text in _choose_last(earlier):
+        understanding = _complete(Query("", "", text=text.strip()), before, understand)
         if understanding.query.entity:
             before = understanding
-    return _completed(query, before, understand)
+    return _complete(query, before, understand)
 
 
-def _last(earlier: Sequence[str]) -> list[str]:
+def _choose_last(earlier: Sequence[str]) -> list[str]:
     """Return the last questions, oldest first, up to a number of questions and of words."""
     read: list[str] = []
     words = 0
@@ -80,7 +80,7 @@ def _last(earlier: Sequence[str]) -> list[str]:
     return read[::-1]
 
 
-def _completed(
+def _complete(
     query: Query, before: Understanding | None, understand: Callable[[Query], Understanding]
 ) -> Understanding:
     understanding = understand(query)

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Final, Literal
-
-from auscult.concepts.names import normalise_name
-from auscult.understanding.saying import SAYING_NOTHING
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,26 +75,7 @@ def query_text(query: Query, *, between: str = " ", question: Question = "otherw
     return parts or ("" if question == "never" else query.text)
 
 
-_WORD: Final = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
-
-
-def unread_words(query: Query, names: Iterable[str] = ()) -> list[str]:
-    """Return a question's words beyond its entity and aspects: "common men" for "Is gout more common in men?".
-
-    Repeated words and words without content of their own ("how", "tell") are left out.
-
-    Args:
-        query: The understood query. Without a question in words the list is empty.
-        names: Further names that the question has for its entities.
-    """
-    return [*_unread_words(query, tuple(names))]
-
-
-# The function is called several times for one question.
-@lru_cache(maxsize=64)
-def _unread_words(query: Query, names: tuple[str, ...]) -> tuple[str, ...]:
-    known = {word for name in (*query.all_names, *query.aspects, *names) for word in normalise_name(name).split()}
-    candidates = (
-        word for word in _WORD.findall(query.text) if SAYING_NOTHING.isdisjoint((word.lower(), normalise_name(word)))
-    )
-    return tuple(dict.fromkeys(word for word in candidates if not known.issuperset(normalise_name(word).split())))
+def describe(query: Query) -> str:
+    """Return entity and aspects of a query in words: "symptoms, treatment of IgA nephropathy"."""
+    aspects = ", ".join(query.aspects)
+    return f"{aspects} of {query.entity}" if aspects and query.entity else aspects or query.entity

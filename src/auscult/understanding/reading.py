@@ -56,22 +56,18 @@ FEATURES: Final = (
 """What a name is weighed by, in the order of `QuestionParser.features`."""
 
 
-def _words_of_questions() -> tuple[str, ...]:
-    return tuple(
-        dict.fromkeys(
-            word
-            for aspect, question in QUESTIONS.items()
-            for word in normalise_name(f"{aspect} {question.replace('{e}', '')}").split()
-        )
+ASKING_WORDS: Final = tuple(
+    dict.fromkeys(
+        word
+        for aspect, question in QUESTIONS.items()
+        for word in normalise_name(f"{aspect} {question.replace('{e}', '')}").split()
     )
-
-
-ASKING_WORDS: Final = _words_of_questions()
+)
 """Normalised words that questions are worded with; a misspelt word may be one of them."""
 
 
 @cache
-def _weights() -> Mapping[str, float]:
+def _read_weights() -> Mapping[str, float]:
     weights: Mapping[str, float] = parse_json(
         resources.files("auscult.understanding").joinpath("names.json").read_text("utf-8")
     )
@@ -169,7 +165,7 @@ class QuestionParser:
         if _JOINING.issuperset(word.lower() for word in _WORD.findall(asking)):
             # A name alone asks for nothing: "gout", "and what about gout?".
             asking = ""
-        likely, aspects = self._asked(asking) if asking.strip() else (_NOTHING, ())
+        likely, aspects = self._read_aspects(asking) if asking.strip() else (_NOTHING, ())
         return QuestionReading(
             tuple(dict.fromkeys(each for each in entities if each.likelihood >= _LEAST)),
             aspects,
@@ -177,7 +173,7 @@ class QuestionParser:
             likely,
         )
 
-    def _asked(self, asking: str) -> tuple[Mapping[str, float], tuple[str, ...]]:
+    def _read_aspects(self, asking: str) -> tuple[Mapping[str, float], tuple[str, ...]]:
         """Return how likely each known aspect is meant, the likeliest first, and those that are, in their order.
 
         A model expects one aspect. So each clause is read, too, and what is certain in one is asked for.
@@ -199,11 +195,11 @@ class QuestionParser:
     def names(self, text: str) -> list[Name]:
         """Return titles of the collection, names of concepts and acronyms in order, the longest where they overlap."""
         chosen: list[Name] = []
-        for name in sorted(self._all_in(text), key=lambda name: name.start - name.end):
+        for name in sorted(self._find_listed(text), key=lambda name: name.start - name.end):
             apart = all(name.end <= other.start or other.end <= name.start for other in chosen)
             if apart and not _says_nothing(name.words):
                 chosen.append(name)
-        return sorted(chosen, key=lambda name: name.start) or [*self._unlisted(text)]
+        return sorted(chosen, key=lambda name: name.start) or [*self._find_unlisted(text)]
 
     def features(self, text: str, names: Sequence[Name]) -> list[tuple[float, ...]]:
         """Return what each name of a text is weighed by, in the order of `FEATURES`."""
@@ -233,11 +229,11 @@ class QuestionParser:
         return rows
 
     def _likelihood(self, features: Sequence[float]) -> float:
-        weights = _weights()
+        weights = _read_weights()
         total = weights["bias"] + sum(weights[name] * value for name, value in zip(FEATURES, features, strict=True))
         return 1 / (1 + math.exp(-total))
 
-    def _all_in(self, text: str) -> Iterator[Name]:
+    def _find_listed(self, text: str) -> Iterator[Name]:
         words = [*_WORD.finditer(text)]
         occurs = [all(part in self.vocabulary for part in normalise_name(word.group()).split()) for word in words]
         for number, first in enumerate(words):
@@ -252,7 +248,7 @@ class QuestionParser:
                 if self._is_named(name):
                     yield Name(first.start(), last.end(), name)
 
-    def _unlisted(self, text: str) -> Iterator[Name]:
+    def _find_unlisted(self, text: str) -> Iterator[Name]:
         """Yield what may be a name that no document and no vocabulary has: "zorbimab" in "and zorbimab dosage?"."""
         words = [*_WORD.finditer(text)]
         keys = [normalise_name(word.group()) for word in words]

@@ -62,7 +62,7 @@ class SpellingOfWords:
                 alike.setdefault(spoken[:1], {})[word] = spoken
         return alike
 
-    def corrected(self, text: str, known: Callable[[str], bool]) -> tuple[str, tuple[tuple[str, str], ...]]:
+    def correct(self, text: str, known: Callable[[str], bool]) -> tuple[str, tuple[tuple[str, str], ...]]:
         """Return the text with misspelt words corrected, and the corrections as (written, read).
 
         Args:
@@ -79,7 +79,7 @@ class SpellingOfWords:
             # Leave words in capitals alone, whether they are acronyms or the whole question is in capitals.
             if word.isupper() or key in ordinary_words() or lower in ordinary_words():
                 return word
-            meant = self._asked_with(key)
+            meant = self._correct_question_word(key)
             is_known = bool(meant) or key in self._counts or lower in self._counts or known(lower)
             if not is_known and key not in compared and len(compared) < MOST_COMPARED:
                 compared[key] = self._nearest(key)
@@ -90,7 +90,7 @@ class SpellingOfWords:
 
         return _WORD.sub(spelt, text), tuple(corrections.items())
 
-    def _asked_with(self, word: str) -> str:
+    def _correct_question_word(self, word: str) -> str:
         """Return the question word that this one misspells, even if some text of the collection has "symtoms" too."""
         # A vocabulary may contain a misspelling once, but hardly twice.
         if len(word) < _SHORTEST or word in self._asking or self._counts.get(word, 0) > 1:

@@ -7,14 +7,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from auscult.concepts import Concept, EntityResolver, KnowledgeBase, Match
 from auscult.concepts.aspects import normalise_heading
+from auscult.concepts.concept import Concept
 from auscult.concepts.identifiers import normalise_identifier
+from auscult.concepts.knowledge_base import KnowledgeBase
 from auscult.concepts.mentions import GENERIC, is_acronym
 from auscult.concepts.names import abbreviations, normalise_name, order_free_key
+from auscult.concepts.resolver import EntityResolver, Match
 from auscult.errors import QueryError
-from auscult.understanding import Query, QuestionParser
-from auscult.understanding.reading import SURE, Possible
+from auscult.understanding.query import Query
+from auscult.understanding.reading import SURE, Possible, QuestionParser
 from auscult.understanding.spelling import ordinary_words
 
 # Qualifiers that taxonomies add after a name, and names of residual categories.
@@ -113,18 +115,14 @@ class Understanding:
         """Return one line that explains the reading to users; empty if there is nothing to explain."""
         read = [f"read '{written}' as '{meant}'" for written, meant in self.corrections]
         entity = self._entity_note
-        aspects = [f"asked about: {self._aspects_note}"] if self.aspects_read and self.likely else []
+        aspects = []
+        if self.aspects_read and self.likely:
+            read_as = [f"{aspect} ({self.likely.get(aspect, 1.0):.0%})" for aspect in self.query.aspects]
+            nearest, chance = next(iter(self.likely.items()))
+            aspects = [f"asked about: {', '.join(read_as) or f'not sure, perhaps {nearest} ({chance:.0%})'}"]
         taken = ", ".join(filter(None, (self.taken_entity, *self.taken_aspects)))
         before = [f"from before: {taken}"] if taken else []
         return "; ".join((*read, entity, *aspects, *before)) if entity else ""
-
-    @property
-    def _aspects_note(self) -> str:
-        """The aspects with their probabilities; the nearest one where the model is not sure of any."""
-        if self.query.aspects:
-            return ", ".join(f"{aspect} ({self.likely.get(aspect, 1.0):.0%})" for aspect in self.query.aspects)
-        nearest, chance = next(iter(self.likely.items()))
-        return f"not sure, perhaps {nearest} ({chance:.0%})"
 
     @property
     def _entity_note(self) -> str:
@@ -132,7 +130,10 @@ class Understanding:
             return "no name was recognised; searching for the question's words" if self.query.text else ""
         if len(self.entities) > 1:
             sure = all(entity.sure for entity in self.entities)
-            listed = (" and " if sure else ", ").join(map(_name_entity, self.entities))
+            concepts = [(each, each.match.concept if each.match else None) for each in self.entities]
+            listed = (" and " if sure else ", ").join(
+                f"{concept.name} ({concept.concept_id})" if concept else f"'{each.asked}'" for each, concept in concepts
+            )
             return f"{'understood as' if sure else 'may be about'}: {listed}"
         if self.match is None:
             return f"'{self.asked}' is not in the knowledge base; searching for its words"
@@ -146,11 +147,6 @@ class Understanding:
         named = f"; the documents call it '{self.query.entity}'" if self.in_collection else ""
         verb = "understood as" if self.entities[0].sure else "may be about"
         return f"{verb}: {concept.name} ({concept.concept_id}), {how}{named}"
-
-
-def _name_entity(entity: AskedEntity) -> str:
-    concept = entity.match.concept if entity.match else None
-    return f"{concept.name} ({concept.concept_id})" if concept else f"'{entity.asked}'"
 
 
 def understand(
@@ -186,20 +182,20 @@ def understand(
     possible: tuple[Possible, ...] = (Possible(entity, 1.0),) if entity else ()
     asking, likely = "", _NOTHING
     if text and not (entity and aspects):
-        text, corrections = parser.spelling.corrected(text, in_texts)
+        text, corrections = parser.spelling.correct(text, in_texts)
         reading = parser.read(text)
         if not aspects:
             aspects, asking, likely = reading.aspects, reading.asking, reading.likely
         possible = possible or reading.entities
     entities = tuple(
-        _resolved(candidate, parser.resolver, titles, in_texts, given=bool(entity)) for candidate in possible
+        _resolve_entity(candidate, parser.resolver, titles, in_texts, given=bool(entity)) for candidate in possible
     )
     if entity and entities[0].match is None and normalise_identifier(entity):
         remedy = "give a name, or an identifier such as DOID:2986 or UMLS:C0017661"
         raise QueryError("an identifier of the knowledge base", repr(entity), remedy)
     for resolved in entities:
         if resolved.sure:
-            text = _renamed(text, resolved.asked, resolved.name)
+            text = _rename_entity(text, resolved.asked, resolved.name)
     read = Query(
         query.query_id,
         " and ".join(resolved.name for resolved in entities),
@@ -222,7 +218,7 @@ def understand(
     return Understanding(read, bool(query.text) and not query.aspects, likely, entities, corrections)
 
 
-def _resolved(
+def _resolve_entity(
     possible: Possible,
     resolver: EntityResolver,
     titles: Mapping[str, str],
@@ -241,11 +237,11 @@ def _resolved(
         return AskedEntity(words, (words,), title=titles.get(normalise_name(words), ""), likelihood=possible.likelihood)
     match = matches[0]
     likelihood = min(possible.likelihood, _DOUBTFUL) if match.kind == "fuzzy" and not given else possible.likelihood
-    title = _title(words, match.concept, titles, known)
+    title = _find_title(words, match.concept, titles, known)
     return AskedEntity(words, names_of(words, match, known), match, tuple(matches[1:]), title, likelihood)
 
 
-def _renamed(text: str, words: str, name: str) -> str:
+def _rename_entity(text: str, words: str, name: str) -> str:
     """Return the question with the entity's words replaced by the name that documents use."""
     if normalise_name(words) == normalise_name(name):
         return text
@@ -271,7 +267,7 @@ def names_of(words: str, match: Match, knowledge_base: KnowledgeBase) -> tuple[s
     return tuple(named.values())[:_MOST_NAMES]
 
 
-def _title(words: str, concept: Concept, titles: Mapping[str, str], knowledge_base: KnowledgeBase) -> str:
+def _find_title(words: str, concept: Concept, titles: Mapping[str, str], knowledge_base: KnowledgeBase) -> str:
     """Return the collection's title for a concept; empty if no document is about it."""
     for name in (words, *concept.names):
         if title := titles.get(normalise_name(name)):

@@ -11,8 +11,9 @@ from rich.console import Console
 from rich.markup import escape
 
 from auscult.cli.options import PrecisionOption
-from auscult.errors import ConfigError, naming_extra
+from auscult.errors import ConfigError
 from auscult.ingest.corpus import Corpus
+from auscult.telemetry import naming_extra
 from auscult_lab.cli.options import FuseOption, JsonRecordsOption, ProgressOption, SeedOption, progress_bars, query_bars
 from auscult_lab.corpora.opening import open_corpus
 from auscult_lab.evaluation.bench_tables import bench_table, learning_table, question_type_table

@@ -18,8 +18,9 @@ from rich.table import Table
 
 from auscult.cli.options import TextArgument, pairs_of, read_text
 from auscult.drawing import check_target
-from auscult.errors import ConfigError, naming_extra
+from auscult.errors import ConfigError
 from auscult.files.writing import check_file, check_folder, write_json
+from auscult.telemetry import naming_extra
 from auscult_lab.cli.options import (
     GraphArgument,
     ProgressOption,

@@ -15,7 +15,8 @@ from rich.text import Text
 
 from auscult.documents import Document, Passage
 from auscult.encoders.contract import FloatArray
-from auscult.errors import naming_extra, printable
+from auscult.errors import printable
+from auscult.telemetry import naming_extra
 from auscult.understanding import Query
 from auscult_lab.evaluation.figures import check_figure, draw_evidence, draw_interactions
 from auscult_lab.opening import load_ranker, load_scorer

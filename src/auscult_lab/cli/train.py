@@ -15,8 +15,9 @@ from rich.table import Table
 from auscult.cli.options import pairs_of
 from auscult.concepts.opening import default_is_here
 from auscult.encoders import SHIPPED, kind_of
-from auscult.errors import ConfigError, ModelError, naming_extra
+from auscult.errors import ConfigError, ModelError
 from auscult.ingest.sources import NO_KNOWLEDGE
+from auscult.telemetry import naming_extra
 from auscult_lab.cli.options import NoteReading, ProgressOption, SetOption, note_reading
 from auscult_lab.corpora.opening import divided_notes
 from auscult_lab.fitting.weighing import GENERAL, weigh_evidence

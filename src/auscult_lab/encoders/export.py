@@ -21,8 +21,9 @@ import torch
 from torch import Tensor, nn
 
 from auscult.encoders.onnx_runtime import open_session, quantise
-from auscult.errors import ModelError, naming_extra
+from auscult.errors import ModelError
 from auscult.files.writing import whole_or_nothing
+from auscult.telemetry import naming_extra
 from auscult_lab.encoders.base import PassageRanker
 from auscult_lab.encoders.registry import architecture
 from auscult_lab.modules.backbone import Backbone

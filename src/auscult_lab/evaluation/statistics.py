@@ -13,7 +13,8 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from auscult.errors import ConfigError, naming_extra
+from auscult.errors import ConfigError
+from auscult.telemetry import naming_extra
 from auscult_lab.evaluation.measures import QueryMeasures
 
 Values = npt.NDArray[np.float64]

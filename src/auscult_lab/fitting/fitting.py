@@ -42,7 +42,7 @@ from auscult.concepts import KnowledgeBase
 from auscult.documents import Document
 from auscult.encoders.contract import DocumentEncoder, FloatArray
 from auscult.encoders.general.encoder import GeneralEncoder
-from auscult.errors import DataError, naming_extra
+from auscult.errors import DataError
 from auscult.index.manifest import CURRENT
 from auscult.ingest.building import build_index
 from auscult.ingest.corpus import Judgement
@@ -52,13 +52,14 @@ from auscult.search.certainty import (
     HELD,
     NO_BACKGROUND,
     Background,
-    asked_and_held,
     certain_evidence,
     shares_of_first,
 )
-from auscult.search.evidence import EVIDENCE, SENTENCE, best_sentences
+from auscult.search.evidence import asked_and_held, best_sentences
 from auscult.search.fusion import Fusion, sureness
+from auscult.search.hits import EVIDENCE, SENTENCE
 from auscult.search.searcher import Searcher
+from auscult.telemetry import naming_extra
 from auscult.understanding import Query
 from auscult_lab.fitting.own_questions import OwnQuestion, own_questions
 

@@ -42,9 +42,9 @@ def weigh_evidence(experiment: DataExperiment, outcome: Outcome, folder: Path, s
         folder: Folder of its training; indexes are kept there.
         say: Called with messages about progress.
     """
-    from auscult.encoders.general.persistence import set_fusion
     from auscult_lab.general.adapting import divided
     from auscult_lab.general.experiment import AdaptedExperiment
+    from auscult_lab.general.saving import set_fusion
 
     if not outcome.model.is_dir() or outcome.record["kind"] != GENERAL or read_settings(outcome.model)["fusion"]:
         return
@@ -121,7 +121,7 @@ def fit_model(
         questions: Number of questions to make per collection.
         keep: Which weights for the order of hits to leave unchanged; None for none.
     """
-    from auscult.encoders.general.persistence import set_fusion
+    from auscult_lab.general.saving import set_fusion
 
     known = open_knowledge_base(experiment.knowledge) if experiment.knowledge else None
     encoder = load_model(str(model))

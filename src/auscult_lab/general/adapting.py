@@ -20,13 +20,14 @@ from auscult.concepts import normalise_name
 from auscult.documents import Document
 from auscult.encoders import model_folder
 from auscult.encoders.general.encoder import GeneralEncoder
-from auscult.encoders.general.persistence import load, save, what_reads
+from auscult.encoders.general.persistence import load
 from auscult.errors import ConfigError
 from auscult_lab.general.build import train_towers
 from auscult_lab.general.data import TowerExamples
 from auscult_lab.general.experiment import AdaptedExperiment
 from auscult_lab.general.objective import TowerNetwork, TowerObjective
 from auscult_lab.general.reading import read_documents
+from auscult_lab.general.saving import save, what_reads
 from auscult_lab.training.data import read_and_hold_out
 from auscult_lab.training.experiment_files import check_fields, with_fields
 from auscult_lab.training.labels import title_words

@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from auscult.encoders.contract import FloatArray
-from auscult.errors import ModelError, naming_extra
+from auscult.errors import ModelError
+from auscult.telemetry import naming_extra
 
 RUNTIME: Final = "com.microsoft"
 """Domain of the runtime's own operators."""

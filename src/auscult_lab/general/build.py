@@ -26,7 +26,6 @@ from torch.utils.data import DataLoader
 from auscult.concepts.names import FUNCTION_WORDS as WORDS
 from auscult.documents import Document
 from auscult.encoders.contract import FloatArray
-from auscult.encoders.general.persistence import save
 from auscult.encoders.general.readers import WindowReader
 from auscult.encoders.general.towers import unit
 from auscult_lab.general.bert_onnx import bert_as_onnx
@@ -34,6 +33,7 @@ from auscult_lab.general.data import TowerExamples, asking, short_texts
 from auscult_lab.general.experiment import GeneralExperiment, Teacher, TowerTraining
 from auscult_lab.general.objective import TowerNetwork, TowerObjective
 from auscult_lab.general.reading import ReadDocuments, read_documents, read_texts, reader_of
+from auscult_lab.general.saving import save
 from auscult_lab.general.student import Places, StudentExamples, StudentObjective, Text, begin_student
 from auscult_lab.modules.backbone import Backbone, open_backbone
 from auscult_lab.training.batches import DocumentBatches, row_loader

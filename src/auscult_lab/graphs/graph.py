@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auscult.concepts.identifiers import normalise_identifier
-from auscult.errors import DataError, naming_extra
+from auscult.errors import DataError
+from auscult.telemetry import naming_extra
 
 Triple = tuple[str, str, str]
 """Id of the subject, relation, id of the object."""

@@ -19,7 +19,8 @@ import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from auscult.errors import AuscultError, ConfigError, ModelError, naming_extra
+from auscult.errors import AuscultError, ConfigError, ModelError
+from auscult.telemetry import naming_extra
 
 Pooling = Literal["cls", "mean"]
 QUERY_MARK, PASSAGE_MARK = "[QUERY]", "[PASSAGE]"

@@ -16,7 +16,8 @@ from typing import Any
 
 from auscult.concepts.knowledge_base import KnowledgeBase
 from auscult.documents.building import segment_passage
-from auscult.errors import ConfigError, ModelError, naming_extra
+from auscult.errors import ConfigError, ModelError
+from auscult.telemetry import naming_extra
 from auscult_lab.recognition.entity import Entity, named_concept, visible_entity
 
 CLINICAL_LABELS = ("disease", "symptom", "medication", "procedure", "body part")

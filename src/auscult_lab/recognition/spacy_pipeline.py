@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from auscult.concepts.knowledge_base import KnowledgeBase
 from auscult.documents.splitting import plain_characters
-from auscult.errors import DataError, ModelError, naming_extra
+from auscult.errors import DataError, ModelError
+from auscult.telemetry import naming_extra
 from auscult_lab.recognition.entity import Entity, named_concept, visible_entity
 
 if TYPE_CHECKING:

@@ -39,7 +39,8 @@ import numpy.typing as npt
 from auscult.documents import Document, Passage
 from auscult.documents.analysis import Analyzer
 from auscult.encoders.contract import FloatArray
-from auscult.errors import ConfigError, DataError, ModelError, naming_extra
+from auscult.errors import ConfigError, DataError, ModelError
+from auscult.telemetry import naming_extra
 from auscult.understanding import Query, query_text
 from auscult_lab.scorers.passage_rows import distinct_passages, rows_of
 

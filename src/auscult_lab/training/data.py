@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from auscult.concepts import KnowledgeBase, MentionLinker, normalise_name
 from auscult.concepts.opening import open_knowledge_base
 from auscult.documents import Document
-from auscult.documents.building import Section, build_document
+from auscult.documents.building import build_document
+from auscult.documents.document import Section
 from auscult.errors import ConfigError, printable
 from auscult.files.records import left_out
 from auscult.ingest.corpus import Corpus

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from auscult.errors import ConfigError, naming_extra
+from auscult.errors import ConfigError
 from auscult.files.writing import file_name
+from auscult.telemetry import naming_extra
 from auscult_lab.corpora.opening import open_corpus
 
 

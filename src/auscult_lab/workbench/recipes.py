@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from auscult.errors import ConfigError, naming_extra
+from auscult.errors import ConfigError
 from auscult.files.writing import write_text
+from auscult.telemetry import naming_extra
 from auscult_lab.training.schedule import native_precision
 from auscult_lab.workbench.experiments import Trainable
 from auscult_lab.workbench.folder import Description, WorkFolder

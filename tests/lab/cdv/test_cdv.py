@@ -12,7 +12,8 @@ import pytest
 import torch
 from torch import nn
 
-from auscult.documents.building import Section, build_document
+from auscult.documents.building import build_document
+from auscult.documents.document import Section
 from auscult.encoders import load_model
 from auscult.errors import ConfigError, ModelError
 from auscult.understanding import Query

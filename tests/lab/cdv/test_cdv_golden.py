@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 import torch
 
-from auscult.documents.building import Section, build_document
+from auscult.documents.building import build_document
+from auscult.documents.document import Section
 from auscult.index import IndexWriter, PassageIndex
 from auscult.understanding import Query
 from auscult_lab.cdv.encoder import CdvEncoder

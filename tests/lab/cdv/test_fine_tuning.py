@@ -9,7 +9,8 @@ import pytest
 import torch
 from torch.nn.utils.rnn import PackedSequence
 
-from auscult.documents.building import Section, build_document
+from auscult.documents.building import build_document
+from auscult.documents.document import Section
 from auscult.encoders import load_model, training_record
 from auscult.errors import ConfigError, ModelError
 from auscult_lab.cdv.data import DocumentExamples, collate

@@ -11,7 +11,8 @@ import pytest
 import torch
 
 from auscult.concepts import KnowledgeBase, MentionLinker
-from auscult.documents.building import Section, build_document
+from auscult.documents.building import build_document
+from auscult.documents.document import Section
 from auscult_lab.cdv import bloom_training as bloom_training
 from auscult_lab.cdv.bloom_training import CodeTest
 from auscult_lab.cdv.data import DocumentExamples

@@ -17,7 +17,8 @@ from typer.testing import CliRunner
 
 from auscult.cli.all_commands import app
 from auscult.concepts import KnowledgeBase, MentionLinker
-from auscult.documents.building import Section, build_document
+from auscult.documents.building import build_document
+from auscult.documents.document import Section
 from auscult.encoders import load_model
 from auscult.errors import ConfigError
 from auscult_lab.cdv.bloom_training import aspect_descriptions, entity_descriptions

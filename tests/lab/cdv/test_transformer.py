@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from transformers import AutoModel
 
-from auscult.documents.building import Section, build_document
+from auscult.documents.building import build_document
+from auscult.documents.document import Section
 from auscult.errors import ConfigError, ModelError
 from auscult_lab.cdv.encoder import PooledTransformer
 from auscult_lab.cdv.experiment import CdvExperiment

@@ -11,14 +11,15 @@ import pytest
 from typer.testing import CliRunner
 
 from auscult.cli.all_commands import app
-from auscult.documents.building import Section, build_document
-from auscult.encoders.general.persistence import set_fusion
+from auscult.documents.building import build_document
+from auscult.documents.document import Section
 from auscult.ingest.building import build_index
 from auscult.search.searcher import Searcher
 from auscult_lab.evaluation.before_after import BEFORE_AFTER, compared
 from auscult_lab.fitting.own_questions import own_questions
 from auscult_lab.general import adapting
 from auscult_lab.general.adapting import divided, documents_experiment
+from auscult_lab.general.saving import set_fusion
 from small_general import make_general, save_general
 
 WEIGHTS = {"parts": {"question_text": 1.0}, "words": {"question_text": 1.0}, "certainty": {"bias": -1.0}}

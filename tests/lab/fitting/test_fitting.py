@@ -18,8 +18,8 @@ from auscult.ingest.building import build_index
 from auscult.ingest.corpus import Judgement
 from auscult.search import Searcher
 from auscult.search.certainty import HELD, shares_of_first
-from auscult.search.evidence import EVIDENCE
 from auscult.search.fusion import Fusion
+from auscult.search.hits import EVIDENCE
 from auscult.understanding import Query
 from auscult_lab.fitting import weighing
 from auscult_lab.fitting.fitting import (

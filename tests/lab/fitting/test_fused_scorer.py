@@ -28,9 +28,9 @@ def prepared(documents: list[Document], *, hide_names: bool = True) -> FusedScor
 def test_with_names_it_ranks_as_a_search_does(tmp_path: Path) -> None:
     build_index(leaflets(), HashedEncoder(), tmp_path / "index")
     searcher = Searcher.open(tmp_path / "index", HashedEncoder())
-    (ranking,) = searcher.rank([searcher.understand(QUERY).query], len(IDS))
-    scores = prepared(leaflets(), hide_names=False).score(QUERY, ranking.passage_ids)
-    np.testing.assert_allclose(scores, ranking.scores, rtol=0, atol=1e-6)
+    hits = searcher.search(searcher.understand(QUERY).query, len(IDS))
+    scores = prepared(leaflets(), hide_names=False).score(QUERY, [hit.passage_id for hit in hits])
+    np.testing.assert_allclose(scores, [hit.score for hit in hits], rtol=0, atol=1e-6)
 
 
 def test_names_and_the_question_are_hidden() -> None:

@@ -13,12 +13,12 @@ from auscult.cli.all_commands import app
 from auscult.encoders import load_model, training_record
 from auscult.encoders.folder import read_settings
 from auscult.encoders.general.encoder import GeneralEncoder
-from auscult.encoders.general.persistence import set_fusion
 from auscult.errors import ConfigError
 from auscult_lab.evaluation.tracks import track_on
 from auscult_lab.families.table import train
 from auscult_lab.fitting import weighing
 from auscult_lab.general.adapting import documents_experiment
+from auscult_lab.general.saving import set_fusion
 from small_general import save_general
 
 FEW = [("training.epochs", "3"), ("training.learning_rate", "0.01"), ("training.batch_documents", "4")]

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from auscult.documents import Document
-from auscult.documents.building import Section, build_document
+from auscult.documents.building import build_document
+from auscult.documents.document import Section
 from auscult.errors import ModelError
 from auscult_lab.training.learned_texts import LEARNED_FROM, has_learned_from, read_learned, texts_of, write_learned
 

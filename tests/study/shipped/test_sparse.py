@@ -9,12 +9,13 @@ import pytest
 import torch
 from transformers import AutoTokenizer, BertConfig, BertForMaskedLM
 
-from auscult.encoders.general.persistence import add_terms, load, what_reads
+from auscult.encoders.general.persistence import load
 from auscult.encoders.general.readers import open_tokenizer
 from auscult.encoders.general.terms import TermReader
 from auscult.encoders.onnx_runtime import open_session
 from auscult.errors import ModelError
 from auscult.understanding import Query
+from auscult_lab.general.saving import add_terms, what_reads
 from leaflets import leaflets
 from small_general import save_general
 from study.shipped import sparse

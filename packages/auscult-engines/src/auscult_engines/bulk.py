@@ -33,10 +33,11 @@ from auscult.documents import Document
 from auscult.encoders import load_model
 from auscult.encoders.contract import DocumentEncoder, EncodedDocument, ExpandsTexts, Expansion, FloatArray, Terms
 from auscult.encoders.passages import encode_passages
-from auscult.errors import DataError, naming_extra
+from auscult.errors import DataError
 from auscult.files.writing import whole_or_nothing
 from auscult.index.store import content_hash
 from auscult.provenance import usable_cores
+from auscult.telemetry import naming_extra
 from auscult.understanding import Query
 
 Executor = Literal["here", "processes", "ray"]

@@ -16,8 +16,9 @@ from typing import Any, TypeVar
 
 from auscult.encoders.contract import FloatArray
 from auscult.engines.contract import EngineRow, Filters, Place, Published
-from auscult.errors import EngineError, naming_extra
+from auscult.errors import EngineError
 from auscult.index import Between
+from auscult.telemetry import naming_extra
 from auscult_engines.waiting import first_line, patiently, printable_value
 
 _T = TypeVar("_T")

@@ -15,7 +15,8 @@ from math import inf
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
-from auscult.errors import EngineError, ServerAwayError, naming_extra
+from auscult.errors import EngineError, ServerAwayError
+from auscult.telemetry import naming_extra
 from auscult_engines.waiting import REACH, first_line, patiently
 
 _T = TypeVar("_T")

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from auscult.errors import naming_extra
 from auscult.extensions import load_from
+from auscult.telemetry import naming_extra
 
 #: Presidio's weakest patterns take any number of nine digits for an identity card.
 _SURE = 0.4

@@ -26,13 +26,13 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from auscult.documents import Document, Passage
+from auscult.documents.document import Document, Passage
 from auscult.encoders.contract import Expansion, FloatArray, Terms
 from auscult.encoders.general.readers import Counts, WindowReader
 from auscult.encoders.general.terms import TermReader
 from auscult.encoders.general.towers import SIDES, Read, Side, Stretches, Towers, by_rows, stretch_sums, unit
 from auscult.errors import ModelError
-from auscult.understanding import Query
+from auscult.understanding.query import Query, describe
 
 _READ_AS: Final[Mapping[Read, Side]] = {"entity": "entity", "aspect": "aspect", "asked": "aspect"}
 
@@ -89,7 +89,10 @@ class GeneralEncoder:
 
     def encode_passages(self, documents: Sequence[Document]) -> list[tuple[FloatArray, FloatArray]]:
         """Return the sentence vectors and passage vectors of each document, rows of unit length."""
-        at = _stretches(documents)
+        at = Stretches(
+            _edges(len(passage.sentences) for document in documents for passage in document.passages),
+            _edges(len(document.passages) for document in documents),
+        )
         texts, labelled = [], []
         for document in documents:
             for passage in document.passages:
@@ -99,9 +102,9 @@ class GeneralEncoder:
                 )
                 labelled += [True] * len(label) + [False] * len(passage.sentences)
         sums, tokens = self.reader.read(texts)
-        questions, weights = by_rows(self._question, sums), tokens[:, None].astype(np.float32)
+        questions, weights = by_rows(self._place_texts, sums), tokens[:, None].astype(np.float32)
         with_labels = Stretches(_edges(map(len, texts)), at.documents)
-        question_vectors = self._questions(questions * weights, tokens, with_labels)
+        question_vectors = self._place_passages(questions * weights, tokens, with_labels)
         of_passages = ~np.array(labelled, bool)
         placed = self.towers.place(by_rows(unit, sums[of_passages]), tokens[of_passages], at)
         passages = {side: unit(stretch_sums(placed[side] * weights[of_passages], at.passages)) for side in SIDES}
@@ -130,7 +133,7 @@ class GeneralEncoder:
 
     def expand_documents(self, documents: Sequence[Document]) -> list[Expansion]:
         """Return the weighted terms of each document's passages; a passage without sentences has none."""
-        read = self._term_reader().read(
+        read = self._require_terms().read(
             [
                 " ".join([*self._label(document, part), document.slice(part)]) if part.sentences else ""
                 for document in documents
@@ -151,9 +154,9 @@ class GeneralEncoder:
 
     def expand_query(self, query: Query) -> Terms:
         """Return the numbers and weights of the terms of a query's question, or else of its entity and aspects."""
-        return self._term_reader().ask(question_of(query))
+        return self._require_terms().ask(query.text or describe(query))
 
-    def _term_reader(self) -> TermReader:
+    def _require_terms(self) -> TermReader:
         if self._terms is None:
             raise ModelError("a model that reads weighted terms", f"'{self.name}', which reads none", "ask `expands`")
         return self._terms
@@ -169,7 +172,7 @@ class GeneralEncoder:
                 # What a question asks is read from the question itself, in any wording.
                 "aspect": () if self._asks(query) else tuple(filter(None, query.aspects)),
                 "asked": (query.asking,) if self._asks(query) else (),
-                "question": (question_of(query),),
+                "question": (query.text or describe(query),),
             }
             for query in queries
         ]
@@ -187,7 +190,7 @@ class GeneralEncoder:
                     read_texts = np.stack([rows[text] for text in texts_by_part[read]])
                     placed = self.towers.asked(read_texts) if read == "asked" else self.towers.ask(read, read_texts)
                     vector[self.parts[part]] = unit(placed.mean(axis=0, keepdims=True))[0]
-            questions = self._question(np.stack([rows[text] for text in texts_by_part["question"]]))
+            questions = self._place_texts(np.stack([rows[text] for text in texts_by_part["question"]]))
             vector[self.parts["question"]] = unit(questions.mean(axis=0, keepdims=True))[0]
         return unit(vectors)
 
@@ -212,11 +215,11 @@ class GeneralEncoder:
             for row, order in zip(likely, orders.tolist(), strict=True)
         ]
 
-    def _question(self, sums: FloatArray) -> FloatArray:
+    def _place_texts(self, sums: FloatArray) -> FloatArray:
         """Return the question part of texts from their token sums, (texts, reader.dim); zeros without tokens."""
         return unit(unit(sums) - self.centre * sums.any(axis=1, keepdims=True))
 
-    def _questions(self, sums: FloatArray, tokens: Counts, at: Stretches) -> FloatArray:
+    def _place_passages(self, sums: FloatArray, tokens: Counts, at: Stretches) -> FloatArray:
         """Return the question part of passages, (passages, reader.dim), from sentences' parts times their tokens."""
         before = np.cumsum(tokens) - tokens
         starts = np.minimum(at.passages[:-1], max(len(tokens) - 1, 0))
@@ -231,21 +234,6 @@ class GeneralEncoder:
     def _join(self, *parts: FloatArray) -> FloatArray:
         """Join parts of equal length to unit rows; a passage without sentences gets zeros."""
         return unit(np.hstack(parts))
-
-
-def question_of(query: Query) -> str:
-    """Return the question of a query in words."""
-    if query.text:
-        return query.text
-    aspects = ", ".join(query.aspects)
-    return f"{aspects} of {query.entity}" if aspects and query.entity else aspects or query.entity
-
-
-def _stretches(documents: Sequence[Document]) -> Stretches:
-    return Stretches(
-        _edges(len(passage.sentences) for document in documents for passage in document.passages),
-        _edges(len(document.passages) for document in documents),
-    )
 
 
 def _edges(lengths: Iterable[int]) -> npt.NDArray[np.int64]:

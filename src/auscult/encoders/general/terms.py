@@ -51,7 +51,11 @@ class TermReader:
             windows = [ids[at : at + self._room] for at in range(0, len(ids), self._room)]
             counts.append(len(windows))
             rows += windows
-        terms_of_rows = self._read(rows)
+        if self._workers > 1 and len(rows) > 1:
+            with ThreadPoolExecutor(self._workers) as pool:
+                terms_of_rows = [*pool.map(self._read_window, rows)]
+        else:
+            terms_of_rows = [*map(self._read_window, rows)]
         sizes = [len(terms) for terms, _ in terms_of_rows]
         return Expansion(
             np.array(counts, np.int64),
@@ -63,17 +67,10 @@ class TermReader:
     def ask(self, text: str) -> Terms:
         """Return the terms of a question with weights of unit length; none for a text without tokens."""
         text = in_one_spelling(text[:MOST_CHARACTERS])
-        terms, weights = self._terms(self._tokenizer.encode(text, add_special_tokens=False).ids[: self._room])
+        terms, weights = self._read_window(self._tokenizer.encode(text, add_special_tokens=False).ids[: self._room])
         return terms, weights / max(float(np.linalg.norm(weights)), float(_LEAST))
 
-    def _read(self, windows: Sequence[list[int]]) -> list[Terms]:
-        """Return the terms of windows."""
-        if self._workers > 1 and len(windows) > 1:
-            with ThreadPoolExecutor(self._workers) as pool:
-                return [*pool.map(self._terms, windows)]
-        return [*map(self._terms, windows)]
-
-    def _terms(self, window: list[int]) -> Terms:
+    def _read_window(self, window: list[int]) -> Terms:
         """Return the heaviest terms of a window; none for one without tokens."""
         if not window:
             return np.zeros(0, np.uint16), np.zeros(0, np.float32)

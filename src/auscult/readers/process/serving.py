@@ -19,14 +19,11 @@ from typing import Any, BinaryIO
 
 from auscult.errors import AuscultError
 from auscult.readers.contract import SourceFile, UnreadableError
-from auscult.readers.process.wire import draft_to_bytes, packed
+from auscult.readers.process.wire import DRAFT, END, REFUSED, SIZE, draft_to_bytes, packed
 from auscult.readers.registry import Registry
 from auscult.readers.rows import Columns
 from auscult.readers.soft_hyphens import without_soft_hyphens
 
-DRAFT, END, REFUSED = b"D", b"E", b"R"
-"""Kinds of answers: a draft, the end of a file's drafts, or the error because of which there are no more."""
-SIZE = 8
 _FORBIDDEN = ("socket.", "subprocess.", "os.system", "os.exec", "os.fork", "os.posix_spawn", "os.spawn")
 # Seconds after the time limit of a file until the process ends itself, if nobody has ended it.
 _GRACE = 5

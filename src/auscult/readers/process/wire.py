@@ -15,18 +15,21 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from auscult.documents.building import Section
+from auscult.documents.document import Section
 from auscult.documents.original import RUN, WORD
 from auscult.errors import DataError
 from auscult.readers.contract import DraftDocument
 
-_SIZE = 8
+DRAFT, END, REFUSED = b"D", b"E", b"R"
+"""Kinds of answers: a draft, the end of a file's drafts, or the error because of which there are no more."""
+SIZE = 8
+"""Bytes of a length."""
 _SAID = ("text", "title", "key", "media_type", "encoding", "source", "url", "to_rewrite")
 
 
 def packed(*parts: bytes) -> bytes:
     """Join byte strings, each preceded by its length."""
-    return b"".join(len(part).to_bytes(_SIZE, "little") + part for part in parts)
+    return b"".join(len(part).to_bytes(SIZE, "little") + part for part in parts)
 
 
 def unpacked(content: bytes) -> list[bytes]:
@@ -37,10 +40,10 @@ def unpacked(content: bytes) -> list[bytes]:
     """
     parts, at = [], 0
     while at < len(content):
-        end = at + _SIZE + int.from_bytes(content[at : at + _SIZE], "little")
+        end = at + SIZE + int.from_bytes(content[at : at + SIZE], "little")
         if end > len(content):
             raise _broken("a part that is cut short")
-        parts.append(content[at + _SIZE : end])
+        parts.append(content[at + SIZE : end])
         at = end
     return parts
 

@@ -21,8 +21,7 @@ from typing import Self
 from auscult.errors import DataError
 from auscult.files.limits import VARIABLE, limits
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
-from auscult.readers.process.serving import DRAFT, END, REFUSED, SIZE
-from auscult.readers.process.wire import draft_from_bytes, packed, unpacked
+from auscult.readers.process.wire import DRAFT, END, REFUSED, SIZE, draft_from_bytes, packed, unpacked
 from auscult.readers.registry import known_readers
 from auscult.readers.rows import Columns
 

@@ -16,7 +16,6 @@ import numpy as np
 from auscult.encoders.contract import DocumentEncoder, FloatArray
 from auscult.index import PassageIndex
 from auscult.index.fields import SOURCE
-from auscult.index.words import analyse
 from auscult.search import Searcher
 from auscult.service.answering import unread
 from auscult.service.page.asking import ASSERTIONS, PageQuestion
@@ -200,8 +199,7 @@ def _left_over(understood: Understanding, question: PageQuestion, searcher: Sear
     written = {read: word for word, read in understood.corrections}
     words = []
     for word in unread(understood):
-        terms = analyse(word)
-        occurs = bool(terms) and all(map(searcher.index.reader.words.holds, terms))
+        occurs = searcher.index.reader.words.occurs(word)
         less = " ".join(re.sub(rf"(?<!\w){re.escape(written.get(word, word))}(?!\w)", " ", question.text).split())
         words.append((word, occurs, question.in_words(less).at()))
     return words

@@ -17,12 +17,12 @@ from urllib.parse import quote, unquote
 from fastapi import Request, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from auscult.errors import naming_extra
 from auscult.index.manifest import Counts
 from auscult.search import Searcher
 from auscult.service.caller import ANYONE, NOBODY, Caller
 from auscult.service.errors import Refusal
 from auscult.service.state import State
+from auscult.telemetry import naming_extra
 
 THEMES: Final = ("light", "dark")
 _PACKAGE: Final = "auscult.service.page"

@@ -15,7 +15,7 @@ from fastapi.responses import HTMLResponse
 from auscult.documents import Document, Original
 from auscult.errors import ModelError, QueryError
 from auscult.search import Searcher
-from auscult.search.explain import ScoreCurves, describe, explain
+from auscult.search.explain import ScoreCurves, explain
 from auscult.search.hits import date_of, display_name
 from auscult.search.spans import find_answer
 from auscult.service.caller import Asking, allowed
@@ -27,6 +27,7 @@ from auscult.service.page.reading import MarkedAnswer, answer_in, parted, parts_
 from auscult.service.page.search_page import understand
 from auscult.service.routes import Stated, audited, documents, row_of
 from auscult.understanding import Query
+from auscult.understanding.query import describe
 
 WIDTH: Final = 100
 _MOST_POINTS: Final = 600

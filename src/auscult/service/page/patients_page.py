@@ -15,7 +15,6 @@ from fastapi.responses import HTMLResponse
 from auscult.errors import QueryError
 from auscult.schema import Assertion
 from auscult.search import Searcher
-from auscult.search.explain import describe
 from auscult.search.patients import MOST_PASSAGES, PATIENT, FoundSentence, Patient, Patients, by_patient
 from auscult.service.caller import Asking, Caller, allowed
 from auscult.service.page.asking import ASSERTIONS, FURTHEST, PageQuestion, document_path
@@ -26,6 +25,7 @@ from auscult.service.page.troubles import no_index
 from auscult.service.routes import Stated, audited
 from auscult.service.routes.patients import patients_response
 from auscult.service.state import State
+from auscult.understanding.query import describe
 from auscult.understanding.understand import Understanding
 
 router = APIRouter(include_in_schema=False)

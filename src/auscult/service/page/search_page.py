@@ -19,7 +19,6 @@ from auscult.concepts.names import FUNCTION_WORDS
 from auscult.errors import QueryError
 from auscult.search import Findings, Searcher, SearchOptions
 from auscult.search.certainty import nothing_here
-from auscult.search.explain import describe
 from auscult.search.hits import Hit, date_of
 from auscult.search.partial import ask_what_is_there
 from auscult.search.patients import PATIENT
@@ -35,6 +34,7 @@ from auscult.service.routes import Stated, audited
 from auscult.service.saved import SavedSearch
 from auscult.service.state import Names, State
 from auscult.understanding.aspects import question_about
+from auscult.understanding.query import describe
 from auscult.understanding.understand import Understanding
 
 router = APIRouter(include_in_schema=False)

@@ -13,7 +13,6 @@ from auscult.errors import QueryError
 from auscult.index.fields import SOURCE
 from auscult.search import Searcher, SearchOptions
 from auscult.search.coverage import Cell, Coverage, cover, entities_named
-from auscult.search.explain import describe
 from auscult.search.hits import date_of, display_name
 from auscult.search.side_by_side import DOCUMENT, SideBySide, side_by_side
 from auscult.service.caller import Asking, allowed
@@ -25,6 +24,7 @@ from auscult.service.page.search_page import understand
 from auscult.service.page.troubles import no_index
 from auscult.service.routes import Stated, audited
 from auscult.understanding import Query
+from auscult.understanding.query import describe
 from auscult.understanding.understand import Understanding
 
 router = APIRouter(include_in_schema=False)

@@ -22,7 +22,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from auscult.documents.building import Section
+from auscult.documents.document import Section
 from auscult.documents.original import WORD
 from auscult.files.json_text import parse_json
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
