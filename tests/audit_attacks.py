@@ -88,7 +88,7 @@ class Place:
     def start_says(self, *, witnessed: bool = False) -> str:
         """Return why a service does not start; empty where it does."""
         try:
-            self.opened(Witness(str(self.witness)) if witnessed else None).close()
+            self.opened(Witness(str(self.witness), 60) if witnessed else None).close()
         except ConfigError as error:
             return f"{error.got}; {error.remedy}"
         return ""

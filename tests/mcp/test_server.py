@@ -15,9 +15,8 @@ import httpx
 import pytest
 
 from auscult.ingest.building import build_index
-from auscult.mcp import tools
+from auscult.mcp.library import Library
 from auscult.mcp.server import make_server
-from auscult.mcp.tools import Library
 from command import Command, hashed_model
 from encoders import HashedEncoder
 from leaflets import leaflets
@@ -152,7 +151,7 @@ def test_internal_error_names_its_place_not_the_question(
     def broken(*_: object) -> None:
         raise RuntimeError("about Mrs Canary")
 
-    monkeypatch.setattr(tools, "cite", broken)
+    monkeypatch.setattr(Library, "find_sentence", broken)
 
     async def fail(client: Client) -> None:
         answer = await client.call_tool("cite", {"ids": ["Canary"]})

@@ -11,8 +11,8 @@ from auscult.documents import Document, Section, build_document
 from auscult.errors import AuscultError, QueryError
 from auscult.index import IndexUpdate
 from auscult.ingest.building import build_index
-from auscult.mcp import tools
-from auscult.mcp.tools import Library
+from auscult.mcp.library import Library
+from auscult.mcp.tools import Tools
 from encoders import HashedEncoder
 from leaflets import leaflets
 
@@ -48,7 +48,7 @@ def library(folders: dict[str, Path]) -> Library:
 
 def search(library: Library, question: str = "", entity: str = "", **options):  # type: ignore[no-untyped-def]
     given = {"aspects": (), "index": "", "k": 5, "where": {}} | options
-    return tools.search(library, question, entity, **given)
+    return Tools(library).search(question, entity, **given)
 
 
 def test_found_sentences_can_be_cited_word_for_word(library: Library) -> None:
@@ -60,7 +60,7 @@ def test_found_sentences_can_be_cited_word_for_word(library: Library) -> None:
         "Ask your doctor before you stop a medicine.",
     ]
     assert first.answering == [first.sentences[0].id]
-    cited = tools.cite(library, [sentence.id for sentence in first.sentences])
+    cited = Tools(library).cite([sentence.id for sentence in first.sentences])
     assert cited.all_exist
     assert [citation.text for citation in cited.citations] == [sentence.text for sentence in first.sentences]
     assert {(citation.document, citation.title, citation.heading) for citation in cited.citations} == {
@@ -89,7 +89,7 @@ def test_a_search_filters_by_assertions(tmp_path: Path) -> None:
 
 def test_an_invented_citation_does_not_exist(library: Library) -> None:
     real = search(library, entity="Gout", aspects=["treatment"]).passages[0].sentences[0].id
-    cited = tools.cite(library, [real, real[:-4] + "0000", "leaflet-gout#0-5-abcd", "as doctors say"])
+    cited = Tools(library).cite([real, real[:-4] + "0000", "leaflet-gout#0-5-abcd", "as doctors say"])
     assert not cited.all_exist
     assert [citation.exists for citation in cited.citations] == [True, False, False, False]
     for citation in cited.citations[1:]:
@@ -129,30 +129,30 @@ def test_long_passages_show_their_best_sentences(library: Library) -> None:
 
 
 def test_reading_on(library: Library) -> None:
-    whole = tools.read(library, "", "long/one#2", "", 5, 5, 290)
+    whole = Tools(library).read("", "long/one#2", "", 5, 5, 290)
     assert (whole.first, whole.last, whole.sentences_in_all) == (290, 300, 300)
     fifth = whole.sections[0].sentences[5]
     assert fifth.text == "Line 295 says little."
-    around = tools.read(library, fifth.id, "", "", 2, 1, 0)
+    around = Tools(library).read(fifth.id, "", "", 2, 1, 0)
     assert [sentence.text for sentence in around.sections[0].sentences] == [
         f"Line {n} says little." for n in (293, 294, 295, 296)
     ]
-    bounded = tools.read(library, "", "long/one#2", "", 0, 0, 0)
+    bounded = Tools(library).read("", "long/one#2", "", 0, 0, 0)
     assert (bounded.first, bounded.last) == (0, 120)
-    sections = tools.read(library, "", "leaflet-gout", "leaflets", 0, 0, 0).sections
+    sections = Tools(library).read("", "leaflet-gout", "leaflets", 0, 0, 0).sections
     assert [section.heading for section in sections] == ["What is it?", "Symptoms", "Treatment"]
-    assert tools.text_of(library, "leaflets", "leaflet-gout") == leaflets()[3].text
+    assert Tools(library).text_of("leaflets", "leaflet-gout") == leaflets()[3].text
 
 
 def test_coverage_and_indexes(library: Library) -> None:
-    table = tools.coverage(library, ["Gout", "zebra fever"], ["treatment"], "", {})
+    table = Tools(library).coverage(["Gout", "zebra fever"], ["treatment"], "", {})
     assert (table.index, table.entities, table.aspects) == ("leaflets", ["Gout", "zebra fever"], ["treatment"])
     gout, zebra = table.cells
     assert gout.document == "leaflet-gout"
     assert gout.sentence is not None
-    assert tools.cite(library, [gout.sentence.id]).all_exist
+    assert Tools(library).cite([gout.sentence.id]).all_exist
     assert zebra.word == "no answer"
-    leaflet, notes = tools.indexes(library).indexes
+    leaflet, notes = Tools(library).indexes().indexes
     assert (leaflet.name, leaflet.documents, leaflet.passages) == ("leaflets", 4, 12)
     assert leaflet.fields == {"audience": ["patients"], "source": ["North", "South"]}
     assert notes.fields["access"] == ["ward"]
@@ -162,21 +162,21 @@ def test_a_group_sees_its_documents_alone(folders: dict[str, Path]) -> None:
     outside, inside = Library(folders, [], ENCODER), Library(folders, ["ward"], ENCODER)
     plan = search(inside, entity="Scabies", index="notes").passages[0].sentences[0]
     assert "Canary" in plan.text
-    assert tools.cite(inside, [plan.id]).all_exist
-    assert not tools.cite(outside, [plan.id]).all_exist
+    assert Tools(inside).cite([plan.id]).all_exist
+    assert not Tools(outside).cite([plan.id]).all_exist
     answers = repr(
         [
             search(outside, entity="Scabies", k=20),
-            tools.coverage(outside, ["Scabies"], ["plan"], "notes", {}),
-            tools.indexes(outside),
+            Tools(outside).coverage(["Scabies"], ["plan"], "notes", {}),
+            Tools(outside).indexes(),
         ]
     )
     assert "Canary" not in answers
     assert "ward" not in answers
     for ask in (
-        lambda: tools.read(outside, "", "ward-note", "", 0, 0, 0),
-        lambda: tools.read(outside, plan.id, "", "", 0, 0, 0),
-        lambda: tools.text_of(outside, "notes", "ward-note"),
+        lambda: Tools(outside).read("", "ward-note", "", 0, 0, 0),
+        lambda: Tools(outside).read(plan.id, "", "", 0, 0, 0),
+        lambda: Tools(outside).text_of("notes", "ward-note"),
     ):
         with pytest.raises(QueryError, match="here"):
             ask()
@@ -191,7 +191,7 @@ def test_a_new_generation_is_seen(tmp_path: Path) -> None:
         update.delete(["leaflet-gout"])
         update.commit()
     with pytest.raises(QueryError, match="'leaflet-gout'"):
-        tools.text_of(library, "index", "leaflet-gout")
+        Tools(library).text_of("index", "leaflet-gout")
     other = HashedEncoder(64)
     build_index([replace(leaflets()[3], doc_id="again")], other, tmp_path / "index")
     with pytest.raises(AuscultError, match="model 'hashed-64'"):
@@ -214,10 +214,10 @@ def test_earlier_questions_complete_a_question(library: Library) -> None:
         (lambda library: search(library, "gout", index="none"), r"the name of an index \(leaflets, notes\)"),
         (lambda library: search(library, "gout", where={"colour": "red"}), "a field of this index"),
         (lambda library: search(library, "gout " * 500), "at most 2000 characters"),
-        (lambda library: tools.read(library, "", "", "", 0, 0, 0), "the id of a sentence or of a document"),
-        (lambda library: tools.read(library, "", "leaflet-gout", "", 0, 0, 99), "first from 0 to"),
-        (lambda library: tools.cite(library, []), "ids from 1 to 100"),
-        (lambda library: tools.coverage(library, ["gout"] * 30, ["treatment"] * 10, "", {}), "at most 200 cells"),
+        (lambda library: Tools(library).read("", "", "", 0, 0, 0), "the id of a sentence or of a document"),
+        (lambda library: Tools(library).read("", "leaflet-gout", "", 0, 0, 99), "first from 0 to"),
+        (lambda library: Tools(library).cite([]), "ids from 1 to 100"),
+        (lambda library: Tools(library).coverage(["gout"] * 30, ["treatment"] * 10, "", {}), "at most 200 cells"),
     ],
 )
 def test_mistakes_are_told(library: Library, ask, message: str) -> None:  # type: ignore[no-untyped-def]

@@ -13,7 +13,7 @@ import pytest
 
 from auscult.errors import ConfigError
 from auscult.service.access.keys import new_key
-from auscult.service.audit import AuditLog, audit_key, opened_audit
+from auscult.service.audit import AuditLog, audit_key, open_audit
 from auscult.service.audit_files import files_of, records, verify
 from auscult.service.audit_heads import head_of
 from auscult.service.settings import AccessOptions, Settings
@@ -168,7 +168,7 @@ def test_hashing_queries_without_a_key_file_creates_one(tmp_path: Path) -> None:
     settings = Settings(
         indexes={"main": tmp_path}, audit=tmp_path / "audit.jsonl", access=AccessOptions(hash_queries=True)
     )
-    log = opened_audit(settings)
+    log = open_audit(settings)
     assert log is not None
     log.write({**log.query({"question": "x"}), "action": "search"}).result(5)
     log.close()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from auscult.errors import ConfigError, DataError
-from auscult.service.audit import AuditLog, opened_audit
+from auscult.service.audit import AuditLog, open_audit
 from auscult.service.audit_heads import Head, Witness, _append, read_kept
 from auscult.service.settings import AccessOptions, Settings
 from guarded_service import guarded
@@ -55,7 +55,8 @@ def test_commands_get_heads_on_standard_input_without_shell(tmp_path: Path) -> N
     assert json.loads(lines[-1])["hash"] == json.loads((tmp_path / "audit.jsonl.head").read_text())["hash"]
 
 
-def test_a_hanging_command_is_killed_with_its_children(tmp_path: Path) -> None:
+def test_a_hanging_command_is_killed_with_its_children(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("auscult.service.audit_heads._LIMIT", 1.0)
     to = script(
         tmp_path,
         "import subprocess, sys, time, pathlib\n"
@@ -63,7 +64,7 @@ def test_a_hanging_command_is_killed_with_its_children(tmp_path: Path) -> None:
         "pathlib.Path(sys.argv[1]).write_text(str(child.pid))\n"
         "time.sleep(600)",
     )
-    witness = Witness(to, 0.05, limit=1.0)
+    witness = Witness(to, 0.05)
     log = AuditLog(tmp_path / "audit.jsonl", witness=witness)
     begun = time.monotonic()
     log.write({"action": "search"}).result(5)
@@ -118,7 +119,7 @@ def test_torn_heads_in_append_only_files_are_harmless(tmp_path: Path, monkeypatc
     for torn in (b'{"se', b'{"seq": 7, "hash": "ab', b'{"seq": 8, "hash": "cd\n'):
         with place.open("ab") as file:
             file.write(torn)
-        assert Witness(str(place)).last_kept()[0].head.seq == 0
+        assert Witness(str(place), 3600).last_kept()[0].head.seq == 0
         monkeypatch.setattr(os, "ftruncate", append_only)
         assert not _append(place, Head(0, "0" * 64, "").to_json().encode() + b"\n")
         monkeypatch.undo()
@@ -129,7 +130,7 @@ def test_torn_heads_in_append_only_files_are_harmless(tmp_path: Path, monkeypatc
     with pytest.raises(DataError, match="another SHA-256"):
         read_kept(place)
     with pytest.raises(ConfigError, match="another SHA-256"):
-        Witness(str(place)).last_kept()
+        Witness(str(place), 3600).last_kept()
 
 
 @pytest.mark.parametrize(
@@ -143,7 +144,7 @@ def test_torn_heads_in_append_only_files_are_harmless(tmp_path: Path, monkeypatc
 )
 def test_unusable_witnesses_are_reported_at_start(tmp_path: Path, to: str, says: str) -> None:
     with pytest.raises(ConfigError, match=says):
-        Witness(to)
+        Witness(to, 60)
     with pytest.raises(DataError, match="No such file"):
         read_kept(tmp_path / "none")
 
@@ -151,4 +152,4 @@ def test_unusable_witnesses_are_reported_at_start(tmp_path: Path, to: str, says:
 def test_a_witness_without_a_log_is_a_mistake(tmp_path: Path) -> None:
     settings = Settings(indexes={"main": tmp_path}, access=AccessOptions(witness=str(tmp_path / "heads.jsonl")))
     with pytest.raises(ConfigError, match="--audit"):
-        opened_audit(settings)
+        open_audit(settings)

@@ -11,10 +11,11 @@ import typer
 
 from auscult.errors import ConfigError, DataError, printable
 from auscult.service.access.keys import Key, KeyRole, add, hash_of, new_key, now_text, read, revoke
-from auscult.service.audit import accept_loss, audit_key
+from auscult.service.audit import audit_key
 from auscult.service.audit_files import records
 from auscult.service.audit_files import verify as check
 from auscult.service.audit_heads import KeptHead, head_of, parse_head, read_head, read_kept
+from auscult.service.audit_loss import accept_loss
 
 keys_app = typer.Typer(help="Keys of a service: who may use it, and what they see.", no_args_is_help=True)
 KeysArgument = Annotated[Path, typer.Argument(metavar="KEYSFILE", help="The key file of `auscult serve --keys`.")]

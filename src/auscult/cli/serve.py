@@ -11,7 +11,7 @@ import typer
 from auscult.cli.options import IndexModelOption, pairs_of
 from auscult.encoders import load_model
 from auscult.errors import ConfigError
-from auscult.mcp.tools import Library
+from auscult.mcp.library import Library
 from auscult.service.serving import serve as serve_until_stopped
 from auscult.service.settings import Settings, default_processes, named_indexes, with_fields
 from auscult.telemetry import naming_extra

@@ -121,7 +121,7 @@ class Client:
             "indexes": [index] if isinstance(index, str) else [*index],
             "k": k,
             "offset": offset,
-            "where": _conditions(where),
+            "where": dict(where or {}),
             "group_by": group_by,
             "score": score,
             "rerank": rerank,
@@ -156,7 +156,7 @@ class Client:
             "question": question,
             "entity": entity,
             "aspects": [*aspects],
-            "where": _conditions(where),
+            "where": dict(where or {}),
             "assertions": [*assertions],
             **_non_empty(index=index),
         }
@@ -212,7 +212,7 @@ class Client:
             OSError: A file cannot be read.
         """
         with ExitStack() as opened:
-            files = [("files", (path.name, opened.enter_context(path.open("rb")))) for path in _files(paths)]
+            files = [("files", (path.name, opened.enter_context(path.open("rb")))) for path in _list_files(paths)]
             data = _non_empty(index=index, access=access)
             job = to_record(Job, self._ask("POST", "/documents", files=files, data=data))
         return self.wait(job, wait) if wait else job
@@ -317,16 +317,9 @@ def _non_empty(**named: str) -> dict[str, str]:
     return {name: value for name, value in named.items() if value}
 
 
-def _files(paths: Sequence[str | Path]) -> Iterator[Path]:
+def _list_files(paths: Sequence[str | Path]) -> Iterator[Path]:
     for path in map(Path, paths):
         yield from sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
-
-
-def _conditions(where: Where | None) -> dict[str, Any]:
-    return {
-        field: [*value] if isinstance(value, Sequence) and not isinstance(value, str) else value
-        for field, value in (where or {}).items()
-    }
 
 
 def to_record(kind: type[Record], content: Any) -> Record:
@@ -336,24 +329,24 @@ def to_record(kind: type[Record], content: Any) -> Record:
         KeyError: A field is missing.
         TypeError: A value has the wrong type.
     """
-    record: Record = _value(kind, content)
+    record: Record = _convert(kind, content)
     return record
 
 
 _hints = cache(get_type_hints)
 
 
-def _value(kind: Any, content: Any) -> Any:
+def _convert(kind: Any, content: Any) -> Any:
     if is_dataclass(kind):
         hints = _hints(kind)  # type: ignore[arg-type]
-        return kind(**{field.name: _value(hints[field.name], content[field.name]) for field in fields(kind)})  # type: ignore[operator]
+        return kind(**{field.name: _convert(hints[field.name], content[field.name]) for field in fields(kind)})  # type: ignore[operator]
     origin, inner = get_origin(kind), get_args(kind)
     if origin is list:
-        return [_value(inner[0], item) for item in content]
+        return [_convert(inner[0], item) for item in content]
     if origin is tuple:
-        return tuple(_value(one, item) for one, item in zip(inner, content, strict=True))
+        return tuple(_convert(one, item) for one, item in zip(inner, content, strict=True))
     if origin in (Union, types.UnionType):
-        return None if content is None else _value(inner[0], content)
+        return None if content is None else _convert(inner[0], content)
     return content
 
 

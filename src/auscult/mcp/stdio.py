@@ -79,22 +79,24 @@ def refusal_of(line: str) -> JSONRPCError | None:
         message = jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValidationError as error:
         is_json = error.errors(include_input=False)[0]["type"] != "json_invalid"
-        return _error(_INVALID_REQUEST if is_json else _PARSE_ERROR, _NO_MESSAGE if is_json else _UNREADABLE, line)
+        return _make_error(_INVALID_REQUEST if is_json else _PARSE_ERROR, _NO_MESSAGE if is_json else _UNREADABLE, line)
     except ValueError:
         # A lone surrogate, which UTF-8 cannot encode.
-        return _error(_PARSE_ERROR, _UNREADABLE, line)
-    if isinstance(message, JSONRPCNotification) and _id_token(line):
-        return _error(_INVALID_REQUEST, _NO_MESSAGE, line)
+        return _make_error(_PARSE_ERROR, _UNREADABLE, line)
+    if isinstance(message, JSONRPCNotification) and _find_id_token(line):
+        return _make_error(_INVALID_REQUEST, _NO_MESSAGE, line)
     return None
 
 
-def _error(code: int, message: str, line: str) -> JSONRPCError:
+def _make_error(code: int, message: str, line: str) -> JSONRPCError:
     return JSONRPCError(
-        jsonrpc="2.0", id=_id(_id_token(line)), error=ErrorData(code=code, message=f"{message}; send it anew")
+        jsonrpc="2.0",
+        id=_parse_id(_find_id_token(line)),
+        error=ErrorData(code=code, message=f"{message}; send it anew"),
     )
 
 
-def _id_token(line: str) -> str:
+def _find_id_token(line: str) -> str:
     """Return the token of a message's id without parsing the message; empty where it has none."""
     depth, before = 0, ("", "")
     for match in _TOKENS.finditer(line):
@@ -106,7 +108,7 @@ def _id_token(line: str) -> str:
     return ""
 
 
-def _id(token: str) -> int | str | None:
+def _parse_id(token: str) -> int | str | None:
     """Return an id that can be sent back; None for any other."""
     if len(token) > _LONGEST_ID:
         return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from auscult import schema
 from auscult.concepts import Match
@@ -110,11 +110,9 @@ def hit_response(searcher: Searcher, index: str, row: int, hit: Hit) -> schema.H
                 sentence,
                 highlight=sentence.marked,
                 assertions=[*sentence.assertions],
-                source_ranges=places.source_ranges,
-                boxes=places.boxes,
+                **places_of(original if sentence.marked else None, sentence.start, sentence.end),
             )
             for sentence in hit.sentences
-            for places in [places_of(original if sentence.marked else None, sentence.start, sentence.end)]
         ],
         evidence=[
             schema.Evidence(name=name, words=_IN_WORDS.get(name, _READ_AGAIN), amount=amount)
@@ -124,27 +122,17 @@ def hit_response(searcher: Searcher, index: str, row: int, hit: Hit) -> schema.H
     )
 
 
-class FilePlaces(NamedTuple):
-    """Positions in the file that a document was read from.
+def places_of(original: Original | None, start: int, end: int) -> dict[str, Any]:
+    """Return where a range of a document's text is in its original file, as fields of an API record.
 
-    Attributes:
-        source_ranges: Half-open ranges of characters of the decoded source; empty for a file with pages.
-        boxes: Boxes on the pages; empty for a file without pages.
+    Returns:
+        `source_ranges`: half-open ranges of characters of the decoded source; empty for a file with pages. `boxes`:
+        boxes on the pages; empty for a file without pages.
     """
-
-    source_ranges: list[tuple[int, int]]
-    boxes: list[schema.Box]
-
-
-def places_of(original: Original | None, start: int, end: int) -> FilePlaces:
-    """Return where a range of a document's text is in its original file."""
     if original is None:
-        return _NOWHERE
+        return {"source_ranges": [], "boxes": []}
     boxes = [schema.Box(**box._asdict()) for box in original.boxes(start, end)]
-    return FilePlaces(original.source_ranges(start, end), boxes)
-
-
-_NOWHERE: Final = FilePlaces([], [])
+    return {"source_ranges": original.source_ranges(start, end), "boxes": boxes}
 
 
 class _RankedPassage(NamedTuple):
@@ -185,7 +173,7 @@ def search(state: State, caller: Caller, request: models.SearchRequest) -> schem
     names = list(dict.fromkeys(request.indexes)) or [request.index or ""]
     served = [state.served(name or None, caller) for name in names]
     searchers = {index.name: index.opened.seen_by(caller.groups) for index in served}
-    ranked, left_out, understanding = _of_all(searchers, request)
+    ranked, left_out, understanding = _search_all(searchers, request)
     page = ranked[request.offset : request.offset + request.k]
     chances = [passage.findings.probability(passage.number) for passage in ranked]
     nothing = "" if left_out else nothing_here(chances)
@@ -197,17 +185,15 @@ def search(state: State, caller: Caller, request: models.SearchRequest) -> schem
             for rank, (name, searcher, findings, number) in enumerate(page, start=request.offset + 1)
         ],
         nothing_here=schema.NothingHere(flag=bool(nothing), sentence=nothing, uncertain=uncertain),
-        not_searched=[not_searched(name, missing) for name, missing in left_out.items()],
+        not_searched=[
+            select_fields(schema.NotSearched, missing, index=name, shares=[*missing.shares])
+            for name, missing in left_out.items()
+        ],
         more=len(ranked) > request.offset + request.k,
         offset=request.offset,
         indexes=list(searchers),
         milliseconds=round(1000 * (time.perf_counter() - begun), 2),
     )
-
-
-def not_searched(index: str, left_out: LeftOut) -> schema.NotSearched:
-    """Convert the parts of an index that did not answer to the API's record."""
-    return select_fields(schema.NotSearched, left_out, index=index, shares=[*left_out.shares])
 
 
 def conditions(where: Mapping[str, models.Condition]) -> Where:
@@ -218,7 +204,7 @@ def conditions(where: Mapping[str, models.Condition]) -> Where:
     }
 
 
-def _of_all(
+def _search_all(
     searchers: Mapping[str, Searcher], request: models.SearchRequest
 ) -> tuple[list[_RankedPassage], dict[str, LeftOut], Understanding]:
     """Search all indexes.

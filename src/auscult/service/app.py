@@ -13,7 +13,7 @@ from starlette.middleware.cors import CORSMiddleware
 from auscult.encoders.contract import DocumentEncoder
 from auscult.readers.elsewhere import open_page_renderer
 from auscult.service.access.gate import Gate, Gatekeeper
-from auscult.service.audit import AuditLog, opened_audit
+from auscult.service.audit import AuditLog, open_audit
 from auscult.service.auditing import Auditing
 from auscult.service.errors import add_errors
 from auscult.service.feedback import Feedback
@@ -122,7 +122,7 @@ def _add_guards(app: FastAPI, settings: Settings) -> None:
         ConfigError: The keys or the certificate cannot be read, or the audit log cannot be written.
     """
     gate, limits = Gate(settings), settings.limits
-    audit: AuditLog | None = opened_audit(settings)
+    audit: AuditLog | None = open_audit(settings)
     app.state.gate, app.state.audit = gate, audit
     pace = Pace(rate=limits.least_rate, patience=limits.patience, seconds=limits.upload_seconds)
     uploads = {

@@ -95,9 +95,9 @@ def records(path: Path) -> Iterator[dict[str, Any]]:
         raise DataError(f"an audit log at {path}", "no such file", "name the log's first file")
     for file in files:
         with file.open("rb") as lines:
-            for number, line in enumerate(_lines(lines), 1):
+            for number, line in enumerate(_read_lines(lines), 1):
                 try:
-                    yield _record(line)
+                    yield _parse_record(line)
                 except ValueError as error:
                     remedy = f"see what is wrong: auscult audit verify {path}"
                     raise DataError(f"a record in line {number} of {file}", "something else", remedy) from error
@@ -177,15 +177,18 @@ class _Walk:
 
     def run(self, starting: bool) -> str:
         """Return the first problem; empty where there is none."""
-        if problem := self._problem_of_seals(starting):
-            return problem
+        for where, head in self._kept:
+            if self._key is not None and not head.has_seal_of(self._key):
+                return f"{where} has no seal of this key"
+            if self._key is None and head.seal and starting:
+                return f"{where} has a seal, and no key is named that would go on with it"
         if starting:
             # A sealed head vouches for all records before it, as their chain leads to it.
             self._head_holds_to = max((entry.head.seq for entry in self._own), default=0)
-        begin = self._beginning()
+        begin = self._find_beginning()
         started = begin.seq
-        first = self._first_file(begin.seq) if starting else 0
-        if problem := self._problem_between_files(begin, first):
+        first = self._find_first_file(begin.seq) if starting else 0
+        if problem := self._check_links(begin, first):
             return problem
         if first:
             begin = read_tail(self._files[first - 1], begin)
@@ -193,7 +196,7 @@ class _Walk:
         if problem := self._compare(begin.seq, begin.hash):
             return problem
         for file in self._files[first:]:
-            if problem := self._problem_in(file, may_be_torn=starting and file == self._files[-1]):
+            if problem := self._check_file(file, may_be_torn=starting and file == self._files[-1]):
                 return problem
         for seq in sorted(self._wanted):
             if seq > self.end.seq:
@@ -203,22 +206,14 @@ class _Walk:
         stale = next((entry for entry in self._own if entry.head.seq < started), None)
         return "" if stale is None else f"{stale.where} is of records before the gap"
 
-    def _problem_of_seals(self, starting: bool) -> str:
-        for where, head in self._kept:
-            if self._key is not None and not head.has_seal_of(self._key):
-                return f"{where} has no seal of this key"
-            if self._key is None and head.seal and starting:
-                return f"{where} has a seal, and no key is named that would go on with it"
-        return ""
-
-    def _beginning(self) -> Tail:
+    def _find_beginning(self) -> Tail:
         """Return the tail that the first record follows: an empty one, or that of a gap, which is noted in `gap`."""
         if not self._files:
             return FIRST
         with self._files[0].open("rb") as lines:
             line = lines.readline(_LONGEST)
         try:
-            record = _record(line)
+            record = _parse_record(line)
         except ValueError:
             return FIRST
         if record.get("action") != GAP:
@@ -227,14 +222,14 @@ class _Walk:
         # Its number is two beyond the last known one, so that no kept head can match a record of this log.
         return Tail(record["seq"] - 1, FIRST.hash, 0, False)
 
-    def _first_file(self, begin: int) -> int:
+    def _find_first_file(self, begin: int) -> int:
         """Return the number of the last file that begins before all heads."""
         earliest = min((each.head.seq for each in self._kept if each.head.seq >= begin), default=begin)
         first = max(len(self._files) - 1, 0)
         while first:
             try:
                 with self._files[first].open("rb") as lines:
-                    if int(_record(lines.readline(_LONGEST))["seq"]) - 1 <= earliest:
+                    if int(_parse_record(lines.readline(_LONGEST))["seq"]) - 1 <= earliest:
                         break
             except ValueError:
                 # The file is empty or its first line is not a record: try the file before.
@@ -242,13 +237,13 @@ class _Walk:
             first -= 1
         return first
 
-    def _problem_between_files(self, begin: Tail, first: int) -> str:
+    def _check_links(self, begin: Tail, first: int) -> str:
         before = begin
         for file in self._files[:first]:
             with file.open("rb") as lines:
                 line = lines.readline(_LONGEST)
             try:
-                if line and (problem := _problem(line, before.seq + 1, before.hash, self._key)):
+                if line and (problem := _check_line(line, before.seq + 1, before.hash, self._key)):
                     return f"{file.name}, line 1: {problem}"
                 before = read_tail(file, before)
             except ValueError:
@@ -257,15 +252,15 @@ class _Walk:
                 return f"{file.name}, its last line: {_ABRUPT}"
         return ""
 
-    def _problem_in(self, file: Path, *, may_be_torn: bool) -> str:
+    def _check_file(self, file: Path, *, may_be_torn: bool) -> str:
         size = 0
         with file.open("rb") as lines:
-            for number, line in enumerate(_lines(lines), 1):
+            for number, line in enumerate(_read_lines(lines), 1):
                 if may_be_torn and not line.endswith(b"\n") and len(line) <= _LONGEST:
                     self.end = self.end._replace(size=size, torn=True)
                     return ""
                 key = self._key if self.end.seq >= self._head_holds_to else None
-                problem = _problem(line, self.end.seq + 1, self.end.hash, key)
+                problem = _check_line(line, self.end.seq + 1, self.end.hash, key)
                 if problem:
                     return f"{file.name}, line {number}: {problem}"
                 size += len(line)
@@ -307,28 +302,28 @@ def read_tail(file: Path, before: Tail = FIRST) -> Tail:
         return before._replace(size=0, torn=torn)
     line = whole[:-1].rpartition(b"\n")[2]
     ends = size - (len(content) - len(whole))
-    return Tail(int(_record(line)["seq"]), hashlib.sha256(line).hexdigest(), ends, torn)
+    return Tail(int(_parse_record(line)["seq"]), hashlib.sha256(line).hexdigest(), ends, torn)
 
 
-def _lines(file: Any) -> Iterable[bytes]:
+def _read_lines(file: Any) -> Iterable[bytes]:
     """Return the lines of a file. A line longer than any record comes in pieces, none of which is a record."""
     return iter(lambda: file.readline(_LONGEST + 1), b"")
 
 
-def _record(line: bytes) -> dict[str, Any]:
+def _parse_record(line: bytes) -> dict[str, Any]:
     record = parse_json(line)
     if not isinstance(record, dict) or type(record.get("seq")) is not int:
         raise ValueError("no record")
     return record
 
 
-def _problem(line: bytes, seq: int, before: str, key: bytes | None) -> str:
+def _check_line(line: bytes, seq: int, before: str, key: bytes | None) -> str:
     if len(line) > _LONGEST:
         return "longer than a record may be"
     if not line.endswith(b"\n"):
         return _ABRUPT
     try:
-        record = _record(line)
+        record = _parse_record(line)
     except ValueError:
         return "no record"
     if record["seq"] != seq:

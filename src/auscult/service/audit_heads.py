@@ -119,18 +119,18 @@ def parse_head(content: str | bytes, where: str) -> Head:
     except ValueError:
         raise DataError(expected, "no JSON", remedy) from None
     if not isinstance(fields, dict):
-        raise DataError(expected, f"JSON that is no object: {_short(fields)}", remedy)
+        raise DataError(expected, f"JSON that is no object: {_shorten(fields)}", remedy)
     if not set(fields) <= _NAMES:
-        raise DataError(expected, f"another field: {_short(min(set(fields) - _NAMES))}", remedy)
+        raise DataError(expected, f"another field: {_shorten(min(set(fields) - _NAMES))}", remedy)
     seq, digest, at, its_seal = (fields.get("seq"), fields.get("hash"), fields.get("at"), fields.get("seal", ""))
     if type(seq) is not int or not 0 <= seq < LARGEST:
-        raise DataError(expected, f"another number: {_short(seq)}", remedy)
+        raise DataError(expected, f"another number: {_shorten(seq)}", remedy)
     if not isinstance(digest, str) or not _HASH.fullmatch(digest):
-        raise DataError(expected, f"another SHA-256: {_short(digest)}", remedy)
+        raise DataError(expected, f"another SHA-256: {_shorten(digest)}", remedy)
     if not isinstance(its_seal, str) or not (its_seal == "" or _HASH.fullmatch(its_seal)):
-        raise DataError(expected, f"another seal: {_short(its_seal)}", remedy)
+        raise DataError(expected, f"another seal: {_shorten(its_seal)}", remedy)
     if not isinstance(at, str):
-        raise DataError(expected, f"another time: {_short(at)}", remedy)
+        raise DataError(expected, f"another time: {_shorten(at)}", remedy)
     return Head(seq, digest, at, its_seal)
 
 
@@ -168,7 +168,7 @@ def sync_folder(path: Path) -> None:
         os.close(descriptor)
 
 
-def _short(value: object) -> str:
+def _shorten(value: object) -> str:
     try:
         return ascii(value)[:40]
     except (ValueError, RecursionError):
@@ -178,6 +178,7 @@ def _short(value: object) -> str:
 _LOG: Final = logging.getLogger("auscult.service")
 _COMMAND: Final = "|"
 _LIMIT: Final = 5.0
+"""Seconds that a witness' command may take."""
 _LONGEST_LINE: Final = 4096
 _BEGIN: Final = b'{"seq": '
 
@@ -188,7 +189,6 @@ class Witness:
     Args:
         to: A file, to which heads are appended; or `| COMMAND`, which gets each head on standard input.
         seconds: Seconds between two copies; an unchanged head is not copied again.
-        limit: Seconds that the command may take.
 
     Attributes:
         file: The file; None for a command.
@@ -198,15 +198,15 @@ class Witness:
         ConfigError: The command does not exist, or the file cannot be written.
     """
 
-    def __init__(self, to: str, seconds: float = 60.0, *, limit: float = _LIMIT) -> None:
+    def __init__(self, to: str, seconds: float) -> None:
         self.trouble = ""
         self.file: Path | None = None
-        self._seconds, self._limit = max(seconds, 0.05), limit
+        self._seconds = max(seconds, 0.05)
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
         self._last: Head | None = None
         if to.startswith(_COMMAND):
-            self._command = _command(to.removeprefix(_COMMAND))
+            self._command = _parse_command(to.removeprefix(_COMMAND))
         else:
             self.file = Path(to)
             try:
@@ -244,25 +244,25 @@ class Witness:
         """
         self._stopping.clear()
         self._last = None
-        self._thread = threading.Thread(target=self._work, args=(head,), name="witness", daemon=True)
+        self._thread = threading.Thread(target=self._copy_heads, args=(head,), name="witness", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
         """Copy the last head and end, after twice the limit at the latest."""
         self._stopping.set()
         if self._thread is not None:
-            self._thread.join(2 * self._limit)
+            self._thread.join(2 * _LIMIT)
             if self._thread.is_alive():
                 _LOG.error("the audit log's witness has not got the last head: it does not answer")
 
-    def _work(self, head: Callable[[], Head]) -> None:
+    def _copy_heads(self, head: Callable[[], Head]) -> None:
         while True:
-            self._hand_on(head())
+            self._copy(head())
             if self._stopping.wait(self._seconds):
-                self._hand_on(head())
+                self._copy(head())
                 return
 
-    def _hand_on(self, head: Head) -> None:
+    def _copy(self, head: Head) -> None:
         if self._last is not None and self._last[:2] == head[:2]:
             return
         line = head.to_json().encode() + b"\n"
@@ -286,9 +286,9 @@ class Witness:
             start_new_session=True,
         )
         try:
-            process.communicate(line, timeout=self._limit)
+            process.communicate(line, timeout=_LIMIT)
         except subprocess.TimeoutExpired:
-            return f"the command took more than {self._limit:g} seconds"
+            return f"the command took more than {_LIMIT:g} seconds"
         finally:
             if process.poll() is None:
                 # Kill the whole group, so that the children of the command end with it.
@@ -354,7 +354,7 @@ def _append(path: Path, line: bytes) -> str:
     return ""
 
 
-def _command(text: str) -> list[str]:
+def _parse_command(text: str) -> list[str]:
     try:
         words = shlex.split(text)
     except ValueError as error:

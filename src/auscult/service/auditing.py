@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from auscult.service.audit import AuditLog
 from auscult.service.caller import address_of
 from auscult.service.errors import Refusal, refuse
+from auscult.service.layer import Layer
 
 _FAILED: Final = frozenset({401, 403})
 _LONGEST: Final = 200
@@ -26,23 +27,34 @@ _FULL: Final = Refusal(
 )
 
 
-class Auditing:
+class Auditing(Layer):
     """Records what routes note in `request.state.audit`, and every refused caller.
 
     Args:
         goes_on: Answer requests even while the log cannot be written.
     """
 
-    def __init__(self, app: ASGIApp, log: AuditLog, goes_on: bool = False) -> None:
-        self.app = app
+    def __init__(self, app: ASGIApp, log: AuditLog, goes_on: bool) -> None:
+        super().__init__(app)
         self._log = log
         self._goes_on = goes_on
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle a request; open the log with the app, and close it with the app."""
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "lifespan.shutdown.complete":
+                self._log.close()
+            await send(message)
+
+        if scope["type"] == "lifespan":
+            self._log.open()
+            await self.app(scope, receive, sending)
+        else:
+            await super().__call__(scope, receive, send)
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on. Its answer is sent when the record is written."""
-        if scope["type"] != "http":
-            await self._live(scope, receive, send)
-            return
         noted = refused = False
 
         async def sending(message: Message) -> None:
@@ -66,30 +78,20 @@ class Auditing:
                 await self._note(scope, 500)
             raise
 
-    async def _live(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Open the log with the app and close it with the app."""
-
-        async def sending(message: Message) -> None:
-            if message["type"] == "lifespan.shutdown.complete":
-                self._log.close()
-            await send(message)
-
-        if scope["type"] == "lifespan":
-            self._log.open()
-        await self.app(scope, receive, sending)
-
     async def _note(self, scope: Scope, status: int) -> bool:
         """Write the record of a request that needs one. Return whether the request may be answered."""
         details: Mapping[str, Any] | None = scope.get("state", {}).get("audit")
         if details is None and status not in _FAILED:
             return True
         try:
-            await asyncio.wrap_future(self._log.write(self._record(scope, status, details or {"action": "refused"})))
+            await asyncio.wrap_future(
+                self._log.write(self._make_record(scope, status, details or {"action": "refused"}))
+            )
         except OSError:
             return self._goes_on
         return True
 
-    def _record(self, scope: Scope, status: int, details: Mapping[str, Any]) -> dict[str, Any]:
+    def _make_record(self, scope: Scope, status: int, details: Mapping[str, Any]) -> dict[str, Any]:
         state = scope.get("state", {})
         caller = state.get("caller")
         # The pattern of the route, without its values; the beginning of the path where no route matched.

@@ -68,7 +68,7 @@ Asking = Annotated[Caller, Depends(asking)]
 """Type of a route's parameter for the caller."""
 
 
-def allowed(caller: Caller, role: Role, index: str | None = None) -> None:
+def check_allowed(caller: Caller, role: Role, index: str | None = None) -> None:
     """Check that a caller has a role, and may use an index where one is named.
 
     Raises:
@@ -88,7 +88,7 @@ def allowed(caller: Caller, role: Role, index: str | None = None) -> None:
         raise unknown_index()
 
 
-def may_upload(caller: Caller, changes: bool) -> None:
+def check_upload(caller: Caller, changes: bool) -> None:
     """Check that a caller may upload, before the index is known.
 
     Args:
@@ -98,7 +98,7 @@ def may_upload(caller: Caller, changes: bool) -> None:
     Raises:
         Refusal: The caller has no such role, or the service is read-only.
     """
-    allowed(caller, "write")
+    check_allowed(caller, "write")
     if not changes:
         message = "expected a service that takes changes, got one that is read only"
         raise Refusal(403, "read_only", message, "change the index where it is made: auscult add, auscult remove")

@@ -141,14 +141,25 @@ def export(judgements: Iterable[Judged], reader: GenerationReader, folder: Path)
         queries.setdefault(judgement.query_id, judgement)
         documents[judgement.passage_id] = judgement.doc_id
         ratings[judgement.query_id, judgement.passage_id][judgement.caller] = judgement.relevance
-    passages = {passage: found for passage in documents if (found := _passage(reader, documents[passage], passage))}
+    found = ((passage, _find_passage(reader, doc_id, passage)) for passage, doc_id in documents.items())
+    passages = {passage: record for passage, record in found if record}
     means = {pair: sum(by.values()) / len(by) for pair, by in ratings.items() if pair[1] in passages}
     if not means:
         raise DataError("judgements of passages of this index", "none", "name the index that was served")
     judged = [queries[query_id] for query_id in dict.fromkeys(query_id for query_id, _ in means)]
     with whole_folder(folder) as fresh:
         _write_lines(fresh / "corpus.jsonl", passages.values())
-        _write_lines(fresh / "queries.jsonl", map(_query, judged))
+        _write_lines(
+            fresh / "queries.jsonl",
+            (
+                {
+                    "_id": each.query_id,
+                    "text": each.question or " ".join((each.entity, *each.aspects)),
+                    "metadata": {"entity": each.entity, "aspects": list(each.aspects)} if each.entity else {},
+                }
+                for each in judged
+            ),
+        )
         (fresh / "qrels").mkdir()
         rows = [f"{query_id}\t{passage_id}\t{round(mean)}" for (query_id, passage_id), mean in means.items()]
         head = "query-id\tcorpus-id\tscore"
@@ -156,7 +167,7 @@ def export(judgements: Iterable[Judged], reader: GenerationReader, folder: Path)
     return Exported(len(judged), len(means), len(ratings) - len(means))
 
 
-def _passage(reader: GenerationReader, doc_id: str, passage_id: str) -> dict[str, Any] | None:
+def _find_passage(reader: GenerationReader, doc_id: str, passage_id: str) -> dict[str, Any] | None:
     row = reader.row_of(doc_id)
     for place in reader.passages_of(row) if row is not None else ():
         if reader.passage_id(place) == passage_id:
@@ -165,13 +176,6 @@ def _passage(reader: GenerationReader, doc_id: str, passage_id: str) -> dict[str
             named = " - ".join(filter(None, (title, heading)))
             return {"_id": passage_id, "title": named, "text": reader.passage_text(place)}
     return None
-
-
-def _query(judged: Judged) -> dict[str, Any]:
-    aspects = list(judged.aspects)
-    text = judged.question or " ".join((judged.entity, *aspects))
-    metadata = {"entity": judged.entity, "aspects": aspects} if judged.entity else {}
-    return {"_id": judged.query_id, "text": text, "metadata": metadata}
 
 
 def _write_lines(path: Path, records: Iterable[dict[str, Any]]) -> None:

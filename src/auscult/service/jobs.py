@@ -43,7 +43,7 @@ Skipped = tuple[str, str]
 
 
 @contextmanager
-def reading(folder: Path, looked_at: Callable[[int], None]) -> Iterator[tuple[Iterator[Document], list[Skipped]]]:
+def read_files(folder: Path, looked_at: Callable[[int], None]) -> Iterator[tuple[Iterator[Document], list[Skipped]]]:
     """Yield the documents of uploaded files, and the files that could not be read.
 
     Args:
@@ -54,7 +54,7 @@ def reading(folder: Path, looked_at: Callable[[int], None]) -> Iterator[tuple[It
     with corpus.gather(progress=lambda report: looked_at(report.files)) as gathered:
         # A document that names no source got the name of the job's folder.
         documents = (
-            replace(document, source=_source_of(folder, document.metadata.get("file", "")))
+            replace(document, source=_find_source(folder, document.metadata.get("file", "")))
             if document.source == folder.name
             else document
             for document in gathered.documents()
@@ -65,7 +65,7 @@ def reading(folder: Path, looked_at: Callable[[int], None]) -> Iterator[tuple[It
         )
 
 
-def _source_of(folder: Path, file: str) -> str:
+def _find_source(folder: Path, file: str) -> str:
     """Return the name of the folder that a file was uploaded in; "uploaded" where there was none."""
     first, _, rest = file.partition("/")
     if first.isdecimal() and rest and (folder / rest).exists():
@@ -87,15 +87,11 @@ def place_for(folder: Path, name: str) -> Path:
     return path
 
 
-def keep(file: BinaryIO, path: Path) -> int:
-    """Write an uploaded file, and return its size in bytes."""
+def keep(file: BinaryIO, path: Path) -> None:
+    """Write an uploaded file."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    size = 0
     with path.open("wb") as target:
-        while chunk := file.read(_CHUNK):
-            target.write(chunk)
-            size += len(chunk)
-    return size
+        shutil.copyfileobj(file, target, _CHUNK)
 
 
 _LOG: Final = logging.getLogger("auscult.service")
@@ -256,17 +252,24 @@ class Jobs:
         ids: list[str] = []
         placing = Placing(served.folder, groups, groups_in(job.access))
         with (
-            reading(self._spool / job.job_id, lambda read: self._seen(job, read=read)) as (read_documents, skipped),
+            read_files(self._spool / job.job_id, lambda read: self._note_progress(job, read=read)) as (found, skipped),
             served.changing,
-            closing(placing.place(read_documents)) as documents,
+            closing(placing.place(found)) as documents,
         ):
+
+            def follow() -> Iterator[Document]:
+                for document in documents:
+                    ids.append(document.doc_id)
+                    self._note_progress(job, documents=len(ids))
+                    yield document
+
             report = update_index(
-                {ORIGIN: self._followed(job, documents, ids)},
+                {ORIGIN: follow()},
                 served.opened.searcher.encoder,
                 served.folder,
                 files=placing.files,
                 batch_size=_BATCH,
-                progress=lambda _: self._go_on(),
+                progress=lambda _: self._check_stop(),
             )
         self._state.refresh(job.index)
         skipped += placing.reasons()
@@ -286,16 +289,9 @@ class Jobs:
             )
         )
 
-    def _followed(self, job: JobTold, documents: Iterator[Document], ids: list[str]) -> Iterator[Document]:
-        """Yield documents as they are read, and update the progress of the job."""
-        for document in documents:
-            ids.append(document.doc_id)
-            self._seen(job, documents=len(ids))
-            yield document
-
-    def _seen(self, job: JobTold, *, read: int | None = None, documents: int | None = None) -> None:
+    def _note_progress(self, job: JobTold, *, read: int | None = None, documents: int | None = None) -> None:
         """Update the progress of a job in memory only."""
-        self._go_on()
+        self._check_stop()
         with self._lock:
             current = self._jobs[job.job_id]
             self._jobs[job.job_id] = replace(
@@ -304,6 +300,6 @@ class Jobs:
                 documents=current.documents if documents is None else documents,
             )
 
-    def _go_on(self) -> None:
+    def _check_stop(self) -> None:
         if self._stopping.is_set():
             raise _StoppedError

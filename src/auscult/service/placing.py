@@ -93,7 +93,7 @@ class Placing:
                 if groups is None:
                     self.left_out[file] += 1
                     continue
-                placed = self._placed(document, groups, finder, whole)
+                placed = self._place(document, groups, finder, whole)
                 # As `digest_of_text`: rows of a table have keys behind their file's name.
                 title = document.title if "#" in document.doc_id.removeprefix(file) else ""
                 patient, access = document.metadata.get("patient", ""), placed.metadata.get(ACCESS, "")
@@ -130,7 +130,7 @@ class Placing:
         within = own <= self._groups if self._groups else self._caller is None
         return own if own and within else None
 
-    def _placed(
+    def _place(
         self, document: Document, groups: frozenset[str], finder: _DocumentFinder, whole: GenerationReader
     ) -> Document:
         name = document.doc_id
@@ -141,11 +141,11 @@ class Placing:
             if self._caller is None:
                 stem = doc_id
             elif not _ENDING.fullmatch(stem):
-                stem = _ended(doc_id)
+                stem = _add_ending(doc_id)
         elif self._caller is None and whole.row_of(prefixed) is None and prefixed not in self._given:
             doc_id = stem = prefixed
         else:
-            while whole.row_of(doc_id := _ended(prefixed)) is not None:
+            while whole.row_of(doc_id := _add_ending(prefixed)) is not None:
                 pass
             stem = doc_id
         self._given.add(doc_id)
@@ -174,7 +174,7 @@ class _DocumentFinder:
 
         A document whose id has an ending comes before one with the plain name.
         """
-        ended = self._with_endings(file)
+        ended = self._find_endings(file)
         for name in names:
             for row in (ended.get(f"{access_field(groups)}:{name}"), self._reader.row_of(name)):
                 if row is None:
@@ -188,7 +188,7 @@ class _DocumentFinder:
                     return record.doc_id, first.rpartition("#")[0]
         return None
 
-    def _with_endings(self, file: str) -> dict[str, int]:
+    def _find_endings(self, file: str) -> dict[str, int]:
         """Return the rows of a file's documents whose ids have an ending, by groups and id without the ending."""
         if file not in self._ended:
             rows: dict[str, int] = {}
@@ -205,5 +205,5 @@ def _is_access(field: str) -> bool:
     return field.strip().casefold() == ACCESS
 
 
-def _ended(name: str) -> str:
+def _add_ending(name: str) -> str:
     return f"{name}~{secrets.token_hex(6)}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
@@ -18,6 +18,7 @@ from prometheus_client.registry import Collector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from auscult.service.errors import error_response, unforeseen
+from auscult.service.layer import Layer
 
 if TYPE_CHECKING:
     from auscult.service.caller import Caller
@@ -49,22 +50,16 @@ class Metrics:
             "auscult_search_processes", "Processes that search, beside the service's own, and can be asked.",
             registry=self._registry,
         )  # fmt: skip
-        self._faults = Counter("auscult_faults", "Requests that failed by a fault of ours.", registry=self._registry)
+        self.faults = Counter("auscult_faults", "Requests that failed by a fault of ours.", registry=self._registry)
 
-    def requested(self, route: str, method: str, status: int, seconds: float) -> None:
-        """Count a request by its route's pattern, never by its address."""
+    def count(self, route: str, method: str, status: int, seconds: float, found: Mapping[str, bool]) -> None:
+        """Count a request by its route's pattern, never by its address; and by index, whether its search found any."""
         self._requests.labels(route, method, str(status)).inc()
         self._seconds.labels(route).observe(seconds)
+        for index, is_found in found.items():
+            self._searches.labels(index, "found" if is_found else "nothing").inc()
 
-    def searched(self, index: str, *, found: bool) -> None:
-        """Count a search."""
-        self._searches.labels(index, "found" if found else "nothing").inc()
-
-    def failed(self) -> None:
-        """Count an unexpected exception."""
-        self._faults.inc()
-
-    def written(self, state: State, caller: Caller) -> bytes:
+    def write(self, state: State, caller: Caller) -> bytes:
         """Return the metrics that a caller may see, in the text format of Prometheus.
 
         A caller who may use only some indexes gets the metrics of these. Requests and memory of the whole service also
@@ -117,21 +112,18 @@ _HEADER: Final = b"x-request-id"
 _KNOWN: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
-class Requests:
+class Requests(Layer):
     """Gives each request an id, and answers unexpected exceptions like other errors.
 
     The log gets the type and the place of the exception, but not its message, which may contain a patient's name.
     """
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
-        self.app = app
+        super().__init__(app)
         self.metrics = metrics
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
         request_id = uuid4().hex
         scope.setdefault("state", {})["request_id"] = request_id
         begun = time.perf_counter()
@@ -147,8 +139,8 @@ class Requests:
         try:
             await self.app(scope, receive, sending)
         except Exception as error:
-            self.metrics.failed()
-            _LOG.error("request %s failed: %s", request_id, described(error))
+            self.metrics.faults.inc()
+            _LOG.error("request %s failed: %s", request_id, describe_error(error))
             if not status:
                 await error_response(unforeseen(), request_id)(scope, receive, sending)
         finally:
@@ -158,16 +150,15 @@ class Requests:
             if scope["path"].startswith(API) and not route.startswith(API):
                 # A route of an included router has only the rest of its path.
                 route = API + route
-            self.metrics.requested(route, method, status, time.perf_counter() - begun)
-            for index, found in scope["state"].get("searched", {}).items():
-                self.metrics.searched(index, found=found)
+            searched = scope["state"].get("searched", {})
+            self.metrics.count(route, method, status, time.perf_counter() - begun, searched)
 
 
 class ElsewhereError(Exception):
-    """An exception in a worker process; its text is what `described` returned there."""
+    """An exception in a worker process; its text is what `describe_error` returned there."""
 
 
-def described(error: Exception) -> str:
+def describe_error(error: Exception) -> str:
     """Return the type of an exception, and file and line of the innermost frames, without its message."""
     if isinstance(error, ElsewhereError):
         return str(error)

@@ -16,6 +16,7 @@ from typing import Final
 from auscult.errors import DataError
 from auscult.files.json_text import parse_json
 from auscult.files.writing import write_json
+from auscult.service.errors import Refusal
 
 MOST: Final = 100
 """Searches that one person may save."""
@@ -23,14 +24,6 @@ MOST_PEOPLE: Final = 10_000
 """Limit on the number of files, as a caller without keys can pretend to be any number of browsers."""
 LONGEST_NAME: Final = 100
 LONGEST_ADDRESS: Final = 8_000
-
-
-class TooManyError(Exception):
-    """The limit on saved searches is reached: the person's own (`own`), or that on the number of people."""
-
-    def __init__(self, *, own: bool) -> None:
-        super().__init__()
-        self.own = own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,15 +71,16 @@ class SavedSearches:
         """Save a search, replacing one with the same name. It is on the disk when this returns.
 
         Raises:
-            TooManyError: A limit is reached.
+            Refusal: The limit on the person's searches, or that on the number of people, is reached.
             DataError: The person's file cannot be read or written.
         """
         with self._lock:
             searches = [each for each in self.of(person) if each.name != search.name]
             if len(searches) >= MOST:
-                raise TooManyError(own=True)
+                raise _too_many(f"at most {MOST} saved searches", "remove one of yours first")
             if not self._path(person).exists() and len([*self._folder.glob("*.json")]) >= MOST_PEOPLE:
-                raise TooManyError(own=False)
+                limit = f"saved searches of at most {MOST_PEOPLE} people"
+                raise _too_many(limit, "ask whoever runs this service to remove old ones")
             self._write(person, [search, *searches])
 
     def remove(self, person: str, name: str) -> None:
@@ -106,3 +100,7 @@ class SavedSearches:
 
     def _write(self, person: str, searches: Sequence[SavedSearch]) -> None:
         write_json(self._path(person), [asdict(each) for each in searches])
+
+
+def _too_many(limit: str, remedy: str) -> Refusal:
+    return Refusal(409, "too_many_saved", f"expected {limit}, got one more", remedy)

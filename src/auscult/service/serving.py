@@ -55,7 +55,7 @@ def serve(settings: Settings, tell: Callable[[str], None] = print) -> None:
     access = settings.access
     config = uvicorn.Config(
         app,
-        http=_protocol(settings.limits),
+        http=_limit_protocol(settings.limits),
         ws="none",
         # No access log, as URLs contain people's questions.
         access_log=False,
@@ -143,7 +143,7 @@ class _Deadlines:
         return sent
 
 
-def _protocol(limits: ServiceLimits) -> type[asyncio.Protocol]:
+def _limit_protocol(limits: ServiceLimits) -> type[asyncio.Protocol]:
     """Return uvicorn's protocol with time limits for the headers of a request and for reading its answer."""
     from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 

@@ -182,13 +182,13 @@ def with_fields(settings: Settings, pairs: Sequence[tuple[str, str]]) -> Setting
         if of is None or not hasattr(of, field_):
             known = [f"{group}.{option.name}" for group in parts for option in fields(getattr(settings, group))]
             raise ConfigError(f"--set with one of {', '.join(known)}", f"'{name}'", "name one of them")
-        parts[part][field_] = _read(name, value, getattr(of, field_))
+        parts[part][field_] = _parse_value(name, value, getattr(of, field_))
     return replace(
         settings, limits=replace(settings.limits, **parts["limits"]), access=replace(settings.access, **parts["access"])
     )
 
 
-def _read(name: str, value: str, default: object) -> object:
+def _parse_value(name: str, value: str, default: object) -> object:
     """Parse a value to the type of a field's default."""
     if isinstance(default, bool):
         if value.lower() not in ("true", "false"):

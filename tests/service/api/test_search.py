@@ -18,9 +18,9 @@ from auscult.documents import Section, build_document
 from auscult.ingest.building import build_index
 from auscult.search import Searcher
 from auscult.search.certainty import DOUBTFUL, UNLIKELY
+from auscult.service.names import Names
 from auscult.service.page.search_page import options
 from auscult.service.settings import Settings
-from auscult.service.state import Names
 from auscult.understanding import Query
 from auscult_readers.pdf.page_images import page_png
 from encoders import HashedEncoder

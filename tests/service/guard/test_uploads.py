@@ -278,12 +278,13 @@ async def refusing(_: Scope, __: Receive, send: Send) -> None:
     await send({"type": "http.response.body", "body": b"no"})
 
 
-def test_responses_to_unread_bodies_close_the_connection() -> None:
+def test_responses_to_unread_bodies_close_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("auscult.service.guard.bodies._LINGER", 0.1)
     caller = Caller("", "read")
 
     async def run(receive: Receive, **headers: str) -> str:
         scope = scope_of(caller, **headers)
-        return (await status_of(Unread(refusing, linger=0.1), scope, receive))[1]["connection"]
+        return (await status_of(Unread(refusing), scope, receive))[1]["connection"]
 
     assert run_at_once(run(silence, content_length="5")) == "close"
     assert run_at_once(run(silence, transfer_encoding="chunked")) == "close"
@@ -292,7 +293,9 @@ def test_responses_to_unread_bodies_close_the_connection() -> None:
     assert run_at_once(run(never)) == "keep-alive", "no body"
 
 
-def test_a_refused_sender_gets_no_continue() -> None:
+def test_a_refused_sender_gets_no_continue(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("auscult.service.guard.bodies._LINGER", 0.1)
+
     async def run() -> list[str]:
         order: list[str] = []
 
@@ -304,7 +307,7 @@ def test_a_refused_sender_gets_no_continue() -> None:
             order.append(message["type"])
 
         scope = scope_of(Caller("", "read"), content_length="5", expect="100-continue")
-        await Unread(refusing, linger=0.1)(scope, receive, send)
+        await Unread(refusing)(scope, receive, send)
         return order
 
     assert run_at_once(run())[0] == "http.response.start"

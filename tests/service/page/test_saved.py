@@ -11,7 +11,8 @@ import pytest
 
 from auscult.errors import DataError
 from auscult.service import saved
-from auscult.service.saved import SavedSearch, SavedSearches, TooManyError
+from auscult.service.errors import Refusal
+from auscult.service.saved import SavedSearch, SavedSearches
 from guarded_service import guarded
 from page_service import Watched, follow
 from service.page.conftest import Service
@@ -85,13 +86,13 @@ def test_a_name_is_kept_once_and_limits_hold(tmp_path: Path, monkeypatch: pytest
     for name, address in (("a", "/?q=1"), ("b", "/?q=2"), ("a", "/?q=3")):
         store.add("caller ann", search(name, address))
     assert [(stored.name, stored.address) for stored in store.of("caller ann")] == [("a", "/?q=3"), ("b", "/?q=2")]
-    with pytest.raises(TooManyError) as refused:
+    with pytest.raises(Refusal) as refused:
         store.add("caller ann", search("c"))
-    assert refused.value.own
+    assert refused.value.remedy == "remove one of yours first"
     store.add("caller ben", search("c"))
-    with pytest.raises(TooManyError) as refused:
+    with pytest.raises(Refusal) as refused:
         store.add("caller carl", search("c"))
-    assert not refused.value.own
+    assert "people" in refused.value.message
     assert SavedSearches(tmp_path / "saved").of("caller ann") == store.of("caller ann")
     files = [*(tmp_path / "saved").iterdir()]
     assert not [file for file in files if "ann" in file.name or "ann" in file.read_text()]

@@ -8,7 +8,6 @@ revoked key ends its sessions at once.
 
 from __future__ import annotations
 
-from http.cookies import CookieError, SimpleCookie
 from typing import Final
 
 import anyio.to_thread
@@ -19,10 +18,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from auscult.errors import ConfigError
 from auscult.service.access.keys import PREFIX, KeyFile
-from auscult.service.access.tokens import Claims, Tokens
+from auscult.service.access.tokens import Tokens
 from auscult.service.caller import ANYONE, NOBODY, PROBES, Caller, address_of, is_probe, no_key
-from auscult.service.errors import refuse, too_many
+from auscult.service.errors import too_many
 from auscult.service.guard.fairness import Buckets
+from auscult.service.layer import Layer
 from auscult.service.settings import Settings
 
 
@@ -65,8 +65,13 @@ class Gate:
         self._keys = KeyFile(settings.keys) if settings.keys is not None else None
         self._tokens: Tokens | None = None
         if access.issuer:
-            claims = Claims(role=access.role_claim, groups=access.groups_claim)
-            self._tokens = Tokens(access.issuer, access.audience, access.issuer_keys, claims)
+            self._tokens = Tokens(
+                access.issuer,
+                access.audience,
+                access.issuer_keys,
+                role_claim=access.role_claim,
+                groups_claim=access.groups_claim,
+            )
 
     @property
     def is_open(self) -> bool:
@@ -81,16 +86,14 @@ class Gate:
             return NOBODY
         if self._keys is not None and credential.startswith(PREFIX):
             key = self._keys.find(credential)
-            return NOBODY if key is None else Caller(key.name, key.role, _names(key.indexes), _names(key.groups))
+            return NOBODY if key is None else Caller(key.name, key.role, _to_set(key.indexes), _to_set(key.groups))
         if self._tokens is not None:
             # In a thread, as it may fetch the issuer's keys.
-            bearer = await anyio.to_thread.run_sync(self._tokens.find, credential)
-            if bearer is not None:
-                return Caller(bearer.name, bearer.role, _names(bearer.indexes), frozenset(bearer.groups))
+            return await anyio.to_thread.run_sync(self._tokens.find, credential) or NOBODY
         return NOBODY
 
 
-def _names(names: tuple[str, ...] | None) -> frozenset[str] | None:
+def _to_set(names: tuple[str, ...] | None) -> frozenset[str] | None:
     return None if names is None else frozenset(names)
 
 
@@ -134,16 +137,11 @@ def sign_out(request: Request, response: Response) -> None:
 
 def credential_in(scope: Scope) -> str:
     """Return the key or token in the header of a request, else that of its session; empty for none."""
-    headers = Headers(scope=scope)
-    authorization = headers.get("authorization")
+    authorization = Headers(scope=scope).get("authorization")
     # A key in the header comes before the session, even if it is invalid.
     if authorization is not None:
         return authorization[len(_SCHEME) :].strip() if authorization[: len(_SCHEME)].lower() == _SCHEME else ""
-    try:
-        cookie = SimpleCookie(headers.get("cookie", "")).get(_SECURE if _is_secure(scope) else _PLAIN)
-    except CookieError:
-        return ""
-    return cookie.value if cookie is not None else ""
+    return Request(scope).cookies.get(_SECURE if _is_secure(scope) else _PLAIN, "")
 
 
 def _is_secure(scope: Scope) -> bool:
@@ -156,7 +154,7 @@ LOGIN: Final = "/login"
 _READING: Final = frozenset({"GET", "HEAD"})
 
 
-class Gatekeeper:
+class Gatekeeper(Layer):
     """Puts the caller into the state of a request.
 
     Pages may be requested without a key: they redirect to the login. Everything else needs a key, before its body is
@@ -164,35 +162,26 @@ class Gatekeeper:
     """
 
     def __init__(self, app: ASGIApp, gate: Gate) -> None:
-        self.app = app
+        super().__init__(app)
         self._gate = gate
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        if is_probe(scope):
-            # Keys are not checked here, so a caller with too many invalid ones still gets an answer.
-            scope.setdefault("state", {})["caller"] = NOBODY
-            await self.app(scope, receive, send)
-            return
-        credential = credential_in(scope)
-        caller = await self._gate.caller(credential)
-        scope.setdefault("state", {})["caller"] = caller
+        state = scope.setdefault("state", {})
+        # Keys of probes are not checked, so a caller with too many invalid ones still gets an answer.
+        credential = "" if is_probe(scope) else credential_in(scope)
+        caller = state["caller"] = NOBODY if is_probe(scope) else await self._gate.caller(credential)
         if caller == NOBODY:
             wait = self._gate.failures.take(address_of(scope)) if credential else 0.0
             if wait:
-                await refuse(too_many(wait), scope, receive, send)
-                return
+                raise too_many(wait)
             path = scope["path"]
             is_page = scope["method"] in _READING and not path.startswith("/api/") and path != "/metrics"
             if not (path in PUBLIC or path == LOGIN or is_page):
                 if "text/html" in Headers(scope=scope).get("accept", "") and not path.startswith("/api/"):
                     # A form that was sent after the session had ended.
-                    scope["state"]["audit"] = {"action": "refused"}
+                    state["audit"] = {"action": "refused"}
                     await RedirectResponse(LOGIN, 303)(scope, receive, send)
-                else:
-                    await refuse(no_key(), scope, receive, send)
-                return
+                    return
+                raise no_key()
         await self.app(scope, receive, send)

@@ -93,7 +93,7 @@ def add(path: Path, key: Key) -> None:
     if not (key.name.strip() and key.name.isprintable() and len(key.name) <= _LONGEST_NAME):
         wanted = f"a name of 1 to {_LONGEST_NAME} printable characters"
         raise ConfigError(wanted, repr(key.name[:_LONGEST_NAME]), "name the holder")
-    with _changing(path) as keys:
+    with _change(path) as keys:
         if any(each.name == key.name and not each.revoked for each in keys):
             raise ConfigError("a new name", f"'{key.name}', which has a key", "revoke that one, or choose another name")
         keys.append(key)
@@ -105,7 +105,7 @@ def revoke(path: Path, name: str) -> None:
     Raises:
         ConfigError: No key of this name is valid.
     """
-    with _changing(path) as keys:
+    with _change(path) as keys:
         places = [place for place, each in enumerate(keys) if each.name == name and not each.revoked]
         if not places:
             raise ConfigError("the name of a key that is not revoked", f"'{name}'", "see: auscult keys list FILE")
@@ -130,7 +130,7 @@ def read(path: Path) -> list[Key]:
         stored = parse_json(content)
         if stored["format"] != _FORMAT:
             raise ValueError(stored["format"])
-        return [_key(each) for each in stored["keys"]]
+        return [_parse_key(each) for each in stored["keys"]]
     except (ValueError, KeyError, TypeError) as error:
         remedy = "put a backup in its place, or make keys anew in another file"
         raise ConfigError(f"a file of keys at {path}", f"something else ({type(error).__name__})", remedy) from error
@@ -141,7 +141,7 @@ def now_text() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def _key(fields: Mapping[str, Any]) -> Key:
+def _parse_key(fields: Mapping[str, Any]) -> Key:
     if fields["role"] not in ROLES:
         raise ValueError(fields["role"])
     for name in ("expires", "revoked"):
@@ -160,7 +160,7 @@ def _key(fields: Mapping[str, Any]) -> Key:
 
 
 @contextmanager
-def _changing(path: Path) -> Iterator[list[Key]]:
+def _change(path: Path) -> Iterator[list[Key]]:
     """Yield the keys of a file and write them back, readable by the owner only. One process changes them at a time."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -195,12 +195,12 @@ class KeyFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._signs = _signs(path)
+        self._signs = _read_signs(path)
         self._keys: Sequence[Key] = read(path)
 
     def find(self, secret: str) -> Key | None:
         """Return the record of a key; None where the key is unknown, revoked or expired."""
-        signs = _signs(self._path)
+        signs = _read_signs(self._path)
         if signs != self._signs:
             # With an unreadable file no key is valid: it may have been changed to revoke one.
             try:
@@ -212,7 +212,7 @@ class KeyFile:
         return find(self._keys, secret, datetime.now(UTC))
 
 
-def _signs(path: Path) -> object:
+def _read_signs(path: Path) -> object:
     try:
         status = path.stat()
     except OSError:

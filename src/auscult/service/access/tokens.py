@@ -8,7 +8,6 @@ without a role is rejected.
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,40 +17,18 @@ from auscult.engines import shown_address
 from auscult.errors import ConfigError
 from auscult.files.json_text import parse_json
 from auscult.service.access.keys import ROLES, KeyRole
+from auscult.service.caller import Caller
 
 ALGORITHMS: Final = ("RS256", "ES256", "EdDSA")
+_NAME: Final = "sub"
+"""Claim with the name for the audit log."""
+_INDEXES: Final = "auscult_indexes"
+"""Claim with the names of indexes; a token without it opens all."""
 _LEEWAY: Final = 60
 _LONGEST: Final = 16_384
 _FETCHED_FOR: Final = 300
 _PATIENCE: Final = 5
 _LOG: Final = logging.getLogger("auscult.service")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claims:
-    """Names of the claims with the rights of a bearer.
-
-    Attributes:
-        name: Claim with the name for the audit log.
-        role: Claim with "read", "write" or "admin"; of several roles the widest counts.
-        groups: Claim with the groups whose documents are visible.
-        indexes: Claim with the names of indexes; a token without it opens all.
-    """
-
-    name: str = "sub"
-    role: str = "auscult_role"
-    groups: str = "groups"
-    indexes: str = "auscult_indexes"
-
-
-@dataclass(frozen=True, slots=True)
-class Bearer:
-    """Name and rights of the bearer of a token; the fields are those of `Key`."""
-
-    name: str
-    role: KeyRole
-    indexes: tuple[str, ...] | None
-    groups: tuple[str, ...]
 
 
 class Tokens:
@@ -61,17 +38,19 @@ class Tokens:
         issuer: The issuer as its tokens name it.
         audience: The audience that tokens must be for.
         keys: The issuer's JSON Web Key Set: a file, or its URL.
-        claims: Names of the claims to read.
+        role_claim: Claim with "read", "write" or "admin"; of several roles the widest counts.
+        groups_claim: Claim with the groups whose documents are visible.
 
     Raises:
         ConfigError: One of the first three is missing, or the file has no keys.
     """
 
-    def __init__(self, issuer: str, audience: str, keys: str, claims: Claims = Claims()) -> None:
+    def __init__(self, issuer: str, audience: str, keys: str, *, role_claim: str, groups_claim: str) -> None:
         if not (issuer and audience and keys):
             remedy = "set all three"
             raise ConfigError("an issuer, an audience and keys of OpenID Connect", "one of them missing", remedy)
-        self._issuer, self._audience, self._claims = issuer, audience, claims
+        self._issuer, self._audience = issuer, audience
+        self._role_claim, self._groups_claim = role_claim, groups_claim
         self._set: jwt.PyJWKSet | None = None
         self._client: jwt.PyJWKClient | None = None
         if keys.startswith(("https://", "http://127.0.0.1:", "http://localhost:")):
@@ -87,14 +66,14 @@ class Tokens:
                 remedy = "save the issuer's keys there (its jwks_uri), or give their address"
                 raise ConfigError(f"a JSON Web Key Set at {keys}", f"{type(error).__name__}", remedy) from error
 
-    def find(self, token: str) -> Bearer | None:
+    def find(self, token: str) -> Caller | None:
         """Return the bearer of a token; None for an invalid one. May fetch the issuer's keys."""
         if len(token) > _LONGEST:
             return None
         try:
             claims = jwt.decode(
                 token,
-                self._key(token),
+                self._find_key(token),
                 algorithms=list(ALGORITHMS),
                 audience=self._audience,
                 issuer=self._issuer,
@@ -106,16 +85,16 @@ class Tokens:
             return None
         except (jwt.PyJWTError, ValueError, TypeError, KeyError):
             return None
-        roles = [role for role in ROLES if role in _texts(claims.get(self._claims.role))]
-        name = claims.get(self._claims.name)
+        roles = [role for role in ROLES if role in _list_texts(claims.get(self._role_claim))]
+        name = claims.get(_NAME)
         if not roles or not isinstance(name, str) or not name.strip():
             return None
         role: KeyRole = "admin" if "admin" in roles else "write" if "write" in roles else "read"
-        named = claims.get(self._claims.indexes)
-        indexes = None if named is None else _texts(named)
-        return Bearer(name, role, indexes, _texts(claims.get(self._claims.groups)))
+        named = claims.get(_INDEXES)
+        indexes = None if named is None else frozenset(_list_texts(named))
+        return Caller(name, role, indexes, frozenset(_list_texts(claims.get(self._groups_claim))))
 
-    def _key(self, token: str) -> Any:
+    def _find_key(self, token: str) -> Any:
         if self._client is not None:
             return self._client.get_signing_key_from_jwt(token).key
         named = jwt.get_unverified_header(token).get("kid")
@@ -125,7 +104,7 @@ class Tokens:
         return keys[0].key
 
 
-def _texts(claim: object) -> tuple[str, ...]:
+def _list_texts(claim: object) -> tuple[str, ...]:
     """Return the texts of a claim, which is a text or a list of texts."""
     several = claim if isinstance(claim, list) else [claim]
     return tuple(each for each in several if isinstance(each, str) and each)

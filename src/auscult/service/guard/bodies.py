@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
@@ -18,14 +17,15 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from auscult.service.caller import asker_of, is_probe
-from auscult.service.errors import Refusal, refuse, too_many
+from auscult.service.errors import Refusal, too_many
+from auscult.service.layer import Layer, put_back
 
 UPLOADED_TO: Final = frozenset({"/api/v1/documents", "/add"})
 """Paths that accept files. Forms sent to other paths are limited like any body."""
 _FORMS: Final = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
-class Bodies:
+class Bodies(Layer):
     """Refuses bodies that are too long, too slow, or unsafe JSON.
 
     Args:
@@ -35,32 +35,18 @@ class Bodies:
     """
 
     def __init__(self, app: ASGIApp, most: int, seconds: float = 15.0, at_once: int = 32) -> None:
-        self.app = app
+        super().__init__(app)
         self._most = most
         self._seconds = seconds
         self._at_once = at_once
         self._arriving: Counter[str] = Counter()
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it with 400, 408, 413 or 429."""
-        if scope["type"] != "http" or is_upload(scope) or is_probe(scope):
-            await self.app(scope, receive, send)
-            return
-        try:
+        if not (is_upload(scope) or is_probe(scope)):
             body = await self._read(scope, receive)
-        except Refusal as refusal:
-            await refuse(refusal, scope, receive, send)
-            return
-        given = False
-
-        async def again() -> Message:
-            nonlocal given
-            if given:
-                return await receive()
-            given = True
-            return {"type": "http.request", "body": body, "more_body": False}
-
-        await self.app(scope, again, send)
+            receive = put_back({"type": "http.request", "body": body, "more_body": False}, receive)
+        await self.app(scope, receive, send)
 
     async def _read(self, scope: Scope, receive: Receive) -> bytes:
         headers = Headers(scope=scope)
@@ -81,9 +67,8 @@ class Bodies:
             if not self._arriving[asker]:
                 del self._arriving[asker]
         is_form = headers.get("content-type", "").lower().startswith(_FORMS)
-        refusal = json_refusal(body) if body and not is_form else None
-        if refusal is not None:
-            raise refusal
+        if body and not is_form:
+            check_json(body)
         return body
 
 
@@ -131,39 +116,36 @@ _OPENING, _CLOSING = (np.frombuffer(each, np.uint8) for each in (b"[{", b"]}"))
 _NO_NUMBERS: Final = re.compile(rb"NaN|Infinity")
 
 
-def json_refusal(body: bytes) -> Refusal | None:
-    """Check a body of JSON before it is parsed: depth and numbers. Return None where it is safe."""
+def check_json(body: bytes) -> None:
+    """Check a body of JSON before it is parsed.
+
+    Raises:
+        Refusal: It is nested too deeply, or has a number that is not finite.
+    """
     bare = _STRINGS.sub(b"", body)
     letters = np.frombuffer(bare, np.uint8)
     steps = np.isin(letters, _OPENING).astype(np.int32) - np.isin(letters, _CLOSING)
+    wrong = ""
     if len(steps) and int(np.cumsum(steps).max()) > DEEPEST:
-        return _bad_json(f"JSON nested {DEEPEST} deep at most", "deeper")
-    if _NO_NUMBERS.search(bare):
-        return _bad_json("JSON, whose numbers are finite", "NaN or Infinity")
-    return None
-
-
-def _bad_json(expected: str, got: str) -> Refusal:
-    return Refusal(400, "bad_json", f"expected {expected}, got {got}", "send JSON as /openapi.json describes it")
+        wrong = f"expected JSON nested {DEEPEST} deep at most, got deeper"
+    elif _NO_NUMBERS.search(bare):
+        wrong = "expected JSON, whose numbers are finite, got NaN or Infinity"
+    if wrong:
+        raise Refusal(400, "bad_json", wrong, "send JSON as /openapi.json describes it")
 
 
 _LINGER: Final = 2.0
 
 
-class Unread:
+class Unread(Layer):
     """Closes the connection after a refused body, whose rest would otherwise be read as the next request.
 
-    Args:
-        linger: Seconds for which the rest of the body is discarded, so that the client can read the answer.
+    The rest of the body is discarded for some seconds, so that the client can read the answer.
     """
 
-    def __init__(self, app: ASGIApp, linger: float = _LINGER) -> None:
-        self.app = app
-        self._linger = linger
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, and its answer back."""
-        headers: Mapping[str, str] = Headers(scope=scope) if scope["type"] == "http" else {}
+        headers = Headers(scope=scope)
         if not ("transfer-encoding" in headers or headers.get("content-length", "0") != "0"):
             await self.app(scope, receive, send)
             return
@@ -196,7 +178,7 @@ class Unread:
                     message = {**message, "headers": [*others, (b"connection", b"close")]}
             elif not is_read and not message.get("more_body", False):
                 await send({**message, "more_body": True})
-                await throw_away(self._linger)
+                await throw_away(_LINGER)
                 message = {"type": "http.response.body"}
             await send(message)
 

@@ -17,27 +17,16 @@ from urllib.parse import SplitResult, urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from auscult.service.errors import Refusal, refuse
+from auscult.service.errors import Refusal
+from auscult.service.layer import Layer
 from auscult.service.settings import LOOPBACK
 
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _LONGEST: Final = 32_768
 _OWN: Final = frozenset({"same-origin", "none"})
-_ELSEWHERE: Final = Refusal(
-    403,
-    "other_site",
-    "expected a request from a page of this service, got one from another site's",
-    "open the page of this service itself; programs send a key in the header Authorization",
-)
-_OTHER_HOST: Final = Refusal(
-    421, "other_host", "expected a name of this machine as host, got another", "ask 127.0.0.1 or localhost"
-)
-_TOO_LONG: Final = Refusal(
-    431, "headers_too_large", "expected headers of 32 KB at most, got more", "send fewer or shorter headers"
-)
 
 
-class Origins:
+class Origins(Layer):
     """Refuses requests that come from another site's page.
 
     Args:
@@ -45,42 +34,47 @@ class Origins:
         allowed: Origins whose scripts may use the API.
     """
 
-    def __init__(self, app: ASGIApp, local: bool, allowed: Collection[str] = ()) -> None:
-        self.app = app
+    def __init__(self, app: ASGIApp, local: bool, allowed: Collection[str]) -> None:
+        super().__init__(app)
         self._local = local
         self._allowed = allowed
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
-        refusal = self._refusal(scope) if scope["type"] == "http" else None
-        if refusal is not None:
-            await refuse(refusal, scope, receive, send)
-        else:
-            await self.app(scope, receive, send)
+        self._check(scope)
+        await self.app(scope, receive, send)
 
-    def _refusal(self, scope: Scope) -> Refusal | None:
+    def _check(self, scope: Scope) -> None:
         if sum(len(name) + len(value) for name, value in scope["headers"]) + len(scope["query_string"]) > _LONGEST:
-            return _TOO_LONG
+            raise Refusal(
+                431, "headers_too_large", "expected headers of 32 KB at most, got more", "send fewer or shorter headers"
+            )
         headers = Headers(scope=scope)
         host = headers.get("host", "")
-        name = _parsed(f"//{host}").hostname
+        name = _parse_url(f"//{host}").hostname
         server = scope.get("server")
         is_here = name is not None and (name in LOOPBACK or bool(server and name == str(server[0]).lower()))
         if self._local and not is_here:
-            return _OTHER_HOST
+            message = "expected a name of this machine as host, got another"
+            raise Refusal(421, "other_host", message, "ask 127.0.0.1 or localhost")
         guarded = scope["method"] not in _SAFE or scope["path"].startswith("/api/")
-        if not guarded or "authorization" in headers:
-            return None
-        origin = headers.get("origin")
-        if origin in self._allowed:
-            return None
-        site = headers.get("sec-fetch-site")
+        origin, site = headers.get("origin"), headers.get("sec-fetch-site")
+        if not guarded or "authorization" in headers or origin in self._allowed:
+            return
         if site is not None:
-            return None if site in _OWN else _ELSEWHERE
-        return None if origin is None or _parsed(origin).netloc.lower() == host.lower() else _ELSEWHERE
+            is_own = site in _OWN
+        else:
+            is_own = origin is None or _parse_url(origin).netloc.lower() == host.lower()
+        if not is_own:
+            raise Refusal(
+                403,
+                "other_site",
+                "expected a request from a page of this service, got one from another site's",
+                "open the page of this service itself; programs send a key in the header Authorization",
+            )
 
 
-def _parsed(address: str) -> SplitResult:
+def _parse_url(address: str) -> SplitResult:
     """Return the parts of a URL; empty parts for an invalid one."""
     try:
         return urlsplit(address)
@@ -114,17 +108,11 @@ _A_YEAR: Final = "max-age=31536000"
 _OWN_FILES: Final = "/static/"
 
 
-class SafeHeaders:
+class SafeHeaders(Layer):
     """Adds security headers that an answer lacks. Browsers may store only the page's own static files."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
 
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":

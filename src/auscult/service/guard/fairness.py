@@ -16,25 +16,24 @@ from typing import Final
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from auscult.service.caller import asker_of, is_probe
-from auscult.service.errors import Refusal, refuse, too_many
+from auscult.service.errors import Refusal, too_many
 from auscult.service.guard.bodies import is_upload
+from auscult.service.layer import Layer
 
 
-class Rates:
+class Rates(Layer):
     """Refuses callers who send more requests per minute than allowed; each caller is counted separately."""
 
     def __init__(self, app: ASGIApp, per_minute: int) -> None:
-        self.app = app
+        super().__init__(app)
         self._buckets = Buckets(per_minute)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it with 429."""
-        is_counted = scope["type"] == "http" and not is_probe(scope)
-        wait = self._buckets.take(asker_of(scope)) if is_counted else 0.0
+        wait = 0.0 if is_probe(scope) else self._buckets.take(asker_of(scope))
         if wait:
-            await refuse(too_many(wait), scope, receive, send)
-        else:
-            await self.app(scope, receive, send)
+            raise too_many(wait)
+        await self.app(scope, receive, send)
 
 
 _MOST_BUCKETS: Final = 10_000
@@ -155,25 +154,20 @@ class Turns:
         self._running[asker] += 1
 
 
-class Fairness:
+class Fairness(Layer):
     """Gives requests their turns. Uploads take long to arrive and have places of their own (`guard.uploads`)."""
 
     def __init__(self, app: ASGIApp, slots: int, waiting: int) -> None:
-        self.app = app
+        super().__init__(app)
         self._turns = Turns(slots, waiting)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on when it is its turn, or refuse it with 429 or 503."""
-        is_http = scope["type"] == "http"
-        if not is_http or is_upload(scope) or is_probe(scope) or scope["path"].startswith(_QUICK):
+        if is_upload(scope) or is_probe(scope) or scope["path"].startswith(_QUICK):
             await self.app(scope, receive, send)
             return
         turns, asker = self._turns, asker_of(scope)
-        try:
-            await turns.begin(asker)
-        except Refusal as refusal:
-            await refuse(refusal, scope, receive, send)
-            return
+        await turns.begin(asker)
         has_turn = True
 
         async def sending(message: Message) -> None:

@@ -23,10 +23,11 @@ from typing import Final
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from auscult.service.caller import ANYONE, Caller, asker_of, may_upload
-from auscult.service.errors import Refusal, refuse, too_many
+from auscult.service.caller import ANYONE, Caller, asker_of, check_upload
+from auscult.service.errors import Refusal, too_many
 from auscult.service.guard.bodies import declared_length, is_upload, too_large
 from auscult.service.guard.fairness import Turns
+from auscult.service.layer import Layer
 
 _JUDGED: Final = 5.0
 """Seconds that others must have waited for a place, and an upload must have had, before a slow upload is ended."""
@@ -202,7 +203,7 @@ def _no_place() -> Refusal:
     return Refusal(503, "busy", message, "wait as long as Retry-After says", {"Retry-After": "10", **_CLOSE})
 
 
-class Uploads:
+class Uploads(Layer):
     """Refuses uploads that are not allowed, too long or too slow.
 
     Args:
@@ -213,38 +214,33 @@ class Uploads:
     """
 
     def __init__(self, app: ASGIApp, places: UploadPlaces, most: int, changes: bool = True, slots: int = 1) -> None:
-        self.app = app
+        super().__init__(app)
         self._places = places
         self._most = most
         self._changes = changes
         self._storing = Turns(slots, _NO_LIMIT)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it with 401, 403, 408, 413, 429 or 503."""
-        if scope["type"] != "http" or not is_upload(scope):
+        if not is_upload(scope):
             await self.app(scope, receive, send)
             return
         state = scope.setdefault("state", {})
         caller: Caller = state.get("caller", ANYONE)
         try:
-            may_upload(caller, self._changes)
-        except Refusal as refusal:
+            check_upload(caller, self._changes)
+        except Refusal:
             state["audit"] = {"action": "upload"}
-            await refuse(refusal, scope, receive, send)
-            return
-        try:
-            if declared_length(Headers(scope=scope)) > self._most:
-                raise too_large(self._most)
-            arrival = await self._places.take(asker_of(scope))
-        except Refusal as refusal:
-            await refuse(refusal, scope, receive, send)
-            return
+            raise
+        if declared_length(Headers(scope=scope)) > self._most:
+            raise too_large(self._most)
+        arrival = await self._places.take(asker_of(scope))
         try:
             late = await self._pass_on(scope, receive, send, arrival)
         finally:
             self._places.leave(arrival)
         if late is not None:
-            await refuse(late, scope, receive, send)
+            raise late
 
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send, arrival: Arrival) -> Refusal | None:
         """Pass an upload on. Return the refusal where it was refused and no answer has begun."""

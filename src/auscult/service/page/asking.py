@@ -91,7 +91,7 @@ class PageQuestion:
             ],
             by_parts="e" in single or "a" in single,
             as_words=single.get("as") == "words",
-            conversation=_latest(earlier),
+            conversation=_keep_latest(earlier),
             fields=fields,
             bounds={name: (single.get(_FROM + name, ""), single.get(_TO + name, "")) for name in bounded},
             assertions=tuple(each for each in ASSERTIONS if ("assertion", each) in parameters),
@@ -118,7 +118,7 @@ class PageQuestion:
     @property
     def following(self) -> tuple[str, ...]:
         """Earlier questions for the next question."""
-        return _latest([*self.earlier, *filter(None, (self.choices if self.by_parts else self.text,))])
+        return _keep_latest([*self.earlier, *filter(None, (self.choices if self.by_parts else self.text,))])
 
     @property
     def trail(self) -> list[tuple[str, str]]:
@@ -189,10 +189,6 @@ class PageQuestion:
         """Return the same question without the earlier ones."""
         return replace(self, conversation=(), start=0)
 
-    def afresh(self) -> str:
-        """Return the URL of the empty search page."""
-        return PageQuestion(index=self.index).at("/")
-
     def by_entity(self, entity: str, aspects: Sequence[str]) -> PageQuestion:
         """Return the question with an entity and aspects chosen by hand."""
         return replace(self, entity=entity, aspects=tuple(aspects), by_parts=True, as_words=False, start=0)
@@ -221,7 +217,7 @@ class PageQuestion:
         return replace(self, start=start)
 
 
-def _latest(questions: Sequence[str]) -> tuple[str, ...]:
+def _keep_latest(questions: Sequence[str]) -> tuple[str, ...]:
     """Return the last questions of a conversation, as many as are used and fit into a URL."""
     latest: list[str] = []
     for question in reversed(questions[-MOST_EARLIER:]):

@@ -95,15 +95,15 @@ class Chips:
 def chips_of(understood: Understanding, question: PageQuestion, searcher: Searcher) -> Chips:
     """Return the chips of a question."""
     query = understood.query
-    as_words = _as_words(question)
+    as_words = _ask_as_words(question)
     # The identifier, where there is one, so that the entity is understood in the same way again.
     match = understood.match
     entity = match.concept.concept_id if match and len(understood.entities) == 1 else query.entity
     return Chips(
-        entities=tuple(_entity_chip(asked, understood, question) for asked in understood.entities),
-        aspects=tuple(_aspect_chip(aspect, understood, question, searcher) for aspect in query.aspects),
+        entities=tuple(_make_entity_chip(asked, understood, question) for asked in understood.entities),
+        aspects=tuple(_make_aspect_chip(aspect, understood, question, searcher) for aspect in query.aspects),
         corrections=tuple((written, read, as_words) for written, read in understood.corrections),
-        words=tuple(_left_over(understood, question, searcher)),
+        words=tuple(_find_unread(understood, question, searcher)),
         further=tuple(
             Choice(aspect, "", question.by_entity(entity, (*query.aspects, aspect)).at())
             for aspect in nearest_aspects(searcher, query.aspects or ("information",), len(ASPECTS))
@@ -122,8 +122,8 @@ def nearest_aspects(searcher: Searcher, aspects: Sequence[str], number: int = _N
     vectors = _ASPECTS_ENCODED.get(encoder)
     if vectors is None:
         # Cached: the vectors of an encoder never change.
-        vectors = _ASPECTS_ENCODED[encoder] = _vectors(encoder, ASPECTS)
-    own = [vectors[ASPECTS.index(each)] if each in ASPECTS else _vectors(encoder, (each,))[0] for each in aspects]
+        vectors = _ASPECTS_ENCODED[encoder] = _encode(encoder, ASPECTS)
+    own = [vectors[ASPECTS.index(each)] if each in ASPECTS else _encode(encoder, (each,))[0] for each in aspects]
     mean = np.mean(own, axis=0)
     ranked = sorted(zip((-(vectors @ mean)).tolist(), ASPECTS, strict=True))
     return [aspect for _, aspect in ranked if aspect in others][:number]
@@ -132,17 +132,17 @@ def nearest_aspects(searcher: Searcher, aspects: Sequence[str], number: int = _N
 _ASPECTS_ENCODED: WeakKeyDictionary[DocumentEncoder, FloatArray] = WeakKeyDictionary()
 
 
-def _vectors(encoder: DocumentEncoder, aspects: Sequence[str]) -> FloatArray:
+def _encode(encoder: DocumentEncoder, aspects: Sequence[str]) -> FloatArray:
     encoded = encoder.encode_queries([Query("", "", (aspect,)) for aspect in aspects])[:, encoder.parts["aspect"]]
     vectors: FloatArray = np.nan_to_num(encoded)
     return vectors
 
 
-def _as_words(question: PageQuestion) -> str:
+def _ask_as_words(question: PageQuestion) -> str:
     return replace(question, entity="", aspects=(), by_parts=False, as_words=True, start=0).at()
 
 
-def _entity_chip(entity: AskedEntity, understood: Understanding, question: PageQuestion) -> EntityChip:
+def _make_entity_chip(entity: AskedEntity, understood: Understanding, question: PageQuestion) -> EntityChip:
     aspects = understood.query.aspects
     several = len(understood.entities) > 1
     match = entity.match
@@ -174,11 +174,11 @@ def _entity_chip(entity: AskedEntity, understood: Understanding, question: PageQ
             )
             for sense in senses
         ),
-        without=question.by_entity(rest, aspects).at() if rest or aspects else _as_words(question),
+        without=question.by_entity(rest, aspects).at() if rest or aspects else _ask_as_words(question),
     )
 
 
-def _aspect_chip(aspect: str, understood: Understanding, question: PageQuestion, searcher: Searcher) -> AspectChip:
+def _make_aspect_chip(aspect: str, understood: Understanding, question: PageQuestion, searcher: Searcher) -> AspectChip:
     query = understood.query
     others = tuple(other for other in query.aspects if other != aspect)
     entity = query.entity_id or query.entity
@@ -190,11 +190,11 @@ def _aspect_chip(aspect: str, understood: Understanding, question: PageQuestion,
         instead=tuple(
             Choice(near_aspect, "", question.by_entity(entity, (*others, near_aspect)).at()) for near_aspect in near
         ),
-        without=question.by_entity(entity, others).at() if entity or others else _as_words(question),
+        without=question.by_entity(entity, others).at() if entity or others else _ask_as_words(question),
     )
 
 
-def _left_over(understood: Understanding, question: PageQuestion, searcher: Searcher) -> list[tuple[str, bool, str]]:
+def _find_unread(understood: Understanding, question: PageQuestion, searcher: Searcher) -> list[tuple[str, bool, str]]:
     """Return the words that belong to neither entity nor aspects. They are searched for nevertheless."""
     written = {read: word for word, read in understood.corrections}
     words = []
@@ -249,7 +249,7 @@ class Filter:
 def filters_of(index: PassageIndex, question: PageQuestion) -> list[Filter]:
     """Return the fields that are useful as filters: they have several values, but not one for each document."""
     names = sorted(set(index.reader.fields) - _NOT_FOR_PEOPLE, key=lambda name: (name != SOURCE, name))
-    filters = (_filter(index, name, question) for name in names)
+    filters = (_make_filter(index, name, question) for name in names)
     return [each for each in filters if each is not None][:_MOST_FIELDS]
 
 
@@ -272,7 +272,7 @@ def assertions_of(query: Query, question: PageQuestion) -> list[Filter]:
 _COUNTS: WeakKeyDictionary[PassageIndex, dict[str, dict[str, int]]] = WeakKeyDictionary()
 
 
-def _filter(index: PassageIndex, name: str, question: PageQuestion) -> Filter | None:
+def _make_filter(index: PassageIndex, name: str, question: PageQuestion) -> Filter | None:
     # Cached: an opened index never changes.
     counts_by_field = _COUNTS.setdefault(index, {})
     if name not in counts_by_field:

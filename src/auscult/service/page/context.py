@@ -15,22 +15,17 @@ from typing import Any, Final
 from urllib.parse import quote, unquote
 
 from fastapi import Request, Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
-from auscult.index.manifest import Counts
 from auscult.search import Searcher
 from auscult.service.caller import ANYONE, NOBODY, Caller
 from auscult.service.errors import Refusal
+from auscult.service.layer import Layer
 from auscult.service.state import State
 from auscult.telemetry import naming_extra
 
 THEMES: Final = ("light", "dark")
 _PACKAGE: Final = "auscult.service.page"
-
-
-@cache
-def _digest_of(name: str) -> str:
-    return hashlib.sha256((files(_PACKAGE) / "static" / name).read_bytes()).hexdigest()[:12]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,10 +38,8 @@ class PageContext:
         theme: "light", "dark", or empty for the preference of the system.
         indexes: Names of the indexes that the caller may use.
         index: Name of the current index.
-        counts: Counts of the documents in it that the caller sees; None where the page shows none.
         who: Name of the caller; empty for an anonymous one.
         may_ask: Whether the caller may search.
-        may_judge: Whether the caller may judge hits.
         may_add: Whether the caller may upload.
         may_leave: Whether the caller has a session to end.
         purpose: Purpose of the session; empty where none was given.
@@ -57,22 +50,11 @@ class PageContext:
     theme: str
     indexes: tuple[str, ...]
     index: str
-    counts: Counts | None
     who: str
     may_ask: bool
-    may_judge: bool
     may_add: bool
     may_leave: bool
     purpose: str = ""
-
-    @property
-    def home(self) -> str:
-        """URL of the start page."""
-        return "/"
-
-    def static(self, name: str) -> str:
-        """Return the URL of a static file. It changes with the content, so browsers may store the file."""
-        return f"/static/{name}?v={_digest_of(name)}"
 
 
 def searcher_for(state: State, index: str, caller: Caller) -> Searcher:
@@ -100,10 +82,8 @@ def context_of(request: Request, state: State, caller: Caller, name: str, index:
         theme=theme if theme in THEMES else "",
         indexes=names,
         index=chosen,
-        counts=None,
         who=caller.name,
         may_ask=bool(names),
-        may_judge=bool(names),
         may_add=may_add,
         may_leave=caller not in (ANYONE, NOBODY),
         purpose=purpose_of(request),
@@ -111,31 +91,39 @@ def context_of(request: Request, state: State, caller: Caller, name: str, index:
 
 
 @cache
-def _environment() -> Any:
+def _static_url(name: str) -> str:
+    """Return the URL of a static file. It changes with the content, so browsers may store the file."""
+    content = (files(_PACKAGE) / "static" / name).read_bytes()
+    return f"/static/{name}?v={hashlib.sha256(content).hexdigest()[:12]}"
+
+
+@cache
+def _make_environment() -> Any:
     with naming_extra("serve", "jinja2"):
         from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=PackageLoader("auscult.service.page"),
+        loader=PackageLoader(_PACKAGE),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.globals["static"] = _static_url
     environment.filters["grouped"] = lambda number: f"{number:,}"
     environment.filters["percent"] = lambda share: f"{100 * share:.0f}\u202f%"
     environment.filters["spoken"] = lambda name: str(name).replace("_", " ")
     return environment
 
 
-def rendered(template: str, values: Mapping[str, Any]) -> str:
+def render(template: str, values: Mapping[str, Any]) -> str:
     """Render a template.
 
     Args:
         template: Its file's name.
         values: Its variables; a missing one is an error.
     """
-    text: str = _environment().get_template(template).render(values)
+    text: str = _make_environment().get_template(template).render(values)
     return text
 
 
@@ -145,15 +133,12 @@ _HEADER: Final = b"x-purpose"
 _LONGEST: Final = 200
 
 
-class Purposes:
+class Purposes(Layer):
     """Adds the purpose of the session to a request that names none, for the audit log."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on."""
-        if scope["type"] == "http" and not any(name == _HEADER for name, _ in scope["headers"]):
+        if not any(name == _HEADER for name, _ in scope["headers"]):
             purpose = purpose_of(Request(scope))
             if purpose:
                 sent = purpose.encode("latin-1", "replace")

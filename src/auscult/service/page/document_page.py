@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -14,19 +14,17 @@ from fastapi.responses import HTMLResponse
 
 from auscult.documents import Document, Original
 from auscult.errors import ModelError, QueryError
-from auscult.search import Searcher
 from auscult.search.explain import ScoreCurves, explain
 from auscult.search.hits import date_of, display_name
 from auscult.search.spans import find_answer
-from auscult.service.caller import Asking, allowed
+from auscult.service.caller import Asking, check_allowed
 from auscult.service.errors import Refusal
 from auscult.service.page.asking import PageQuestion, document_path
-from auscult.service.page.context import context_of, rendered, searcher_for
+from auscult.service.page.context import context_of, render, searcher_for
 from auscult.service.page.hits import DATES
-from auscult.service.page.reading import MarkedAnswer, answer_in, parted, parts_of
+from auscult.service.page.reading import answer_in, parts_of, split_marker
 from auscult.service.page.search_page import understand
-from auscult.service.routes import Stated, audited, documents, row_of
-from auscult.understanding import Query
+from auscult.service.routes import Stated, documents, note_audit, row_of
 from auscult.understanding.query import describe
 
 WIDTH: Final = 100
@@ -89,7 +87,7 @@ def curves_view(curves: ScoreCurves) -> CurvesView | None:
     if len(curves.combined) < _APART:
         return None
     sentences = curves.document.sentences
-    texts = [parted(" ".join(curves.document.slice(sentence).split()))[1] for sentence in sentences]
+    texts = [split_marker(" ".join(curves.document.slice(sentence).split()))[1] for sentence in sentences]
     headings = [span.heading for span in curves.passages for _ in range(span.last - span.first)]
     drawn = [("entity", curves.entity), ("aspect", curves.aspect), ("combined", curves.combined)]
     # A model without parts for entity and aspect has only the combined curve.
@@ -98,14 +96,14 @@ def curves_view(curves: ScoreCurves) -> CurvesView | None:
     if top <= 0:
         return None
     return CurvesView(
-        curves=tuple(_curve(name, scores, texts, headings) for name, scores in visible),
+        curves=tuple(_draw_curve(name, scores, texts, headings) for name, scores in visible),
         sentences=len(sentences),
         passages=tuple(span.first for span in curves.passages if 0 < span.first < span.last),
         scores=tuple(round(100 * max(0.0, score) / (max(curves.combined) or 1.0)) for score in curves.combined),
     )
 
 
-def _curve(name: str, raw: Sequence[float], texts: Sequence[str], headings: Sequence[str]) -> Curve:
+def _draw_curve(name: str, raw: Sequence[float], texts: Sequence[str], headings: Sequence[str]) -> Curve:
     # Smoothed with a quarter of each neighbour and scaled to 1, as peaks are hard to see in a ragged line.
     padded = [raw[0], *raw, raw[-1]]
     smooth = [max(0.0, 0.25 * a + 0.5 * b + 0.25 * c) for a, b, c in zip(padded, padded[1:], padded[2:], strict=False)]
@@ -121,12 +119,13 @@ def _curve(name: str, raw: Sequence[float], texts: Sequence[str], headings: Sequ
     line = "M" + "L".join(coordinates)
     area = f"M0,0L{'L'.join(coordinates)}L0,{len(scores)}Z"
     peaks = tuple(
-        Peak(number, round(WIDTH * scores[number], 1), texts[number], headings[number]) for number in _peaks(scores)
+        Peak(number, round(WIDTH * scores[number], 1), texts[number], headings[number])
+        for number in _find_peaks(scores)
     )
     return Curve(name=name, area=area, line=line, peaks=peaks)
 
 
-def _peaks(scores: Sequence[float]) -> list[int]:
+def _find_peaks(scores: Sequence[float]) -> list[int]:
     """Return the sentences that score higher than their neighbours, best first, with a distance between them."""
     ends = (-1.0, *scores, -1.0)
     tops = [
@@ -153,8 +152,8 @@ def document(request: Request, index: str, doc_id: str, caller: Asking, state: S
     """Show a document, with or without a question."""
     parameters = request.query_params
     question = replace(PageQuestion.of(parameters.multi_items()), index=index)
-    audited(request, "view", index=index, query=question.words, doc_ids=[doc_id])
-    allowed(caller, "read", index)
+    note_audit(request, "view", index=index, query=question.words, doc_ids=[doc_id])
+    check_allowed(caller, "read", index)
     searcher = searcher_for(state, index, caller)
     reader = searcher.index.reader
     row = row_of(reader, doc_id)
@@ -167,9 +166,12 @@ def document(request: Request, index: str, doc_id: str, caller: Asking, state: S
             understood = understand(searcher, question)
             query, question = understood.query, question.settled(understood)
     if query is not None:
-        curves, answer = _scored(searcher, query, doc_id, parameters)
-    audited(request, "view", index=index, query=question.words, doc_ids=[doc_id], result=1)
-    page = replace(context_of(request, state, caller, "document", index), counts=searcher.index.manifest.counts)
+        # A model may have no vector for the query.
+        with suppress(QueryError, ModelError):
+            curves = curves_view(explain(searcher, query, doc_id))
+            found = find_answer(searcher, query, doc_id, parameters.get("p", ""))
+            answer = answer_in(found, parameters.get("s", ""))
+    note_audit(request, "view", index=index, query=question.words, doc_ids=[doc_id], result=1)
     path = document_path(index, doc_id)
 
     def at(span: str) -> str:
@@ -177,7 +179,7 @@ def document(request: Request, index: str, doc_id: str, caller: Asking, state: S
 
     saved = f"/api/v1/documents/{quote(doc_id, safe='/')}/original?index={index}"
     values: dict[str, Any] = {
-        "page": page,
+        "page": context_of(request, state, caller, "document", index),
         "question": question,
         "document": document,
         "title": display_name(document.title, doc_id, document.metadata.get("file", "")),
@@ -187,7 +189,6 @@ def document(request: Request, index: str, doc_id: str, caller: Asking, state: S
             :_MOST_FIELDS
         ],
         "parts": parts,
-        "query": query,
         "wording": describe(query) or question.text if query else "",
         "curves": curves,
         "answer": answer,
@@ -197,28 +198,8 @@ def document(request: Request, index: str, doc_id: str, caller: Asking, state: S
         "back": "" if question.is_empty else question.at("/"),
         "smaller": at(answer.smaller) if answer else "",
         "larger": at(answer.larger) if answer else "",
-        "here": question.at(path),
-        "bare": path,
     }
-    return HTMLResponse(rendered("document.html", values))
-
-
-def _scored(
-    searcher: Searcher, query: Query, doc_id: str, parameters: Mapping[str, str]
-) -> tuple[CurvesView | None, MarkedAnswer | None]:
-    """Return the curves of a document for a query, and its answer; None where the model has no vector for the query.
-
-    Args:
-        searcher: Searcher of the index.
-        query: The query, understood.
-        doc_id: Id of the document.
-        parameters: "p" is the id of the passage that was found, and "s" the sentences that were chosen.
-    """
-    curves, answer = None, None
-    with suppress(QueryError, ModelError):
-        curves = curves_view(explain(searcher, query, doc_id))
-        answer = answer_in(find_answer(searcher, query, doc_id, parameters.get("p", "")), parameters.get("s", ""))
-    return curves, answer
+    return HTMLResponse(render("document.html", values))
 
 
 def _is_web(url: str) -> bool:

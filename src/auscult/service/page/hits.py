@@ -15,7 +15,7 @@ from auscult.search.hits import Hit, date_of
 from auscult.search.marks import excerpt
 from auscult.search.siblings import sibling_note
 from auscult.service.page.asking import PageQuestion, document_path
-from auscult.service.page.reading import parted
+from auscult.service.page.reading import split_marker
 from auscult.understanding import Query
 
 STYLES: Final[Mapping[Label, str]] = {
@@ -29,10 +29,17 @@ _LEAST: Final = 0.05
 """Least contribution to the score for a reason to be named."""
 
 
-def reasons(hit: Hit, query: Query) -> list[str]:
+def find_reasons(hit: Hit, query: Query) -> list[str]:
     """Return why a hit was found: where it names the entity, whether it speaks about the aspect, and which words."""
-    under = [aspect for aspect in query.aspects if _named((aspect,), " ".join(hit.headings))]
-    reasons = [_where_named(hit, query)]
+    reasons = []
+    if query.entity:
+        places = (("in the title", hit.title), ("in the passage", f"{hit.heading} {hit.text}"))
+        named = ((place, _find_name(query.all_names, text)) for place, text in places)
+        where = next((f"names {name} {place}" for place, name in named if name), "")
+        if not where and hit.evidence.get("entity_document", 0.0) > _LEAST:
+            where = f"words of {query.entity} elsewhere in the document"
+        reasons.append(where or f"does not name {query.entity}")
+    under = [aspect for aspect in query.aspects if _find_name((aspect,), " ".join(hit.headings))]
     if under:
         reasons.append(f"headed {' and '.join(under)}")
     elif query.aspects and hit.evidence.get("aspect_vector", 0.0) > _LEAST:
@@ -41,21 +48,11 @@ def reasons(hit: Hit, query: Query) -> list[str]:
     if query.text and len(terms) > 1:
         present = set(analyse(f"{hit.title} {hit.heading} {hit.text}"))
         reasons.append(f"your words: {sum(term in present for term in terms)} of {len(terms)}")
-    return [reason for reason in reasons if reason]
+    return reasons
 
 
-def _where_named(hit: Hit, query: Query) -> str:
-    if not query.entity:
-        return ""
-    for place, text in (("in the title", hit.title), ("in the passage", f"{hit.heading} {hit.text}")):
-        if name := _named(query.all_names, text):
-            return f"names {name} {place}"
-    if hit.evidence.get("entity_document", 0.0) > _LEAST:
-        return f"words of {query.entity} elsewhere in the document"
-    return f"does not name {query.entity}"
-
-
-def _named(names: tuple[str, ...], text: str) -> str:
+def _find_name(names: tuple[str, ...], text: str) -> str:
+    """Return the first of some names that a text has; empty for none."""
     haystack = f" {' '.join(analyse(text))} "
     for name in names:
         terms = analyse(name)
@@ -125,6 +122,10 @@ class ShownHit:
         href: URL of its document, at the passage.
         reasons: Why it was found, in words.
         warning: Sentence that the hit is about a similar disease; empty for none.
+        excerpt: The part of its passage that is shown.
+        verdict: Whether it answers; None where there is no probability.
+        style: CSS class of the verdict; empty without one.
+        date: Date of its document; empty where unknown.
         also: Other places with the same text.
     """
 
@@ -133,27 +134,11 @@ class ShownHit:
     href: str
     reasons: tuple[str, ...]
     warning: str
+    excerpt: ShownExcerpt
+    verdict: Label | None
+    style: str
+    date: str
     also: tuple[SameText, ...] = ()
-
-    @property
-    def excerpt(self) -> ShownExcerpt:
-        """The part of its passage that is shown."""
-        return excerpt_of(self.hit)
-
-    @property
-    def verdict(self) -> Label | None:
-        """Whether it answers; None where there is no probability."""
-        return None if self.hit.probability is None else label(self.hit.probability)
-
-    @property
-    def style(self) -> str:
-        """CSS class of the verdict; empty without one."""
-        return STYLES[self.verdict] if self.verdict else ""
-
-    @property
-    def date(self) -> str:
-        """Date of its document; empty where unknown."""
-        return date_of(self.hit.metadata, DATES)
 
 
 def show_hit(
@@ -161,16 +146,21 @@ def show_hit(
 ) -> ShownHit:
     """Add to a hit what the page shows beside it. With a knowledge base, similar diseases are warned of."""
     note = sibling_note(query, hit.title, known)
+    verdict = None if hit.probability is None else label(hit.probability)
     return ShownHit(
         hit=hit,
         number=number,
         href=question.at(document_path(index, hit.doc_id), "answer", ("p", hit.passage_id)),
-        reasons=tuple(reasons(hit, query)),
+        reasons=tuple(find_reasons(hit, query)),
         warning=f"{note[:1].upper()}{note[1:]}." if note else "",
+        excerpt=excerpt_of(hit),
+        verdict=verdict,
+        style=STYLES[verdict] if verdict else "",
+        date=date_of(hit.metadata, DATES),
     )
 
 
-def grouped(hits: Sequence[ShownHit]) -> list[ShownHit]:
+def merge_same_texts(hits: Sequence[ShownHit]) -> list[ShownHit]:
     """Merge hits with the same text into the first of them, which lists the places of the others."""
     first: dict[str, ShownHit] = {}
     for shown in hits:
@@ -197,7 +187,7 @@ def excerpt_of(hit: Hit) -> ShownExcerpt:
         # A line break before a sentence begins a paragraph.
         before = sentences[number - 1].end - hit.start if number else 0
         begins = number == 0 or "\n" in hit.text[before : sentences[number].start - hit.start]
-        marker, text = parted(sentences[number].text) if begins else ("", sentences[number].text)
+        marker, text = split_marker(sentences[number].text) if begins else ("", sentences[number].text)
         says = assertion_label(sentences[number].assertions)
         sentence = ExcerptSentence(marker, text, sentences[number].marked, says)
         if paragraphs and not begins:

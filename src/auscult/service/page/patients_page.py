@@ -16,17 +16,16 @@ from auscult.errors import QueryError
 from auscult.schema import Assertion
 from auscult.search import Searcher
 from auscult.search.patients import MOST_PASSAGES, PATIENT, FoundSentence, Patient, Patients, by_patient
-from auscult.service.caller import Asking, Caller, allowed
+from auscult.service.caller import Asking, Caller, check_allowed
 from auscult.service.page.asking import ASSERTIONS, FURTHEST, PageQuestion, document_path
 from auscult.service.page.chips import chips_of, filters_of
-from auscult.service.page.context import context_of, rendered, searcher_for
-from auscult.service.page.search_page import as_csv, as_file, understand
+from auscult.service.page.context import context_of, render, searcher_for
+from auscult.service.page.search_page import NOTHING_TO_SAY, as_csv, as_file, understand
 from auscult.service.page.troubles import no_index
-from auscult.service.routes import Stated, audited
+from auscult.service.routes import Stated, note_audit
 from auscult.service.routes.patients import patients_response
 from auscult.service.state import State
 from auscult.understanding.query import describe
-from auscult.understanding.understand import Understanding
 
 router = APIRouter(include_in_schema=False)
 PER_PAGE: Final = 20
@@ -57,7 +56,7 @@ class ShownDocument:
     further: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class ShownPatient:
     """A patient with documents that are shown at once, and further ones that are shown on request."""
 
@@ -78,7 +77,7 @@ class Axis:
 
     def place(self, date: str) -> float | None:
         """Return the position of a date on the axis, from 2 to 98 percent; None for an invalid date."""
-        at = _years(date)
+        at = _to_years(date)
         return None if at is None else round(2 + 96 * (at - self.first) / ((self.last - self.first) or 1.0), 2)
 
 
@@ -86,8 +85,8 @@ class Axis:
 def patients(request: Request, caller: Asking, state: Stated) -> Response:
     """Show the sentences found for each patient on a time line."""
     question = replace(PageQuestion.of(request.query_params.multi_items()), path="/patients")
-    audited(request, "patients", index=question.index, query=question.words)
-    allowed(caller, "read", question.index or None)
+    note_audit(request, "patients", index=question.index, query=question.words)
+    check_allowed(caller, "read", question.index or None)
     page = context_of(request, state, caller, "patients", question.index)
     if not page.may_ask:
         return no_index(page)
@@ -97,11 +96,11 @@ def patients(request: Request, caller: Asking, state: Stated) -> Response:
         "counts": [], "axis": None, "total": (0, 0, 0), "cut": 0, "per_page": PER_PAGE,
     }  # fmt: skip
     if not question.is_empty:
-        values |= _results(request, question, searcher, page.index)
-    return HTMLResponse(rendered("patients.html", values))
+        values |= _search(request, question, searcher, page.index)
+    return HTMLResponse(render("patients.html", values))
 
 
-def _results(request: Request, question: PageQuestion, searcher: Searcher, index: str) -> dict[str, Any]:
+def _search(request: Request, question: PageQuestion, searcher: Searcher, index: str) -> dict[str, Any]:
     """Search, and return the values of the page that depend on the question."""
     understood = understand(searcher, question)
     question = question.settled(understood)
@@ -109,22 +108,31 @@ def _results(request: Request, question: PageQuestion, searcher: Searcher, index
     try:
         result = by_patient(searcher, understood.query, where=question.where, assertions=question.assertions)
     except QueryError:
-        trouble = _trouble(PATIENT in searcher.index.reader.fields, understood, question)
-    axis = _axis([sentence.date for patient in result.patients for sentence in patient.sentences])
+        if PATIENT not in searcher.index.reader.fields:
+            trouble = "No document here names a patient."
+        elif question.assertions and not understood.query.all_names:
+            trouble = NOTHING_TO_SAY
+        elif question.filtered:
+            trouble = "No document here agrees with the filters."
+        else:
+            trouble = "This cannot be looked for by patient."
+    axis = _lay_out_axis([sentence.date for patient in result.patients for sentence in patient.sentences])
     part = result.patients[question.start : question.start + PER_PAGE]
+    shown = []
+    for number, patient in enumerate(part, question.start + 1):
+        documents = tuple(_show_document(sentences, question, index, axis) for sentences in patient.documents.values())
+        href = replace(question, path="/").with_value(PATIENT, patient.name, chosen=True).at()
+        shown.append(ShownPatient(number, patient, href, documents[:_SHOWN], documents[_SHOWN:]))
     ids = list(dict.fromkeys(doc_id for patient in part for doc_id in patient.documents))
-    audited(request, "patients", index=index, query=question.words, doc_ids=ids, result=len(part))
+    note_audit(request, "patients", index=index, query=question.words, doc_ids=ids, result=len(part))
     return {
         "question": question,
         "wording": question.text if not question.by_parts else describe(understood.query),
         "chips": chips_of(understood, question, searcher),
-        "patients": [
-            _patient_view(number, patient, question, index, axis)
-            for number, patient in enumerate(part, question.start + 1)
-        ],
+        "patients": shown,
         "trouble": trouble,
         "filters": filters_of(searcher.index, question),
-        "counts": _counts(result, question),
+        "counts": _count_assertions(result, question),
         "axis": axis,
         "total": (
             len(result.patients),
@@ -136,7 +144,7 @@ def _results(request: Request, question: PageQuestion, searcher: Searcher, index
     }
 
 
-def _counts(result: Patients, question: PageQuestion) -> list[tuple[Assertion, int, bool, str]]:
+def _count_assertions(result: Patients, question: PageQuestion) -> list[tuple[Assertion, int, bool, str]]:
     """Return per assertion: the number of sentences, whether it is a filter, and the URL that switches the filter."""
     sums: Counter[Assertion] = Counter()
     for patient in result.patients:
@@ -159,28 +167,30 @@ _COLUMNS: Final = (
 @router.get("/patients.csv")
 def as_table(request: Request, caller: Asking, state: Stated) -> Response:
     """Return all sentences as a table, by patient and date; `says` is what a sentence says about the entity."""
-    rows = ([str("" if row[name] is None else row[name]) for name in _COLUMNS] for row in _rows(request, caller, state))
+    rows = (
+        [str("" if row[name] is None else row[name]) for name in _COLUMNS] for row in _find_rows(request, caller, state)
+    )
     return as_file(as_csv(_COLUMNS, rows), "text/csv; charset=utf-8", "patients.csv")
 
 
 @router.get("/patients.jsonl")
 def as_lines(request: Request, caller: Asking, state: Stated) -> Response:
     """Return all sentences as JSON lines, with the columns of the table."""
-    lines = "".join(json.dumps(row) + "\n" for row in _rows(request, caller, state))
+    lines = "".join(json.dumps(row) + "\n" for row in _find_rows(request, caller, state))
     return as_file(lines.encode(), "application/jsonl", "patients.jsonl")
 
 
-def _rows(request: Request, caller: Caller, state: State) -> list[dict[str, Any]]:
+def _find_rows(request: Request, caller: Caller, state: State) -> list[dict[str, Any]]:
     question = PageQuestion.of(request.query_params.multi_items())
-    audited(request, "export patients", index=question.index, query=question.words)
-    allowed(caller, "read", question.index or None)
+    note_audit(request, "export patients", index=question.index, query=question.words)
+    check_allowed(caller, "read", question.index or None)
     served = state.served(question.index or None, caller)
     searcher = served.opened.seen_by(caller.groups)
     understood = understand(searcher, question)
     result = by_patient(searcher, understood.query, where=question.where, assertions=question.assertions)
     patients = [asdict(hits) for hits in patients_response(result)]
     ids = list(dict.fromkeys(doc_id for patient in result.patients for doc_id in patient.documents))
-    audited(request, "export patients", index=served.name, query=question.words, doc_ids=ids, result=len(ids))
+    note_audit(request, "export patients", index=served.name, query=question.words, doc_ids=ids, result=len(ids))
     return [
         {
             "patient": patient["patient"],
@@ -194,26 +204,7 @@ def _rows(request: Request, caller: Caller, state: State) -> list[dict[str, Any]
     ]
 
 
-def _trouble(named: bool, understood: Understanding, question: PageQuestion) -> str:
-    if not named:
-        return "No document here names a patient."
-    if question.assertions and not understood.query.all_names:
-        return "Nothing was recognised that something could be said of, and the filter asks for what is said of it."
-    return "No document here agrees with the filters." if question.filtered else "This cannot be looked for by patient."
-
-
-def _patient_view(number: int, patient: Patient, question: PageQuestion, index: str, axis: Axis | None) -> ShownPatient:
-    documents = tuple(_document(sentences, question, index, axis) for sentences in patient.documents.values())
-    return ShownPatient(
-        number=number,
-        patient=patient,
-        href=replace(question, path="/").with_value(PATIENT, patient.name, chosen=True).at(),
-        documents=documents[:_SHOWN],
-        further=documents[_SHOWN:],
-    )
-
-
-def _document(
+def _show_document(
     sentences: Sequence[FoundSentence], question: PageQuestion, index: str, axis: Axis | None
 ) -> ShownDocument:
     first = sentences[0]
@@ -231,9 +222,9 @@ def _document(
     )
 
 
-def _axis(dates: Sequence[str]) -> Axis | None:
+def _lay_out_axis(dates: Sequence[str]) -> Axis | None:
     """Return the time line for dates; None where there are fewer than two different ones."""
-    years = [at for at in map(_years, dates) if at is not None]
+    years = [at for at in map(_to_years, dates) if at is not None]
     if len(set(years)) < 2:
         return None
     first, last = min(years), max(years)
@@ -243,7 +234,7 @@ def _axis(dates: Sequence[str]) -> Axis | None:
     return replace(whole, ticks=tuple((at, year) for year in years_shown if (at := whole.place(year)) is not None))
 
 
-def _years(date: str) -> float | None:
+def _to_years(date: str) -> float | None:
     """Return a date as a number of years (2024.5); None for an invalid date."""
     match = _DATE.match(date)
     if match is None:

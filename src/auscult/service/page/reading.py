@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Final
 
 from auscult.documents import Document, Passage, Sentence
@@ -48,19 +49,13 @@ class Part:
 
     Attributes:
         number: Its number in the document, from 0; its anchor is "p" and the number.
-        passage_id: Id of the passage.
         headings: (level, text) of the headings that begin here, outermost first; levels from 2.
         groups: (whether a list, paragraphs); the items of one list are together.
-        first: Number of its first sentence.
-        last: One past the number of its last sentence.
     """
 
     number: int
-    passage_id: str
     headings: tuple[tuple[int, str], ...]
     groups: tuple[tuple[bool, tuple[ShownParagraph, ...]], ...]
-    first: int
-    last: int
 
 
 def parts_of(document: Document) -> list[Part]:
@@ -69,31 +64,22 @@ def parts_of(document: Document) -> list[Part]:
     first = 0
     path: tuple[str, ...] = ()
     for number, passage in enumerate(document.passages):
-        paragraphs = list(_paragraphs(document, passage, first))
-        last = first + len(passage.sentences)
+        paragraphs = groupby(_read_paragraphs(document, passage, first), key=lambda paragraph: paragraph.list_item)
+        groups = tuple((is_list, tuple(group)) for is_list, group in paragraphs)
         above = (*passage.above, passage.heading) if passage.heading else passage.above
-        parts.append(
-            Part(
-                number=number,
-                passage_id=passage.passage_id,
-                headings=_new(path, above, document.title),
-                groups=tuple(_groups(paragraphs)),
-                first=first,
-                last=last,
-            )
-        )
-        path, first = above, last
+        parts.append(Part(number=number, headings=_find_new_headings(path, above, document.title), groups=groups))
+        path, first = above, first + len(passage.sentences)
     return parts
 
 
-def parted(text: str) -> tuple[str, str]:
+def split_marker(text: str) -> tuple[str, str]:
     """Split a text into the bullet or number at its beginning, with the space after it, and the rest."""
     marker = _MARKER.match(text)
     cut = marker.end() if marker else 0
     return text[:cut], text[cut:]
 
 
-def _new(before: tuple[str, ...], path: tuple[str, ...], title: str) -> tuple[tuple[int, str], ...]:
+def _find_new_headings(before: tuple[str, ...], path: tuple[str, ...], title: str) -> tuple[tuple[int, str], ...]:
     """Return the headings of a passage that differ from those of the passage before; the innermost always counts."""
     shared = 0
     while shared < min(len(before), len(path) - 1) and before[shared] == path[shared]:
@@ -103,7 +89,7 @@ def _new(before: tuple[str, ...], path: tuple[str, ...], title: str) -> tuple[tu
     return tuple((min(2 + level - begins, 6), path[level]) for level in range(max(shared, begins), len(path)))
 
 
-def _paragraphs(document: Document, passage: Passage, first: int) -> Iterator[ShownParagraph]:
+def _read_paragraphs(document: Document, passage: Passage, first: int) -> Iterator[ShownParagraph]:
     sentences: list[ShownSentence] = []
     item = False
     before: Sentence | None = None
@@ -113,7 +99,7 @@ def _paragraphs(document: Document, passage: Passage, first: int) -> Iterator[Sh
             yield ShownParagraph(tuple(sentences), item)
             sentences = []
         text = document.slice(sentence)
-        marker, rest = parted(text) if begins and sentence.list_item else ("", text)
+        marker, rest = split_marker(text) if begins and sentence.list_item else ("", text)
         between = document.text[before.end : sentence.start] if before and sentences else ""
         glue = between if between.strip() else " " if sentences else ""
         sentences.append(ShownSentence(number=first + place, marker=marker, text=rest, glue=glue))
@@ -121,17 +107,6 @@ def _paragraphs(document: Document, passage: Passage, first: int) -> Iterator[Sh
         before = sentence
     if sentences:
         yield ShownParagraph(tuple(sentences), item)
-
-
-def _groups(paragraphs: list[ShownParagraph]) -> Iterator[tuple[bool, tuple[ShownParagraph, ...]]]:
-    group: list[ShownParagraph] = []
-    for paragraph in paragraphs:
-        if group and paragraph.list_item != group[0].list_item:
-            yield group[0].list_item, tuple(group)
-            group = []
-        group.append(paragraph)
-    if group:
-        yield group[0].list_item, tuple(group)
 
 
 _STEPS: Final = 40

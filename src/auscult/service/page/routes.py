@@ -9,13 +9,13 @@ from fastapi import APIRouter, FastAPI, File, Form, Request, Response, UploadFil
 from fastapi.responses import HTMLResponse, PlainTextResponse, RedirectResponse
 
 from auscult.service.access.gate import sign_in, sign_out
-from auscult.service.caller import Asking, Caller, allowed
+from auscult.service.caller import Asking, Caller, check_allowed
 from auscult.service.errors import Refusal
 from auscult.service.jobs import ENDED
 from auscult.service.models import FeedbackRequest
 from auscult.service.page import document_page, patients_page, saved_page, search_page, tables
 from auscult.service.page.asking import PageQuestion, document_path
-from auscult.service.page.context import THEMES, USUAL, Purposes, context_of, keep_purpose, rendered
+from auscult.service.page.context import THEMES, USUAL, Purposes, context_of, keep_purpose, render
 from auscult.service.page.troubles import Troubles
 from auscult.service.routes import Stated, search, uploads
 from auscult.service.state import State
@@ -96,7 +96,7 @@ def _login_form(request: Request, state: State, caller: Caller, wanted: str, *, 
     page = context_of(request, state, caller, "login")
     values = {"page": page, "question": PageQuestion(), "next": own_path(wanted), "wrong": wrong}
     values["purposes"] = USUAL if state.settings.audit else ()
-    return HTMLResponse(rendered("login.html", values), 401 if wrong else 200)
+    return HTMLResponse(render("login.html", values), 401 if wrong else 200)
 
 
 @router.post("/feedback")
@@ -136,7 +136,7 @@ _MOST_SHOWN = 50
 @router.get("/add")
 def upload_form(request: Request, caller: Asking, state: Stated, index: str = "") -> Response:
     """Show the form for uploads."""
-    allowed(caller, "write", index or None)
+    check_allowed(caller, "write", index or None)
     page = context_of(request, state, caller, "add", index)
     groups = sorted(caller.groups) if caller.groups is not None else []
     limits = state.settings.limits
@@ -148,7 +148,7 @@ def upload_form(request: Request, caller: Asking, state: Stated, index: str = ""
         "megabytes": limits.upload // 1_000_000,
         "notice": "",
     }
-    return HTMLResponse(rendered("add.html", values))
+    return HTMLResponse(render("add.html", values))
 
 
 @router.post("/add")
@@ -174,7 +174,7 @@ def jobs(request: Request, caller: Asking, state: Stated) -> Response:
     listed = uploads.visible_jobs(request, caller)
     page = context_of(request, state, caller, "jobs")
     values = {"page": page, "question": PageQuestion(), "jobs": listed[:_MOST_SHOWN]}
-    return HTMLResponse(rendered("jobs.html", values))
+    return HTMLResponse(render("jobs.html", values))
 
 
 @router.get("/jobs/{job_id}")
@@ -191,7 +191,7 @@ def job(request: Request, job_id: str, caller: Asking, state: Stated) -> Respons
         "documents": titles,
         "further": max(0, len(upload.doc_ids) - _MOST_SHOWN),
     }
-    return HTMLResponse(rendered("job.html", values))
+    return HTMLResponse(render("job.html", values))
 
 
 def own_path(wanted: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Final
 from urllib.parse import parse_qsl, urlsplit
 
@@ -17,54 +17,37 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from auscult.errors import DataError
 from auscult.provenance import now
-from auscult.service.caller import Asking, Caller, allowed
+from auscult.service.caller import Asking, Caller, check_allowed
 from auscult.service.errors import Refusal, disk_refusal
 from auscult.service.page.asking import PageQuestion
-from auscult.service.page.context import context_of, rendered
+from auscult.service.page.context import context_of, render
 from auscult.service.page.troubles import no_index
-from auscult.service.routes import Stated, audited
-from auscult.service.saved import (
-    LONGEST_ADDRESS,
-    LONGEST_NAME,
-    MOST,
-    MOST_PEOPLE,
-    SavedSearch,
-    SavedSearches,
-    TooManyError,
-)
+from auscult.service.routes import Stated, note_audit
+from auscult.service.saved import LONGEST_ADDRESS, LONGEST_NAME, SavedSearch, SavedSearches
 
 router = APIRouter(include_in_schema=False)
 _COOKIE: Final = "saved"
+_BROWSER: Final = "browser "
 _LONGEST_COOKIE: Final = 100
 _A_YEAR: Final = 31_536_000
-
-
-@dataclass(frozen=True, slots=True)
-class ShownSearch:
-    """A saved search as the page lists it; `question` is read from its address."""
-
-    saved: SavedSearch
-    question: PageQuestion
 
 
 @router.get("/saved")
 def saved(request: Request, caller: Asking, state: Stated) -> Response:
     """Show the caller's saved searches."""
-    audited(request, "saved searches")
-    allowed(caller, "read")
+    note_audit(request, "saved searches")
+    check_allowed(caller, "read")
     page = context_of(request, state, caller, "saved")
     if not page.may_ask:
         return no_index(page)
     try:
-        searches = [
-            ShownSearch(search, question_at(search.address)) for search in _store(request).of(_person(request, caller))
-        ]
+        searches = [(each, question_at(each.address)) for each in _store(request).of(_person(request, caller))]
     except DataError as error:
         message = "expected saved searches that can be read, got a damaged file"
         raise Refusal(
             503, "cannot_read", message, "ask whoever runs this service to look at its data folder"
         ) from error
-    return HTMLResponse(rendered("saved.html", {"page": page, "question": PageQuestion(), "searches": searches}))
+    return HTMLResponse(render("saved.html", {"page": page, "question": PageQuestion(), "searches": searches}))
 
 
 @router.post("/saved")
@@ -77,8 +60,8 @@ def save(
 ) -> Response:
     """Save a search, and go back to it."""
     question = question_at(address)
-    audited(request, "save search", index=question.index, query=question.words)
-    allowed(caller, "read", question.index or None)
+    note_audit(request, "save search", index=question.index, query=question.words)
+    check_allowed(caller, "read", question.index or None)
     question = replace(question, index=state.served(question.index or None, caller).name)
     named = " ".join(name.split())
     if question.is_empty or not named:
@@ -88,16 +71,11 @@ def save(
     person = _person(request, caller)
     if not person:
         token = secrets.token_urlsafe(24)
-        person = _browser(token)
+        person = _BROWSER + token
         secure = request.url.scheme == "https"
         answer.set_cookie(_COOKIE, token, max_age=_A_YEAR, httponly=True, samesite="strict", secure=secure)
     try:
         _store(request).add(person, SavedSearch(name=named, address=question.at("/"), time=now()))
-    except TooManyError as error:
-        limit = f"at most {MOST} saved searches" if error.own else f"saved searches of at most {MOST_PEOPLE} people"
-        message = f"expected {limit}, got one more"
-        remedy = "remove one of yours first" if error.own else "ask whoever runs this service to remove old ones"
-        raise Refusal(409, "too_many_saved", message, remedy) from error
     except DataError as error:
         raise disk_refusal(error) from error
     return answer
@@ -108,8 +86,8 @@ def remove(
     request: Request, caller: Asking, name: Annotated[str, Form(max_length=LONGEST_NAME)], state: Stated
 ) -> Response:
     """Delete a saved search."""
-    audited(request, "remove saved search")
-    allowed(caller, "read")
+    note_audit(request, "remove saved search")
+    check_allowed(caller, "read")
     try:
         _store(request).remove(_person(request, caller), name)
     except DataError as error:
@@ -142,11 +120,7 @@ def _person(request: Request, caller: Caller) -> str:
     if caller.name:
         return f"caller {caller.name}"
     token = request.cookies.get(_COOKIE, "")
-    return _browser(token) if token and len(token) <= _LONGEST_COOKIE else ""
-
-
-def _browser(token: str) -> str:
-    return f"browser {token}"
+    return _BROWSER + token if token and len(token) <= _LONGEST_COOKIE else ""
 
 
 def _store(request: Request) -> SavedSearches:

@@ -23,16 +23,17 @@ from auscult.search.hits import Hit, date_of
 from auscult.search.partial import ask_what_is_there
 from auscult.search.patients import PATIENT
 from auscult.service import answering
-from auscult.service.caller import Asking, Caller, allowed
+from auscult.service.caller import Asking, Caller, check_allowed
+from auscult.service.names import Names
 from auscult.service.page.asking import FURTHEST, PER_PAGE, PageQuestion
 from auscult.service.page.chips import Choice, assertions_of, chips_of, filters_of
-from auscult.service.page.context import PageContext, context_of, rendered, searcher_for
-from auscult.service.page.hits import DATES, excerpt_of, grouped, show_hit
+from auscult.service.page.context import PageContext, context_of, render, searcher_for
+from auscult.service.page.hits import DATES, excerpt_of, merge_same_texts, show_hit
 from auscult.service.page.saved_page import searches_of
 from auscult.service.page.troubles import no_index
-from auscult.service.routes import Stated, audited
+from auscult.service.routes import Stated, note_audit
 from auscult.service.saved import SavedSearch
-from auscult.service.state import Names, State
+from auscult.service.state import State
 from auscult.understanding.aspects import question_about
 from auscult.understanding.query import describe
 from auscult.understanding.understand import Understanding
@@ -42,6 +43,10 @@ _EXAMPLES: Final = ("symptoms", "treatment", "information", "causes", "side effe
 _LOOKED_AT: Final = 60
 _TITLES: Final = 4
 _SAVED: Final = 6
+NOTHING_TO_SAY: Final = (
+    "Nothing was recognised that something could be said of, and the filter asks for what is said of it."
+)
+"""Sentence for a filter of assertions where the question has no entity."""
 _KEPT: WeakKeyDictionary[Searcher, tuple[str, ...]] = WeakKeyDictionary()
 
 
@@ -49,47 +54,40 @@ _KEPT: WeakKeyDictionary[Searcher, tuple[str, ...]] = WeakKeyDictionary()
 def front(request: Request, caller: Asking, state: Stated) -> Response:
     """Show the search box and the hits, or the start page without a question."""
     question = PageQuestion.of(request.query_params.multi_items())
-    allowed(caller, "read")
+    check_allowed(caller, "read")
     page = context_of(request, state, caller, "search", question.index)
     if not page.may_ask:
         return no_index(page)
     if not question.is_empty:
-        audited(request, "search", index=question.index or page.index, query=question.words)
+        note_audit(request, "search", index=question.index or page.index, query=question.words)
     searcher = searcher_for(state, question.index, caller)
-    page = replace(page, counts=searcher.index.manifest.counts)
     saved = searches_of(request, caller)
-    if question.is_empty:
-        return HTMLResponse(rendered("home.html", _start(request, page, question, searcher, saved)))
-    return HTMLResponse(rendered("search.html", _results(request, page, question, searcher, saved)))
-
-
-def _start(
-    request: Request, page: PageContext, question: PageQuestion, searcher: Searcher, saved: Sequence[SavedSearch]
-) -> dict[str, Any]:
-    """Return the values of the start page."""
+    if not question.is_empty:
+        return HTMLResponse(render("search.html", _search(request, page, question, searcher, saved)))
     counts = searcher.index.manifest.counts
-    return {
+    nothing_asked = "Nothing was asked yet: write a question, or the name of a disease or drug."
+    values = {
         "page": page,
         "question": question,
-        "examples": ask_what_is_there(searcher, partial(examples, question=question))[0],
-        "saved": [Choice(search.name, "", search.address) for search in saved[:_SAVED]],
+        "examples": ask_what_is_there(searcher, partial(_make_examples, question=question))[0],
+        "saved": saved[:_SAVED],
         "figures": [(name, getattr(counts, name)) for name in ("documents", "passages", "sentences")],
-        "notice": "Nothing was asked yet: write a question, or the name of a disease or drug."
-        if "q" in request.query_params
-        else "",
+        "notice": nothing_asked if "q" in request.query_params else "",
     }
+    return HTMLResponse(render("home.html", values))
 
 
-def _results(
+def _search(
     request: Request, page: PageContext, question: PageQuestion, searcher: Searcher, saved: Sequence[SavedSearch]
 ) -> dict[str, Any]:
     """Search, and return the values of the page of hits."""
+    counts = searcher.index.manifest.counts
     begun = time.perf_counter()
     (searcher, understood, question, number, hits), left_out = ask_what_is_there(
-        searcher, partial(_first_hits, question=question)
+        searcher, partial(_find_hits, question=question)
     )
     took = round(1000 * (time.perf_counter() - begun))
-    audited(
+    note_audit(
         request, "search", index=page.index, query=question.words, result=len(hits),
         doc_ids=list(dict.fromkeys(hit.doc_id for hit in hits)),
     )  # fmt: skip
@@ -97,18 +95,25 @@ def _results(
         show_hit(hit, number, understood.query, question, page.index, searcher.knowledge_base)
         for number, hit in enumerate(hits, question.start + 1)
     ]
+    nothing = "" if question.start else nothing_here([hit.probability for hit in hits])
+    if question.assertions and not understood.query.all_names:
+        nothing = NOTHING_TO_SAY
+    # A question that needed earlier ones is judged in its completed words.
+    judged = [(name, value) for name, value in question.parameters if name in ("q", "e", "a")]
+    if question.earlier and understood.query.text:
+        judged = [("q", understood.query.text)]
     return {
         "page": page,
         "question": question,
         "query": understood.query,
         "wording": question.text if not question.by_parts else describe(understood.query),
         "chips": chips_of(understood, question, searcher),
-        "hits": grouped(shown),
+        "hits": merge_same_texts(shown),
         "address": (address := replace(question, start=0, index=page.index).at("/")),
         "saved_as": next((search.name for search in saved if search.address == address), ""),
-        "judged": judged(understood, question),
+        "judged": judged,
         "left_out": left_out.sentence if left_out else "",
-        "nothing": "" if left_out else _nothing(understood, question, hits),
+        "nothing": "" if left_out else nothing,
         "more": number > question.start + PER_PAGE <= FURTHEST,
         "per_page": PER_PAGE,
         "filters": [*filters_of(searcher.index, question), *assertions_of(understood.query, question)],
@@ -118,11 +123,12 @@ def _results(
         "coverage": question.at("/coverage", "", ("entity", understood.query.entity))
         if understood.query.entity
         else "",
+        "counts": counts,
         "took": took,
     }
 
 
-def _first_hits(
+def _find_hits(
     searcher: Searcher, question: PageQuestion
 ) -> tuple[Searcher, Understanding, PageQuestion, int, list[Hit]]:
     """Search for the hits of one page.
@@ -133,7 +139,7 @@ def _first_hits(
     """
     understood = understand(searcher, question)
     question = question.settled(understood)
-    findings = find(searcher, understood, question, question.start + PER_PAGE + 1)
+    findings = _find(searcher, understood, question, question.start + PER_PAGE + 1)
     number = len(findings) if findings else 0
     hits = (
         [findings.hit(number) for number in range(question.start, min(number, question.start + PER_PAGE))]
@@ -152,20 +158,7 @@ def understand(searcher: Searcher, question: PageQuestion) -> Understanding:
     return Understanding(question.query) if question.as_words else searcher.understand(question.query, question.earlier)
 
 
-def _nothing(understood: Understanding, question: PageQuestion, hits: Sequence[Hit]) -> str:
-    """Return a sentence that says why no hit answers; empty where one may."""
-    if question.assertions and not understood.query.all_names:
-        return "Nothing was recognised that something could be said of, and the filter asks for what is said of it."
-    return "" if question.start else nothing_here([hit.probability for hit in hits])
-
-
-def judged(understood: Understanding, question: PageQuestion) -> list[tuple[str, str]]:
-    """Return the form fields that name the judged question; a question that needed earlier ones is completed."""
-    pairs = [(name, value) for name, value in question.parameters if name in ("q", "e", "a")]
-    return [("q", understood.query.text)] if question.earlier and understood.query.text else pairs
-
-
-def find(searcher: Searcher, understood: Understanding, question: PageQuestion, number: int) -> Findings | None:
+def _find(searcher: Searcher, understood: Understanding, question: PageQuestion, number: int) -> Findings | None:
     """Find the first passages for a question; None where no document has the values of its filters."""
     try:
         return searcher.find(
@@ -177,16 +170,16 @@ def find(searcher: Searcher, understood: Understanding, question: PageQuestion, 
         return None
 
 
-def examples(searcher: Searcher, question: PageQuestion) -> list[Choice]:
+def _make_examples(searcher: Searcher, question: PageQuestion) -> list[Choice]:
     """Return example questions that the index answers: titles from all over the index, each with another aspect."""
     if searcher not in _KEPT:
         reader = searcher.index.reader
         titles = (reader.document_record(row).title for row in reader.documents[:50].tolist())
-        _KEPT[searcher] = tuple(_questions(searcher)) or tuple(filter(None, dict.fromkeys(titles)))[:_TITLES]
+        _KEPT[searcher] = tuple(_make_questions(searcher)) or tuple(filter(None, dict.fromkeys(titles)))[:_TITLES]
     return [Choice(text, "", question.in_words(text).at()) for text in _KEPT[searcher]]
 
 
-def _questions(searcher: Searcher) -> Iterator[str]:
+def _make_questions(searcher: Searcher) -> Iterator[str]:
     reader, resolver = searcher.index.reader, searcher.parser.resolver
     rows = reader.documents
     seen: set[str] = set()
@@ -211,15 +204,15 @@ _SHORTEST: Final = 2
 @router.get("/complete")
 def complete(request: Request, caller: Asking, state: Stated, q: str = "", index: str = "") -> Response:
     """Return suggestions for the search box, best first; `text` is the new content of the box."""
-    audited(request, "complete", index=index)
-    allowed(caller, "read", index or None)
+    note_audit(request, "complete", index=index)
+    check_allowed(caller, "read", index or None)
     names = state.served(index or None, caller).opened.names_for(caller.groups)
     return JSONResponse({"options": options(names, q[:200])}, headers={"Cache-Control": "no-store"})
 
 
 def options(names: Names, typed: str) -> list[dict[str, str]]:
     """Return suggestions: names that begin with the whole text, then aspects, then names for its last words."""
-    begun, completions = _completions(names, typed)
+    begun, completions = _find_completions(names, typed)
     suggestions = [
         {
             "text": f"{begun}{completion.name}",
@@ -230,19 +223,18 @@ def options(names: Names, typed: str) -> list[dict[str, str]]:
         }
         for completion in completions
     ]
-    if begun or not suggestions:
+    comes_first = bool(begun) or not suggestions
+    if comes_first:
         entity, aspects = names.aspects(typed) if typed.strip() else ("", [])
         questions = [f"{entity} {aspect}" for aspect in aspects]
-        return [*map(_option, questions), *suggestions][:_MOST_OPTIONS]
-    ordered = sorted(_ASPECTS_ASKED, key=lambda aspect: aspect not in names.headed)
-    return [*suggestions, *(_option(question_about(aspect, completions[0].name)) for aspect in ordered)][:_MOST_OPTIONS]
+    else:
+        ordered = sorted(_ASPECTS_ASKED, key=lambda aspect: aspect not in names.headed)
+        questions = [question_about(aspect, completions[0].name) for aspect in ordered]
+    further = [{"text": question, "name": question, "how": ""} for question in questions]
+    return [*further, *suggestions][:_MOST_OPTIONS] if comes_first else [*suggestions, *further][:_MOST_OPTIONS]
 
 
-def _option(text: str) -> dict[str, str]:
-    return {"text": text, "name": text, "how": ""}
-
-
-def _completions(names: Names, typed: str) -> tuple[str, list[Any]]:
+def _find_completions(names: Names, typed: str) -> tuple[str, list[Any]]:
     """Return the words before the completed ones, and the completions."""
     words = typed.split(" ")
     for number in (len(words), *range(min(_TAIL, len(words) - 1), 0, -1)):
@@ -269,11 +261,11 @@ _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 @router.get("/export.csv")
 def as_table(request: Request, caller: Asking, state: Stated) -> Response:
     """Return the first hundred hits as a table, with their marked sentences under `answer`."""
-    _, _, hits = _hits(request, caller, state)
-    return as_file(as_csv(_COLUMNS, (_cells(hit) for _, hit in hits)), "text/csv; charset=utf-8", "hits.csv")
+    _, _, hits = _find_all(request, caller, state)
+    return as_file(as_csv(_COLUMNS, (_to_cells(hit) for _, hit in hits)), "text/csv; charset=utf-8", "hits.csv")
 
 
-def _cells(hit: Hit) -> list[str]:
+def _to_cells(hit: Hit) -> list[str]:
     assertions = dict.fromkeys(
         assertion for sentence in hit.sentences if sentence.marked for assertion in sentence.assertions
     )
@@ -293,25 +285,27 @@ def _cells(hit: Hit) -> list[str]:
 @router.get("/export.json")
 def as_json(request: Request, caller: Asking, state: Stated) -> Response:
     """Return the first hundred hits as JSON, with how the question was understood."""
-    question, understood, hits = _hits(request, caller, state)
+    question, understood, hits = _find_all(request, caller, state)
     searcher = state.searcher(question.index or None, caller)
     listed = [asdict(answering.hit_response(searcher, question.index, row, hit)) for row, hit in hits]
     answer = {"understood": asdict(answering.understood_response(understood)), "hits": listed}
     return as_file(json.dumps(answer, ensure_ascii=False, indent=1).encode(), "application/json", "hits.json")
 
 
-def _hits(request: Request, caller: Caller, state: State) -> tuple[PageQuestion, Understanding, list[tuple[int, Hit]]]:
+def _find_all(
+    request: Request, caller: Caller, state: State
+) -> tuple[PageQuestion, Understanding, list[tuple[int, Hit]]]:
     """Return the question, how it was understood, and the hits with the rows of their documents."""
     question = PageQuestion.of(request.query_params.multi_items())
-    audited(request, "export", index=question.index, query=question.words)
-    allowed(caller, "read", question.index or None)
+    note_audit(request, "export", index=question.index, query=question.words)
+    check_allowed(caller, "read", question.index or None)
     served = state.served(question.index or None, caller)
     searcher = served.opened.seen_by(caller.groups)
     understood = understand(searcher, question)
-    findings = find(searcher, understood, question, _MOST_EXPORTED)
+    findings = _find(searcher, understood, question, _MOST_EXPORTED)
     hits = [(findings.document(number), findings.hit(number)) for number in range(len(findings))] if findings else []
     ids = list(dict.fromkeys(hit.doc_id for _, hit in hits))
-    audited(request, "export", index=served.name, query=question.words, doc_ids=ids, result=len(hits))
+    note_audit(request, "export", index=served.name, query=question.words, doc_ids=ids, result=len(hits))
     return replace(question, index=served.name), understood, hits
 
 

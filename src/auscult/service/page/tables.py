@@ -15,17 +15,16 @@ from auscult.search import Searcher, SearchOptions
 from auscult.search.coverage import Cell, Coverage, cover, entities_named
 from auscult.search.hits import date_of, display_name
 from auscult.search.side_by_side import DOCUMENT, SideBySide, side_by_side
-from auscult.service.caller import Asking, allowed
+from auscult.service.caller import Asking, check_allowed
 from auscult.service.page.asking import PageQuestion, document_path
 from auscult.service.page.chips import chips_of, filters_of
-from auscult.service.page.context import context_of, rendered, searcher_for
+from auscult.service.page.context import context_of, render, searcher_for
 from auscult.service.page.hits import STYLES, ShownHit, show_hit
 from auscult.service.page.search_page import understand
 from auscult.service.page.troubles import no_index
-from auscult.service.routes import Stated, audited
+from auscult.service.routes import Stated, note_audit
 from auscult.understanding import Query
 from auscult.understanding.query import describe
-from auscult.understanding.understand import Understanding
 
 router = APIRouter(include_in_schema=False)
 _MOST_NAMES: Final = 8
@@ -42,22 +41,14 @@ class ShownCell:
     title: str
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A row of the coverage table: one aspect of all entities."""
-
-    aspect: str
-    cells: tuple[ShownCell, ...]
-
-
 @router.get("/coverage")
 def coverage(request: Request, caller: Asking, state: Stated) -> Response:
     """Show the coverage table for the names in the URL, or a form for names."""
     parameters = request.query_params.multi_items()
     question = PageQuestion.of(parameters)
     given = [value.strip()[:_LONGEST] for name, value in parameters if name == "entity"]
-    audited(request, "coverage", index=question.index, query={"entity": "; ".join(given)})
-    allowed(caller, "read", question.index or None)
+    note_audit(request, "coverage", index=question.index, query={"entity": "; ".join(given)})
+    check_allowed(caller, "read", question.index or None)
     page = context_of(request, state, caller, "coverage", question.index)
     if not page.may_ask:
         return no_index(page)
@@ -73,14 +64,14 @@ def coverage(request: Request, caller: Asking, state: Stated) -> Response:
             table = cover(searcher, names, question.aspects)
         except QueryError:
             trouble = "A code among these is not known: write names, or codes such as DOID:2986."
-    rows = _coverage_rows(table, page.index) if table else []
+    rows = _show_rows(table, page.index) if table else []
     hits = (
         {hit.doc_id for row in table.cells for cell in row for hit in (cell.hit, cell.similar) if hit}
         if table
         else set()
     )
     query = {"entity": "; ".join(names)}
-    audited(request, "coverage", index=page.index, query=query, doc_ids=sorted(hits), result=len(rows))
+    note_audit(request, "coverage", index=page.index, query=query, doc_ids=sorted(hits), result=len(rows))
     values = {
         "page": page,
         "question": question,
@@ -96,29 +87,23 @@ def coverage(request: Request, caller: Asking, state: Stated) -> Response:
         "styles": STYLES,
         "trouble": trouble,
     }
-    return HTMLResponse(rendered("coverage.html", values))
+    return HTMLResponse(render("coverage.html", values))
 
 
-def _coverage_rows(table: Coverage, index: str) -> list[Row]:
-    """Return the rows, those with the most likely answers first."""
+def _show_rows(table: Coverage, index: str) -> list[tuple[str, list[ShownCell]]]:
+    """Return the rows, each an aspect of all entities, those with the most likely answers first."""
     rows = []
     for place, aspect in enumerate(table.aspects):
-        cells = tuple(
-            _cell_view(row[place], understood, aspect, index)
-            for row, understood in zip(table.cells, table.entities, strict=True)
-        )
-        rows.append(Row(aspect, cells))
-    return sorted(rows, key=lambda row: -max(shown.cell.probability for shown in row.cells))
-
-
-def _cell_view(cell: Cell, understood: Understanding, aspect: str, index: str) -> ShownCell:
-    entity = understood.match.concept.concept_id if understood.match else understood.query.entity
-    question = PageQuestion(index=index).by_entity(entity, (aspect,))
-    hit = cell.hit
-    if hit is None:
-        return ShownCell(cell, question.at(), "", "")
-    passage = question.at(document_path(index, hit.doc_id), "answer", ("p", hit.passage_id))
-    return ShownCell(cell, question.at(), passage, " \u203a ".join(filter(None, (hit.title or hit.name, hit.heading))))
+        cells = []
+        for row, understood in zip(table.cells, table.entities, strict=True):
+            entity = understood.match.concept.concept_id if understood.match else understood.query.entity
+            question, passage, title = PageQuestion(index=index).by_entity(entity, (aspect,)), "", ""
+            if hit := row[place].hit:
+                passage = question.at(document_path(index, hit.doc_id), "answer", ("p", hit.passage_id))
+                title = " \u203a ".join(filter(None, (hit.title or hit.name, hit.heading)))
+            cells.append(ShownCell(row[place], question.at(), passage, title))
+        rows.append((aspect, cells))
+    return sorted(rows, key=lambda row: -max(shown.cell.probability for shown in row[1]))
 
 
 _COLUMNS: Final = 2
@@ -141,8 +126,8 @@ def compare(request: Request, caller: Asking, state: Stated) -> Response:
     """Show the answers side by side, for the columns in the URL or the two with the best passages."""
     parameters = request.query_params.multi_items()
     question = replace(PageQuestion.of(parameters), path="/compare")
-    audited(request, "compare", index=question.index, query=question.words)
-    allowed(caller, "read", question.index or None)
+    note_audit(request, "compare", index=question.index, query=question.words)
+    check_allowed(caller, "read", question.index or None)
     page = context_of(request, state, caller, "compare", question.index)
     if not page.may_ask:
         return no_index(page)
@@ -165,7 +150,7 @@ def compare(request: Request, caller: Asking, state: Stated) -> Response:
     if not question.is_empty:
         understood = understand(searcher, question)
         query, question = understood.query, question.settled(understood)
-        table = _table(searcher, query, field, chosen, question)
+        table = _compare(searcher, query, field, chosen, question)
         hits = [hit for row in table.answers for cell in row for hit in (*cell.hits, *cell.similar)] if table else []
         rows: list[tuple[str, list[ShownAnswer]]] = []
         for name, answers in zip(table.rows, table.answers, strict=True) if table else ():
@@ -178,19 +163,19 @@ def compare(request: Request, caller: Asking, state: Stated) -> Response:
                 shown_cells.append(ShownAnswer(cell.word, own, similar))
             rows.append((name, shown_cells))
         ids = list(dict.fromkeys(hit.doc_id for hit in hits))
-        audited(request, "compare", index=page.index, query=question.words, doc_ids=ids, result=len(hits))
+        note_audit(request, "compare", index=page.index, query=question.words, doc_ids=ids, result=len(hits))
         values |= {
             "wording": describe(query) or question.text,
             "chips": chips_of(understood, question, searcher),
             "table": table,
-            "columns": [_headed(searcher, field, value) for value in table.values] if table else [],
+            "columns": [_name_column(searcher, field, value) for value in table.values] if table else [],
             "rows": rows,
-            "choices": _choices(searcher, query, field, table),
+            "choices": _list_choices(searcher, query, field, table),
         }
-    return HTMLResponse(rendered("compare.html", values))
+    return HTMLResponse(render("compare.html", values))
 
 
-def _table(
+def _compare(
     searcher: Searcher, query: Query, field: str, chosen: tuple[str, ...], question: PageQuestion
 ) -> SideBySide | None:
     """Return the comparison of the chosen columns, filled up with those of the best passages; None below two."""
@@ -206,7 +191,7 @@ def _table(
     return None
 
 
-def _headed(searcher: Searcher, field: str, value: str) -> tuple[str, str]:
+def _name_column(searcher: Searcher, field: str, value: str) -> tuple[str, str]:
     """Return the name of a column and the date of its document."""
     if field != DOCUMENT:
         return value, ""
@@ -218,7 +203,7 @@ def _headed(searcher: Searcher, field: str, value: str) -> tuple[str, str]:
     return " \u00b7 ".join(filter(None, (name, record.source))), date_of(record.metadata)
 
 
-def _choices(searcher: Searcher, query: Query, field: str, table: SideBySide | None) -> list[tuple[str, str]]:
+def _list_choices(searcher: Searcher, query: Query, field: str, table: SideBySide | None) -> list[tuple[str, str]]:
     """Return the possible columns: values of the field, or the documents with the best passages."""
     if field == DOCUMENT:
         hits = searcher.search(query, 20, SearchOptions(group_by="document"))

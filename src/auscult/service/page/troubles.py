@@ -10,12 +10,13 @@ from urllib.parse import urlencode
 from fastapi import Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from auscult.service.caller import ANYONE
 from auscult.service.guard.browsers import SafeHeaders
+from auscult.service.layer import Layer
 from auscult.service.page.asking import PageQuestion
-from auscult.service.page.context import PageContext, context_of, rendered
+from auscult.service.page.context import PageContext, context_of, render
 
 _NOT_OURS: Final = ("/api/", "/openapi", "/health", "/ready", "/metrics", "/static/")
 _DROPPED: Final = frozenset({b"content-type", b"content-length"})
@@ -41,20 +42,17 @@ _WORDS: Final = {
 
 def no_index(page: PageContext) -> Response:
     """Return the page for a caller who may not use any index."""
-    return _page(
+    return _render_trouble(
         page, 404, "There is no collection that you may ask.", "Ask whoever runs this service to let you see one."
     )
 
 
-class Troubles:
+class Troubles(Layer):
     """Answers browsers with a page instead of a JSON error; programs still get JSON."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, and its answer back."""
-        accepted = Headers(scope=scope).get("accept", "") if scope["type"] == "http" else ""
+        accepted = Headers(scope=scope).get("accept", "")
         if "text/html" not in accepted or scope["path"].startswith(_NOT_OURS):
             await self.app(scope, receive, send)
             return
@@ -101,15 +99,15 @@ def trouble(request: Request, status: int, body: bytes) -> Response:
         fields = {name: str(value) for name, value in json.loads(body)["error"].items()}
     headline, remedy = _WORDS.get(fields.get("code", "internal"), ("", ""))
     if not headline:
-        headline, remedy = _sentence(fields.get("message", "")), _sentence(fields.get("remedy", ""))
-    return _page(page, status, headline, remedy, fields.get("request_id", ""))
+        headline, remedy = _to_sentence(fields.get("message", "")), _to_sentence(fields.get("remedy", ""))
+    return _render_trouble(page, status, headline, remedy, fields.get("request_id", ""))
 
 
-def _sentence(text: str) -> str:
+def _to_sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:].rstrip('.')}."
 
 
-def _page(page: PageContext, status: int, headline: str, remedy: str, request_id: str = "") -> Response:
+def _render_trouble(page: PageContext, status: int, headline: str, remedy: str, request_id: str = "") -> Response:
     values: dict[str, Any] = {
         "page": page,
         "question": PageQuestion(),
@@ -119,4 +117,4 @@ def _page(page: PageContext, status: int, headline: str, remedy: str, request_id
         "back": "/" if page.may_ask else "",
         "back_words": "To the search",
     }
-    return HTMLResponse(rendered("trouble.html", values), status)
+    return HTMLResponse(render("trouble.html", values), status)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final
 
 from fastapi import Depends, Path, Query, Request, Response
 from pydantic import TypeAdapter
@@ -15,12 +15,11 @@ from pydantic import TypeAdapter
 from auscult.index.reader import GenerationReader
 from auscult.search import Searcher
 from auscult.service import models
-from auscult.service.caller import Caller, allowed
+from auscult.service.caller import Caller, check_allowed
 from auscult.service.errors import Refusal
 from auscult.service.models import Error
 from auscult.service.state import State
 
-Answer = TypeVar("Answer")
 ERRORS: Final[dict[int | str, dict[str, Any]]] = {
     status: {"model": Error, "description": description}
     for status, description in (
@@ -47,7 +46,7 @@ Stated = Annotated[State, Depends(state_of)]
 
 def to_response(answer: Any, status: int = 200) -> Response:
     """Convert an answer to a JSON response by its own type. FastAPI would validate it again, which takes as long."""
-    adapter = adapter_of(type(answer))  # type: ignore[arg-type]
+    adapter = _adapter_of(type(answer))  # type: ignore[arg-type]
     try:
         content = adapter.dump_json(answer)
     except ValueError:
@@ -56,13 +55,10 @@ def to_response(answer: Any, status: int = 200) -> Response:
     return Response(content, status, media_type="application/json")
 
 
-@cache
-def adapter_of(kind: type[Answer]) -> TypeAdapter[Answer]:
-    """Return the adapter that reads and writes the JSON of a type of answer."""
-    return TypeAdapter(kind)
+_adapter_of = cache(TypeAdapter)
 
 
-def audited(request: Request, action: str, **details: object) -> None:
+def note_audit(request: Request, action: str, **details: object) -> None:
     """Note for the audit log what a request does: the query, the documents in the answer, and the result."""
     request.state.audit = {"action": action, **details}
 
@@ -75,8 +71,8 @@ def searcher_of(
     Raises:
         Refusal: The caller may not use the index, or it is not open yet.
     """
-    audited(request, action, index=index, **details)
-    allowed(caller, "read", index)
+    note_audit(request, action, index=index, **details)
+    check_allowed(caller, "read", index)
     return state.searcher(index, caller)
 
 

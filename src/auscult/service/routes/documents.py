@@ -21,8 +21,8 @@ from auscult.service.routes import (
     DocId,
     IndexQuery,
     Stated,
-    audited,
     conditions,
+    note_audit,
     row_of,
     searcher_of,
     to_response,
@@ -56,7 +56,7 @@ def documents(
     passage_index = searcher_of(request, caller, state, "list", index).index
     rows = passage_index.documents_where(answering.conditions(conditions(where or [])))[::-1]
     summaries = [summary(passage_index.reader.document_record(row)) for row in rows[offset : offset + k].tolist()]
-    audited(request, "list", index=index, doc_ids=[summary_.doc_id for summary_ in summaries], result=len(summaries))
+    note_audit(request, "list", index=index, doc_ids=[summary_.doc_id for summary_ in summaries], result=len(summaries))
     return to_response(schema.DocumentList(documents=summaries, total=len(rows), offset=offset))
 
 
@@ -69,7 +69,7 @@ def curves(request: Request, body: models.ExplainRequest, caller: Asking, state:
     if body.doc_id:
         row_of(searcher.index.reader, body.doc_id)
     score_curves = explain(searcher, understanding.query, body.doc_id)
-    audited(request, "explain", index=body.index, query=query, doc_ids=[score_curves.document.doc_id], result=1)
+    note_audit(request, "explain", index=body.index, query=query, doc_ids=[score_curves.document.doc_id], result=1)
     sentences = zip(
         score_curves.document.sentences, score_curves.entity, score_curves.aspect, score_curves.combined, strict=True
     )
@@ -138,7 +138,7 @@ def places(
     """Where a range of a document's text is in its original file."""
     reader = searcher_of(request, caller, state, "view", index, doc_ids=[doc_id]).index.reader
     places = answering.places_of(reader.original_layout(row_of(reader, doc_id)), start, end)
-    return to_response(schema.PlacesOf(start=start, end=end, **places._asdict()))
+    return to_response(schema.PlacesOf(start=start, end=end, **places))
 
 
 @router.get("/documents/{doc_id:path}", response_model=schema.DocumentWhole, responses=ERRORS)
@@ -147,7 +147,7 @@ def document(request: Request, doc_id: DocId, caller: Asking, state: Stated, ind
     reader = searcher_of(request, caller, state, "view", index, doc_ids=[doc_id]).index.reader
     row = row_of(reader, doc_id)
     whole, file = reader.document(row), reader.original_layout(row)
-    audited(request, "view", index=index, doc_ids=[doc_id], result=1)
+    note_audit(request, "view", index=index, doc_ids=[doc_id], result=1)
     return to_response(
         schema.DocumentWhole(
             **asdict(summary(reader.document_record(row))),
@@ -185,5 +185,5 @@ def original_of(request: Request, state: State, caller: Caller, index: str | Non
     if file is None:
         message = "expected a document whose file is kept, got one without"
         raise Refusal(404, "no_original", message, "read its text: GET /api/v1/documents/ID")
-    audited(request, "original", index=index, doc_ids=[doc_id], result=1)
+    note_audit(request, "original", index=index, doc_ids=[doc_id], result=1)
     return file

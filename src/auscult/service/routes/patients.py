@@ -9,7 +9,7 @@ from auscult.schema import select_fields
 from auscult.search.patients import Patients, by_patient
 from auscult.service import answering, models
 from auscult.service.caller import Asking
-from auscult.service.routes import ERRORS, Stated, audited, searcher_of, to_response
+from auscult.service.routes import ERRORS, Stated, note_audit, searcher_of, to_response
 
 router = APIRouter(tags=["search"])
 
@@ -23,7 +23,7 @@ def patients(request: Request, body: models.PatientsRequest, caller: Asking, sta
     where = answering.conditions(body.where)
     result = by_patient(searcher, understanding.query, where=where, assertions=body.assertions)
     ids = list(dict.fromkeys(doc_id for patient in result.patients for doc_id in patient.documents))
-    audited(request, "patients", index=body.index, query=query, doc_ids=ids, result=len(result.patients))
+    note_audit(request, "patients", index=body.index, query=query, doc_ids=ids, result=len(result.patients))
     understood = answering.understood_response(understanding)
     return to_response(schema.PatientList(understood=understood, patients=patients_response(result), more=result.cut))
 

@@ -13,10 +13,10 @@ from auscult.schema import Assertion
 from auscult.search.coverage import Cell, cover
 from auscult.search.spans import find_answer
 from auscult.service import answering, models
-from auscult.service.caller import Asking, allowed
+from auscult.service.caller import Asking, check_allowed
 from auscult.service.errors import Refusal, disk_refusal
 from auscult.service.feedback import Feedback, Judged
-from auscult.service.routes import ERRORS, IndexQuery, Stated, audited, conditions, row_of, searcher_of, to_response
+from auscult.service.routes import ERRORS, IndexQuery, Stated, conditions, note_audit, row_of, searcher_of, to_response
 from auscult.understanding.aspects import QUESTIONS, question_about
 from auscult.understanding.conversation import MOST_EARLIER
 
@@ -29,13 +29,13 @@ def search(request: Request, body: models.SearchRequest, caller: Asking, state: 
     """The passages that answer a question, best first, with their evidence."""
     query = body.words
     names = body.indexes or ([body.index] if body.index else state.names(caller)[:1])
-    audited(request, "search", index=",".join(names), query=query)
-    allowed(caller, "read")
+    note_audit(request, "search", index=",".join(names), query=query)
+    check_allowed(caller, "read")
     for name in names:
-        allowed(caller, "read", name)
+        check_allowed(caller, "read", name)
     answer = answering.search(state, caller, body)
     ids = list(dict.fromkeys(hit.doc_id for hit in answer.hits))
-    audited(request, "search", index=",".join(answer.indexes), query=query, doc_ids=ids, result=len(answer.hits))
+    note_audit(request, "search", index=",".join(answer.indexes), query=query, doc_ids=ids, result=len(answer.hits))
     request.state.searched = dict.fromkeys(answer.indexes, not answer.nothing_here.flag)
     return to_response(answer)
 
@@ -100,8 +100,8 @@ def entities(
     request: Request, caller: Asking, state: Stated, prefix: Prefix, index: IndexQuery = None, limit: Most = 10
 ) -> Response:
     """Diseases, conditions and titles with a word that begins with the prefix."""
-    audited(request, "complete", index=index)
-    allowed(caller, "read", index)
+    note_audit(request, "complete", index=index)
+    check_allowed(caller, "read", index)
     return to_response(state.served(index, caller).opened.names_for(caller.groups).complete(prefix, limit))
 
 
@@ -113,8 +113,8 @@ def aspects(
 
     With an index, aspects that it has headings for come first, and a prefix may begin with an entity ("gout tre").
     """
-    audited(request, "complete", index=index)
-    allowed(caller, "read", index)
+    note_audit(request, "complete", index=index)
+    check_allowed(caller, "read", index)
     # Aspects that begin with the prefix come before those with a later word that does.
     typed = " ".join(prefix.lower().split())
     names = state.served(index, caller).opened.names_for(caller.groups) if index else None
@@ -165,12 +165,10 @@ def spans(request: Request, body: models.SpanRequest, caller: Asking, state: Sta
         raise Refusal(
             404, "no_sentence", "expected a sentence about what was asked, got none", "choose another document"
         )
-    audited(request, "view", index=body.index, query=query, doc_ids=[body.doc_id], result=1)
+    note_audit(request, "view", index=body.index, query=query, doc_ids=[body.doc_id], result=1)
     places = answering.places_of(searcher.index.reader.original_layout(row), span.start, span.end)
     return to_response(
-        schema.select_fields(
-            schema.SpanTold, span, text=span_finder.document.text[span.start : span.end], **places._asdict()
-        )
+        schema.select_fields(schema.SpanTold, span, text=span_finder.document.text[span.start : span.end], **places)
     )
 
 
@@ -181,17 +179,17 @@ def coverage(request: Request, body: models.CoverageRequest, caller: Asking, sta
     searcher = searcher_of(request, caller, state, "coverage", body.index, query=query)
     table = cover(searcher, body.entities, body.aspects, where=answering.conditions(body.where))
     doc_ids = {hit.doc_id for row in table.cells for cell in row for hit in (cell.hit, cell.similar) if hit}
-    audited(request, "coverage", index=body.index, query=query, doc_ids=sorted(doc_ids), result=len(doc_ids))
+    note_audit(request, "coverage", index=body.index, query=query, doc_ids=sorted(doc_ids), result=len(doc_ids))
     return to_response(
         schema.CoverageTold(
             entities=[answering.understood_response(understanding) for understanding in table.entities],
             aspects=list(table.aspects),
-            rows=[[_cell(cell) for cell in row] for row in table.cells],
+            rows=[[_to_cell(cell) for cell in row] for row in table.cells],
         )
     )
 
 
-def _cell(cell: Cell) -> schema.CoverageCell:
+def _to_cell(cell: Cell) -> schema.CoverageCell:
     hit = cell.hit
     return schema.select_fields(
         schema.CoverageCell,
@@ -208,8 +206,8 @@ def _cell(cell: Cell) -> schema.CoverageCell:
 def feedback(request: Request, body: models.FeedbackRequest, caller: Asking, state: Stated) -> Response:
     """Store whether a hit answers. `auscult feedback` exports judgements, to evaluate and train models."""
     query = body.words
-    audited(request, "feedback", index=body.index, query=query, doc_ids=[body.doc_id])
-    allowed(caller, "read", body.index)
+    note_audit(request, "feedback", index=body.index, query=query, doc_ids=[body.doc_id])
+    check_allowed(caller, "read", body.index)
     if not (body.question.strip() or body.entity.strip() or any(map(str.strip, body.aspects))):
         message = "expected the question that was asked, got none"
         raise Refusal(422, "nothing_asked", message, "send what the hit was found by")
@@ -236,5 +234,5 @@ def feedback(request: Request, body: models.FeedbackRequest, caller: Asking, sta
         store.add(judged)
     except OSError as error:
         raise disk_refusal(error) from error
-    audited(request, "feedback", index=served.name, query=query, doc_ids=[body.doc_id], result=body.relevance)
+    note_audit(request, "feedback", index=served.name, query=query, doc_ids=[body.doc_id], result=body.relevance)
     return to_response(schema.Kept(query_id=judged.query_id), 201)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 
 from auscult import schema
-from auscult.service.caller import Asking, allowed
+from auscult.service.caller import Asking, check_allowed
 from auscult.service.errors import Refusal
 from auscult.service.requests import MEDIA_TYPE, Metrics
-from auscult.service.routes import ERRORS, Stated, audited
+from auscult.service.routes import ERRORS, Stated, note_audit
 from auscult.version import __version__
 
 router = APIRouter(tags=["service"])
@@ -32,7 +32,7 @@ async def ready(state: Stated) -> schema.Health:
 @router.get("/version", response_model=schema.Version, responses=ERRORS)
 async def version(caller: Asking) -> schema.Version:
     """The version of the service and of its API."""
-    allowed(caller, "read")
+    check_allowed(caller, "read")
     return schema.Version(auscult=__version__, api="v1")
 
 
@@ -43,17 +43,17 @@ def metrics(request: Request, caller: Asking, state: Stated) -> Response:
     They cover the indexes that the key opens and the documents that it shows. Metrics of the whole service are only for
     keys that open all indexes.
     """
-    audited(request, "metrics")
-    allowed(caller, "admin")
+    note_audit(request, "metrics")
+    check_allowed(caller, "admin")
     counts: Metrics = request.app.state.metrics
-    return Response(counts.written(state, caller), media_type=MEDIA_TYPE)
+    return Response(counts.write(state, caller), media_type=MEDIA_TYPE)
 
 
 @router.get("/indexes", response_model=list[schema.Index], responses=ERRORS)
 def indexes(request: Request, caller: Asking, state: Stated) -> list[schema.Index]:
     """The indexes that the caller may use, with counts of the documents that the caller sees."""
-    audited(request, "indexes")
-    allowed(caller, "read")
+    note_audit(request, "indexes")
+    check_allowed(caller, "read")
     manifests = {name: state.searcher(name, caller).index.manifest for name in state.names(caller)}
     return [
         schema.select_fields(

@@ -13,11 +13,11 @@ from auscult.index import IndexUpdate
 from auscult.index.fields import groups_in
 from auscult.index.reader import open_current
 from auscult.ingest.updating import remove_from
-from auscult.service.caller import Asking, Caller, allowed, may_upload
+from auscult.service.caller import Asking, Caller, check_allowed, check_upload
 from auscult.service.errors import Refusal, busy, disk_refusal
 from auscult.service.jobs import Jobs, keep, place_for
 from auscult.service.placing import access_field, can_be_written
-from auscult.service.routes import ERRORS, DocId, IndexQuery, Stated, audited, row_of, to_response
+from auscult.service.routes import ERRORS, DocId, IndexQuery, Stated, note_audit, row_of, to_response
 from auscult.service.state import Served, State
 
 router = APIRouter(tags=["documents"])
@@ -42,9 +42,9 @@ def upload(
     ] = "",
 ) -> Response:
     """Add files to an index. They are read and indexed in the background; the job in the answer has the progress."""
-    audited(request, "upload", index=index)
-    served = _changeable(state, caller, index)
-    groups = _groups(caller, access)
+    note_audit(request, "upload", index=index)
+    served = _find_changeable(state, caller, index)
+    groups = _choose_groups(caller, access)
     jobs: Jobs = request.app.state.jobs
     if len(files) > state.settings.limits.files:
         message = f"expected at most {state.settings.limits.files} files at once, got more"
@@ -56,7 +56,7 @@ def upload(
             job = jobs.begin(job_id, served.name, caller, access_field(groups), len(files))
     except (OSError, DataError) as error:
         raise disk_refusal(error) from error
-    audited(request, "upload", index=served.name, result=job.job_id)
+    note_audit(request, "upload", index=served.name, result=job.job_id)
     answer = to_response(job, 202)
     answer.headers["Location"] = f"/api/v1/jobs/{job.job_id}"
     return answer
@@ -77,8 +77,8 @@ def job(request: Request, job_id: Annotated[str, Path(max_length=64)], caller: A
 @router.delete("/documents/{doc_id:path}", response_model=schema.Removed, responses=ERRORS)
 def remove(request: Request, doc_id: DocId, caller: Asking, state: Stated, index: IndexQuery = None) -> Response:
     """Remove a document. After the answer it is no longer found."""
-    audited(request, "delete", index=index, doc_ids=[doc_id])
-    served = _changeable(state, caller, index)
+    note_audit(request, "delete", index=index, doc_ids=[doc_id])
+    served = _find_changeable(state, caller, index)
     row_of(served.opened.seen_by(caller.groups).index.reader, doc_id)
     if not served.changing.acquire(timeout=_PATIENCE):
         raise busy()
@@ -94,7 +94,7 @@ def remove(request: Request, doc_id: DocId, caller: Asking, state: Stated, index
     finally:
         served.changing.release()
     state.refresh(served.name)
-    audited(request, "delete", index=served.name, doc_ids=[doc_id], result=1)
+    note_audit(request, "delete", index=served.name, doc_ids=[doc_id], result=1)
     return to_response(schema.Removed(doc_id=doc_id))
 
 
@@ -104,8 +104,8 @@ def visible_jobs(request: Request, caller: Caller) -> list[schema.JobTold]:
     Raises:
         Refusal: The caller may not upload.
     """
-    audited(request, "jobs")
-    allowed(caller, "write")
+    note_audit(request, "jobs")
+    check_allowed(caller, "write")
     jobs: Jobs = request.app.state.jobs
     return [job for job in jobs.all() if _may_see(caller, job)]
 
@@ -122,18 +122,18 @@ def visible_job(request: Request, job_id: str, caller: Caller) -> schema.JobTold
     raise Refusal(404, "unknown_job", "expected the id of a job of yours, got another", "see GET /api/v1/jobs")
 
 
-def _changeable(state: State, caller: Caller, index: str | None) -> Served:
+def _find_changeable(state: State, caller: Caller, index: str | None) -> Served:
     """Return an index that the caller may change.
 
     Raises:
         Refusal: The caller may not change it, or the service is read-only.
     """
-    allowed(caller, "write", index)
-    may_upload(caller, state.settings.changes)
+    check_allowed(caller, "write", index)
+    check_upload(caller, state.settings.changes)
     return state.served(index, caller)
 
 
-def _groups(caller: Caller, access: str) -> frozenset[str]:
+def _choose_groups(caller: Caller, access: str) -> frozenset[str]:
     """Return the groups that uploaded documents are for. The default is the caller's group, if they have exactly one.
 
     Raises:

@@ -76,7 +76,7 @@ def bytes_of(headers: list[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
     return [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
 
 
-def noted(scope: Scope) -> dict[str, Any]:
+def collect_noted(scope: Scope) -> dict[str, Any]:
     """Return what the routes have noted in a request for the middleware: audit details, searches, route."""
     state = {name: scope["state"][name] for name in _NOTED if name in scope["state"]}
     return {"state": state, "route": getattr(scope.get("route"), "path", None)}

@@ -27,10 +27,10 @@ from starlette.types import Message
 from auscult.engines import is_address
 from auscult.errors import AuscultError
 from auscult.service.app import answering_app
-from auscult.service.requests import described
+from auscult.service.requests import describe_error
 from auscult.service.settings import Settings
 from auscult.service.state import State, settle
-from auscult.service.workers.frames import frame, noted, read_frame, scope_from_json, texts_of
+from auscult.service.workers.frames import collect_noted, frame, read_frame, scope_from_json, texts_of
 
 
 class _Answers:
@@ -86,8 +86,9 @@ class _Answers:
         try:
             await self._app(scope, receive, send)
         except Exception as error:
-            return {"fault": described(error), **noted(scope)}, b""
-        return {"status": start["status"], "headers": texts_of(start["headers"]), **noted(scope)}, b"".join(parts)
+            return {"fault": describe_error(error), **collect_noted(scope)}, b""
+        head = {"status": start["status"], "headers": texts_of(start["headers"]), **collect_noted(scope)}
+        return head, b"".join(parts)
 
 
 async def _work(connection: socket.socket) -> None:
@@ -100,7 +101,7 @@ async def _work(connection: socket.socket) -> None:
         try:
             head, content = await answers.answer(request, body)
         except Exception as error:
-            head, content = {"fault": described(error), "state": {}, "route": None}, b""
+            head, content = {"fault": describe_error(error), "state": {}, "route": None}, b""
         writer.write(frame({**head, "number": request["number"]}, content))
 
     with suppress(asyncio.IncompleteReadError, ConnectionError):
