@@ -52,7 +52,7 @@ def with_health_topics(knowledge_base: KnowledgeBase, path: Path | str) -> Knowl
         DataError: The file is absent or malformed.
     """
     topics: dict[str, Concept] = {}
-    for topic in _topics(Path(path)):
+    for topic in _read_topics(Path(path)):
         key = normalise_name(topic.name)
         known = topics.get(key)
         topics[key] = join(known, topic) if known else topic
@@ -68,7 +68,7 @@ def with_health_topics(knowledge_base: KnowledgeBase, path: Path | str) -> Knowl
     return KnowledgeBase((*knowledge_base, *added), knowledge_base.codes.values(), knowledge_base.counts)
 
 
-def _topics(path: Path) -> Iterator[Concept]:
+def _read_topics(path: Path) -> Iterator[Concept]:
     for record in read_records(path):
         title = record.text("title", "")
         if record.text("collection") not in _COLLECTIONS or not _is_name(title):

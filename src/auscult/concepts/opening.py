@@ -42,7 +42,7 @@ def open_knowledge_base(spec: str | Path | Sequence[str | Path] = DEFAULT) -> Kn
     if spec == TOPICS:
         return with_health_topics(KnowledgeBase([]), locate(TOPICS))
     specs = [spec] if isinstance(spec, str | Path) else list(spec)
-    places = [_place(each) for each in specs]
+    places = [_locate(each) for each in specs]
     if len(places) != 1:
         return KnowledgeBase.from_files(_files_only(places))
     (place,) = places
@@ -104,7 +104,7 @@ def open_named(named: str | Path | Sequence[str | Path] | None, how: str) -> Kno
         raise CorpusMissingError(error.expected, error.got, remedy) from error
 
 
-def _place(spec: str | Path) -> Path:
+def _locate(spec: str | Path) -> Path:
     if spec == DEFAULT:
         locate(DEFAULT)
         return data_dir() / "kg"

@@ -265,7 +265,7 @@ def _open(path: Path) -> Unpacked:
     return stream
 
 
-def _each_once(fields: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_repeats(fields: list[tuple[str, Any]]) -> dict[str, Any]:
     """Make an object of fields with distinct names; otherwise a value would be lost silently."""
     record = dict(fields)
     if len(record) != len(fields):
@@ -279,7 +279,7 @@ def _parse(line: bytes, where: str) -> dict[str, Any] | None:
     if not line.strip():
         return None
     try:
-        value = json.loads(line.decode("utf-8"), object_pairs_hook=_each_once)
+        value = json.loads(line.decode("utf-8"), object_pairs_hook=_refuse_repeats)
         if rb"\ud" in line or rb"\uD" in line:
             # JSON allows unpaired surrogates, but they cannot be written as UTF-8.
             json.dumps(value, ensure_ascii=False).encode("utf-8")

@@ -24,7 +24,7 @@ from auscult.ingest.building import BuildReport, build_index
 from auscult.ingest.corpus import Corpus
 from auscult.ingest.file_records import MAPPED, NO_PLACES, REMOVED, FileRecord, Index, digest_of_id, place_in
 from auscult.ingest.files import Choices, FilesCorpus
-from auscult.ingest.gathering import Gathered
+from auscult.ingest.gathered import Gathered
 from auscult.ingest.opening import open_corpus, opens_as_files
 from auscult.ingest.rows import CsvCorpus, JsonlCorpus
 from auscult.readers.archives import plain
@@ -60,7 +60,7 @@ class Sources:
         )
 
     @contextmanager
-    def gathered(
+    def gather(
         self,
         index: Index | None,
         progress: Callable[[Report], None],
@@ -189,7 +189,7 @@ def _must_be_files(named: str, choices: Choices) -> bool:
     return only_files and named.lower().endswith(_TABLES) and Path(named).is_file()
 
 
-def held_files(reader: GenerationReader, files: FilesCorpus | None) -> Index:
+def describe_index(reader: GenerationReader, files: FilesCorpus | None) -> Index:
     """Return the records of an index that reading these files needs.
 
     Raises:
@@ -255,7 +255,7 @@ def index_sources(
     Raises:
         AuscultError: Sources cannot be read, hold no document, or the folder cannot be written.
     """
-    with sources.gathered(None, on_file) as gathered, reading as (encoder, stream):
+    with sources.gather(None, on_file) as gathered, reading as (encoder, stream):
         return build_index(
             stream(sources.documents(gathered, split)),
             encoder,

@@ -225,7 +225,7 @@ class _Processes:
                         self._pool = self._new_pool()
                     pool = self._pool
                     future = self._submit(chunk)
-            raise _dying(chunk)
+            raise _death_of(chunk)
 
         return wait
 
@@ -269,7 +269,7 @@ class _Ray:
             try:
                 documents: Read = self._ray.get(reference)
             except self._ray.exceptions.WorkerCrashedError as error:
-                raise _dying(chunk) from error
+                raise _death_of(chunk) from error
             return documents
 
         return wait
@@ -300,15 +300,15 @@ def _reaching_nobody() -> Iterator[None]:
 
 def read_chunk(model: str, documents: list[Document]) -> Read:
     """Encode a chunk in a worker."""
-    return encode_passages(_opened(model), documents)
+    return encode_passages(_open_model(model), documents)
 
 
 @lru_cache(maxsize=1)
-def _opened(model: str) -> DocumentEncoder:
+def _open_model(model: str) -> DocumentEncoder:
     return load_model(model)
 
 
-def _dying(chunk: Sequence[Document]) -> DataError:
+def _death_of(chunk: Sequence[Document]) -> DataError:
     remedy = "see whether memory is short; choose fewer --workers, or look at these documents"
     return DataError(
         f"a worker that reads {chunk[0].doc_id} to {chunk[-1].doc_id}", f"one that died {_TRIES} times", remedy

@@ -128,10 +128,10 @@ class _Finishing:
             raise DataError("at least one document to index", "none", "check the paths")
         knowledge = _with_subjects(knowledge_base, self._written)
         content = b"" if knowledge is None else knowledge.to_bytes()
-        total = knowledge_checksum(before.row_seed, content) if content else 0
-        if state is not None and not (new or gone) and total == (before.knowledge or 0):
-            return self._ended(before.generation, 0, [])
-        manifest, counts = self._joined(before, new, gone)
+        total = knowledge_checksum(before.identity, content) if content else 0
+        if state is not None and not (new or gone) and total == before.knowledge:
+            return self._end_job(before.generation, 0, [])
+        manifest, counts = self._merge(before, new, gone)
         manifest = replace(
             manifest,
             auscult_version=__version__,
@@ -150,14 +150,14 @@ class _Finishing:
             self._remove_joined(new, manifest)
             show_generation(self._server, self._run, manifest, FoundBy(), [*gone])
             names = ids_of(self._server, self._run, gone)
-            return self._ended(manifest.generation, len(gone), names)
+            return self._end_job(manifest.generation, len(gone), names)
 
-    def _joined(self, before: Manifest, new: Sequence[SegmentRecord], gone: Collection[int]) -> tuple[Manifest, Counts]:
+    def _merge(self, before: Manifest, new: Sequence[SegmentRecord], gone: Collection[int]) -> tuple[Manifest, Counts]:
         """Merge small segments and write the merged ones. Return the manifest and the contents of its segments."""
         removed = {*before.removed, *gone}
         with TemporaryDirectory(prefix="auscult-") as folder:
             segments = [self._segment(record, removed) for record in (*before.segments, *new)]
-            manifest = settle(segments, removed, Path(folder), before, partial(self._fetched, Path(folder), removed))
+            manifest = settle(segments, removed, Path(folder), before, partial(self._fetch, Path(folder), removed))
             for record in {*manifest.segments}.difference(before.segments, new):
                 put_file(self._server, self._run, record, BlockFile(Path(folder) / record.name, record.end))
         shown = [self._segment(record, manifest.removed) for record in manifest.segments]
@@ -178,7 +178,7 @@ class _Finishing:
 
         return Segment(Path(), record, removed, opens)
 
-    def _fetched(self, folder: Path, removed: Collection[int], segment: Segment) -> Segment:
+    def _fetch(self, folder: Path, removed: Collection[int], segment: Segment) -> Segment:
         """Copy a segment to this machine's disk."""
         record = segment.record
         name, blocks = record.name, -(-segment.file.size // BLOCK)
@@ -198,7 +198,7 @@ class _Finishing:
         for query in ("DELETE FROM {blocks} WHERE name = ANY(%s)", "DELETE FROM {segments} WHERE name = ANY(%s)"):
             self._execute(query, [names])
 
-    def _ended(self, generation: int, removed: int, names: list[str]) -> tuple[int, int, Sequence[str]]:
+    def _end_job(self, generation: int, removed: int, names: list[str]) -> tuple[int, int, Sequence[str]]:
         query = "UPDATE {jobs} SET generation = %s, removed = %s, removed_ids = %s WHERE job = %s"
         self._execute(query, [generation, removed, names, self._job.number])
         self._execute("DELETE FROM {jobs} WHERE job < %s", [self._job.number])
@@ -237,7 +237,6 @@ def _manifest_before(state: PublishedState | None, server: PostgresServer, job: 
             next_passage=0,
             next_segment=0,
             known=0,
-            bound=True,
         )
     return replace(
         manifest,

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from auscult.engines.contract import Engine, Published, PublishReport
-from auscult.errors import ConfigError, EngineError, IndexFolderError
+from auscult.errors import ConfigError, EngineError
 from auscult.index import GenerationReader, Manifest
 from auscult.index.blocks import BLOCK, BlockFile
 from auscult.index.manifest import KnowledgeRecord, SegmentRecord
@@ -79,9 +79,6 @@ def publish(
     key = schema_of(whole_places(address)[0])
     with closing(open_current(Path(folder))) as reader, ExitStack() as opened:
         manifest = reader.manifest
-        if reader.knowledge_base is not None and manifest.knowledge is None:
-            expected, remedy = "an index that tells the checksum of its knowledge base", f"auscult optimize {folder}"
-            raise IndexFolderError(expected, "one of an earlier version", f"write it anew: {remedy}")
         # Before anything is written.
         vectors = opened.enter_context(closing(_Vectors(candidates, reader))) if candidates else None
         shares = shares_at(address)
@@ -147,7 +144,7 @@ def _write_share(
         put_file(server, run, segment.record, segment.file)
     if (record := manifest.knowledge_file) is not None:
         put_file(server, run, record, BlockFile(reader.path / record.name, record.end))
-    knowledge = reader.knowledge_base
+    knowledge = reader.store.knowledge()
     if knowledge is not None:
         query = "INSERT INTO {knowledge} VALUES (%s, %s, NULL) ON CONFLICT (sum) DO UPDATE SET gone = NULL"
         run.execute(server.composed(query), [manifest.knowledge, knowledge])

@@ -168,8 +168,8 @@ class _Writer:
             TemporaryDirectory(prefix="auscult-") as folder,
             IndexWriter(Path(folder) / "share", encoder, numbers=self._task.job.numbers(number)) as writer,
         ):
-            documents = _noting(self._files.documents(number, records), origins, subjects)
-            for batch in batches(self._lacking(documents, unchanged), self._task.batch_size):
+            documents = _note_origins(self._files.documents(number, records), origins, subjects)
+            for batch in batches(self._find_lacking(documents, unchanged), self._task.batch_size):
                 check_memory()
                 for origin, group in groupby(batch, lambda document: origins[document.doc_id]):
                     writer.add([*group], origin=origin)
@@ -180,7 +180,7 @@ class _Writer:
                     self._items.put(reader)
         self._items.put_written(number, Written(unchanged, segment, subjects))
 
-    def _lacking(self, documents: Iterator[Document], unchanged: list[int]) -> Iterator[Document]:
+    def _find_lacking(self, documents: Iterator[Document], unchanged: list[int]) -> Iterator[Document]:
         """Yield new and changed documents; add the keys of the others to `unchanged`."""
         while batch := [*islice(documents, self._task.batch_size)]:
             indexed = self._items.keys_and_hashes([document.doc_id for document in batch])
@@ -192,7 +192,7 @@ class _Writer:
                     yield document
 
 
-def _noting(
+def _note_origins(
     documents: Iterator[tuple[Document, str]], origins: dict[str, str], subjects: list[Subject]
 ) -> Iterator[Document]:
     """Yield documents. Add the origin of each to `origins`, and those with entities to `subjects`."""
