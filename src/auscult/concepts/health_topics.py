@@ -56,7 +56,9 @@ def with_health_topics(knowledge_base: KnowledgeBase, path: Path | str) -> Knowl
         key = normalise_name(topic.name)
         known = topics.get(key)
         topics[key] = join(known, topic) if known else topic
-    for name, everyday in _everyday_names():
+    table = resources.files("auscult.concepts").joinpath("medicine_names.tsv").read_text(encoding="utf-8")
+    for row in csv.DictReader(table.splitlines(), delimiter="\t"):
+        name, everyday = row["name"], row["everyday"].split("|")
         key = normalise_name(name)
         known = topics.get(key) or Concept(f"MEDICINE:{key.replace(' ', '-')}", name, source=SOURCE)
         topics[key] = replace(known, synonyms=distinct_names((*everyday, *known.synonyms), known.name))
@@ -90,9 +92,3 @@ def _read_topics(path: Path) -> Iterator[Concept]:
 
 def _is_name(title: str) -> bool:
     return bool(title) and len(title.split()) <= _MOST_WORDS and not _LEAFLET.search(title)
-
-
-def _everyday_names() -> Iterator[tuple[str, tuple[str, ...]]]:
-    table = resources.files("auscult.concepts").joinpath("medicine_names.tsv").read_text(encoding="utf-8")
-    for row in csv.DictReader(table.splitlines(), delimiter="\t"):
-        yield row["name"], tuple(row["everyday"].split("|"))

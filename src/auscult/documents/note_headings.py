@@ -18,11 +18,10 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Any
 
 from auscult.documents.building import Section
 from auscult.documents.wrapping import ends_unfinished
@@ -267,10 +266,9 @@ def _is_known(lower: str, vocabulary: _Vocabulary) -> bool:
 def _vocabularies() -> tuple[_Vocabulary, ...]:
     """Return the words of headings by language, English first."""
     table = tomllib.loads(resources.files(__package__).joinpath("note_headings.toml").read_text(encoding="utf-8"))
-    return tuple(map(_vocabulary, (table, *(value for value in table.values() if isinstance(value, dict)))))
-
-
-def _vocabulary(table: Mapping[str, Any]) -> _Vocabulary:
-    core, beside, short = (frozenset(table[name].split()) for name in ("core", "with", "short"))
-    inner = frozenset(part.strip() for part in re.split(r"[|\n]", table["inner"]) if part.strip())
-    return _Vocabulary(core | short, beside, short, inner, tuple(table.get("endings", "").split()))
+    vocabularies = []
+    for words in (table, *(value for value in table.values() if isinstance(value, dict))):
+        core, beside, short = (frozenset(words[name].split()) for name in ("core", "with", "short"))
+        inner = frozenset(part.strip() for part in re.split(r"[|\n]", words["inner"]) if part.strip())
+        vocabularies.append(_Vocabulary(core | short, beside, short, inner, tuple(words.get("endings", "").split())))
+    return tuple(vocabularies)

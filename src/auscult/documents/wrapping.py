@@ -212,19 +212,13 @@ class _Block:
         found = set()
         for place in full:
             near = [each for each in range(place - _NEAR, place + _NEAR + 1) if each in may_go_on]
-            # In a list, most lines end before the next word would not fit.
-            if sum(each in full for each in near) >= _SHARE_FULL * len(near) and self._ends_soon(place):
+            following = self._lines[place + 1 : min(self._end, place + 1 + _LONGEST_SENTENCE)]
+            # In a list, most lines end before the next word would not fit. In prose, a sentence ends soon.
+            if sum(each in full for each in near) >= _SHARE_FULL * len(near) and any(
+                map(_SENTENCE_END.search, following)
+            ):
                 found.add(place)
         return found
-
-    def _ends_soon(self, place: int) -> bool:
-        """Return whether a sentence ends in one of the next lines."""
-        return any(map(_SENTENCE_END.search, self._lines[place + 1 : min(self._end, place + 1 + _LONGEST_SENTENCE)]))
-
-    def _width_near(self, place: int) -> float:
-        """Return the width at which the lines near a line are wrapped, in characters."""
-        near = self._lines[max(self._start, place - _NEAR) : min(self._end, place + _NEAR + 1)]
-        return max(_width(near), self._least_width)
 
     def _is_hanging(self, place: int, *, small: bool) -> bool:
         """Return whether a line ends, or the next begins, with a word inside a sentence."""
@@ -245,9 +239,12 @@ class _Block:
         return is_prose and not _ITEM.match(following) and not _are_rows(line, following)
 
     def _is_full(self, place: int) -> bool:
+        """Return whether the next word would not fit into a line, by the width of the lines near it."""
         line, following = self._lines[place], self._lines[place + 1]
+        near = self._lines[max(self._start, place - _NEAR) : min(self._end, place + _NEAR + 1)]
+        width = max(_width(near), self._least_width)
         needed = len(line) + 1 + len(following.split(None, 1)[0].rstrip(_CLOSING))
-        return max(len(line), len(following)) <= _WIDEST and needed >= (1 - _SLACK) * self._width_near(place)
+        return max(len(line), len(following)) <= _WIDEST and needed >= (1 - _SLACK) * width
 
     def _is_full_prose(self, place: int, *, small: bool) -> bool:
         line, following = self._lines[place], self._lines[place + 1]

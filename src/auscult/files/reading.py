@@ -90,11 +90,8 @@ def digest_of_unpacked(path: Path) -> str:
     Raises:
         OSError, EOFError, zlib.error: It cannot be read, is no gzip file, or is cut short.
     """
-    digest = hashlib.sha256()
     with gzip.open(path) as opened:
-        while chunk := opened.read(1 << 20):
-            digest.update(chunk)
-    return digest.hexdigest()
+        return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
 def digest_of_files(files: Iterable[Path], folder: Path) -> str:

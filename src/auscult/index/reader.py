@@ -307,18 +307,7 @@ class GenerationReader:
 
     def document(self, row: int) -> Document:
         """Read a whole document, equal to the one that was added. Its file is read by `original`."""
-        stored = self._document(row)
-        passages = [self.stored(passage) for passage in self.passages_of(row)]
-        return Document(
-            doc_id=stored.record.doc_id,
-            title=stored.record.title,
-            text="".join((*(passage.before + passage.text for passage in passages), stored.tail)),
-            passages=tuple(passage.passage for passage in passages),
-            source=stored.record.source,
-            url=stored.record.url,
-            entity_ids=stored.record.entity_ids,
-            metadata=stored.record.metadata,
-        )
+        return self._document(row).with_passages([self.stored(passage) for passage in self.passages_of(row)])
 
     def original(self, row: int) -> Original | None:
         """Read the file that a document was read from; None where the file is not stored."""

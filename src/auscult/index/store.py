@@ -100,6 +100,21 @@ class StoredDocument(NamedTuple):
     passages: int
     tail: str
 
+    def with_passages(self, passages: Sequence[StoredPassage], original: Original | None = None) -> Document:
+        """Return the whole document, from its passages and its file."""
+        record = self.record
+        return Document(
+            doc_id=record.doc_id,
+            title=record.title,
+            text="".join((*(passage.before + passage.text for passage in passages), self.tail)),
+            passages=tuple(passage.passage for passage in passages),
+            source=record.source,
+            url=record.url,
+            entity_ids=record.entity_ids,
+            metadata=record.metadata,
+            original=original,
+        )
+
 
 class StoredPassage(NamedTuple):
     """A row of the table of passages.
@@ -361,18 +376,7 @@ class Store:
         """
         stored = self.document(key)
         passages = [self.passage(stored.first + number) for number in range(stored.passages)]
-        record = stored.record
-        document = Document(
-            doc_id=record.doc_id,
-            title=record.title,
-            text="".join((*(passage.before + passage.text for passage in passages), stored.tail)),
-            passages=tuple(passage.passage for passage in passages),
-            source=record.source,
-            url=record.url,
-            entity_ids=record.entity_ids,
-            metadata=record.metadata,
-            original=self.original(key),
-        )
+        document = stored.with_passages(passages, self.original(key))
         terms = [passage.terms for passage in passages]
         return document, EncodedDocument(
             np.concatenate([passage.vectors for passage in passages]).astype(np.float32),

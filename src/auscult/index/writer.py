@@ -425,24 +425,23 @@ def with_knowledge_file(manifest: Manifest, path: Path, known: KnowledgeBase) ->
 
 def check_vectors(model: ModelRecord, document: Document, vectors: FloatArray) -> None:
     """Refuse sentence vectors with a wrong shape or without unit length."""
-    expected = (len(document.sentences), model.dim)
-    if vectors.shape != expected:
-        raise _wrong_vectors(model, document, f"shape {expected}", f"shape {vectors.shape}")
-    lengths = np.linalg.norm(vectors, axis=1)
-    # Written so that NaN counts as wrong.
-    if not np.all(np.abs(lengths - 1) <= _UNIT_TOLERANCE):
+    shape = (len(document.sentences), model.dim)
+    if vectors.shape != shape:
+        expected, got = f"shape {shape}", f"shape {vectors.shape}"
+    else:
+        lengths = np.linalg.norm(vectors, axis=1)
+        # Written so that NaN counts as wrong.
+        if np.all(np.abs(lengths - 1) <= _UNIT_TOLERANCE):
+            return
         worst = lengths[np.argmax(np.nan_to_num(np.abs(lengths - 1), nan=np.inf))]
-        raise _wrong_vectors(model, document, "unit length", f"length {worst:.4g}")
+        expected, got = "unit length", f"length {worst:.4g}"
+    raise ModelError(
+        f"sentence vectors of {expected} from model '{model.name}'",
+        f"{got} for document '{document.doc_id}'",
+        "use another model: this one cannot be indexed",
+    )
 
 
 def now() -> str:
     """Return the current time in UTC, as ISO 8601."""
     return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
-
-
-def _wrong_vectors(model: ModelRecord, document: Document, expected: str, got: str) -> ModelError:
-    return ModelError(
-        f"sentence vectors of {expected} from model '{model.name}'",
-        f"{got} for document '{document.doc_id}'",
-        "use another model: this one cannot be indexed",
-    )

@@ -121,9 +121,7 @@ class Gathering:
             CorpusMissingError: A path does not exist.
         """
         self._index = index = index or Index()
-        walks = (walk(path, root, self._without, self._ignoring[root]) for root, path in enumerate(self._paths))
-        files = sorted(chain.from_iterable(walks), key=lambda each: (each.root, each.name))
-        self.report.ignored = sum(each.count for each in self._ignoring)
+        files = self._list_files()
         self._old = {
             (root, key): record
             for root, origin in enumerate(self._origins)
@@ -141,6 +139,17 @@ class Gathering:
                 self._now[key] = self._take(key, read, self._old.get(key))
             self._order_documents(prune)
         return self._combine(prune, poorer)
+
+    def _list_files(self) -> list[Found]:
+        """Return all files in the order of paths and names, and count the ignored ones in the report.
+
+        Raises:
+            CorpusMissingError: A path does not exist.
+        """
+        walks = (walk(path, root, self._without, self._ignoring[root]) for root, path in enumerate(self._paths))
+        files = sorted(chain.from_iterable(walks), key=lambda each: (each.root, each.name))
+        self.report.ignored = sum(each.count for each in self._ignoring)
+        return files
 
     def _read_files(self, files: Sequence[Found], progress: Callable[[Report], None] | None) -> None:
         """Read the files without a current record, and fill the report."""

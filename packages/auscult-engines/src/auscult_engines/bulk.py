@@ -23,6 +23,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Literal, Protocol, Self
@@ -80,7 +81,8 @@ class BulkEncoder:
         """Yield the documents, each after a worker has encoded it."""
         self._folder.mkdir(parents=True, exist_ok=True)
         under_way: deque[tuple[list[Document], Callable[[], Read]]] = deque()
-        for chunk in _chunks(documents, self._chunk):
+        remaining = iter(documents)
+        while chunk := [*islice(remaining, self._chunk)]:
             under_way.append((chunk, self._begin(chunk)))
             if len(under_way) > self._workers.ahead:
                 yield from self._finish(*under_way.popleft())
@@ -327,14 +329,3 @@ def _load_chunk(place: Path) -> Read:
             )
             for number in range(documents)
         ]
-
-
-def _chunks(documents: Iterable[Document], size: int) -> Iterator[list[Document]]:
-    chunk: list[Document] = []
-    for document in documents:
-        chunk.append(document)
-        if len(chunk) == size:
-            yield chunk
-            chunk = []
-    if chunk:
-        yield chunk

@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict
 from functools import partial
+from operator import methodcaller
 from typing import Any, TypeVar
 
 from auscult.encoders.contract import FloatArray
@@ -148,11 +149,8 @@ class MilvusEngine:
         """Remove documents."""
         names = [*documents]
         for first in range(0, len(names), _AT_ONCE):
-            some = names[first : first + _AT_ONCE]
-            self._attempt(partial(self._delete, some))
-
-    def _delete(self, documents: list[int], client: Any) -> None:
-        client.delete(self._collection, filter=f"document in {documents}")
+            chosen = f"document in {names[first : first + _AT_ONCE]}"
+            self._attempt(methodcaller("delete", self._collection, filter=chosen))
 
     def nearest(self, vector: FloatArray, k: int, filters: Filters) -> list[int]:
         """Return the keys of the nearest passages (`Proposer`)."""

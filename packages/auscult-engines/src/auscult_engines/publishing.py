@@ -98,7 +98,11 @@ def publish(
         names = [ids_of(server, run, report.gone) for server, run, report in each_share]
         give_space_back(shares, runs, key, manifest.generation, readers.PATIENCE)
         if vectors is not None:
-            vectors.keep(chain.from_iterable(_keys_on(server, run) for server, run, _ in each_share))
+            # Of any generation.
+            query = "SELECT key FROM {documents}"
+            vectors.keep(
+                key for server, run, _ in each_share for (key,) in run.execute(server.composed(query)).fetchall()
+            )
     shares.close()
     documents, gone = (
         sum(counts) for counts in zip(*((each.documents, len(each.gone)) for each in written), strict=True)
@@ -152,11 +156,6 @@ def _write_share(
         # Building the graph after all rows are written is many times as fast as row by row.
         run.execute(server.composed(graph_of(manifest.model.dim)))
     return _Written(len(missing), [key for key in has.keys() - {*keys} if has[key]])
-
-
-def _keys_on(server: PostgresServer, run: Any) -> list[int]:
-    """Return the keys of all documents on a server, of any generation."""
-    return [key for (key,) in run.execute(server.composed("SELECT key FROM {documents}")).fetchall()]
 
 
 class _Vectors:
@@ -224,18 +223,14 @@ def withdraw(address: str) -> str | None:
             return None
         for state in filter(None, states):
             if state.found_by.candidates:
-                _withdraw_vectors(state)
+                with closing(open_engine(state.found_by.candidates)) as engine:
+                    published = engine.published()
+                    if published is not None and published.store == state.identity:
+                        engine.destroy()
         for server, run in zip(shares.servers, runs, strict=True):
             run.execute(server.composed("DROP SCHEMA IF EXISTS {schema} CASCADE"))
     shares.close()
     return shares.name
-
-
-def _withdraw_vectors(state: PublishedState) -> None:
-    with closing(open_engine(state.found_by.candidates)) as engine:
-        published = engine.published()
-        if published is not None and published.store == state.identity:
-            engine.destroy()
 
 
 def _check_successor(
@@ -328,7 +323,7 @@ def show_generation(
             " unnest(%s::text[], %s::bigint[]) AS held (a, b) WHERE a = name AND b = ending)",
             [generation, names, endings],
         ),
-        ("UPDATE {knowledge} SET gone = %s WHERE sum <> %s AND gone IS NULL", [generation, manifest.knowledge or 0]),
+        ("UPDATE {knowledge} SET gone = %s WHERE sum <> %s AND gone IS NULL", [generation, manifest.knowledge]),
         ("DELETE FROM {state}", []),
         (
             "INSERT INTO {state} (version, identity, generation, approximate, candidates, manifest, share, shares)"

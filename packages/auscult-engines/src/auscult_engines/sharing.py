@@ -23,7 +23,6 @@ from auscult.ingest.gathering import Gathering
 from auscult.readers.archives import Found
 from auscult.readers.process.reading import Reading
 from auscult.readers.report import Problem
-from auscult.readers.walking import walk
 
 _LARGEST = 256
 _FEWEST = 32
@@ -82,9 +81,7 @@ class SharedFiles(Gathering):
             CorpusMissingError: A path does not exist.
         """
         self._reading = Reading(self._columns, processes=processes)
-        walks = (walk(path, root, self._without, self._ignoring[root]) for root, path in enumerate(self._paths))
-        listed = sorted(chain.from_iterable(walks), key=lambda each: (each.root, each.name))
-        self.report.ignored = sum(each.count for each in self._ignoring)
+        listed = self._list_files()
         self.report.total = self.report.files = len(listed)
         distinct: dict[tuple[int, str], Found] = {}
         for file in listed:

@@ -430,12 +430,12 @@ class ServedStore(Store):
             values: Its parameters, by share.
         """
         by_share = self.shares.on_each(
-            {share: partial(self._read_on, query=query, values=parameters) for share, parameters in values.items()}
+            {
+                share: partial(PostgresServer.rows, query=query, values=parameters, seen_by=self._groups)
+                for share, parameters in values.items()
+            }
         )
         return [row for rows in by_share for row in rows]
-
-    def _read_on(self, server: PostgresServer, query: str, values: Sequence[object]) -> list[Any]:
-        return server.rows(query, values, self._groups)
 
     def _gone(self, what: str) -> EngineError:
         generation = self.manifest().generation
