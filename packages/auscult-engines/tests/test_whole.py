@@ -240,9 +240,9 @@ def test_a_searcher_of_another_version_refuses(folder: Path, url: str) -> None:
     def change(query: str) -> None:
         server.transact(lambda run: run.execute(server.composed(query)))
 
-    for other, said in ((5, r"--repair\), and publish that"), (60, "upgrade auscult")):
+    for other in (5, 60):
         change(f"""UPDATE {{state}} SET manifest = regexp_replace(manifest, '(format_version": )\\d+', '\\1{other}')""")  # noqa: S608
-        with pytest.raises(IndexFolderError, match=said):
+        with pytest.raises(IndexFolderError, match="upgrade auscult"):
             Searcher.open(url, ENCODER)
     change("UPDATE {state} SET version = version + 1")
     with pytest.raises(EngineError, match=r"tables of version 3 .* got version 4; upgrade auscult"):
