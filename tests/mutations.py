@@ -325,7 +325,7 @@ TEXT_AND_INDEX = (
     ),
     Mutation(
         "index: damaged rows are read", "auscult/index/store.py",
-        "if _sum(*self.row_seed, stored_key, *values) != checksum or", "if", ("index/test_damage.py",),
+        "if _sum(self.identity, stored_key, *values) != checksum or", "if", ("index/test_damage.py",),
     ),
     Mutation(
         "index: an older generation is opened", "auscult/index/reader.py",
@@ -352,7 +352,7 @@ TEXT_AND_INDEX = (
         "        scores[self.reader.wordless] = -np.inf\n", "", ("index/test_search.py",),
     ),
     Mutation(
-        "index: another model's queries are answered", "auscult/index/passage_index.py",
+        "index: another model's queries are answered", "auscult/index/reader.py",
         "if encoder.fingerprint != made_with.fingerprint", "if False", ("index/test_search.py",),
     ),
 )  # fmt: skip

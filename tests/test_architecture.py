@@ -117,7 +117,7 @@ WITHOUT = {
     "mcp": (["mcp"], "from auscult.cli.main import main; main(['mcp', '.'])"),
     "plot": (["matplotlib"], "from auscult.drawing import blank_figure; blank_figure()"),
     "deidentify": (["presidio_analyzer"], "from auscult_readers.presidio import PresidioDeidentifier as P; P()"),
-    "watch": (["watchfiles"], "from auscult.cli.index import changes as c, Path; next(c('.', Path()))"),
+    "watch": (["watchfiles"], "from auscult.cli.add import changes as c, Path; next(c('.', Path()))"),
 }
 
 

@@ -55,7 +55,7 @@ def test_a_file_is_indexed_and_the_summary_counts(command: Command, tmp_path: Pa
     assert manifest.counts.documents == 3
     assert manifest.corpus == "leaflets"
     assert manifest.model.path == str(tmp_path / "model"), "found again from any folder"
-    assert PassageIndex.open(tmp_path / "index").reader.knowledge_base is None
+    assert PassageIndex.open(tmp_path / "index").reader.known() is None
 
 
 def test_index_answers_by_synonym_and_document_identifier(command: Command, tmp_path: Path) -> None:

@@ -157,12 +157,6 @@ def test_reordered_synonym_goes_to_the_concept_it_names() -> None:
     }
 
 
-def test_merging_can_be_turned_off() -> None:
-    apart = KnowledgeBase.from_files(FILES, equivalence_prefixes=(), merge_names=False)
-    assert "MONDO:0005342" in apart.concepts
-    assert apart.counts.records == apart.counts.concepts
-
-
 def test_supplements_only_enrich(tmp_path: Path) -> None:
     older = tmp_path / "older.obo"
     older.write_text(
@@ -259,6 +253,9 @@ def test_saved_and_loaded(small: KnowledgeBase, tmp_path: Path) -> None:
     assert list(tmp_path.glob("*.part")) == []
 
 
+_HEAD = b'{"format": "auscult-knowledge-base", "version": 3, "brought": {}}\n'
+
+
 @pytest.mark.parametrize(
     "content",
     [
@@ -266,10 +263,10 @@ def test_saved_and_loaded(small: KnowledgeBase, tmp_path: Path) -> None:
         gzip.compress(b"", mtime=0),
         gzip.compress(b'{"format": "auscult-knowledge-base", "version": 999}\n', mtime=0),
         gzip.compress(b'{"format": "auscult-knowledge-base", "version": 1}\n["DOID:1"]\n', mtime=0),
-        gzip.compress(b'{"format": "auscult-knowledge-base", "version": 2}\n[["DOID:1"]]\n[]\n{}\n', mtime=0),
-        gzip.compress(b'{"format": "auscult-knowledge-base", "version": 2}\n[]\n[]\n{"a": [1]}\n', mtime=0),
-        gzip.compress(b'{"format": "auscult-knowledge-base", "version": 2}\n[]\n[]\n', mtime=0),
-        gzip.compress(b'{"format": "auscult-knowledge-base", "version": 2}\n[]\n[]\n{}\n', mtime=0)[:-9],
+        gzip.compress(_HEAD + b'[["DOID:1"]]\n[]\n{}\n', mtime=0),
+        gzip.compress(_HEAD + b'[]\n[]\n{"a": [1]}\n', mtime=0),
+        gzip.compress(_HEAD + b"[]\n[]\n", mtime=0),
+        gzip.compress(_HEAD + b"[]\n[]\n{}\n", mtime=0)[:-9],
     ],
 )
 def test_damaged_file(tmp_path: Path, content: bytes) -> None:
@@ -277,13 +274,6 @@ def test_damaged_file(tmp_path: Path, content: bytes) -> None:
     path.write_bytes(content)
     with pytest.raises(AuscultError, match="knowledge base"):
         KnowledgeBase.load(path)
-
-
-def test_version_2_names_are_folded_again_on_loading(tmp_path: Path) -> None:
-    lines = ['{"format": "auscult-knowledge-base", "version": 2}', '[["X:1", "naevus", [], "", [], [], ""]]', "[]"]
-    path = tmp_path / "kb.jsonl.gz"
-    path.write_bytes(gzip.compress("\n".join((*lines, '{"naevus": [0]}', "")).encode(), mtime=0))
-    assert [concept.concept_id for concept in KnowledgeBase.load(path).by_name("nevus")] == ["X:1"]
 
 
 def test_documents_add_identifiers(small: KnowledgeBase) -> None:

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import sqlite3
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from auscult.documents import Document, Section, build_document
-from auscult.errors import IndexFolderError
-from auscult.index import IndexUpdate, optimize, repair
+from auscult.index import IndexUpdate, optimize
 from auscult.index.articles import article_sizes, headings_of
-from auscult.index.storage import Current, write_current
-from auscult.index.store import _sum
 from auscult.ingest.building import build_index
 from auscult.search import Searcher
 from auscult.search.hits import EVIDENCE
@@ -148,26 +141,3 @@ def test_articles_stay_right_with_additions_and_removals(whole: Searcher, tmp_pa
                 for each in (changed, expected)
             )
             assert ours == theirs
-
-
-def test_an_old_format_is_refused_until_repaired(tmp_path: Path) -> None:
-    folder = tmp_path / "index"
-    expected = build(folder, EVERYTHING).search("visiting hours", 9)
-    (database,) = folder.rglob("index.sqlite")
-    connection = sqlite3.connect(database)
-    manifest = json.loads(connection.execute("SELECT content FROM state").fetchone()[0])
-    content = json.dumps({**manifest, "format_version": 5})
-    connection.execute("UPDATE state SET sum = ?, content = ?", (_sum(1, content), content))
-    connection.commit()
-    connection.close()
-    checksum = hashlib.sha256(content.encode()).hexdigest()
-    write_current(folder, Current(database.parent.name, manifest["generation"], checksum))
-    for opened in (lambda: Searcher.open(folder, ENCODER), lambda: IndexUpdate(folder), lambda: optimize(folder)):
-        with pytest.raises(IndexFolderError, match=r"format 5.*auscult verify .* --repair"):
-            opened()
-    assert repair(folder) == ["segment-000001"]
-    repaired = Searcher.open(folder, ENCODER)
-    repaired.index.verify()
-    assert repaired.search("visiting hours", 9) == expected
-    assert repair(folder) == []
-    assert [*chain(*sizes_by_document(repaired))] == [*[3] * 8, 2, 2, *[1] * 6]

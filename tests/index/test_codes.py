@@ -8,11 +8,8 @@ import numpy as np
 import pytest
 
 from auscult.encoders.contract import FloatArray
-from auscult.index import IndexWriter, PassageIndex
 from auscult.index.blocks import BlockFile, BlockWriter
 from auscult.index.codes import CodeWriter, add_products
-from encoders import HashedEncoder
-from leaflets import generated
 
 CHANCE = np.random.default_rng(0)
 
@@ -49,16 +46,3 @@ def test_what_has_no_length_has_no_product(tmp_path: Path) -> None:
     vectors = np.zeros((3, 64), np.float32)
     vectors[1] = 1 / 8
     assert estimated(tmp_path, vectors, (0, 64), vectors[1], 1.0)[[0, 2]].tolist() == [0, 0]
-
-
-def test_vectors_of_a_segment_without_codes_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    encoder = HashedEncoder()
-    monkeypatch.setattr(CodeWriter, "write", lambda *_: None)
-    with IndexWriter(tmp_path / "index", encoder) as writer:
-        writer.add(generated(20))
-        writer.commit()
-    reader = PassageIndex.open(tmp_path / "index").reader
-    found = np.ones(len(reader.passage_vectors), np.float32)
-    query = CHANCE.standard_normal(20, np.float32)
-    reader.add_products(found, (10, 30), query, 1.0)
-    np.testing.assert_allclose(found, 1 + reader.passage_vectors[:][:, 10:30] @ query, atol=1e-6)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import shutil
 import sqlite3
@@ -18,7 +17,6 @@ from auscult.documents import Document
 from auscult.errors import IndexFolderError
 from auscult.index import IndexUpdate, IndexWriter, PassageIndex, backup, optimize, repair
 from auscult.index.blocks import BlockFile, BlockWriter
-from auscult.index.store import _sum
 from auscult.search import Searcher, SearchOptions
 from auscult.understanding import Query
 from encoders import HashedEncoder
@@ -242,9 +240,8 @@ def test_current_tells_the_last_generation(live: tuple[Path, list[Path]], tmp_pa
     (copy / "CURRENT").write_bytes((older / "CURRENT").read_bytes())
     with pytest.raises(IndexFolderError, match=r"generation 2 in .*another generation, with number 4"):
         PassageIndex.open(copy)
-    # As format 4 wrote it, in an index that is of format 5.
     (copy / "CURRENT").write_bytes(b"store-000001\n")
-    with pytest.raises(IndexFolderError, match="number of the last generation"):
+    with pytest.raises(IndexFolderError, match="the name and generation of a store"):
         PassageIndex.open(copy)
     (copy / "CURRENT").unlink()
     with pytest.raises(IndexFolderError, match="CURRENT"):
@@ -253,36 +250,12 @@ def test_current_tells_the_last_generation(live: tuple[Path, list[Path]], tmp_pa
     assert PassageIndex.open(copy).manifest.generation == 4
 
 
-def test_format_4_is_refused_until_repaired(folder: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "copy"
-    shutil.copytree(folder, copy)
-    expected = answers(copy)
-    as_format_4(copy)
-    for refused in (lambda: answers(copy), lambda: backup(copy, tmp_path / "kept"), lambda: optimize(copy)):
-        with pytest.raises(IndexFolderError, match=rf"format 4.*auscult verify {copy} --repair"):
-            refused()
-    repair(copy)
-    assert repair(copy) == []
-    assert answers(copy) == expected
-    with IndexUpdate(copy, ENCODER) as update:
-        update.delete(["doc5"])
-        update.commit()
-    opened = PassageIndex.open(copy)
-    opened.verify()
-    assert opened.manifest.before
-    assert (copy / "CURRENT").read_bytes().startswith(b"store-000001\ngeneration 4\n")
-    (copy / "CURRENT").write_bytes(b"store-000001\n")
-    with pytest.raises(IndexFolderError, match="number of the last generation"):
-        PassageIndex.open(copy)
-
-
 def test_index_of_another_normal_form_needs_repair(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old = tmp_path / "old"
     monkeypatch.setattr("auscult.index.segment.ANALYSIS", 1)
     shutil.copytree(folder, old)
-    # As before words had a number.
     repaired = repair(old)
     monkeypatch.undo()
     with pytest.raises(IndexFolderError, match=r"normal form.*auscult verify INDEX --repair"):
@@ -291,23 +264,6 @@ def test_index_of_another_normal_form_needs_repair(
         update.delete(["doc5"])
     assert len(repair(old)) == len(repaired)
     assert answers(old) == answers(folder)
-
-
-def as_format_4(folder: Path) -> None:
-    """Write an index' manifest, checksums of rows and CURRENT as format 4 had them."""
-    (database,) = folder.rglob("index.sqlite")
-    connection = sqlite3.connect(database)
-    told = json.loads(connection.execute("SELECT content FROM state").fetchone()[0])
-    for name in ("before", "bound", "knowledge"):
-        del told[name]
-    content = json.dumps({**told, "format_version": 4})
-    connection.execute("UPDATE state SET sum = ?, content = ?", (_sum(1, content), content))
-    for table in ("documents", "passages"):
-        for key, _, *values in connection.execute(f"SELECT * FROM {table}").fetchall():  # noqa: S608
-            connection.execute(f"UPDATE {table} SET sum = ? WHERE key = ?", (_sum(key, *values), key))  # noqa: S608
-    connection.commit()
-    connection.close()
-    (folder / "CURRENT").write_bytes(f"{database.parent.name}\n".encode())
 
 
 @pytest.mark.parametrize("size", [0, 3, 100, 5000])

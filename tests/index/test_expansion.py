@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from auscult.documents import Document
-from auscult.index import IndexUpdate, IndexWriter, PassageIndex, optimize, repair, store
+from auscult.index import IndexUpdate, IndexWriter, PassageIndex, optimize, repair
 from auscult.index.expansion import from_bytes, to_bytes
 from auscult.search import Searcher
 from auscult.search.hits import EVIDENCE
 from auscult.understanding import Query
-from encoders import TERMS, HashedEncoder, TermEncoder, weighed
+from encoders import TERMS, TermEncoder, weighed
 from leaflets import generated, leaflets
 
 DOCUMENTS = [*leaflets(), *generated(60)]
@@ -80,22 +80,6 @@ def test_a_repair_brings_the_terms_back(tmp_path: Path) -> None:
     segment.unlink()
     repair(folder)
     assert by_passage(PassageIndex.open(folder)) == before
-
-
-def test_older_index_without_terms_accepts_new_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder, plain = tmp_path / "index", HashedEncoder()
-    with monkeypatch.context() as patch:
-        patch.setattr(store, "_SCHEMA", store._SCHEMA.replace(", terms BLOB", ""))
-        with IndexWriter(folder, plain) as writer:
-            writer.add(DOCUMENTS[:20])
-            writer.commit()
-    with IndexUpdate(folder, plain) as update:
-        update.add(DOCUMENTS[20:25])
-        update.commit()
-    index = PassageIndex.open(folder)
-    assert index.manifest.counts.documents == 25
-    assert not any(by_passage(index).values())
-    index.reader.verify()
 
 
 def test_all_evidence_has_the_best_window(tmp_path: Path) -> None:

@@ -159,9 +159,9 @@ def test_update_keeps_or_replaces_the_knowledge_base(tmp_path: Path) -> None:
     for handed, expected in ((None, first), (other, other)):
         with IndexUpdate(tmp_path / "index", ENCODER) as update:
             update.commit(handed)
-        saved = PassageIndex.open(tmp_path / "index").reader.knowledge_base
+        saved = PassageIndex.open(tmp_path / "index").reader.known()
         assert saved is not None
-        assert list(KnowledgeBase.from_bytes(saved, "here").concepts) == list(expected.concepts)
+        assert list(saved.concepts) == list(expected.concepts)
 
 
 class _BadEncoder(HashedEncoder):
@@ -218,19 +218,9 @@ def test_open_index_keeps_answering_while_it_is_replaced(tmp_path: Path) -> None
     assert len(before.search(ENCODER.encode_documents(leaflets())[0][0], k=3)[0]) == 3
 
 
-def test_older_and_newer_index_formats_are_refused(tmp_path: Path) -> None:
+def test_other_index_formats_are_refused(tmp_path: Path) -> None:
     folder = tmp_path / "index"
-    (folder / "generation-000007").mkdir(parents=True)
-    (folder / "CURRENT").write_text("generation-000007\n")
-    with pytest.raises(IndexFolderError, match=r"older format.*auscult index CORPUS --out"):
-        PassageIndex.open(folder)
-    # As far as it says what it was made of, the command can be given as it stands.
-    made_of = {"format_version": 3, "corpus": "our notes.jsonl", "model": {"path": "best"}}
-    (folder / "generation-000007" / "manifest.json").write_text(json.dumps(made_of))
-    with pytest.raises(IndexFolderError, match=rf"auscult index 'our notes.jsonl' --out {folder} --model best"):
-        PassageIndex.open(folder)
     build(folder, leaflets())
-    assert not (folder / "generation-000007").exists()
     store = Store(folder / "store-000001" / "index.sqlite", "rw")
     newer = store.manifest().to_json().replace(f'"format_version": {FORMAT_VERSION}', '"format_version": 99')
     store._write("INSERT OR REPLACE INTO state VALUES (1, ?, ?)", (_sum(1, newer), newer))

@@ -16,9 +16,6 @@ from auscult.errors import IndexFolderError
 from auscult.index import IndexUpdate, IndexWriter, PassageIndex, backup, optimize, repair
 from auscult.index.blocks import BlockFile
 from auscult.index.knowledge import open_knowledge, write_knowledge
-from auscult.index.manifest import STORE
-from auscult.index.storage import Current, current_store, write_current
-from auscult.index.store import Store
 from auscult.search import Searcher
 from encoders import HashedEncoder
 from leaflets import leaflets
@@ -160,30 +157,6 @@ def test_optimize_and_backup_keep_it(tmp_path: Path, kept: Callable[[Path], obje
     assert same(known, KNOWN)
 
 
-def without_file(index: Path) -> None:
-    """Make an index as an earlier version wrote it: its manifest names no file of the knowledge base."""
-    store = current_store(index)
-    assert store is not None
-    knowledge_file(index).unlink()
-    opened = Store(store / STORE, "rw")
-    manifest = opened.commit(replace(opened.manifest(), knowledge_file=None), last=True)
-    write_current(index, Current(store.name, manifest.generation, opened.checksum()))
-    opened.close()
-
-
-@pytest.mark.parametrize("derive", [repair, optimize])
-def test_older_index_is_read_and_gains_the_file(tmp_path: Path, derive: Callable[[Path], object]) -> None:
-    index = built(tmp_path / "index")
-    without_file(index)
-    for _ in range(2):
-        known = PassageIndex.open(index).reader.known()
-        assert known is not None
-        assert same(known, KNOWN)
-        derive(index)
-    assert knowledge_file(index).is_file()
-    assert repair(index) == []
-
-
 @pytest.mark.parametrize("damage", ["missing", "flipped"])
 def test_missing_or_damaged_file_is_named_and_rebuilt(tmp_path: Path, damage: str) -> None:
     index = built(tmp_path / "index")
@@ -207,7 +180,7 @@ def test_missing_or_damaged_file_is_named_and_rebuilt(tmp_path: Path, damage: st
 def test_stored_and_whole_knowledge_answer_questions_alike(tmp_path: Path) -> None:
     searcher = Searcher.open(built(tmp_path / "index"), ENCODER)
     before = Searcher.open(built(tmp_path / "before"), ENCODER)
-    without_file(tmp_path / "before")
-    before = Searcher.open(tmp_path / "before", ENCODER)
+    # As read whole from the store, and not from the file.
+    before.index.reader._knowledge = None
     for question in ("What are the symptoms of gouty artritis?", "crohns: treatment", "How do I live with migraine?"):
         assert searcher.search(question) == before.search(question)

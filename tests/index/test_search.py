@@ -199,7 +199,7 @@ def test_questions_that_cannot_be_answered_say_why(index: PassageIndex) -> None:
     with pytest.raises(ModelError, match=r"shape \(64,\)"):
         index.search(vector[:10])
     with pytest.raises(IndexFolderError, match="search with the index' own model"):
-        index.check_model(HashedEncoder(seed=1))
+        index.reader.check_model(HashedEncoder(seed=1))
 
 
 def test_an_index_without_documents_answers_with_nothing(tmp_path: Path) -> None:

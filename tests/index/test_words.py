@@ -30,7 +30,7 @@ def words_of(documents: Sequence[tuple[str, list[tuple[str, str]]]], cut: int | 
             for title, passages in part:
                 counter.add(title, "", [(Passage("", heading, 0, 0), text) for heading, text in passages])
             writer = BlockWriter(Path(place) / str(number))
-            write_words(writer, counter.counted())
+            write_words(writer, counter.count())
             end = writer.close({})
             segments.append(WordSegment(BlockFile(writer.path, end), None, None))
     return Words(segments)

@@ -15,9 +15,10 @@ import pytest
 from auscult.documents import Document, check_document
 from auscult.errors import CorpusMissingError, DataError, IndexFolderError
 from auscult.ingest.corpus import Corpus
-from auscult.ingest.file_records import FileDocument, FileRecord, Index, others
+from auscult.ingest.file_records import FileDocument, FileRecord, Index, find_duplicates
 from auscult.ingest.files import Choices, FilesCorpus
-from auscult.ingest.gathering import Gathered, Gathering
+from auscult.ingest.gathered import Gathered
+from auscult.ingest.gathering import Gathering
 from auscult.ingest.opening import opens_as_files
 from auscult.ingest.rows import JsonlCorpus
 from auscult.readers.rows import Columns
@@ -323,7 +324,7 @@ def test_of_several_places_the_first_is_the_document() -> None:
         FileDocument("c", "c.txt", "x"),
         FileDocument("d", "d.txt", "x"),
     ]
-    assert others((each, "") for each in said) == {"a": ("c.txt", "d.txt"), "b": (), "c": None, "d": None}
+    assert find_duplicates((each, "") for each in said) == {"a": ("c.txt", "d.txt"), "b": (), "c": None, "d": None}
 
 
 def test_records_survive_json_and_damaged_ones_are_reported() -> None:

@@ -13,7 +13,7 @@ from auscult.documents import Document
 from auscult.index import PassageIndex
 from auscult.ingest.building import build_index
 from auscult.ingest.files import FilesCorpus
-from auscult.ingest.sources import Sources, file_records, held_files
+from auscult.ingest.sources import Sources, describe_index, file_records
 from auscult.ingest.updating import remove_documents, update_index
 from encoders import HashedEncoder
 
@@ -73,7 +73,7 @@ class Hospital:
         """Do as `auscult add` does; or die after some documents."""
         sources = Sources({}, FilesCorpus(*(self.place / folder for folder in folders)))
         reader = PassageIndex.open(self.index).reader
-        with sources.gathered(held_files(reader, sources.files), lambda report: None, prune=prune) as gathered:
+        with sources.gather(describe_index(reader, sources.files), lambda report: None, prune=prune) as gathered:
             reader.close()
 
             def dying(documents: list[Document]) -> list[Document]:

@@ -13,7 +13,7 @@ import pytest
 from auscult.concepts import KnowledgeBase
 from auscult.concepts.concept import Concept
 from auscult.documents import Document, Original
-from auscult.errors import IndexFolderError, QueryError
+from auscult.errors import QueryError
 from auscult.index import IndexUpdate, optimize
 from auscult.index.fields import ACCESS, is_open_to
 from auscult.ingest.building import build_index
@@ -259,16 +259,6 @@ def test_originals_are_hidden_with_their_document(tmp_path: Path) -> None:
     assert found.content == kept.content
     with pytest.raises(IndexError):
         reader.seen_by(BEN).original(row)
-
-
-def test_an_index_without_name_origins_demands_a_rebuild(tmp_path: Path) -> None:
-    old = VOCABULARY.with_documents(left())
-    old.brought = None
-    build_index(left(), ENCODER, tmp_path / "index", knowledge_base=old)
-    searcher = Searcher.open(tmp_path / "index", ENCODER)
-    assert searcher.search(ASKED[0])
-    with pytest.raises(IndexFolderError, match="build the index again"):
-        searcher.seen_by(ANN)
 
 
 def test_optimize_forgets_names_of_deleted_documents(tmp_path: Path) -> None:

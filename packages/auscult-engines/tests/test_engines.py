@@ -294,7 +294,7 @@ def test_slow_engine_raises_an_error(milvus: str) -> None:
         raise engine._unanswered
 
     with pytest.raises(EngineError, match="to answer in 10 s, got no answer"):
-        engine._deed(late)
+        engine._attempt(late)
     engine.close()
 
 

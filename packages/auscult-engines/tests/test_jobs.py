@@ -173,7 +173,7 @@ def test_answers_equal_those_of_a_folder_index(files: Path, url: str, tmp_path: 
     assert report.counts == alone.index.manifest.counts
     assert same(url, alone)
     there = Searcher.open(url, ENCODER)
-    assert there.index.reader.knowledge_base == alone.index.reader.knowledge_base
+    assert there.index.reader.store.knowledge() == alone.index.reader.store.knowledge()
     told = corpus.report.summary()
     assert told == "files: 122; documents read: 121 (Markdown 121); same text as another: 1; not read: 1"
     assert corpus.report.duplicates == [("1/again.md", "0/000.md")]

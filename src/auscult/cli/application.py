@@ -21,8 +21,8 @@ from auscult.version import __version__
 _WITH = "--with"
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "index": ("index", "index"),
-    "add": ("index", "add"),
-    "remove": ("index", "remove"),
+    "add": ("add", "add"),
+    "remove": ("add", "remove"),
     "list": ("documents", "list_documents"),
     "show": ("documents", "show"),
     "export": ("documents", "export"),

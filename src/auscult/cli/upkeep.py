@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from auscult.cli.index import naming, showing_progress
 from auscult.cli.options import IndexArgument
+from auscult.cli.reading import ids_in_brackets, show_progress
 from auscult.engines import publish as publish_index
 from auscult.engines import withdraw as withdraw_index
 from auscult.errors import printable
@@ -42,12 +42,13 @@ def info(
             typer.echo(f"{printable(value)}\t{count}")
         return
     size = sum(path.stat().st_size for path in index.rglob("*") if path.is_file())
+    knowledge = reader.store.knowledge()
     removed = f", {len(manifest.removed):,} removed (auscult optimize frees them)" if manifest.removed else ""
     lines = {
         "corpus": manifest.corpus,
         "model": f"{manifest.model.name} ({manifest.model.dim} dimensions), {manifest.model.path}",
         "holds": manifest.counts.in_words(),
-        "knowledge base": "none" if reader.knowledge_base is None else f"{len(reader.knowledge_base) / 1e6:,.1f} MB",
+        "knowledge base": "none" if knowledge is None else f"{len(knowledge) / 1e6:,.1f} MB",
         "generation": f"{manifest.generation}, of {manifest.created}, by auscult {manifest.auscult_version}",
         "on disk": f"{size / 1e6:,.1f} MB, segments: {len(manifest.segments)}{removed}",
     }
@@ -148,7 +149,7 @@ def publish(
         name = withdraw_index(address)
         typer.echo(f"withdrawn from {name}: {index}" if name else f"published nowhere: {index}")
         return
-    with showing_progress() as (bar, task):
+    with show_progress() as (bar, task):
         report = publish_index(
             index,
             address,
@@ -158,7 +159,7 @@ def publish(
         )
     typer.echo(
         f"written: {report.written:,} documents, removed: {report.removed:,}"
-        f"{naming(report.removed_ids, report.removed)}; "
+        f"{ids_in_brackets(report.removed_ids, report.removed)}; "
         f"{report.passages:,} passages of {index} are on {report.engine}"
     )
 

@@ -101,12 +101,12 @@ class Autocomplete:
         while True:
             best = np.argpartition(ranks, wanted - 1)[:wanted] if wanted < len(ranks) else np.arange(len(ranks))
             best = best[np.lexsort((best, ranks[best]))]
-            completions = self._distinct(self._owners[low:high][best], limit)
+            completions = self._take_distinct(self._owners[low:high][best], limit)
             if len(completions) == limit or wanted >= len(ranks):
                 return completions
             wanted = min(len(ranks), 8 * wanted)
 
-    def _distinct(self, owners: np.typing.NDArray[np.int32], limit: int) -> list[Completion]:
+    def _take_distinct(self, owners: np.typing.NDArray[np.int32], limit: int) -> list[Completion]:
         completions: dict[str, Completion] = {}
         for owner in owners:
             concept_id, matched = self._names[owner]

@@ -145,7 +145,7 @@ class FuzzyNames:
         self._candidates = candidates
         self._sounds = [sound(content_key(key)) for key in keys]
         self._sizes = np.array([len(text) + 1 for text in self._sounds], dtype=np.float32)
-        self._starts, self._postings = _postings(self._sounds)
+        self._starts, self._postings = _build_postings(self._sounds)
         counts = Counter(word for key in keys for word in set(key.split()))
         self._vocabulary = {word for word, count in counts.items() if count >= _ESTABLISHED and len(word) > 2}
 
@@ -154,8 +154,8 @@ class FuzzyNames:
         spoken = sound(content_key(key))
         if len(spoken) < 3 or not self.keys:
             return []
-        ids = self._nearest(spoken)
-        scores = self._similarities(key, spoken, ids)
+        ids = self._find_nearest(spoken)
+        scores = self._compare(key, spoken, ids)
         order = np.argsort(-scores, kind="stable")
         wanted, excluded = designators(key), contrasts(key)
         words = content_key(key).split()
@@ -171,16 +171,16 @@ class FuzzyNames:
                 matches.append((name, float(scores[position])))
         return matches
 
-    def _similarities(self, key: str, spoken: str, ids: IntArray) -> FloatArray:
+    def _compare(self, key: str, spoken: str, ids: IntArray) -> FloatArray:
         """Return each candidate's similarity: of sound (weight 0.6), of spelling (0.2) and of consonants (0.2)."""
         sounds = [self._sounds[i] for i in ids]
-        alike = _likeness(spoken, sounds)
-        written = _likeness(content_key(key), [self.keys[i] for i in ids])
-        consonants = _likeness(_VOWEL.sub("", spoken), [_VOWEL.sub("", text) for text in sounds])
+        alike = _measure_likeness(spoken, sounds)
+        written = _measure_likeness(content_key(key), [self.keys[i] for i in ids])
+        consonants = _measure_likeness(_VOWEL.sub("", spoken), [_VOWEL.sub("", text) for text in sounds])
         total: FloatArray = np.float32(0.6) * alike + np.float32(0.2) * written + np.float32(0.2) * consonants
         return total
 
-    def _nearest(self, spoken: str) -> IntArray:
+    def _find_nearest(self, spoken: str) -> IntArray:
         """Return the ids of the names with the highest Dice overlap of bigrams."""
         codes = _CODES[np.frombuffer(f" {spoken} ".encode("ascii", "replace"), dtype=np.uint8)]
         grams = np.unique(codes[:-1] * _ALPHABET + codes[1:])
@@ -192,7 +192,7 @@ class FuzzyNames:
         return np.sort(best).astype(np.int64)
 
 
-def _postings(texts: Sequence[str]) -> tuple[IntArray, npt.NDArray[np.int32]]:
+def _build_postings(texts: Sequence[str]) -> tuple[IntArray, npt.NDArray[np.int32]]:
     """Return (offsets, ids): for each bigram, the ascending ids of the texts that contain it."""
     joined = "".join(f" {text} " for text in texts)
     lengths = np.array([len(text) + 2 for text in texts], dtype=np.int64)
@@ -207,17 +207,17 @@ def _postings(texts: Sequence[str]) -> tuple[IntArray, npt.NDArray[np.int32]]:
     return starts.astype(np.int64), (pairs % max(len(texts), 1)).astype(np.int32)
 
 
-def _likeness(query: str, names: list[str]) -> FloatArray:
+def _measure_likeness(query: str, names: list[str]) -> FloatArray:
     """Return the edit similarity to each name, as written or with the words of both sorted, whichever is higher."""
     similarity = OSA.normalized_similarity
     in_order = process.cdist([query], names, scorer=similarity, dtype=np.float32)[0]
-    names_sorted = [_in_order(name) for name in names]
-    any_order = process.cdist([_in_order(query)], names_sorted, scorer=similarity, dtype=np.float32)[0]
+    names_sorted = [_sort_words(name) for name in names]
+    any_order = process.cdist([_sort_words(query)], names_sorted, scorer=similarity, dtype=np.float32)[0]
     best: FloatArray = np.maximum(in_order, np.float32(0.99) * any_order)
     return best
 
 
-def _in_order(text: str) -> str:
+def _sort_words(text: str) -> str:
     return " ".join(sorted(text.split()))
 
 

@@ -52,11 +52,13 @@ def with_health_topics(knowledge_base: KnowledgeBase, path: Path | str) -> Knowl
         DataError: The file is absent or malformed.
     """
     topics: dict[str, Concept] = {}
-    for topic in _topics(Path(path)):
+    for topic in _read_topics(Path(path)):
         key = normalise_name(topic.name)
         known = topics.get(key)
         topics[key] = join(known, topic) if known else topic
-    for name, everyday in _everyday_names():
+    table = resources.files("auscult.concepts").joinpath("medicine_names.tsv").read_text(encoding="utf-8")
+    for row in csv.DictReader(table.splitlines(), delimiter="\t"):
+        name, everyday = row["name"], row["everyday"].split("|")
         key = normalise_name(name)
         known = topics.get(key) or Concept(f"MEDICINE:{key.replace(' ', '-')}", name, source=SOURCE)
         topics[key] = replace(known, synonyms=distinct_names((*everyday, *known.synonyms), known.name))
@@ -68,7 +70,7 @@ def with_health_topics(knowledge_base: KnowledgeBase, path: Path | str) -> Knowl
     return KnowledgeBase((*knowledge_base, *added), knowledge_base.codes.values(), knowledge_base.counts)
 
 
-def _topics(path: Path) -> Iterator[Concept]:
+def _read_topics(path: Path) -> Iterator[Concept]:
     for record in read_records(path):
         title = record.text("title", "")
         if record.text("collection") not in _COLLECTIONS or not _is_name(title):
@@ -90,9 +92,3 @@ def _topics(path: Path) -> Iterator[Concept]:
 
 def _is_name(title: str) -> bool:
     return bool(title) and len(title.split()) <= _MOST_WORDS and not _LEAFLET.search(title)
-
-
-def _everyday_names() -> Iterator[tuple[str, tuple[str, ...]]]:
-    table = resources.files("auscult.concepts").joinpath("medicine_names.tsv").read_text(encoding="utf-8")
-    for row in csv.DictReader(table.splitlines(), delimiter="\t"):
-        yield row["name"], tuple(row["everyday"].split("|"))

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 
 from auscult.concepts.concept import Concept, Hierarchy, Relation
 from auscult.concepts.identifiers import normalise_identifier
-from auscult.concepts.merging import EQUIVALENCE_PREFIXES, MergeCounts, join, merge
+from auscult.concepts.merging import MergeCounts, join, merge
 from auscult.concepts.names import normalise_name, order_free_key, shortened
 from auscult.concepts.reading import existing, read_taxonomies
-from auscult.concepts.storage import Stored, pack_concepts, parse_concepts, read_concepts, write_concepts
+from auscult.concepts.storage import Brought, Stored, pack_concepts, parse_concepts
 from auscult.concepts.word_counts import count_words
-from auscult.errors import QueryError
+from auscult.errors import DataError, QueryError
+from auscult.files.writing import whole_or_nothing
 
 if TYPE_CHECKING:
     from auscult.documents import Document
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 PREPARED = "entities.tsv.gz"
 """The file by which a folder of prepared taxonomies is recognised (`KnowledgeBase.from_folder`)."""
 
-Brought = Mapping[str, tuple[str, ...] | None]
-"""Changes that documents made to concepts; see `KnowledgeBase`."""
 _NOTHING: Brought = MappingProxyType({})
 _TABLES = (PREPARED, "triples.tsv.gz", "icd10cm_2018_categories.tsv.gz")
 _SUPPLEMENTS = ("HumanDO_2016-06-17.obo.gz",)
@@ -62,7 +61,7 @@ class KnowledgeBase:
         counts: Counts of the merging, for reports.
         names: The `name_index` of the concepts, if already computed.
         brought: Changes that documents made (`with_documents`): by concept, its cross-references before the change,
-            or None for a new concept. The whole is None if the changes are not known.
+            or None for a new concept.
         lookups: The lookup tables of the concepts, if already computed.
     """
 
@@ -72,13 +71,13 @@ class KnowledgeBase:
         codes: Iterable[Concept] | Mapping[str, Concept] = (),
         counts: MergeCounts | None = None,
         names: Mapping[str, tuple[str, ...]] | None = None,
-        brought: Brought | None = _NOTHING,
+        brought: Brought = _NOTHING,
         lookups: Lookups | None = None,
     ) -> None:
         self.concepts = _by_id(concepts)
         self.codes = _by_id(codes)
         self.counts = counts or MergeCounts(len(self.concepts), len(self.concepts))
-        self._names = names
+        self._names = names if lookups is None else lookups.names
         self.brought = brought
         self._lookups = lookups
 
@@ -87,8 +86,6 @@ class KnowledgeBase:
         cls,
         paths: Sequence[Path | str],
         supplements: Sequence[Path | str] = (),
-        equivalence_prefixes: tuple[str, ...] = EQUIVALENCE_PREFIXES,
-        merge_names: bool = True,
     ) -> KnowledgeBase:
         """Read and merge taxonomies.
 
@@ -98,14 +95,12 @@ class KnowledgeBase:
             supplements: Taxonomies of the same kinds that only add names, definitions, identifiers and
                 parents to concepts that `paths` already have: an older release, whose retired terms must not
                 come back.
-            equivalence_prefixes: See `merging.merge`.
-            merge_names: See `merging.merge`.
 
         Raises:
             DataError: A file is absent, of an unknown kind, or malformed.
         """
         records, codes = read_taxonomies(paths, supplements)
-        concepts, counts = merge(records, equivalence_prefixes, merge_names)
+        concepts, counts = merge(records)
         return cls(concepts, codes, counts)
 
     @classmethod
@@ -136,7 +131,10 @@ class KnowledgeBase:
         Raises:
             DataError: The file is absent, damaged, or of another format or version.
         """
-        return cls._of(read_concepts(Path(path)))
+        path, remedy = Path(path), "build it again with: auscult concepts build"
+        if not path.is_file():
+            raise DataError(f"a knowledge base file at {path}", "no such file", remedy)
+        return cls._parse(path.read_bytes(), f"at {path}", remedy)
 
     @classmethod
     def from_bytes(cls, data: bytes, where: str) -> KnowledgeBase:
@@ -149,23 +147,25 @@ class KnowledgeBase:
         Raises:
             DataError: It is damaged, or of another format or version.
         """
-        return cls._of(parse_concepts(data, where, "the index is damaged: build it again"))
+        return cls._parse(data, where, "the index is damaged: build it again")
 
     @classmethod
-    def _of(cls, stored: Stored) -> KnowledgeBase:
+    def _parse(cls, data: bytes, where: str, remedy: str) -> KnowledgeBase:
+        stored = parse_concepts(data, where, remedy)
         return cls(stored.concepts, stored.codes, names=stored.names, brought=stored.brought)
 
     def save(self, path: Path | str) -> None:
-        """Write one compact file (see `storage`); the same content gives the same bytes."""
-        write_concepts(Path(path), self._stored)
+        """Write one compact file (see `storage`), atomically; the same content gives the same bytes.
+
+        Raises:
+            DataError: The place cannot be written to.
+        """
+        with whole_or_nothing(Path(path)) as partial:
+            partial.write_bytes(self.to_bytes())
 
     def to_bytes(self) -> bytes:
         """Return the content that `save` writes, for `from_bytes`."""
-        return pack_concepts(self._stored)
-
-    @property
-    def _stored(self) -> Stored:
-        return Stored(self.concepts.values(), self.codes.values(), self.name_index, self.brought)
+        return pack_concepts(Stored(self.concepts.values(), self.codes.values(), self.name_index, self.brought))
 
     def with_documents(self, documents: Iterable[Document]) -> KnowledgeBase:
         """Return this knowledge base extended by the entities that documents are about.
@@ -175,7 +175,7 @@ class KnowledgeBase:
         finds entities of the collection that no taxonomy has.
         """
         concepts, names = dict(self.concepts.items()), dict(self.name_index.items())
-        brought: dict[str, tuple[str, ...] | None] = dict(self.brought or {})
+        brought: dict[str, tuple[str, ...] | None] = dict(self.brought)
         for document in documents:
             identifiers = [i for i in map(normalise_identifier, document.entity_ids) if i]
             key = normalise_name(document.title)
@@ -197,19 +197,11 @@ class KnowledgeBase:
                 brought[record.concept_id] = None
                 concepts[record.concept_id] = replace(record, xrefs=tuple(dict.fromkeys(identifiers[1:])))
                 names[key] = (record.concept_id, *names.get(key, ()))
-        known_changes = None if self.brought is None else brought
-        return KnowledgeBase(concepts.values(), self.codes.values(), self.counts, names, known_changes)
+        return KnowledgeBase(concepts.values(), self.codes.values(), self.counts, names, brought)
 
     @cached_property
     def vocabulary(self) -> KnowledgeBase:
-        """Return this knowledge base without the changes of `with_documents`.
-
-        Raises:
-            QueryError: The changes that documents made are not known.
-        """
-        if self.brought is None:
-            remedy = "build it again with this version"
-            raise QueryError("a knowledge base that tells what documents brought", "one that does not", remedy)
+        """This knowledge base without the changes of `with_documents`."""
         if not self.brought:
             return self
         new = {concept_id for concept_id, xrefs in self.brought.items() if xrefs is None}
@@ -275,8 +267,6 @@ class KnowledgeBase:
     @cached_property
     def name_index(self) -> Mapping[str, tuple[str, ...]]:
         """Concept ids by normalised name; concepts with it as their preferred name come first."""
-        if self._lookups is not None:
-            return self._lookups.names
         if self._names is not None:
             return self._names
         preferred: dict[str, list[str]] = {}
@@ -302,7 +292,7 @@ class KnowledgeBase:
     def _looser(self) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
         names = [*self.name_index]
         ordered = [*map(order_free_key, names)]
-        return _grouped(names, ordered), _grouped(names, map(shortened, ordered))
+        return _group(names, ordered), _group(names, map(shortened, ordered))
 
     @cached_property
     def words(self) -> Mapping[str, int]:
@@ -379,7 +369,7 @@ def _by_id(concepts: Iterable[Concept] | Mapping[str, Concept]) -> Mapping[str, 
     return MappingProxyType({concept.concept_id: concept for concept in concepts})
 
 
-def _grouped(names: Iterable[str], groups_of: Iterable[str]) -> dict[str, tuple[str, ...]]:
+def _group(names: Iterable[str], groups_of: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Return names by their group; a name whose group is empty is left out."""
     groups: dict[str, list[str]] = {}
     for name, group in zip(names, groups_of, strict=True):

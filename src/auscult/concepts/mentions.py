@@ -150,7 +150,7 @@ class MentionLinker:
                 acronym = is_acronym(plain, concept.names)
                 if len(plain) < 3 or (acronym and sum(map(str.isalpha, plain)) < 3) or plain.lower().startswith("the "):
                     continue
-                for surface in (plain,) if acronym else _surfaces(plain):
+                for surface in (plain,) if acronym else _spell_surfaces(plain):
                     pattern = _BLANKS.sub(" ", fold(surface)).strip()
                     meanings.setdefault(pattern, {})[concept.concept_id] = concept
                     forms = written.setdefault(pattern, set()) if acronym else written.update({pattern: None})
@@ -159,7 +159,7 @@ class MentionLinker:
         skipped = {"", *map(fold, skip)}
         entries: dict[str, _Entry] = {}
         for pattern, of_pattern in meanings.items():
-            concept_id = _unambiguous(knowledge_base, pattern, list(of_pattern.values()))
+            concept_id = _choose_concept(knowledge_base, pattern, list(of_pattern.values()))
             if concept_id and pattern not in skipped:
                 forms = written[pattern]
                 short = forms is not None and min(sum(map(str.isalpha, form)) for form in forms) <= 3
@@ -244,7 +244,7 @@ def is_acronym(name: str, names: Sequence[str]) -> bool:
     return any(map(re.compile(in_order).match, others))
 
 
-def _surfaces(name: str) -> Iterator[str]:
+def _spell_surfaces(name: str) -> Iterator[str]:
     """Yield the spellings of a name in running text."""
     for variant in spelling_variants(name):
         yield variant
@@ -265,7 +265,7 @@ def _plural(name: str) -> str:
     return name + "s"
 
 
-def _unambiguous(knowledge_base: KnowledgeBase, pattern: str, concepts: list[Concept]) -> str | None:
+def _choose_concept(knowledge_base: KnowledgeBase, pattern: str, concepts: list[Concept]) -> str | None:
     """Return the concept that a name means: the one with it as preferred name, else the ancestor of all others."""
     if len(concepts) == 1:
         return concepts[0].concept_id

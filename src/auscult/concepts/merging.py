@@ -25,6 +25,7 @@ from auscult.concepts.concept import Concept, distinct_names
 from auscult.concepts.names import normalise_name, order_free_key
 
 EQUIVALENCE_PREFIXES = ("DOID", "MONDO")
+"""Vocabularies whose identifiers among a record's cross-references mean the same thing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +39,11 @@ class MergeCounts:
     merged_by_name: int = 0
 
 
-def merge(
-    records: Iterable[Concept], equivalence_prefixes: tuple[str, ...] = EQUIVALENCE_PREFIXES, by_name: bool = True
-) -> tuple[list[Concept], MergeCounts]:
+def merge(records: Iterable[Concept]) -> tuple[list[Concept], MergeCounts]:
     """Merge records; identifier, preferred name and definition come from the earliest.
 
     Args:
         records: The records, most trusted first.
-        equivalence_prefixes: Vocabularies whose identifiers among a record's xrefs mean the same thing; without any,
-            rule 2 is off.
-        by_name: Whether rule 3 applies.
 
     Returns:
         Concepts in order of first appearance, with parents replaced by the merged concepts, and the counts.
@@ -58,10 +54,10 @@ def merge(
         total += 1
         known = by_id.get(record.concept_id)
         by_id[record.concept_id] = join(known, record) if known else record
-    target_of, sources = _by_reference(by_id, equivalence_prefixes)
+    target_of, sources = _merge_cited(by_id)
     by_xref = len(target_of)
     first_named: dict[str, list[str]] = {}
-    for identifier, concept in by_id.items() if by_name else ():
+    for identifier, concept in by_id.items():
         if identifier in target_of:
             continue
         alike = first_named.setdefault(normalise_name(concept.name), [])
@@ -86,8 +82,8 @@ def merge_by_reference(records: Iterable[Concept]) -> tuple[list[Concept], dict[
         Concepts as `merge` gives them, and for each record that was merged into another, the identifier of both.
     """
     by_id = {record.concept_id: record for record in records}
-    target_of, _ = _by_reference(by_id, EQUIVALENCE_PREFIXES)
-    same_as = {identifier: _final(identifier, target_of) for identifier in target_of}
+    target_of, _ = _merge_cited(by_id)
+    same_as = {identifier: _follow(identifier, target_of) for identifier in target_of}
     return _give_back(_collapse(by_id, target_of)), same_as
 
 
@@ -104,32 +100,31 @@ def join(first: Concept, second: Concept) -> Concept:
     )
 
 
-def _by_reference(
-    by_id: Mapping[str, Concept], prefixes: tuple[str, ...]
-) -> tuple[dict[str, str], dict[str, set[str]]]:
+def _merge_cited(by_id: Mapping[str, Concept]) -> tuple[dict[str, str], dict[str, set[str]]]:
     """Return which records rule 2 merges, and the sources of each result; no result has a source twice."""
     target_of: dict[str, str] = {}
     sources = {identifier: {concept.source} for identifier, concept in by_id.items()}
     for identifier, concept in by_id.items():
-        target = _cited(concept, by_id, prefixes)
+        target = _find_equal(concept, by_id)
         if target and target not in target_of and concept.source not in sources[target]:
             target_of[identifier] = target
             sources[target].add(concept.source)
     return target_of, sources
 
 
-def _final(identifier: str, target_of: Mapping[str, str]) -> str:
+def _follow(identifier: str, target_of: Mapping[str, str]) -> str:
+    """Return the identifier of the concept that a record became a part of."""
     while identifier in target_of:
         identifier = target_of[identifier]
     return identifier
 
 
-def _cited(concept: Concept, by_id: Mapping[str, Concept], prefixes: tuple[str, ...]) -> str | None:
+def _find_equal(concept: Concept, by_id: Mapping[str, Concept]) -> str | None:
     """Return the record that a concept declares itself equal to, if there is exactly one."""
     cited = [
         by_id[xref]
         for xref in concept.xrefs
-        if xref.partition(":")[0] in prefixes and xref in by_id and by_id[xref].source != concept.source
+        if xref.partition(":")[0] in EQUIVALENCE_PREFIXES and xref in by_id and by_id[xref].source != concept.source
     ]
     if len(cited) > 1:
         name = normalise_name(concept.name)
@@ -142,13 +137,13 @@ def _cited(concept: Concept, by_id: Mapping[str, Concept], prefixes: tuple[str, 
 def _collapse(by_id: dict[str, Concept], target_of: dict[str, str]) -> list[Concept]:
     merged: dict[str, Concept] = {identifier: by_id[identifier] for identifier in by_id if identifier not in target_of}
     for identifier in target_of:
-        target = _final(identifier, target_of)
+        target = _follow(identifier, target_of)
         merged[target] = join(merged[target], by_id[identifier])
     # A parent may have been merged into a concept with another identifier.
     return [
         replace(
             concept,
-            parents=_distinct(tuple(_final(parent, target_of) for parent in concept.parents), concept.concept_id),
+            parents=_distinct(tuple(_follow(parent, target_of) for parent in concept.parents), concept.concept_id),
         )
         for concept in merged.values()
     ]

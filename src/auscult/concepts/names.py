@@ -58,7 +58,7 @@ def spelling_variants(name: str) -> tuple[str, ...]:
         "Alzheimer disease", "Alzheimers disease"), ("leukemia", "leukaemia").
     """
     number = _NUMBERED.search(name)
-    variants = [*dict.fromkeys((name, _WORD.sub(_in_american, name)))]
+    variants = [*dict.fromkeys((name, _WORD.sub(_americanise, name)))]
     if not number and not _VARIES.search(name):
         return tuple(variants)
     if number:
@@ -71,7 +71,7 @@ def spelling_variants(name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(variants))
 
 
-def _in_american(match: re.Match[str]) -> str:
+def _americanise(match: re.Match[str]) -> str:
     word = match.group().lower()
     spelt = american(word)
     return match.group() if spelt == word else spelt
@@ -105,7 +105,7 @@ def normalise_name(name: str) -> str:
         for word in normal_words(token):
             # In a name "IV" is a number.
             is_number = word == "iv" or (word in ROMAN_LETTERS and words and words[-1] in SERIES)
-            words.append(ROMAN_LETTERS[word] if is_number else _singular(word))
+            words.append(ROMAN_LETTERS[word] if is_number else _singularise(word))
     return " ".join(words)
 
 
@@ -140,21 +140,23 @@ def shortened(ordered: str) -> str:
 @cache
 def abbreviations() -> Mapping[str, str]:
     """Return the identifiers of abbreviated concepts by normalised abbreviation."""
-    return MappingProxyType({normalise_name(row["abbreviation"]): row["concept"] for row in _rows()})
+    return MappingProxyType({normalise_name(row["abbreviation"]): row["concept"] for row in _read_abbreviations()})
 
 
 @cache
 def abbreviated_names() -> Mapping[str, str]:
     """Return the normalised full names by normalised abbreviation."""
-    return MappingProxyType({normalise_name(row["abbreviation"]): normalise_name(row["name"]) for row in _rows()})
+    return MappingProxyType(
+        {normalise_name(row["abbreviation"]): normalise_name(row["name"]) for row in _read_abbreviations()}
+    )
 
 
-def _rows() -> csv.DictReader[str]:
+def _read_abbreviations() -> csv.DictReader[str]:
     table = resources.files("auscult.concepts").joinpath("abbreviations.tsv").read_text(encoding="utf-8")
     return csv.DictReader(table.splitlines(), delimiter="\t")
 
 
-def _singular(word: str) -> str:
+def _singularise(word: str) -> str:
     if word in _IRREGULAR:
         return _IRREGULAR[word]
     # Four letters are too few: "AIDS", "SARS", "lens".

@@ -69,7 +69,9 @@ def read_obo(path: Path, source: str = "", scopes: Collection[str] = _SCOPES) ->
         if kind != "Term" or is_obsolete(stanza):
             continue
         ontology = next((each.value for each in header.get("ontology", [])), "")
-        yield _concept(path, line_number, stanza, source or {"doid": "DO"}.get(ontology, ontology.upper()), scopes)
+        yield _build_concept(
+            path, line_number, stanza, source or {"doid": "DO"}.get(ontology, ontology.upper()), scopes
+        )
 
 
 def read_stanzas(path: Path) -> Iterator[tuple[str, int, Stanza]]:
@@ -84,7 +86,7 @@ def read_stanzas(path: Path) -> Iterator[tuple[str, int, Stanza]]:
     kind, first = "", 1
     tags: Stanza = defaultdict(list)
     for number, line in _whole_lines(path):
-        text, comment = _without_trailing(line)
+        text, comment = _cut_trailing(line)
         if text.startswith("["):
             if not text.endswith("]"):
                 raise _malformed(path, number, "a stanza head in brackets", text)
@@ -105,20 +107,20 @@ def _whole_lines(path: Path) -> Iterator[tuple[int, str]]:
         # The joint has a blank already, so the next line's own blanks are removed.
         text = begun + (line.strip() if begun[-1:] in ("", " ") else line.rstrip())
         first = first if begun else number
-        begun = text[:-1] if _continues(text) else ""
+        begun = text[:-1] if _is_continued(text) else ""
         if not begun:
             yield first, text
     if begun:
         yield first, begun.rstrip()
 
 
-def _continues(text: str) -> bool:
+def _is_continued(text: str) -> bool:
     """Return whether a line ends with an unescaped backslash; comments are not continued."""
     backslashes = len(text) - len(text.rstrip("\\"))
     return backslashes % 2 == 1 and not text.startswith("!")
 
 
-def _without_trailing(text: str) -> tuple[str, str]:
+def _cut_trailing(text: str) -> tuple[str, str]:
     """Return a line without the modifiers and the comment at its end, and the comment."""
     if "!" not in text and not text.endswith("}"):
         return text, ""
@@ -128,7 +130,7 @@ def _without_trailing(text: str) -> tuple[str, str]:
     return text, ""
 
 
-def _concept(path: Path, line_number: int, stanza: Stanza, source: str, scopes: Collection[str]) -> Concept:
+def _build_concept(path: Path, line_number: int, stanza: Stanza, source: str, scopes: Collection[str]) -> Concept:
     ids = stanza.get("id", [])
     names = stanza.get("name", [])
     if len(ids) != 1 or len(names) != 1:
@@ -136,7 +138,7 @@ def _concept(path: Path, line_number: int, stanza: Stanza, source: str, scopes: 
         raise _malformed(path, line_number, "a term with one id and one name", got)
     name = unescape(names[0].value)
     synonyms = read_synonyms(path, stanza, scopes)
-    definitions = [_quoted(path, each)[0] for each in stanza.get("def", [])]
+    definitions = [_parse_quoted(path, each)[0] for each in stanza.get("def", [])]
     xrefs = [each.value.split(" ")[0] for each in stanza.get("xref", []) if not _RESTRICTED.match(each.value)]
     alternatives = [each.value for each in stanza.get("alt_id", [])]
     parents = [each.value.split(" ")[0] for each in stanza.get("is_a", [])]
@@ -157,7 +159,7 @@ def read_synonyms(path: Path, stanza: Stanza, scopes: Collection[str] = _SCOPES)
     Raises:
         DataError: A synonym is not in double quotes.
     """
-    quoted = (_quoted(path, each) for each in stanza.get("synonym", []))
+    quoted = (_parse_quoted(path, each) for each in stanza.get("synonym", []))
     return [text for text, rest in quoted if (rest.split() or ["RELATED"])[0] in scopes]
 
 
@@ -166,7 +168,7 @@ def is_obsolete(stanza: Stanza) -> bool:
     return any(each.value == "true" for each in stanza.get("is_obsolete", []))
 
 
-def _quoted(path: Path, occurrence: Occurrence) -> tuple[str, str]:
+def _parse_quoted(path: Path, occurrence: Occurrence) -> tuple[str, str]:
     match = _QUOTED.match(occurrence.value)
     if not match:
         raise _malformed(path, occurrence.line, "a text in double quotes", occurrence.value)

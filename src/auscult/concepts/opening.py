@@ -42,9 +42,15 @@ def open_knowledge_base(spec: str | Path | Sequence[str | Path] = DEFAULT) -> Kn
     if spec == TOPICS:
         return with_health_topics(KnowledgeBase([]), locate(TOPICS))
     specs = [spec] if isinstance(spec, str | Path) else list(spec)
-    places = [_place(each) for each in specs]
+    places = [_locate(each) for each in specs]
     if len(places) != 1:
-        return KnowledgeBase.from_files(_files_only(places))
+        if not places:
+            raise ConfigError("at least one taxonomy", "none", f"give '{DEFAULT}', or a file")
+        for place in places:
+            if place.is_dir() or place.name.endswith(_SAVED):
+                kind = "folder" if place.is_dir() else "saved knowledge base"
+                raise ConfigError("taxonomy files, where several are given", f"the {kind} {place}", "give it alone")
+        return KnowledgeBase.from_files(places)
     (place,) = places
     if place.is_dir():
         return _open_folder(place)
@@ -104,7 +110,7 @@ def open_named(named: str | Path | Sequence[str | Path] | None, how: str) -> Kno
         raise CorpusMissingError(error.expected, error.got, remedy) from error
 
 
-def _place(spec: str | Path) -> Path:
+def _locate(spec: str | Path) -> Path:
     if spec == DEFAULT:
         locate(DEFAULT)
         return data_dir() / "kg"
@@ -130,13 +136,3 @@ def _open_folder(folder: Path) -> KnowledgeBase:
             f"name their folder, or give '{DEFAULT}' (see: auscult data show {DEFAULT})",
         )
     return KnowledgeBase.from_files(taxonomies)
-
-
-def _files_only(places: Sequence[Path]) -> Sequence[Path]:
-    if not places:
-        raise ConfigError("at least one taxonomy", "none", f"give '{DEFAULT}', or a file")
-    for place in places:
-        if place.is_dir() or place.name.endswith(_SAVED):
-            kind = "folder" if place.is_dir() else "saved knowledge base"
-            raise ConfigError("taxonomy files, where several are given", f"the {kind} {place}", "give it alone")
-    return places

@@ -76,7 +76,12 @@ def _read_into(path: Path, records: list[Concept], parents: dict[str, list[str]]
     if name.endswith(".obo"):
         records.extend(read_obo(path))
         return
-    columns = tsv_columns(path) if name.endswith(".tsv") else ()
+    columns: tuple[str, ...] = ()
+    if name.endswith(".tsv"):
+        head = next(read_rows(path, None), None)
+        if head is None:
+            raise DataError(f"a line of column names in {path}", "an empty file", "give a table with a header line")
+        columns = tuple(head[1])
     if columns == ENTITY_COLUMNS:
         records.extend(read_entities(path))
     elif columns == TRIPLE_COLUMNS:
@@ -90,24 +95,13 @@ def _read_into(path: Path, records: list[Concept], parents: dict[str, list[str]]
         raise DataError(f"an .obo file or a .tsv table with columns {kinds}", got, "convert the taxonomy")
 
 
-def tsv_columns(path: Path) -> tuple[str, ...]:
-    """Return the column names of a `.tsv` or `.tsv.gz` file.
-
-    Raises:
-        DataError: The file is empty, cannot be read, or is not UTF-8 text.
-    """
-    for _, cells in read_rows(path, None):
-        return tuple(cells)
-    raise DataError(f"a line of column names in {path}", "an empty file", "give a table with a header line")
-
-
 def read_entities(path: Path) -> Iterator[Concept]:
     """Yield the concepts of an entities table, in file order and without parents.
 
     Raises:
         DataError: A row has another number of columns, or no id or name; names file and line.
     """
-    for number, (concept_id, name, source, synonyms, definition, xrefs) in _body(path, ENTITY_COLUMNS):
+    for number, (concept_id, name, source, synonyms, definition, xrefs) in _read_body(path, ENTITY_COLUMNS):
         canonical = normalise_identifier(concept_id)
         if not canonical or not name:
             got = f"id {concept_id!r} and name {name!r}"
@@ -129,7 +123,7 @@ def read_parents(path: Path) -> dict[str, list[str]]:
         DataError: A row has another number of columns; names file and line.
     """
     parents: dict[str, list[str]] = {}
-    for _, (subject, _, relation, target, _, _) in _body(path, TRIPLE_COLUMNS):
+    for _, (subject, _, relation, target, _, _) in _read_body(path, TRIPLE_COLUMNS):
         child, parent = normalise_identifier(subject), normalise_identifier(target)
         if relation == "is_a" and child and parent:
             parents.setdefault(child, []).append(parent)
@@ -142,7 +136,7 @@ def read_codes(path: Path) -> Iterator[Concept]:
     Raises:
         DataError: A row has another number of columns; names file and line.
     """
-    rows = [(icd10_code(code), title.strip()) for _, (code, title) in _body(path, CODE_COLUMNS)]
+    rows = [(icd10_code(code), title.strip()) for _, (code, title) in _read_body(path, CODE_COLUMNS)]
     known = {code for code, _ in rows}
     for code, title in rows:
         bare = code.replace(".", "")
@@ -152,7 +146,7 @@ def read_codes(path: Path) -> Iterator[Concept]:
         yield Concept(f"ICD10:{code}", title, parents=parents, source=CODE_SOURCE)
 
 
-def _body(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[int, list[str]]]:
+def _read_body(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[int, list[str]]]:
     rows = read_rows(path, len(columns))
     _, head = next(rows, (1, []))
     if tuple(head) != columns:

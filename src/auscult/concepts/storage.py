@@ -4,7 +4,7 @@
 2. The concepts, in order: `[id, name, [synonyms], definition, [xrefs], [parents], source]` each.
 3. The entries of code lists, which are found by their identifiers only, in the same form.
 4. The normalised names (`names.normalise_name`), each with the numbers of its concepts, as folding 100,000 names takes
-   a second. A change to `normalise_name` needs a new `VERSION`: the names of a file of another version are not used.
+   a second. A change to `normalise_name` needs a new `VERSION`.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ import gzip
 import json
 import zlib
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import NamedTuple
 
 from auscult.concepts.concept import Concept
 from auscult.errors import DataError
-from auscult.files.writing import whole_or_nothing
 
 FORMAT = "auscult-knowledge-base"
 VERSION = 3
-_READ = (2, VERSION)
+
+Brought = Mapping[str, tuple[str, ...] | None]
+"""Changes that documents made to concepts; see `KnowledgeBase`."""
 
 
 class Stored(NamedTuple):
@@ -32,54 +32,32 @@ class Stored(NamedTuple):
     Attributes:
         concepts: Concepts, most trusted first.
         codes: Entries of code lists.
-        names: Concept ids by normalised name, see `KnowledgeBase.name_index`; None if they have to be computed again.
-        brought: Changes that documents made; None in old files without this field.
+        names: Concept ids by normalised name, see `KnowledgeBase.name_index`.
+        brought: Changes that documents made.
     """
 
     concepts: Iterable[Concept]
     codes: Iterable[Concept]
-    names: Mapping[str, tuple[str, ...]] | None
-    brought: Mapping[str, tuple[str, ...] | None] | None
-
-
-def write_concepts(path: Path, stored: Stored) -> None:
-    """Write a file atomically; a killed process leaves the old one.
-
-    Raises:
-        DataError: The place cannot be written to.
-    """
-    with whole_or_nothing(path) as partial:
-        partial.write_bytes(pack_concepts(stored))
+    names: Mapping[str, tuple[str, ...]]
+    brought: Brought
 
 
 def pack_concepts(stored: Stored) -> bytes:
-    """Return the content that `write_concepts` writes."""
+    """Return the content of a file."""
     concepts = [*stored.concepts]
     numbers = {concept.concept_id: number for number, concept in enumerate(concepts)}
     lines = (
-        {"format": FORMAT, "version": VERSION, "brought": None if stored.brought is None else dict(stored.brought)},
+        {"format": FORMAT, "version": VERSION, "brought": dict(stored.brought)},
         [concept_to_fields(concept) for concept in concepts],
         [concept_to_fields(code) for code in stored.codes],
-        {name: [numbers[each] for each in ids] for name, ids in (stored.names or {}).items()},
+        {name: [numbers[each] for each in ids] for name, ids in stored.names.items()},
     )
     content = "".join(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n" for line in lines)
     return gzip.compress(content.encode("utf-8", "surrogatepass"), 6, mtime=0)
 
 
-def read_concepts(path: Path) -> Stored:
-    """Read a file that `write_concepts` wrote.
-
-    Raises:
-        DataError: The file is absent, damaged, or of another format or version.
-    """
-    remedy = "build it again with: auscult concepts build"
-    if not path.is_file():
-        raise DataError(f"a knowledge base file at {path}", "no such file", remedy)
-    return parse_concepts(path.read_bytes(), f"at {path}", remedy)
-
-
 def parse_concepts(data: bytes, where: str, remedy: str) -> Stored:
-    """Parse the content of a file that `write_concepts` wrote.
+    """Parse the content of a file that `pack_concepts` made.
 
     Args:
         data: The content.
@@ -98,33 +76,22 @@ def parse_concepts(data: bytes, where: str, remedy: str) -> Stored:
         if (
             not isinstance(header_fields, dict)
             or header_fields.get("format") != FORMAT
-            or header_fields.get("version") not in _READ
+            or header_fields.get("version") != VERSION
         ):
             raise DataError(f"a knowledge base of version {VERSION} {where}", header[:80], remedy)
         concepts, codes, numbers, _ = map(json.loads, [*lines[:-1], "null"])
         known = [concept_from_fields(*fields) for fields in concepts]
         ids = [concept.concept_id for concept in known]
         names = {name: tuple([ids[number] for number in numbers_of_name]) for name, numbers_of_name in numbers.items()}
-        current_names = names if header_fields["version"] == VERSION else None
-        return Stored(
-            known,
-            [concept_from_fields(*fields) for fields in codes],
-            current_names,
-            _brought(header_fields.get("brought")),
-        )
+        changes = {key: xrefs if xrefs is None else tuple(xrefs) for key, xrefs in header_fields["brought"].items()}
+        return Stored(known, [concept_from_fields(*fields) for fields in codes], names, changes)
     except (
-        ValueError, TypeError, IndexError, AttributeError, RecursionError, EOFError, gzip.BadGzipFile, zlib.error,
+        ValueError, TypeError, LookupError, AttributeError, RecursionError, EOFError, gzip.BadGzipFile, zlib.error,
     ) as error:  # fmt: skip
         raise DataError(f"a knowledge base file {where}", f"a damaged one: {error}", remedy) from error
     finally:
         if collecting:
             gc.enable()
-
-
-def _brought(brought: Mapping[str, list[str] | None] | None) -> dict[str, tuple[str, ...] | None] | None:
-    if brought is None:
-        return None
-    return {concept_id: None if xrefs is None else tuple(xrefs) for concept_id, xrefs in brought.items()}
 
 
 def concept_to_fields(concept: Concept) -> list[object]:

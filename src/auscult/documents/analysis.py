@@ -79,7 +79,11 @@ class Analyzer:
     def __call__(self, text: str) -> list[str]:
         """Return the index terms of a text, in order, with repeats."""
         if self.normal_form:
-            return _normal_terms(self, spelt_out(fold(text)))
+            known = _known(self)
+            joined = " ".join(map(known.__getitem__, TOKEN.findall(spelt_out(fold(text)))))
+            if _MAYBE in joined:
+                joined = known.numbers.sub(_number_by_context, joined)
+            return joined.split()
         terms = _TERM.findall(fold(text))
         if self.stop_words:
             terms = [term for term in terms if term not in ENGLISH_STOP_WORDS]
@@ -132,15 +136,7 @@ def _known(analyzer: Analyzer) -> _Known:
     return _Known(analyzer)
 
 
-def _normal_terms(analyzer: Analyzer, text: str) -> list[str]:
-    known = _known(analyzer)
-    terms = " ".join(map(known.__getitem__, TOKEN.findall(text)))
-    if _MAYBE in terms:
-        terms = known.numbers.sub(_numbered, terms)
-    return terms.split()
-
-
-def _numbered(match: re.Match[str]) -> str:
+def _number_by_context(match: re.Match[str]) -> str:
     series, letter = match.groups()
     return f"{series} {ROMAN_LETTERS[letter]}" if series else letter
 

@@ -18,11 +18,10 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Any
 
 from auscult.documents.document import Section
 from auscult.documents.wrapping import ends_unfinished
@@ -89,7 +88,7 @@ def find_sections(text: str) -> list[NoteSection]:
     text = _OTHER_ENDS.sub("\n", text)
     sections: list[NoteSection] = []
     heading, heading_start, at = "", -1, 0
-    for candidate in _headings(text):
+    for candidate in _find_headings(text):
         _close(sections, text, heading, heading_start, at, candidate.outer)
         heading, heading_start, at = candidate.words, candidate.start, candidate.body
     _close(sections, text, heading, heading_start, at, len(text))
@@ -122,16 +121,16 @@ def _close(sections: list[NoteSection], text: str, heading: str, heading_start: 
         sections.append(NoteSection(heading, heading_start if heading else start, start, start + len(tail.rstrip())))
 
 
-def _headings(text: str) -> Iterator[_Found]:
+def _find_headings(text: str) -> Iterator[_Found]:
     """Yield accepted headings in order; each begins after the previous one has ended."""
     last: _Found | None = None
-    for candidate in sorted(_candidates(text), key=lambda span: span.start):
+    for candidate in sorted(_find_candidates(text), key=lambda span: span.start):
         if (last is None or candidate.outer >= last.body) and _accept(candidate, last, text):
             last = candidate
             yield candidate
 
 
-def _candidates(text: str) -> Iterator[_Found]:
+def _find_candidates(text: str) -> Iterator[_Found]:
     for match in _LINE.finditer(text):
         words = match[2].rstrip()
         yield _Found(words, match.start(1), match.start(2), match.end(), match[3] or match[4] or "")
@@ -139,12 +138,12 @@ def _candidates(text: str) -> Iterator[_Found]:
         # Looking back at most the length of a heading keeps the cost linear for a note of one line.
         at = max(colon.start() - _LONGEST, 0)
         at = text.rfind("\n", at, colon.start()) + 1 or at
-        found = _inside(text[at : colon.start()], at)
+        found = _find_inside(text[at : colon.start()], at)
         if found is not None:
             yield found
 
 
-def _inside(before: str, at: int) -> _Found | None:
+def _find_inside(before: str, at: int) -> _Found | None:
     """Return a heading inside a line; `before` is the text before its colon, from offset `at` on."""
     if match := _BEHIND_SENTENCE.fullmatch(before):
         words, start = match[1], at + match.start(1)
@@ -235,7 +234,7 @@ def examine(words: str) -> HeadingWords | None:
         formed=upper and not inner and any(len(token) > 3 and not _ROMAN.fullmatch(token) for token in tokens),
         known=not inner
         and (upper or split[0] not in _OPENINGS)
-        and any(_known(lower, vocabulary) for vocabulary in vocabularies),
+        and any(_is_known(lower, vocabulary) for vocabulary in vocabularies),
         inner=inner,
     )
 
@@ -252,7 +251,7 @@ def known_end(run: str) -> str:
     return ""
 
 
-def _known(lower: str, vocabulary: _Vocabulary) -> bool:
+def _is_known(lower: str, vocabulary: _Vocabulary) -> bool:
     if lower in vocabulary.short:
         return True
     tokens = _TOKEN.findall(lower)
@@ -267,10 +266,9 @@ def _known(lower: str, vocabulary: _Vocabulary) -> bool:
 def _vocabularies() -> tuple[_Vocabulary, ...]:
     """Return the words of headings by language, English first."""
     table = tomllib.loads(resources.files(__package__).joinpath("note_headings.toml").read_text(encoding="utf-8"))
-    return tuple(map(_vocabulary, (table, *(value for value in table.values() if isinstance(value, dict)))))
-
-
-def _vocabulary(table: Mapping[str, Any]) -> _Vocabulary:
-    core, beside, short = (frozenset(table[name].split()) for name in ("core", "with", "short"))
-    inner = frozenset(part.strip() for part in re.split(r"[|\n]", table["inner"]) if part.strip())
-    return _Vocabulary(core | short, beside, short, inner, tuple(table.get("endings", "").split()))
+    vocabularies = []
+    for words in (table, *(value for value in table.values() if isinstance(value, dict))):
+        core, beside, short = (frozenset(words[name].split()) for name in ("core", "with", "short"))
+        inner = frozenset(part.strip() for part in re.split(r"[|\n]", words["inner"]) if part.strip())
+        vocabularies.append(_Vocabulary(core | short, beside, short, inner, tuple(words.get("endings", "").split())))
+    return tuple(vocabularies)

@@ -135,19 +135,19 @@ def normal_words(token: str) -> tuple[str, ...]:
     two_ways = compounds()
     if token.isalpha():
         word = american(token)
-        return tuple(map(_normal, two_ways[word].split())) if word in two_ways else (_normal(word),)
+        return tuple(map(_normalise, two_ways[word].split())) if word in two_ways else (_normalise(word),)
     token = token.removesuffix("'s")
     closed = american(token.replace("-", ""))
     if _SHORT_CODE.match(token) or closed in two_ways:
-        return tuple(map(_normal, two_ways.get(closed, closed).split()))
+        return tuple(map(_normalise, two_ways.get(closed, closed).split()))
     words: list[str] = []
     for part in map(american, _JOINT.split(token)):
         numbered = _NUMBERED.match(part)
-        words += numbered.groups() if numbered else map(_normal, two_ways.get(part, part).split())
+        words += numbered.groups() if numbered else map(_normalise, two_ways.get(part, part).split())
     return tuple(words)
 
 
-def _normal(word: str) -> str:
+def _normalise(word: str) -> str:
     if word in _WORDS:
         return _WORDS[word]
     if len(word) > _LATIN and word.endswith(("ae", "cocci")):
@@ -164,11 +164,11 @@ def in_one_spelling(text: str) -> str:
         plain = _MICRO.sub("u", text.replace("\u00b5", "\u03bc").translate(_MARKS))
         text = _LETTERS.sub(lambda match: " ".join(_GREEK.get(letter, letter) for letter in match.group()), plain)
     text = _IN_SERIES.sub(lambda match: f"{match[1]} {ROMAN_LETTERS[match[2].lower()]}", text)
-    return _HYPHENED.sub(lambda match: _respelt(match.group()), text)
+    return _HYPHENED.sub(lambda match: _respell(match.group()), text)
 
 
 @lru_cache(maxsize=1 << 15)
-def _respelt(token: str) -> str:
+def _respell(token: str) -> str:
     folded = token.lower()
     spelt = compounds().get(american(folded.replace("-", "")))
     if spelt is None:

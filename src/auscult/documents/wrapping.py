@@ -100,10 +100,10 @@ def unwrapped(text: str) -> str:
         return text
     lines = text.split("\n")
     stripped = [line.rstrip() for line in lines]
-    blocks = [*_blocks(stripped)]
+    blocks = [*_find_blocks(stripped)]
     if not blocks:
         return text
-    joins = _joins(stripped, blocks)
+    joins = _find_joins(stripped, blocks)
     if not joins:
         return text
     parts: list[str] = []
@@ -115,7 +115,7 @@ def unwrapped(text: str) -> str:
     return "".join(parts[:-1])
 
 
-def _blocks(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+def _find_blocks(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Yield the half-open ranges of two or more lines with letters that follow each other."""
     start = -1
     for place, line in enumerate(lines):
@@ -133,14 +133,14 @@ def _blocks(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
         yield start, len(lines)
 
 
-def _joins(lines: Sequence[str], blocks: Sequence[tuple[int, int]]) -> set[int]:
+def _find_joins(lines: Sequence[str], blocks: Sequence[tuple[int, int]]) -> set[int]:
     """Return the indexes of lines that the next line continues."""
     widths = [_width(lines[start:end]) for start, end in blocks if end - start >= _FEWEST_LINES]
     of_text = _SHARE_OF_WIDTH * median(widths) if widths else 0.0
     wrapped = _is_wrapped(lines)
     joins: set[int] = set()
     for start, end in blocks:
-        joins.update(_Block(lines, start, end, of_text, wrapped=wrapped).joins())
+        joins.update(_Block(lines, start, end, of_text, wrapped=wrapped).find_joins())
     return joins
 
 
@@ -183,13 +183,13 @@ class _Block:
         self._least_width = least_width if end - start < _FEWEST_LINES else 0.0
         self._wrapped = wrapped
 
-    def joins(self) -> set[int]:
+    def find_joins(self) -> set[int]:
         """Return the indexes of lines that the next line continues."""
         small = {place for place in self._places if _begins_inside(self._lines[place + 1], self._lines[place])}
         joined = {place for place in self._places if self._is_hanging(place, small=place in small)}
         may_go_on = {place for place in small if self._may_go_on(place)}
         full = {place for place in may_go_on if self._is_full(place)}
-        joined |= full if self._wrapped else self._of_prose(may_go_on, full)
+        joined |= full if self._wrapped else self._select_prose(may_go_on, full)
         for place in self._places:
             near = range(place - _NEAR, place + _NEAR + 1)
             goes_on = self._wrapped or (joined and sum(each in joined for each in near) > 1)
@@ -197,7 +197,7 @@ class _Block:
                 joined.add(place)
         return joined
 
-    def _of_prose(self, may_go_on: set[int], full: set[int]) -> set[int]:
+    def _select_prose(self, may_go_on: set[int], full: set[int]) -> set[int]:
         """Return the indexes of full lines that are no lines of a list.
 
         Args:
@@ -212,19 +212,13 @@ class _Block:
         found = set()
         for place in full:
             near = [each for each in range(place - _NEAR, place + _NEAR + 1) if each in may_go_on]
-            # In a list, most lines end before the next word would not fit.
-            if sum(each in full for each in near) >= _SHARE_FULL * len(near) and self._ends_soon(place):
+            following = self._lines[place + 1 : min(self._end, place + 1 + _LONGEST_SENTENCE)]
+            # In a list, most lines end before the next word would not fit. In prose, a sentence ends soon.
+            if sum(each in full for each in near) >= _SHARE_FULL * len(near) and any(
+                map(_SENTENCE_END.search, following)
+            ):
                 found.add(place)
         return found
-
-    def _ends_soon(self, place: int) -> bool:
-        """Return whether a sentence ends in one of the next lines."""
-        return any(map(_SENTENCE_END.search, self._lines[place + 1 : min(self._end, place + 1 + _LONGEST_SENTENCE)]))
-
-    def _width_near(self, place: int) -> float:
-        """Return the width at which the lines near a line are wrapped, in characters."""
-        near = self._lines[max(self._start, place - _NEAR) : min(self._end, place + _NEAR + 1)]
-        return max(_width(near), self._least_width)
 
     def _is_hanging(self, place: int, *, small: bool) -> bool:
         """Return whether a line ends, or the next begins, with a word inside a sentence."""
@@ -245,9 +239,12 @@ class _Block:
         return is_prose and not _ITEM.match(following) and not _are_rows(line, following)
 
     def _is_full(self, place: int) -> bool:
+        """Return whether the next word would not fit into a line, by the width of the lines near it."""
         line, following = self._lines[place], self._lines[place + 1]
+        near = self._lines[max(self._start, place - _NEAR) : min(self._end, place + _NEAR + 1)]
+        width = max(_width(near), self._least_width)
         needed = len(line) + 1 + len(following.split(None, 1)[0].rstrip(_CLOSING))
-        return max(len(line), len(following)) <= _WIDEST and needed >= (1 - _SLACK) * self._width_near(place)
+        return max(len(line), len(following)) <= _WIDEST and needed >= (1 - _SLACK) * width
 
     def _is_full_prose(self, place: int, *, small: bool) -> bool:
         line, following = self._lines[place], self._lines[place + 1]

@@ -90,11 +90,8 @@ def digest_of_unpacked(path: Path) -> str:
     Raises:
         OSError, EOFError, zlib.error: It cannot be read, is no gzip file, or is cut short.
     """
-    digest = hashlib.sha256()
     with gzip.open(path) as opened:
-        while chunk := opened.read(1 << 20):
-            digest.update(chunk)
-    return digest.hexdigest()
+        return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
 def digest_of_files(files: Iterable[Path], folder: Path) -> str:
@@ -153,7 +150,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
     number = 0
     try:
         with open_as_named(path) as stream:
-            for number, line in decoded(stream, path):
+            for number, line in decode_lines(stream, path):
                 yield number, line.rstrip("\r\n")
     except (EOFError, zlib.error) as error:
         raise _damaged(path, number, error) from error
@@ -192,7 +189,7 @@ def limited_lines(readline: Callable[[int], AnyStr], path: Path, unit: str) -> I
         yield line
 
 
-def decoded(stream: Unpacked, path: Path) -> Iterator[tuple[int, str]]:
+def decode_lines(stream: Unpacked, path: Path) -> Iterator[tuple[int, str]]:
     r"""Yield the lines of an open UTF-8 file, with their ends; see `read_lines`.
 
     Raises:
@@ -244,11 +241,11 @@ def read_cells(lines: Iterable[str], separator: str, *, longest: int) -> Iterato
     """
     rows = csv.reader(lines, strict=True, delimiter=separator)
     # The limit applies to the whole process, so it is set only while a row of this table is read.
-    while (cells := _within(longest, rows)) is not None:
+    while (cells := _read_next(longest, rows)) is not None:
         yield rows.line_num, cells
 
 
-def _within(longest: int, rows: Iterator[list[str]]) -> list[str] | None:
+def _read_next(longest: int, rows: Iterator[list[str]]) -> list[str] | None:
     """Return the next row; None after the last."""
     others = csv.field_size_limit(longest)
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import json
 import re
@@ -16,7 +17,6 @@ from auscult.errors import CorpusMissingError, DataError
 from auscult.files.limits import TooLargeError
 from auscult.files.reading import Unpacked, lines_within, open_unpacked
 
-_BOM = b"\xef\xbb\xbf"
 _PROBE = 4096
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 LEAVE_OUT = "or leave it out (--skip-bad; 'skip_bad: true' of a corpus in an experiment file)"
@@ -214,7 +214,9 @@ def read_records(path: Path | str, *, skip_bad: bool = False, report: BadRecords
         with _open(path) as lines:
             for number, line in enumerate(lines_within(lines, path), start=1):
                 try:
-                    fields = _parse(line.removeprefix(_BOM) if number == 1 else line, f"{path}, line {number}")
+                    fields = _parse(
+                        line.removeprefix(codecs.BOM_UTF8) if number == 1 else line, f"{path}, line {number}"
+                    )
                 except RecordError as bad:
                     settle(bad, skip_bad, report)
                     continue
@@ -252,7 +254,7 @@ def _open(path: Path) -> Unpacked:
     except PermissionError as error:
         raise DataError(f"a readable file at {path}", str(error.strerror), "correct its permissions") from error
     head = stream.peek(_PROBE)[:_PROBE]
-    begin = head.removeprefix(_BOM).lstrip()
+    begin = head.removeprefix(codecs.BOM_UTF8).lstrip()
     if kind := next((kind for begins, kind in _OTHERS.items() if begin.startswith(begins)), ""):
         stream.close()
         remedy = "write its text into a text file (*.txt), and name the folder of such files"
@@ -265,7 +267,7 @@ def _open(path: Path) -> Unpacked:
     return stream
 
 
-def _each_once(fields: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_repeats(fields: list[tuple[str, Any]]) -> dict[str, Any]:
     """Make an object of fields with distinct names; otherwise a value would be lost silently."""
     record = dict(fields)
     if len(record) != len(fields):
@@ -279,7 +281,7 @@ def _parse(line: bytes, where: str) -> dict[str, Any] | None:
     if not line.strip():
         return None
     try:
-        value = json.loads(line.decode("utf-8"), object_pairs_hook=_each_once)
+        value = json.loads(line.decode("utf-8"), object_pairs_hook=_refuse_repeats)
         if rb"\ud" in line or rb"\uD" in line:
             # JSON allows unpaired surrogates, but they cannot be written as UTF-8.
             json.dumps(value, ensure_ascii=False).encode("utf-8")

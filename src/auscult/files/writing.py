@@ -34,7 +34,7 @@ def whole_or_nothing(path: Path) -> Iterator[Path]:
         DataError: The place cannot be written to.
     """
     partial = partial_of(path)
-    with _naming(path):
+    with _name_place(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             yield partial
@@ -51,7 +51,7 @@ def put_file(fresh: Path, path: Path) -> None:
     Raises:
         DataError: The place cannot be written to.
     """
-    with _naming(path):
+    with _name_place(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         fresh.replace(path)
 
@@ -94,7 +94,7 @@ def whole_folder(path: Path) -> Iterator[Path]:
         DataError: The place cannot be written to.
     """
     partial = partial_of(path)
-    with _naming(path):
+    with _name_place(path):
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(parents=True)
         try:
@@ -110,7 +110,7 @@ def put_folder(fresh: Path, path: Path) -> None:
     Raises:
         DataError: The place cannot be written to.
     """
-    with _naming(path):
+    with _name_place(path):
         if not path.is_dir():
             fresh.rename(path)
             return
@@ -141,7 +141,7 @@ def renewed_folder(path: Path, *, last: str = "", without: Sequence[str] = ()) -
     Raises:
         DataError: The folder cannot be written to.
     """
-    with _naming(path):
+    with _name_place(path):
         path.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=path) as scratch:
             fresh, stale = Path(scratch, "fresh"), Path(scratch, "stale")
@@ -188,7 +188,7 @@ def file_name(label: str) -> str:
 
 
 @contextmanager
-def _naming(path: Path) -> Iterator[None]:
+def _name_place(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:

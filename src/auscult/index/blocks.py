@@ -16,7 +16,7 @@ import mmap
 import os
 import struct
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -136,11 +136,6 @@ class BlockFile:
     def __contains__(self, name: object) -> bool:
         return name in self._arrays
 
-    @property
-    def names(self) -> Sequence[str]:
-        """Names of the arrays."""
-        return tuple(self._arrays)
-
     def length(self, name: str) -> int:
         """Return the number of rows of an array."""
         return self._arrays[name][1][0]
@@ -224,7 +219,7 @@ class BlockFile:
 
 
 class SortedStrings:
-    """Sorted byte strings in a file, which are looked up by bisection.
+    """Sorted strings in a file, which are looked up by bisection.
 
     Args:
         file: The file with the strings.
@@ -240,37 +235,49 @@ class SortedStrings:
     def __len__(self) -> int:
         return len(self._starts) - 1
 
-    def __getitem__(self, number: int) -> bytes:
-        return self._file.piece(self._name, self._starts[number], self._starts[number + 1])
+    def __getitem__(self, number: int) -> str:
+        return decode(self._file.piece(self._name, self._starts[number], self._starts[number + 1]))
 
-    def find(self, string: bytes) -> int | None:
+    def find(self, string: str) -> int | None:
         """Return the number of the first string that equals this one; None where there is none."""
+        sought = encode(string)
         low, high = 0, len(self._starts) - 1
         is_there = False
         while low < high:
             middle = (low + high) // 2
             other = self._file.piece(self._name, self._starts[middle], self._starts[middle + 1])
-            if other < string:
+            if other < sought:
                 low = middle + 1
             else:
                 # The last such string is the result of the bisection.
-                high, is_there = middle, other == string
+                high, is_there = middle, other == sought
         return low if is_there else None
 
-    def all(self) -> list[bytes]:
+    def all(self) -> list[str]:
         """Return all strings."""
         starts = self._starts.tolist()
         content = self._file.piece(self._name, 0, starts[-1])
-        return [content[first:last] for first, last in pairwise(starts)]
+        return [decode(content[first:last]) for first, last in pairwise(starts)]
 
 
-def add_strings(writer: BlockWriter, name: str, strings: Sequence[bytes]) -> None:
+def add_strings(writer: BlockWriter, name: str, strings: Iterable[str]) -> None:
     """Write strings for `SortedStrings`.
 
     Args:
         writer: Writer of the file.
         name: Name of the arrays.
-        strings: The strings; sorted, if they are looked up.
+        strings: The strings; sorted, if they are looked up. The order of UTF-8 is that of Python's strings.
     """
-    writer.add(f"{name}/starts", np.cumsum([0, *map(len, strings)]), "<i8")
-    writer.add(f"{name}/bytes", np.frombuffer(b"".join(strings), np.uint8), "u1")
+    encoded = [*map(encode, strings)]
+    writer.add(f"{name}/starts", np.cumsum([0, *map(len, encoded)]), "<i8")
+    writer.add(f"{name}/bytes", np.frombuffer(b"".join(encoded), np.uint8), "u1")
+
+
+def encode(text: str) -> bytes:
+    """Return any string as bytes, also one with half of a surrogate pair."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def decode(content: bytes) -> str:
+    """Return the string of `encode`."""
+    return content.decode("utf-8", "surrogatepass")

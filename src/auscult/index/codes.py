@@ -37,7 +37,7 @@ class CodeWriter:
 
     def add(self, vectors: FloatArray) -> None:
         """Add rows, (rows, dim)."""
-        self._codes.append(_packed(vectors > 0))
+        self._codes.append(_pack(vectors > 0))
         self._lengths.append(np.linalg.norm(vectors, axis=1).astype(np.float32))
 
     def write(self, file: BlockWriter) -> None:
@@ -45,11 +45,6 @@ class CodeWriter:
         if self._codes:
             file.add(_CODES, np.concatenate(self._codes).T, "<u8")
             file.add(_LENGTHS, np.concatenate(self._lengths), "<f4")
-
-
-def has_codes(file: BlockFile) -> bool:
-    """Return whether a segment has sign codes; segments of earlier versions do not."""
-    return _CODES in file
 
 
 def add_products(
@@ -70,8 +65,8 @@ def add_products(
     steps = np.zeros((last - first) * _WORD, np.int64)
     steps[columns[0] - first * _WORD :][: len(query)] = np.rint(query / largest * _STEPS)
     # A step is subtracted where the signs differ.
-    (signs,) = _packed(steps[None] > 0)
-    masks = [_packed(np.abs(steps[None]) >> bit & 1 > 0)[0] for bit in range(_BITS)]
+    (signs,) = _pack(steps[None] > 0)
+    masks = [_pack(np.abs(steps[None]) >> bit & 1 > 0)[0] for bit in range(_BITS)]
     step = np.float32(part * np.sqrt(np.pi / (2 * len(query))) * largest / _STEPS)
     whole = np.float32(np.abs(steps).sum())
     for begin in range(0, len(products), _ROWS):
@@ -84,7 +79,7 @@ def add_products(
         products[span] += lengths[span] * (step * (whole - np.float32(2) * against))
 
 
-def _packed(signs: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint64]:
+def _pack(signs: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint64]:
     """Return rows of bits as words, (rows, words); the last word is padded with zeros."""
     bits = np.packbits(signs, axis=1, bitorder="little")
     words = np.zeros((len(bits), -(-signs.shape[1] // _WORD) * 8), np.uint8)

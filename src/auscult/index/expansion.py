@@ -25,7 +25,7 @@ _MOST: Final = np.iinfo(np.uint8).max
 _PASSAGES, _STARTS, _WINDOWS, _WEIGHTS = (f"expansion/{name}" for name in ("passages", "starts", "windows", "weights"))
 
 
-def _steps(weights: FloatArray) -> npt.NDArray[np.uint8]:
+def _to_steps(weights: FloatArray) -> npt.NDArray[np.uint8]:
     """Return weights in whole steps of at least 1."""
     steps: npt.NDArray[np.uint8] = np.clip(np.rint(weights / _STEP), 1, _MOST).astype(np.uint8)
     return steps
@@ -35,7 +35,7 @@ def to_bytes(expansion: Expansion) -> list[bytes]:
     """Return the bytes that the store has for each passage: sizes of its windows, their terms and weights."""
     packed = []
     first = 0
-    steps = _steps(expansion.weights)
+    steps = _to_steps(expansion.weights)
     for count in expansion.windows.tolist():
         starts = expansion.starts[first : first + count + 1]
         span = slice(int(starts[0]), int(starts[-1]))
@@ -78,7 +78,7 @@ class ExpansionWriter:
         """Add the terms of passages; `first` is the row of the first passage."""
         rows = np.repeat(np.arange(first, first + len(expansion.windows)), expansion.windows)
         windows = np.repeat(np.arange(len(rows)), np.diff(expansion.starts))
-        self._append(rows, windows, expansion.terms, _steps(expansion.weights))
+        self._append(rows, windows, expansion.terms, _to_steps(expansion.weights))
 
     def take(self, file: BlockFile, living: npt.NDArray[np.bool_], first: int) -> None:
         """Add the terms of another segment, without deleted passages.
@@ -144,10 +144,10 @@ class Expansions:
             terms: Numbers of the query's terms.
             weights: Their weights, (terms,).
         """
-        segment_scores = (self._of(number, terms, weights) for number in range(len(self._segments)))
+        segment_scores = (self._score_segment(number, terms, weights) for number in range(len(self._segments)))
         return np.concatenate([np.zeros(0, np.float32), *segment_scores])
 
-    def _of(self, number: int, terms: npt.NDArray[np.integer], weights: FloatArray) -> FloatArray:
+    def _score_segment(self, number: int, terms: npt.NDArray[np.integer], weights: FloatArray) -> FloatArray:
         file, passages = self._segments[number]
         scores = np.zeros(passages, np.float32)
         if _STARTS not in file:

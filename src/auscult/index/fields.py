@@ -59,7 +59,7 @@ def write_fields(writer: BlockWriter, documents: Sequence[Mapping[str, str]]) ->
     for number, name in enumerate(names):
         values = sorted({document[name] for document in documents if name in document})
         places = {value: place for place, value in enumerate(values)}
-        add_strings(writer, f"field{number}", [value.encode("utf-8", "surrogatepass") for value in values])
+        add_strings(writer, f"field{number}", values)
         rows = [places[document[name]] if name in document else -1 for document in documents]
         writer.add(f"field{number}/rows", np.array(rows, np.int64), "<i4")
     return names
@@ -77,8 +77,7 @@ class Column:
         names = file.notes["fields"]
         if name in names:
             number = names.index(name)
-            strings = SortedStrings(file, f"field{number}").all()
-            self.values = [each.decode("utf-8", "surrogatepass") for each in strings]
+            self.values = SortedStrings(file, f"field{number}").all()
             self.rows: npt.NDArray[np.int32] = file.array(f"field{number}/rows")
         else:
             self.values = []

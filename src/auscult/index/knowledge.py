@@ -8,7 +8,7 @@ concepts, codes    by identifier, in order: the fields of `concepts.storage`, as
 names, citing      concepts by normalised name and by cross-reference
 reordered, short   names by their words in any order (`concepts.knowledge_base.Lookups`)
 words/counts       how often each word occurs in names, int32 (words,)
-brought            what documents have changed (`KnowledgeBase.brought`), as JSON; the notes say whether that is known
+brought            what documents have changed (`KnowledgeBase.brought`), as JSON
 
 References to concepts and names are positions in their sorted keys: NAME/starts, int64 (keys + 1,), and NAME/places,
 int32.
@@ -26,12 +26,13 @@ import numpy as np
 from auscult.concepts.concept import Concept
 from auscult.concepts.knowledge_base import KnowledgeBase, Lookups
 from auscult.concepts.storage import concept_from_fields, concept_to_fields
-from auscult.index.blocks import BlockFile, BlockWriter
+from auscult.index.blocks import BlockFile, BlockWriter, SortedStrings, add_strings
 from auscult.index.manifest import KnowledgeRecord
-from auscult.index.mappings import StoredMapping, StoredTexts, Value, add_counts, add_keys, add_texts, open_counts
+from auscult.index.mappings import StoredMapping, Value, add_counts, add_keys, open_counts
 
 _WORDS: Final = "words"
-_KNOWS_BROUGHT: Final = "knows brought"
+#: Version 0.1.0 reads it.
+_NOTES: Final = {"knows brought": True}
 
 
 def write_knowledge(path: Path, known: KnowledgeBase) -> KnowledgeRecord:
@@ -50,10 +51,8 @@ def write_knowledge(path: Path, known: KnowledgeBase) -> KnowledgeRecord:
         _add_leads(writer, "reordered", lookups.reordered, names)
         _add_leads(writer, "short", lookups.short, names)
         add_counts(writer, _WORDS, lookups.words)
-        _add_texts(
-            writer, "brought", {key: json.dumps(references) for key, references in (known.brought or {}).items()}
-        )
-        return KnowledgeRecord(path.name, writer.close({_KNOWS_BROUGHT: known.brought is not None}))
+        _add_texts(writer, "brought", {key: json.dumps(references) for key, references in known.brought.items()})
+        return KnowledgeRecord(path.name, writer.close(_NOTES))
     except BaseException:
         writer.discard()
         path.unlink(missing_ok=True)
@@ -62,17 +61,17 @@ def write_knowledge(path: Path, known: KnowledgeBase) -> KnowledgeRecord:
 
 def open_knowledge(file: BlockFile) -> KnowledgeBase:
     """Open a knowledge base that `write_knowledge` wrote. Damage is detected when a part is first read."""
-    concepts = _texts(file, "concepts", _concept)
-    names = _leads(file, "names", concepts)
+    concepts = _open_texts(file, "concepts", _parse_concept)
+    names = _open_leads(file, "names", concepts)
     return KnowledgeBase(
         concepts,
-        _texts(file, "codes", _concept),
-        brought=_texts(file, "brought", _cross_references) if file.notes[_KNOWS_BROUGHT] else None,
+        _open_texts(file, "codes", _parse_concept),
+        brought=_open_texts(file, "brought", _parse_references),
         lookups=Lookups(
             names=names,
-            citing=_leads(file, "citing", concepts),
-            reordered=_leads(file, "reordered", names),
-            short=_leads(file, "short", names),
+            citing=_open_leads(file, "citing", concepts),
+            reordered=_open_leads(file, "reordered", names),
+            short=_open_leads(file, "short", names),
             words=open_counts(file, _WORDS),
         ),
     )
@@ -82,12 +81,12 @@ def _add_texts(writer: BlockWriter, name: str, texts: Mapping[str, str]) -> dict
     """Write texts by key, and return the position of each key."""
     keys, values = [*texts], [*texts.values()]
     order = add_keys(writer, name, keys)
-    add_texts(writer, f"{name}/values", [values[number] for number in order])
+    add_strings(writer, f"{name}/values", (values[number] for number in order))
     return {keys[number]: place for place, number in enumerate(order)}
 
 
-def _texts(file: BlockFile, name: str, read: Callable[[str], Value]) -> StoredMapping[Value]:
-    texts = StoredTexts(file, f"{name}/values")
+def _open_texts(file: BlockFile, name: str, read: Callable[[str], Value]) -> StoredMapping[Value]:
+    texts = SortedStrings(file, f"{name}/values")
     return StoredMapping(file, name, lambda place: read(texts[place]))
 
 
@@ -116,7 +115,7 @@ def _add_leads(
     return {keys[number]: place for place, number in enumerate(order)}
 
 
-def _leads(file: BlockFile, name: str, others: StoredMapping[Any]) -> StoredMapping[tuple[str, ...]]:
+def _open_leads(file: BlockFile, name: str, others: StoredMapping[Any]) -> StoredMapping[tuple[str, ...]]:
     starts, places = file.array(f"{name}/starts").data, file.array(f"{name}/places").data
     key_at = others.key_at
 
@@ -130,10 +129,10 @@ def _to_text(concept: Concept) -> str:
     return json.dumps(concept_to_fields(concept))
 
 
-def _concept(text: str) -> Concept:
+def _parse_concept(text: str) -> Concept:
     return concept_from_fields(*json.loads(text))
 
 
-def _cross_references(text: str) -> tuple[str, ...] | None:
+def _parse_references(text: str) -> tuple[str, ...] | None:
     references: list[str] | None = json.loads(text)
     return None if references is None else tuple(references)

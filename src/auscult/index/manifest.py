@@ -18,10 +18,6 @@ from auscult.files.json_text import parse_json
 
 FORMAT: Final = "auscult-index"
 FORMAT_VERSION: Final = 6
-#: Segments before format 6 have words of whole documents, and no number of their words' form: they are derived again
-#: (`upkeep.repair`), and nothing else is done with such an index. Format 4 lacks `before` and `knowledge` in the
-#: manifest, and the generation in CURRENT.
-READ_VERSIONS: Final = (4, 5, 6)
 
 CURRENT: Final = "CURRENT"
 LOCK: Final = "lock"
@@ -152,13 +148,11 @@ class Manifest:
         next_segment: Number of the next segment, or file of a knowledge base.
         known: Documents with smaller keys are in the knowledge base.
         identity: Random id of the build that gave the keys; the same key means something else in another build.
-        before: Checksum of the previous manifest (`Store.checksum`), empty for the first; None in an index of format
-            4, whose CURRENT names no generation.
-        bound: Whether the checksums of rows begin with `identity`, so that a row of another index is recognised; false
-            in an index that format 4 built.
-        knowledge: Checksum of the knowledge base's row, 0 without one; None in an index of format 4.
-        format_version: Format of its segments.
-        knowledge_file: File of the knowledge base; None without one, and in an index of an earlier version.
+        before: Checksum of the previous manifest (`Store.checksum`), empty for the first.
+        bound: True: the checksums of rows begin with `identity`, so that a row of another index is recognised.
+        knowledge: Checksum of the knowledge base's row, 0 without one.
+        format_version: Format of the index.
+        knowledge_file: File of the knowledge base; None without one.
     """
 
     auscult_version: str
@@ -174,9 +168,9 @@ class Manifest:
     next_segment: int
     known: int
     identity: str
-    before: str | None = None
-    bound: bool = False
-    knowledge: int | None = None
+    before: str = ""
+    bound: bool = True
+    knowledge: int = 0
     format_version: int = FORMAT_VERSION
     knowledge_file: KnowledgeRecord | None = None
 
@@ -185,11 +179,6 @@ class Manifest:
         """Names of the files beside the database."""
         further = () if self.knowledge_file is None else (self.knowledge_file.name,)
         return frozenset((*(each.name for each in self.segments), *further))
-
-    @property
-    def row_seed(self) -> tuple[str, ...]:
-        """Values that the checksum of a row begins with."""
-        return (self.identity,) if self.bound else ()
 
     def to_json(self) -> str:
         """Return the manifest as JSON."""
@@ -205,7 +194,7 @@ class Manifest:
         try:
             data: dict[str, Any] = parse_json(content)
             version = data["format_version"]
-            if data.pop("format") != FORMAT or version not in READ_VERSIONS:
+            if data.pop("format") != FORMAT or version != FORMAT_VERSION:
                 raise IndexFolderError(
                     f"an index of format {FORMAT_VERSION}",
                     f"format {version} (written by auscult {data.get('auscult_version')}) at {where}",

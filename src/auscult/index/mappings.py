@@ -33,7 +33,7 @@ class StoredMapping(Mapping[str, Value], Generic[Value]):
         self._name = name
         self._value = value
         self._keys = SortedStrings(file, f"{name}/keys")
-        self._place = lru_cache(maxsize=_KEPT)(lambda key: self._keys.find(_encoded(key)))
+        self._place = lru_cache(maxsize=_KEPT)(self._keys.find)
 
     def __getitem__(self, key: str) -> Value:
         """Return the value of a key.
@@ -54,16 +54,16 @@ class StoredMapping(Mapping[str, Value], Generic[Value]):
 
     def __iter__(self) -> Iterator[str]:
         keys = self._keys.all()
-        return (_decoded(keys[place]) for place in self._order())
+        return (keys[place] for place in self._order())
 
     def key_at(self, place: int) -> str:
         """Return a key by its position in sorted order."""
-        return _decoded(self._keys[place])
+        return self._keys[place]
 
     def items(self) -> ItemsView[str, Value]:
         """Return all keys with their values, read at once."""
         keys = self._keys.all()
-        return {_decoded(keys[place]): self._value(place) for place in self._order()}.items()
+        return {keys[place]: self._value(place) for place in self._order()}.items()
 
     def values(self) -> ValuesView[Value]:
         """Return all values, read at once."""
@@ -78,16 +78,6 @@ class StoredMapping(Mapping[str, Value], Generic[Value]):
         return order
 
 
-class StoredTexts:
-    """Texts by number, as `add_texts` writes them."""
-
-    def __init__(self, file: BlockFile, name: str) -> None:
-        self._texts = SortedStrings(file, name)
-
-    def __getitem__(self, place: int) -> str:
-        return _decoded(self._texts[place])
-
-
 def add_keys(writer: BlockWriter, name: str, keys: Sequence[str], *, ranked: bool = True) -> list[int]:
     """Write the keys of a mapping.
 
@@ -100,17 +90,11 @@ def add_keys(writer: BlockWriter, name: str, keys: Sequence[str], *, ranked: boo
     Returns:
         For each position in sorted order, the number of the key in `keys`. Values must be written in this order.
     """
-    encoded = [*map(_encoded, keys)]
-    order = sorted(range(len(encoded)), key=encoded.__getitem__)
-    add_strings(writer, f"{name}/keys", [encoded[number] for number in order])
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+    add_strings(writer, f"{name}/keys", (keys[number] for number in order))
     if ranked:
         writer.add(f"{name}/ranks", np.array(order, np.int64), "<i4")
     return order
-
-
-def add_texts(writer: BlockWriter, name: str, texts: Sequence[str]) -> None:
-    """Write texts for `StoredTexts`."""
-    add_strings(writer, name, [*map(_encoded, texts)])
 
 
 def add_counts(writer: BlockWriter, name: str, counts: Mapping[str, int]) -> None:
@@ -124,11 +108,3 @@ def open_counts(file: BlockFile, name: str) -> StoredMapping[int]:
     """Open the counts that `add_counts` wrote."""
     counts = file.array(f"{name}/counts")
     return StoredMapping(file, name, lambda place: int(counts[place]))
-
-
-def _encoded(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
-
-
-def _decoded(content: bytes) -> str:
-    return content.decode("utf-8", "surrogatepass")

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from auscult.encoders.contract import DocumentEncoder, FloatArray
-from auscult.errors import IndexFolderError, ModelError, QueryError
+from auscult.encoders.contract import FloatArray
+from auscult.errors import ModelError, QueryError
 from auscult.index.fields import ANY, Between, Where
 from auscult.index.reader import GenerationReader, open_current
 
@@ -53,14 +53,6 @@ class PassageIndex:
     def _view(self, reader: GenerationReader, groups: Collection[str]) -> PassageIndex:
         return PassageIndex(reader)
 
-    def check_model(self, encoder: DocumentEncoder) -> None:
-        """Refuse an encoder whose vectors cannot be compared with the stored ones.
-
-        Raises:
-            IndexFolderError: Its fingerprint differs from the manifest's.
-        """
-        check_fingerprint(self.reader, encoder)
-
     def verify(self) -> None:
         """Check everything that is stored; raise IndexFolderError for the first damage."""
         self.reader.verify()
@@ -92,8 +84,8 @@ class PassageIndex:
             QueryError: `k` is below 1, or the grouping, a field, a value or a document id is not in this index.
             ModelError: The dimension of the vector differs from that of the index.
         """
-        query = self._checked(query_vector, k)
-        scores = self._eligible(self.reader.passage_vectors @ query, where, documents)
+        query = self._check_query(query_vector, k)
+        scores = self._exclude(self.reader.passage_vectors @ query, where, documents)
         return select(self.reader.passage_vectors, query, scores, k, self._groups(group_by))
 
     def proposed(self, direction: FloatArray, where: Where = ANY, documents: Sequence[str] = ()) -> RowArray | None:
@@ -117,12 +109,12 @@ class PassageIndex:
         rows: RowArray | None = None,
     ) -> tuple[RowArray, ScoreArray]:
         """Return the k best passages by given scores, of all passages or of the candidates `rows`; else as `search`."""
-        _check_options(k)
+        _check_number(k)
         if rows is not None:
             groups = self._groups(group_by)
             places, best = take_best(scores.astype(np.float32), k, None if groups is None else groups[rows])
             return rows[places], best
-        eligible = self._eligible(scores.astype(np.float32), where, documents)
+        eligible = self._exclude(scores.astype(np.float32), where, documents)
         return take_best(eligible, k, self._groups(group_by))
 
     def counts(self, field: str) -> dict[str, int]:
@@ -135,17 +127,17 @@ class PassageIndex:
         counts = np.bincount(having[having >= 0], minlength=len(values)).tolist()
         return dict(sorted(zip(values, counts, strict=True), key=lambda pair: -pair[1]))
 
-    def _checked(self, query_vector: FloatArray, k: int) -> FloatArray:
-        _check_options(k)
+    def _check_query(self, query_vector: FloatArray, k: int) -> FloatArray:
+        _check_number(k)
         dim = self.manifest.model.dim
         if query_vector.shape != (dim,):
             raise ModelError(f"a query vector of shape ({dim},)", str(query_vector.shape), "use the index' own model")
         return np.asarray(query_vector, dtype=np.float32)
 
-    def _eligible(self, scores: FloatArray, where: Where, documents: Sequence[str]) -> FloatArray:
+    def _exclude(self, scores: FloatArray, where: Where, documents: Sequence[str]) -> FloatArray:
         """Set the scores of passages that must not be returned to minus infinity, in place, and return them."""
         if where or documents:
-            scores[~self._allowed(where, frozenset(documents))] = -np.inf
+            scores[~self._mask_passages(where, frozenset(documents))] = -np.inf
         scores[self.reader.wordless] = -np.inf
         return scores
 
@@ -169,17 +161,17 @@ class PassageIndex:
         Raises:
             QueryError: A field or a value is not in this index.
         """
-        return np.flatnonzero(self._chosen(_key_of(where), frozenset()))
+        return np.flatnonzero(self._match_documents(_key_of(where), frozenset()))
 
-    def _allowed(self, where: Where, documents: frozenset[str]) -> npt.NDArray[np.bool_]:
+    def _mask_passages(self, where: Where, documents: frozenset[str]) -> npt.NDArray[np.bool_]:
         key = _key_of(where), documents
         if key not in self._filters:
             if len(self._filters) >= _KEPT:
                 self._filters.clear()
-            self._filters[key] = self._chosen(*key)[self.reader.passage_documents]
+            self._filters[key] = self._match_documents(*key)[self.reader.passage_documents]
         return self._filters[key]
 
-    def _chosen(self, where: _Filters, documents: frozenset[str]) -> npt.NDArray[np.bool_]:
+    def _match_documents(self, where: _Filters, documents: frozenset[str]) -> npt.NDArray[np.bool_]:
         """Return which documents match, (documents,)."""
         allowed = self.reader.living.copy()
         for field, wanted in where:
@@ -195,11 +187,11 @@ class PassageIndex:
                 chosen = [numbers[value] for value in wanted]
             allowed &= np.isin(having, chosen)
         if documents:
-            places = {doc_id: self.reader.row_of(doc_id) for doc_id in sorted(documents)}
-            unknown = [doc_id for doc_id, row in places.items() if row is None]
-            if unknown:
-                raise QueryError("a document id of this index", f"'{unknown[0]}'", "check the id")
-            rows = [row for row in places.values() if row is not None]
+            rows = []
+            for doc_id in sorted(documents):
+                if (row := self.reader.row_of(doc_id)) is None:
+                    raise QueryError("a document id of this index", f"'{doc_id}'", "check the id")
+                rows.append(row)
             named = np.zeros_like(allowed)
             named[rows] = True
             allowed &= named
@@ -213,18 +205,6 @@ def _key_of(where: Where) -> _Filters:
         (field, condition if isinstance(condition, Between) else frozenset(condition))
         for field, condition in wanted.items()
     )
-
-
-def check_fingerprint(reader: GenerationReader, encoder: DocumentEncoder) -> None:
-    """Raise IndexFolderError if a generation was built with another encoder."""
-    made_with = reader.manifest.model
-    if encoder.fingerprint != made_with.fingerprint:
-        raise IndexFolderError(
-            f"model '{made_with.name}' ({made_with.fingerprint[:12]}) that made {reader.where}",
-            f"model '{encoder.name}' ({encoder.fingerprint[:12]})",
-            "search with the index' own model, or build the index again with this one: auscult export INDEX --out "
-            "documents.jsonl, then auscult index documents.jsonl --out NEW",
-        )
 
 
 def select(
@@ -246,7 +226,7 @@ def select(
     """
     # Bound on the rounding errors of two sums of dim products of unit vectors.
     margin = 2 * len(query) * float(np.finfo(np.float32).eps)
-    rows = _within(rough, k, groups, margin)
+    rows = _find_near_best(rough, k, groups, margin)
     return best_exactly(vectors, query, rows, k, groups)
 
 
@@ -257,23 +237,23 @@ def best_exactly(
     # In double precision, so that equal rows get equal scores at any position. A BLAS product in single precision does
     # not guarantee that, as it computes the last rows of a block differently.
     scores: ScoreArray = np.multiply(vectors[rows], query, dtype=np.float64).sum(axis=1)
-    return _ordered(rows, scores, k, groups)
+    return _sort_best(rows, scores, k, groups)
 
 
 def take_best(scores: FloatArray, k: int, groups: npt.NDArray[np.integer] | None = None) -> tuple[RowArray, ScoreArray]:
     """Return the k best rows by given scores, otherwise as `select`."""
-    rows = _within(scores, k, groups, 0.0)
-    return _ordered(rows, scores[rows].astype(np.float64), k, groups)
+    rows = _find_near_best(scores, k, groups, 0.0)
+    return _sort_best(rows, scores[rows].astype(np.float64), k, groups)
 
 
-def _within(scores: FloatArray, k: int, groups: npt.NDArray[np.integer] | None, margin: float) -> RowArray:
+def _find_near_best(scores: FloatArray, k: int, groups: npt.NDArray[np.integer] | None, margin: float) -> RowArray:
     """Return the rows at most a margin below the k-th best row, or the best row of the k-th best group."""
     heads = scores if groups is None else _best_of_groups(scores, groups)
     lowest = -np.inf if k >= len(heads) else float(np.partition(heads, len(heads) - k)[len(heads) - k])
     return np.flatnonzero((scores >= lowest - margin) & (scores > -np.inf))
 
 
-def _ordered(
+def _sort_best(
     rows: RowArray, scores: ScoreArray, k: int, groups: npt.NDArray[np.integer] | None
 ) -> tuple[RowArray, ScoreArray]:
     order = np.lexsort((rows, -scores))
@@ -284,7 +264,7 @@ def _ordered(
     return rows[order], scores[order]
 
 
-def _check_options(k: int) -> None:
+def _check_number(k: int) -> None:
     if k < 1:
         raise QueryError("a number of hits of at least 1", str(k), "ask for more")
 

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -18,16 +18,16 @@ import numpy.typing as npt
 from auscult.concepts.knowledge_base import KnowledgeBase
 from auscult.documents.document import Document, Passage
 from auscult.documents.original import Original
-from auscult.encoders.contract import FloatArray
+from auscult.encoders.contract import DocumentEncoder, FloatArray
 from auscult.errors import IndexFolderError
 from auscult.index.blocks import REPAIR, BlockFile
-from auscult.index.codes import add_products, has_codes
+from auscult.index.codes import add_products
 from auscult.index.expansion import Expansions
 from auscult.index.fields import Column
 from auscult.index.knowledge import open_knowledge
 from auscult.index.log import check_log
-from auscult.index.manifest import CURRENT, FORMAT_VERSION, STORE, Counts, Manifest
-from auscult.index.segment import Segment, seen
+from auscult.index.manifest import CURRENT, STORE, Counts, Manifest
+from auscult.index.segment import Segment, restrict_to
 from auscult.index.storage import STORE_NAME, Current, read_current
 from auscult.index.store import DocumentRecord, Store, StoredDocument, StoredPassage
 from auscult.index.titles import Titles
@@ -37,7 +37,6 @@ from auscult.index.words import Words
 _KEPT = 256
 #: Number of documents whose original layouts are cached.
 _KEPT_LAYOUTS = 64
-_Read = Callable[[int], StoredDocument]
 
 
 class VectorRows:
@@ -114,13 +113,7 @@ class GenerationReader:
         # For a view, the reader that keeps the store open.
         self._whole: GenerationReader | None = None
         manifest, self.checksum = self.store.manifest(), self.store.checksum()
-        self.store.row_seed = manifest.row_seed
-        if manifest.format_version < FORMAT_VERSION:
-            remedy = f"derive its words again: auscult verify {path.parent} --repair"
-            if where is not None:
-                remedy = "derive the words of its folder again (auscult verify INDEX --repair), and publish that"
-            got = f"format {manifest.format_version}"
-            raise IndexFolderError(f"an index of format {FORMAT_VERSION} at {self.where}", got, remedy)
+        self.store.identity = manifest.identity
         # Opened with all others, as a later generation may have another.
         known = manifest.knowledge_file
         self._knowledge = None if known is None else opens(path / known.name, known.end)
@@ -142,11 +135,27 @@ class GenerationReader:
         self._shared: dict[int, int | None] = {}
         self.expansions = Expansions([(segment.file, int(segment.starts[-1])) for segment in self.segments])
         # The callback does not refer to the reader, so that the database is closed with the last reference to it.
+        store, read = self.store, self._kept_documents
         self.titles = Titles(
-            [segment.file for segment in self.segments],
-            [segment.living for segment in self.segments],
-            partial(_title, self.segments, self.store, self._kept_documents),
+            [segment.file for segment in segments],
+            [segment.living for segment in segments],
+            lambda number, place: _read_document(store, read, segments[number], place).record.title,
         )
+
+    def check_model(self, encoder: DocumentEncoder) -> None:
+        """Refuse an encoder whose vectors cannot be compared with the stored ones.
+
+        Raises:
+            IndexFolderError: Its fingerprint differs from the manifest's.
+        """
+        made_with = self.manifest.model
+        if encoder.fingerprint != made_with.fingerprint:
+            raise IndexFolderError(
+                f"model '{made_with.name}' ({made_with.fingerprint[:12]}) that made {self.where}",
+                f"model '{encoder.name}' ({encoder.fingerprint[:12]})",
+                "search with the index' own model, or build the index again with this one: auscult export INDEX --out "
+                "documents.jsonl, then auscult index documents.jsonl --out NEW",
+            )
 
     def seen_by(self, groups: Collection[str]) -> GenerationReader:
         """Return a view for some groups, in which other groups' documents look deleted (`index.fields`).
@@ -161,7 +170,7 @@ class GenerationReader:
         Returns:
             The view; this reader itself if nothing is hidden.
         """
-        segments = [seen(each, groups) for each in self.segments]
+        segments = [restrict_to(each, groups) for each in self.segments]
         if all(ours is theirs for ours, theirs in zip(segments, self.segments, strict=True)):
             return self
         return self._view(segments, self.store.seen_by(groups))
@@ -212,10 +221,9 @@ class GenerationReader:
     def add_products(self, products: FloatArray, columns: tuple[int, int], query: FloatArray, part: float) -> None:
         """Add the estimated products of passage vectors with a query to numbers: see `codes.add_products`."""
         for begin, end, segment in zip(self._passages[:-1], self._passages[1:], self.segments, strict=True):
-            if has_codes(segment.file):
+            # A segment without passages has no codes.
+            if begin < end:
                 add_products(products[begin:end], segment.file, columns, query, part)
-            else:
-                products[begin:end] += segment.vectors[:, slice(*columns)] @ query
 
     @cached_property
     def _starts(self) -> npt.NDArray[np.int64]:
@@ -253,7 +261,7 @@ class GenerationReader:
     @cached_property
     def wordless(self) -> npt.NDArray[np.int64]:
         """Rows of passages that are never found: those without a sentence, and deleted ones."""
-        sentences = np.concatenate([each.sentences for each in self.segments])
+        sentences = np.concatenate([each.file.array("sentences") for each in self.segments])
         return np.flatnonzero((sentences == 0) | ~self.living[self.passage_documents])
 
     @cached_property
@@ -292,38 +300,23 @@ class GenerationReader:
         """Names of the fields that documents have."""
         names = sorted({name for each in self.segments for name in each.file.notes["fields"]})
         # Only after deletions or in a view can a field have no values, so columns are read only then.
-        return names if all(each.is_whole for each in self.segments) else [n for n in names if self.values(n)[0]]
+        return names if self.living.all() else [name for name in names if self.values(name)[0]]
 
     def document_record(self, row: int) -> DocumentRecord:
         """Return a document's id, title, source and further fields."""
-        segment, place = self._place(row)
-        return self._document(segment, place).record
+        return self._document(row).record
 
     def document(self, row: int) -> Document:
         """Read a whole document, equal to the one that was added. Its file is read by `original`."""
-        segment, place = self._place(row)
-        stored = self._document(segment, place)
-        passages = [self.stored(passage) for passage in self.passages_of(row)]
-        return Document(
-            doc_id=stored.record.doc_id,
-            title=stored.record.title,
-            text="".join((*(passage.before + passage.text for passage in passages), stored.tail)),
-            passages=tuple(passage.passage for passage in passages),
-            source=stored.record.source,
-            url=stored.record.url,
-            entity_ids=stored.record.entity_ids,
-            metadata=stored.record.metadata,
-        )
+        return self._document(row).with_passages([self.stored(passage) for passage in self.passages_of(row)])
 
     def original(self, row: int) -> Original | None:
         """Read the file that a document was read from; None where the file is not stored."""
-        segment, place = self._place(row)
-        return self.store.original(int(segment.keys[place]))
+        return self.store.original(self._key(row))
 
     def original_layout(self, row: int) -> Original | None:
         """Return `original` without its content, which has the positions of the text; cached."""
-        segment, place = self._place(row)
-        return self._layouts(int(segment.keys[place]))
+        return self._layouts(self._key(row))
 
     def article_title(self, row: int) -> str:
         """Return the heading of a passage's article; empty where its document is one article.
@@ -347,9 +340,8 @@ class GenerationReader:
 
     def newcomers(self) -> Iterator[DocumentRecord]:
         """Yield the documents that were added after the knowledge base was written."""
-        for row in np.flatnonzero(self.living)[::-1].tolist():
-            segment, place = self._place(row)
-            if segment.keys[place] < self.manifest.known:
+        for row in self.documents[::-1].tolist():
+            if self.document_keys[row] < self.manifest.known:
                 return
             yield self.document_record(row)
 
@@ -374,30 +366,18 @@ class GenerationReader:
         """Return unit vectors of a passage's sentences, float16 (sentences, dim)."""
         return self.stored(row).vectors
 
-    @property
-    def knowledge_base(self) -> bytes | None:
-        """The index' knowledge base as `KnowledgeBase.save` wrote it; None without one.
-
-        Raises:
-            IndexFolderError: This is a view, and the knowledge base does not say what is from documents.
-        """
-        saved = self.store.knowledge()
-        if saved is None or self._whole is None:
-            return saved
-        return vocabulary_of(KnowledgeBase.from_bytes(saved, f"in the index at {self.where}"), self.where).to_bytes()
-
     def known(self) -> KnowledgeBase | None:
-        """Open the index' knowledge base from its file, or without a file from the store; None without one.
+        """Open the index' knowledge base from its file, or for a view without what is from documents; None without one.
 
         Documents that were added later are not in it (`newcomers`).
 
         Raises:
-            IndexFolderError: It is damaged; or this is a view (see `knowledge_base`).
+            IndexFolderError: It is damaged.
         """
         if self._knowledge is not None:
             return open_knowledge(self._knowledge)
-        saved = self.knowledge_base
-        return None if saved is None else KnowledgeBase.from_bytes(saved, f"in the index at {self.where}")
+        saved = self.store.knowledge()
+        return None if saved is None else KnowledgeBase.from_bytes(saved, f"in the index at {self.where}").vocabulary
 
     def verify(self) -> None:
         """Check all of the store and of every segment.
@@ -418,15 +398,19 @@ class GenerationReader:
             segment.file.verify()
             keys += segment.keys[segment.living].tolist()
             for place in segment.living_rows.tolist():
-                self._document(segment, place)
+                _read_document(self.store, self._kept_documents, segment, place)
         if keys != self.store.keys():
             raise IndexFolderError(f"segments of all documents of {self.store.path}", "others", REPAIR)
         sizes = Counter(self.store.document(key).passages for key in keys)
         if sum(size * times for size, times in sizes.items()) != self.manifest.counts.passages:
             raise IndexFolderError(f"{self.manifest.counts.passages} passages in {self.path}", "others", REPAIR)
 
-    def _document(self, segment: Segment, place: int) -> StoredDocument:
-        return _stored_document(self.store, self._kept_documents, segment, place)
+    def _document(self, row: int) -> StoredDocument:
+        return _read_document(self.store, self._kept_documents, *self._place(row))
+
+    def _key(self, row: int) -> int:
+        segment, place = self._place(row)
+        return int(segment.keys[place])
 
     def _place(self, row: int) -> tuple[Segment, int]:
         number = bisect_right(self._documents, row) - 1
@@ -446,28 +430,7 @@ class GenerationReader:
         return self._kept(int(segment.firsts[place]) + int(row) - int(self._starts[document]))
 
 
-def vocabulary_of(known: KnowledgeBase, where: str) -> KnowledgeBase:
-    """Return a knowledge base without what documents have added.
-
-    Args:
-        known: The knowledge base of an index.
-        where: The index, for people.
-
-    Raises:
-        IndexFolderError: An earlier version wrote it, which does not say what documents have added.
-    """
-    if known.brought is None:
-        remedy = "build the index again with this version"
-        raise IndexFolderError(f"a knowledge base in {where} that tells what documents brought", "an older one", remedy)
-    return known.vocabulary
-
-
-def _title(segments: Sequence[Segment], store: Store, read: _Read, number: int, place: int) -> str:
-    """Return the title of a segment's document."""
-    return _stored_document(store, read, segments[number], place).record.title
-
-
-def _stored_document(store: Store, read: _Read, segment: Segment, place: int) -> StoredDocument:
+def _read_document(store: Store, read: Callable[[int], StoredDocument], segment: Segment, place: int) -> StoredDocument:
     """Read the row of a segment's document; refuse one that a diverged copy of the index wrote with the same key."""
     stored = read(int(segment.keys[place]))
     if stored.first != segment.firsts[place]:
@@ -475,7 +438,7 @@ def _stored_document(store: Store, read: _Read, segment: Segment, place: int) ->
     return stored
 
 
-def _opened(path: Path, current: Current) -> GenerationReader:
+def _open_generation(path: Path, current: Current) -> GenerationReader:
     """Open a store whose generation is the one that CURRENT names, or the next one."""
     store = Store(path / STORE)
     try:
@@ -503,7 +466,7 @@ def open_current(folder: Path) -> GenerationReader:
             raise IndexFolderError(f"an index at {folder}", what, "build one with: auscult index CORPUS --out FOLDER")
         store = folder / current.store
         try:
-            return _opened(store, current)
+            return _open_generation(store, current)
         except FileNotFoundError as error:
             # A writer may have deleted a segment, or this store, meanwhile: try again.
             name = error.filename

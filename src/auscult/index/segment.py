@@ -26,7 +26,7 @@ from auscult.index.fields import ACCESS, Column, fields_of, is_open_to, write_fi
 from auscult.index.manifest import PASSAGE_DTYPE, Counts, SegmentRecord
 from auscult.index.store import DocumentRecord
 from auscult.index.titles import Name, further_names, names_of, read_titles, write_titles
-from auscult.index.words import ANALYSIS, Counted, WordCounter, WordSegment, joined, write_words
+from auscult.index.words import ANALYSIS, Counted, WordCounter, WordSegment, merge_counts, write_words
 
 
 class SegmentWriter:
@@ -43,7 +43,7 @@ class SegmentWriter:
         self._codes = CodeWriter()
         self._counter = WordCounter()
         self._expansions = ExpansionWriter()
-        self._joined: list[Counted] = []
+        self._counted: list[Counted] = []
         self._names: list[Name] = []
         self._fields: list[Mapping[str, str]] = []
 
@@ -69,8 +69,9 @@ class SegmentWriter:
         if expansion is not None:
             self._expansions.add(expansion, self._starts[-1])
         self._names += names_of(len(self._keys), record.title, record.entity_ids)
-        self._put(key, first, fields_of(record.source, record.metadata), [len(each.sentences) for each, _ in passages])
-        self._put_vectors(np.asarray(vectors, PASSAGE_DTYPE))
+        fields = fields_of(record.source, record.metadata)
+        sentences = [len(passage.sentences) for passage, _ in passages]
+        self._put(key, first, fields, sentences, np.asarray(vectors, PASSAGE_DTYPE))
         self._counter.add(record.title, further_names(record.metadata), passages)
 
     def take(self, segment: Segment) -> None:
@@ -81,15 +82,16 @@ class SegmentWriter:
         self._expansions.take(segment.file, living, self._starts[-1])
         places = {row: begin + place for place, row in enumerate(rows.tolist())}
         columns = {name: Column(segment.file, name) for name in segment.file.notes["fields"]}
+        sentences, vectors = segment.file.array("sentences"), segment.file.array("vectors")
         for row in rows.tolist():
             fields = {
                 name: column.values[column.rows[row]] for name, column in columns.items() if column.rows[row] >= 0
             }
             span = slice(*segment.starts[row : row + 2])
-            self._put(int(segment.keys[row]), int(segment.firsts[row]), fields, segment.sentences[span].tolist())
-            self._put_vectors(segment.vectors[span])
+            key, first = int(segment.keys[row]), int(segment.firsts[row])
+            self._put(key, first, fields, sentences[span].tolist(), vectors[span])
         self._names += [(name, places[row]) for name, row in read_titles(segment.file) if row in places]
-        self._joined.append(segment.words.counted())
+        self._counted.append(segment.words.read_counts())
 
     def close(self) -> SegmentRecord:
         """Complete the segment."""
@@ -99,7 +101,7 @@ class SegmentWriter:
         file.add("starts", np.array(self._starts, np.int64), "<i8")
         file.add("sentences", np.array(self._sentences, np.int64), "<i4")
         self._codes.write(file)
-        write_words(file, joined(self._joined or [self._counter.counted()]))
+        write_words(file, merge_counts(self._counted or [self._counter.count()]))
         write_titles(file, self._names)
         self._expansions.write(file)
         end = file.close({"fields": write_fields(file, self._fields), "analysis": ANALYSIS})
@@ -111,17 +113,17 @@ class SegmentWriter:
         self._file.discard()
         self.path.unlink(missing_ok=True)
 
-    def _put_vectors(self, vectors: FloatArray) -> None:
-        self._file.append(vectors)
-        if len(vectors):
-            self._codes.add(vectors)
-
-    def _put(self, key: int, first: int, fields: Mapping[str, str], sentences: Sequence[int]) -> None:
+    def _put(
+        self, key: int, first: int, fields: Mapping[str, str], sentences: Sequence[int], vectors: FloatArray
+    ) -> None:
         self._keys.append(key)
         self._firsts.append(first)
         self._starts.append(self._starts[-1] + len(sentences))
         self._sentences += sentences
         self._fields.append(fields)
+        self._file.append(vectors)
+        if len(vectors):
+            self._codes.add(vectors)
 
 
 class Segment:
@@ -162,11 +164,6 @@ class Segment:
         return view
 
     @property
-    def is_whole(self) -> bool:
-        """Whether no document was deleted."""
-        return self._living is None
-
-    @property
     def living(self) -> npt.NDArray[np.bool_]:
         """Which documents were not deleted, (documents,)."""
         return np.ones(len(self.keys), bool) if self._living is None else self._living
@@ -181,18 +178,8 @@ class Segment:
         """Numbers of documents, passages and sentences that were not deleted."""
         sizes = np.diff(self.starts)
         passages = np.repeat(self.living, sizes)
-        sentences = int(self.sentences[passages].sum(dtype=np.int64))
+        sentences = int(self.file.array("sentences")[passages].sum(dtype=np.int64))
         return Counts(int(np.count_nonzero(self.living)), int(np.count_nonzero(passages)), sentences)
-
-    @property
-    def vectors(self) -> FloatArray:
-        """Vectors of the passages, (passages, dim)."""
-        return self.file.array("vectors")
-
-    @property
-    def sentences(self) -> npt.NDArray[np.int32]:
-        """Number of sentences of each passage, (passages,)."""
-        return self.file.array("sentences")
 
     @cached_property
     def words(self) -> WordSegment:
@@ -240,7 +227,7 @@ def merge(segments: Sequence[Segment], path: Path, dim: int) -> SegmentRecord:
         raise
 
 
-def seen(segment: Segment, groups: Collection[str]) -> Segment:
+def restrict_to(segment: Segment, groups: Collection[str]) -> Segment:
     """Return a segment without the documents that these groups may not see; the same segment if there are none."""
     column = Column(segment.file, ACCESS)
     # The last one is for -1: documents without the field.

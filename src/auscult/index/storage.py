@@ -13,7 +13,6 @@ from __future__ import annotations
 import errno
 import os
 import re
-import shlex
 import shutil
 import zlib
 from collections.abc import Collection, Iterator
@@ -22,12 +21,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from auscult.errors import IndexBusyError, IndexFolderError
-from auscult.files.json_text import parse_json
 from auscult.files.locking import FileLock
-from auscult.index.manifest import CURRENT, FORMAT_VERSION, LOCK, STORE, Manifest
+from auscult.index.manifest import CURRENT, LOCK, STORE, Manifest
 
 STORE_NAME = re.compile(r"store-(\d{6,})")
-OLD_NAME = re.compile(r"generation-(\d{6,})(\.added)?")
 _SEALED = re.compile(rb"(store-\d{6,})\ngeneration (\d+)\nmanifest ([0-9a-f]{64})\nsum ([0-9a-f]{8})\n")
 _LOST = "put a backup in its place, or build the index again"
 
@@ -38,13 +35,13 @@ class Current:
 
     Attributes:
         store: Name of the live store's folder.
-        generation: Number of the last reported commit; None where format 4 wrote the file.
+        generation: Number of the last reported commit.
         checksum: SHA-256 of its manifest, in hexadecimal digits.
     """
 
     store: str
-    generation: int | None = None
-    checksum: str = ""
+    generation: int
+    checksum: str
 
     def to_bytes(self) -> bytes:
         """Return the file's content."""
@@ -65,27 +62,21 @@ class Current:
         Raises:
             IndexFolderError: A commit is missing, or the generation belongs to another copy of the index.
         """
-        if self.generation is None:
-            if manifest.before is not None:
-                raise IndexFolderError(
-                    f"the number of the last generation in {store.parent.parent / CURRENT}", "none", _LOST
-                )
-        elif checksum != self.checksum and manifest.before != self.checksum:
-            expected = f"generation {self.generation} in {store}, the last that {CURRENT} names"
-            if manifest.generation < self.generation:
-                remedy = f"put the file {store.name}-wal that belongs to it back, or a backup, or build the index again"
-                raise IndexFolderError(
-                    expected, f"generation {manifest.generation}, to which commits are missing", remedy
-                )
-            remedy = f"{_LOST}; copy an index with: auscult backup"
-            raise IndexFolderError(expected, f"another generation, with number {manifest.generation}", remedy)
+        if self.checksum in (checksum, manifest.before):
+            return
+        expected = f"generation {self.generation} in {store}, the last that {CURRENT} names"
+        if manifest.generation < self.generation:
+            remedy = f"put the file {store.name}-wal that belongs to it back, or a backup, or build the index again"
+            raise IndexFolderError(expected, f"generation {manifest.generation}, to which commits are missing", remedy)
+        remedy = f"{_LOST}; copy an index with: auscult backup"
+        raise IndexFolderError(expected, f"another generation, with number {manifest.generation}", remedy)
 
 
 def read_current(folder: Path) -> Current | None:
     """Read CURRENT; None where no index has been committed yet.
 
     Raises:
-        IndexFolderError: The file is damaged, or has a format that cannot be read.
+        IndexFolderError: The file is damaged.
     """
     path = folder / CURRENT
     try:
@@ -97,21 +88,11 @@ def read_current(folder: Path) -> Current | None:
         raise IndexFolderError(
             "the folder of an index", f"{str(folder)[:80]!r} ({reason})", "correct the path"
         ) from error
-    sealed = _SEALED.fullmatch(raw)
-    if sealed:
-        current = Current(sealed[1].decode(), int(sealed[2]), sealed[3].decode())
+    if parts := _SEALED.fullmatch(raw):
+        current = Current(parts[1].decode(), int(parts[2]), parts[3].decode())
         if current.to_bytes() == raw:
             return current
-    name = raw.decode("utf-8", "replace").strip()
-    if OLD_NAME.fullmatch(name):
-        raise IndexFolderError(
-            f"an index of format {FORMAT_VERSION}",
-            f"one of an older format at {folder}",
-            f"build it again with: {_built_by(folder, name)}",
-        )
-    if not STORE_NAME.fullmatch(name) or raw != f"{name}\n".encode():
-        raise IndexFolderError(f"the name and generation of a store in {path}", repr(raw[:80]), _LOST)
-    return Current(name)
+    raise IndexFolderError(f"the name and generation of a store in {path}", repr(raw[:80]), _LOST)
 
 
 def current_store(folder: Path) -> Path | None:
@@ -122,20 +103,6 @@ def current_store(folder: Path) -> Path | None:
     """
     current = read_current(folder)
     return None if current is None else folder / current.store
-
-
-def _built_by(folder: Path, generation: str) -> str:
-    """Return the command that builds an index of an older format again, from what its manifest says."""
-    corpus, model = "CORPUS", ""
-    try:
-        manifest = parse_json(
-            (folder / generation.removesuffix(".added") / "manifest.json").read_text(encoding="utf-8")
-        )
-        corpus, model = str(manifest["corpus"] or corpus), str(manifest["model"]["path"])
-    except (OSError, ValueError, KeyError, TypeError):
-        # Without a readable manifest, the command has placeholders.
-        pass
-    return shlex.join(["auscult", "index", corpus, "--out", str(folder), *(["--model", model] if model else [])])
 
 
 _CURRENT_DRAFT = CURRENT + ".draft"
@@ -154,11 +121,7 @@ def sync_tree(path: Path) -> None:
     if path.is_dir():
         for child in sorted(path.iterdir()):
             sync_tree(child)
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    sync(path)
 
 
 def new_store(folder: Path) -> Path:
@@ -166,7 +129,7 @@ def new_store(folder: Path) -> Path:
     try:
         current = current_store(folder)
     except IndexFolderError:
-        # CURRENT is of an older format or damaged; it will be replaced.
+        # CURRENT is damaged; it will be replaced.
         current = None
     match = STORE_NAME.fullmatch(current.name) if current else None
     store = folder / f"store-{int(match.group(1)) + 1 if match else 1:06d}"
@@ -193,9 +156,9 @@ def write_current(folder: Path, current: Current) -> None:
     """Replace CURRENT, and wait until it is on the disk."""
     draft = folder / _CURRENT_DRAFT
     write_synced(draft, current.to_bytes())
-    sync_directory(folder)
+    sync(folder)
     os.replace(draft, folder / CURRENT)  # noqa: PTH105
-    sync_directory(folder)
+    sync(folder)
 
 
 def remove_leftovers(folder: Path, keep: Collection[str] | None = None) -> None:
@@ -209,7 +172,7 @@ def remove_leftovers(folder: Path, keep: Collection[str] | None = None) -> None:
     for path in folder.iterdir():
         if path.name == _CURRENT_DRAFT:
             path.unlink()
-        elif (STORE_NAME.fullmatch(path.name) or OLD_NAME.fullmatch(path.name)) and path != current:
+        elif STORE_NAME.fullmatch(path.name) and path != current:
             shutil.rmtree(path)
     if current is not None and keep is not None:
         for path in current.iterdir():
@@ -229,9 +192,8 @@ def prepare_folder(folder: Path) -> None:
         raise IndexFolderError("a folder for the index", f"a file at {folder}", "name another folder") from error
     if (folder / CURRENT).exists():
         return
-    strangers = [p.name for p in folder.iterdir() if p.name not in (LOCK, _CURRENT_DRAFT)]
-    strangers = [name for name in strangers if not (STORE_NAME.fullmatch(name) or OLD_NAME.fullmatch(name))]
-    if strangers:
+    names = [path.name for path in folder.iterdir()]
+    if strangers := [name for name in names if name not in (LOCK, _CURRENT_DRAFT) and not STORE_NAME.fullmatch(name)]:
         raise IndexFolderError(
             "an empty folder or an index",
             f"a folder with other files ('{min(strangers)}') at {folder}",
@@ -254,8 +216,8 @@ def storage_errors(folder: Path) -> Iterator[None]:
         ) from error
 
 
-def sync_directory(path: Path) -> None:
-    """Sync the entries of a folder."""
+def sync(path: Path) -> None:
+    """Sync a file, or the entries of a folder."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -274,19 +236,14 @@ def signs_of_change(folder: Path) -> object:
     return named, [(each.st_ino, each.st_size, each.st_mtime_ns) for each in files]
 
 
-class FolderLock(FileLock):
-    """The lock of the writer of an index folder.
-
-    Args:
-        folder: The index folder; it exists.
+def lock_folder(folder: Path) -> FileLock:
+    """Lock an index folder, which exists, for one writer.
 
     Raises:
         IndexBusyError: Another writer has the lock.
     """
-
-    def __init__(self, folder: Path) -> None:
-        remedy = "wait until it has finished, or end that process"
-        super().__init__(
-            folder / LOCK,
-            lambda holder: IndexBusyError(f"no other writer at {folder}", f"an index locked by {holder}", remedy),
-        )
+    remedy = "wait until it has finished, or end that process"
+    return FileLock(
+        folder / LOCK,
+        lambda holder: IndexBusyError(f"no other writer at {folder}", f"an index locked by {holder}", remedy),
+    )

@@ -27,6 +27,7 @@ import numpy.typing as npt
 from auscult.documents import Document, Original, Passage, Sentence
 from auscult.encoders.contract import EncodedDocument, FloatArray
 from auscult.errors import DataError, IndexFolderError
+from auscult.index.blocks import decode, encode
 from auscult.index.expansion import from_bytes, to_bytes
 from auscult.index.manifest import (
     BEGINS_PARAGRAPH,
@@ -49,14 +50,10 @@ CREATE TABLE passages (
     key INTEGER PRIMARY KEY, sum INTEGER, passage_id BLOB UNIQUE, record TEXT, text BLOB, sentences BLOB,
     vector BLOB, vectors BLOB, terms BLOB
 );
+CREATE INDEX documents_by_origin ON documents (origin, doc_id);
+CREATE TABLE originals (key INTEGER PRIMARY KEY, sum INTEGER, layout BLOB, content BLOB);
 """
-# To find documents by origin. Absent in an index of an earlier version.
-_BY_ORIGIN: Final = "CREATE INDEX IF NOT EXISTS documents_by_origin ON documents (origin, doc_id);"
-# Original files of documents. Absent in an index of an earlier version.
-_ORIGINALS: Final = (
-    "CREATE TABLE IF NOT EXISTS originals (key INTEGER PRIMARY KEY, sum INTEGER, layout BLOB, content BLOB);"
-)
-# Records of the files that documents are from, so that they need not be read again. Absent in earlier versions.
+# Records of the files that documents are from, so that they need not be read again. Absent until there are some.
 _FILES: Final = (
     "CREATE TABLE IF NOT EXISTS files (key INTEGER PRIMARY KEY, sum INTEGER, origin TEXT, name BLOB, record TEXT);"
 )
@@ -71,8 +68,6 @@ _OF_THE_SYSTEM: Final = frozenset(
     }
 )
 _TYPES: Final = {int: b"i", str: b"s", bytes: b"b"}
-_PASSAGE: Final = "INSERT INTO passages VALUES (?,?,?,?,?,?,?,?,?)"
-_PASSAGE_WITHOUT_TERMS: Final = "INSERT INTO passages VALUES (?,?,?,?,?,?,?,?)"
 _REMEDY: Final = "put a backup in its place, or build the index again"
 
 
@@ -104,6 +99,21 @@ class StoredDocument(NamedTuple):
     first: int
     passages: int
     tail: str
+
+    def with_passages(self, passages: Sequence[StoredPassage], original: Original | None = None) -> Document:
+        """Return the whole document, from its passages and its file."""
+        record = self.record
+        return Document(
+            doc_id=record.doc_id,
+            title=record.title,
+            text="".join((*(passage.before + passage.text for passage in passages), self.tail)),
+            passages=tuple(passage.passage for passage in passages),
+            source=record.source,
+            url=record.url,
+            entity_ids=record.entity_ids,
+            metadata=record.metadata,
+            original=original,
+        )
 
 
 class StoredPassage(NamedTuple):
@@ -146,7 +156,6 @@ class Store:
         # Python may give a connection's prepared statement to two threads at once.
         self._one = threading.Lock()
         self._mode = mode
-        self._keeps: bool | None = None
         if mode != "rwc" and not path.is_file():
             raise FileNotFoundError(2, "No such file or directory", str(path))
         with self._damage():
@@ -158,7 +167,7 @@ class Store:
         if mode == "rwc":
             # A new database needs no journal: it becomes visible only with the rename that publishes its folder.
             connection.executescript("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;")
-            connection.executescript(f"{_SCHEMA} {_BY_ORIGIN} {_ORIGINALS}")
+            connection.executescript(_SCHEMA)
         try:
             if mode != "rwc":
                 connection.execute("PRAGMA synchronous=FULL")
@@ -202,8 +211,8 @@ class Store:
             The manifest as written, with the checksums of the database.
         """
         before = self.checksum() if self._read("SELECT 1 FROM state") else ""
-        sums = self._read("SELECT sum FROM knowledge")
-        manifest = replace(manifest, before=before, knowledge=sums[0][0] if sums else 0)
+        (known,) = self._read("SELECT coalesce(max(sum), 0) FROM knowledge")
+        manifest = replace(manifest, before=before, knowledge=known[0])
         content = manifest.to_json()
         self._write("INSERT OR REPLACE INTO state VALUES (1, ?, ?)", (_sum(1, content), content))
         self._write("COMMIT")
@@ -219,20 +228,19 @@ class Store:
 
     def manifest(self) -> Manifest:
         """Return the manifest of the generation that this reader sees."""
-        return Manifest.parse(self._content("state", "SELECT sum, content FROM state WHERE id = 1"), str(self.path))
+        return Manifest.parse(self._content("state"), str(self.path))
 
     @cached_property
-    def row_seed(self) -> tuple[str, ...]:
-        """Values that checksums of rows begin with (`Manifest.row_seed`); must be set for a new database."""
-        return self.manifest().row_seed
+    def identity(self) -> str:
+        """Identity of the index (`Manifest.identity`), which checksums of rows begin with. Set for a new database."""
+        return self.manifest().identity
 
     def checksum(self) -> str:
         """Return the SHA-256 of the manifest, in hexadecimal digits.
 
         The manifest has the checksums of the segments, and these have the keys of all rows.
         """
-        content = self._content("state", "SELECT sum, content FROM state WHERE id = 1")
-        return hashlib.sha256(content.encode()).hexdigest()
+        return hashlib.sha256(self._content("state").encode()).hexdigest()
 
     def manifest_marker(self) -> bytes:
         """Return bytes of the manifest's row, as in the database's pages, that are unique to this generation."""
@@ -242,19 +250,17 @@ class Store:
     def knowledge(self) -> bytes | None:
         """Return the knowledge base as `KnowledgeBase.save` wrote it; None without one."""
         sums = self._read("SELECT sum FROM knowledge")
-        if self._mode == "ro":
-            expected = self.manifest().knowledge
-            if expected is not None and expected != (sums[0][0] if sums else 0):
-                raise self.damaged("the knowledge base of another generation")
+        if self._mode == "ro" and self.manifest().knowledge != (sums[0][0] if sums else 0):
+            raise self.damaged("the knowledge base of another generation")
         if not sums:
             return None
-        content: bytes = self._content("knowledge", "SELECT sum, content FROM knowledge WHERE id = 1", self.row_seed)
+        content: bytes = self._content("knowledge", self.identity)
         return content
 
     def put_knowledge(self, content: bytes) -> None:
         """Store a knowledge base. The bytes of the previous one are overwritten."""
         self._write("PRAGMA secure_delete=ON")
-        total = knowledge_checksum(self.row_seed, content)
+        total = knowledge_checksum(self.identity, content)
         self._write("INSERT OR REPLACE INTO knowledge VALUES (1, ?, ?)", (total, content))
 
     def insert(self, document: Document, key: int, first: int, encoded: EncodedDocument, origin: str) -> None:
@@ -270,32 +276,28 @@ class Store:
         Raises:
             DataError: One of its ids is already in the database.
         """
-        pieces, tail = _pieces(document)
+        pieces, tail = _split_text(document)
         vectors, passages, expansion = encoded
         terms = [b""] * len(passages) if expansion is None else to_bytes(expansion)
-        row = (_text(document.doc_id), content_hash(document), origin, _record(document, first), tail)
-        self._write(_BY_ORIGIN)
-        self._insert("document", document.doc_id, "INSERT INTO documents VALUES (?,?,?,?,?,?,?)", key, row)
+        row = (encode(document.doc_id), content_hash(document), origin, _record_to_json(document, first), tail)
+        self._insert("documents", key, document.doc_id, row)
         begin = 0
         for number, (passage, (gap, text)) in enumerate(zip(document.passages, pieces, strict=True)):
             end = begin + len(passage.sentences)
             values = (
-                _text(passage.passage_id),
-                json.dumps([*_said_of(passage)[:4], gap, *_said_of(passage)[4:]]),
+                encode(passage.passage_id),
+                json.dumps([*_passage_fields(passage)[:4], gap, *_passage_fields(passage)[4:]]),
                 text,
-                _sentence_rows(passage.sentences).tobytes(),
+                _pack_sentences(passage.sentences).tobytes(),
                 passages[number].astype(PASSAGE_DTYPE).tobytes(),
                 vectors[begin:end].astype(SENTENCE_DTYPE).tobytes(),
-                # An index of an earlier version has no column for terms; its model has none.
-                *([terms[number]] if self._keeps_terms else []),
+                terms[number],
             )
-            statement = _PASSAGE if self._keeps_terms else _PASSAGE_WITHOUT_TERMS
-            self._insert("passage", passage.passage_id, statement, first + number, values)
+            self._insert("passages", first + number, passage.passage_id, values)
             begin = end
         if document.original is not None:
-            self._write(_ORIGINALS)
-            kept = (document.original.to_bytes(), zlib.compress(document.original.content))
-            self._write("INSERT INTO originals VALUES (?,?,?,?)", (key, _sum(*self.row_seed, key, *kept), *kept))
+            file = (document.original.to_bytes(), zlib.compress(document.original.content))
+            self._insert("originals", key, document.doc_id, file)
 
     def delete(self, key: int) -> Counts:
         """Delete a document, and return the counts of deleted documents, passages and sentences."""
@@ -305,18 +307,17 @@ class Store:
         sizes = self._read("SELECT total(length(sentences)) FROM passages WHERE key >= ? AND key < ?", span)
         self._write("DELETE FROM passages WHERE key >= ? AND key < ?", span)
         self._write("DELETE FROM documents WHERE key = ?", (key,))
-        if self._keeps_originals:
-            self._write("DELETE FROM originals WHERE key = ?", (key,))
+        self._write("DELETE FROM originals WHERE key = ?", (key,))
         return Counts(1, document.passages, int(sizes[0][0]) // size)
 
     def key_of(self, doc_id: str) -> int | None:
         """Return the key of a document; None for an unknown id."""
-        rows = self._read("SELECT key FROM documents WHERE doc_id = ?", (_text(doc_id),))
+        rows = self._read("SELECT key FROM documents WHERE doc_id = ?", (encode(doc_id),))
         return int(rows[0][0]) if rows else None
 
     def hash_of(self, key: int) -> bytes:
         """Return the `content_hash` of a document."""
-        return bytes(self._row("documents", key)[1])
+        return bytes(self.row("documents", key)[1][1])
 
     def keys(self, first: int = 0, last: int = 2**62) -> list[int]:
         """Return the keys of all documents between two keys, in order."""
@@ -325,11 +326,11 @@ class Store:
     def ids_from(self, origin: str) -> list[str]:
         """Return the ids of the documents of an origin, in the order of their keys."""
         rows = self._read("SELECT doc_id FROM documents WHERE origin = ? ORDER BY key", (origin,))
-        return [_untext(doc_id) for (doc_id,) in rows]
+        return [decode(doc_id) for (doc_id,) in rows]
 
     def has_ids_below(self, stem: str) -> bool:
         """Whether a document's id begins with a stem and "#", as the ids of a table's rows do."""
-        between = _text(f"{stem}#"), _text(f"{stem}{chr(ord('#') + 1)}")
+        between = encode(f"{stem}#"), encode(f"{stem}{chr(ord('#') + 1)}")
         return bool(self._read("SELECT 1 FROM documents WHERE doc_id >= ? AND doc_id < ? LIMIT 1", between))
 
     def document(self, key: int) -> StoredDocument:
@@ -338,12 +339,12 @@ class Store:
         Raises:
             IndexFolderError: The row is damaged or missing.
         """
-        doc_id, _, _, record, tail = self._row("documents", key)
+        _, (doc_id, _, _, record, tail) = self.row("documents", key)
         title, source, url, entity_ids, metadata, first, passages = json.loads(record)
         document_record = DocumentRecord(
-            _untext(doc_id), title, source, url, tuple(entity_ids), MappingProxyType(metadata)
+            decode(doc_id), title, source, url, tuple(entity_ids), MappingProxyType(metadata)
         )
-        return StoredDocument(key, document_record, first, passages, _untext(tail))
+        return StoredDocument(key, document_record, first, passages, decode(tail))
 
     def original(self, key: int) -> Original | None:
         """Read the file that a document was read from; None where it is not stored.
@@ -360,23 +361,11 @@ class Store:
         return None if row is None else Original.from_bytes(row[0], b"")
 
     def _original(self, key: int) -> Sequence[Any] | None:
-        if not (self._keeps_originals and self._read("SELECT 1 FROM originals WHERE key = ?", (int(key),))):
-            return None
-        return self._row("originals", key)
+        rows = self._find("originals", key)
+        return self._check("originals", key, rows[0]) if rows else None
 
     @property
-    def _keeps_originals(self) -> bool:
-        # Cached: a reader's view does not change, and an existing table stays.
-        if not (self._keeps or (self._keeps is False and self._mode == "ro")):
-            self._keeps = bool(self._read("SELECT 1 FROM sqlite_master WHERE name = 'originals'"))
-        return bool(self._keeps)
-
-    @cached_property
-    def _keeps_terms(self) -> bool:
-        return bool(self._read("SELECT 1 FROM pragma_table_info('passages') WHERE name = 'terms'"))
-
-    @property
-    def _keeps_files(self) -> bool:
+    def _has_files(self) -> bool:
         return bool(self._read("SELECT 1 FROM sqlite_master WHERE name = 'files'"))
 
     def whole(self, key: int) -> tuple[Document, EncodedDocument]:
@@ -387,18 +376,7 @@ class Store:
         """
         stored = self.document(key)
         passages = [self.passage(stored.first + number) for number in range(stored.passages)]
-        record = stored.record
-        document = Document(
-            doc_id=record.doc_id,
-            title=record.title,
-            text="".join((*(passage.before + passage.text for passage in passages), stored.tail)),
-            passages=tuple(passage.passage for passage in passages),
-            source=record.source,
-            url=record.url,
-            entity_ids=record.entity_ids,
-            metadata=record.metadata,
-            original=self.original(key),
-        )
+        document = stored.with_passages(passages, self.original(key))
         terms = [passage.terms for passage in passages]
         return document, EncodedDocument(
             np.concatenate([passage.vectors for passage in passages]).astype(np.float32),
@@ -412,21 +390,27 @@ class Store:
         Raises:
             IndexFolderError: The row is damaged or missing.
         """
-        passage_id, record, text, sentences, vector, vectors, *terms = self._row("passages", key)
-        # `above` is empty for a passage without headings above its own, and in indexes of earlier versions.
+        _, (passage_id, record, text, sentences, vector, vectors, terms) = self.row("passages", key)
+        # `above` is empty for a passage without headings above its own.
         heading, aspect, start, end, gap, *above = json.loads(record)
         rows = np.frombuffer(sentences, SENTENCE_ROW).tolist()
-        whole = _untext(text)
+        whole = decode(text)
         own = np.frombuffer(vector, PASSAGE_DTYPE)
         return StoredPassage(
             Passage(
-                _untext(passage_id), heading, start, end, tuple(_sentence(*each) for each in rows), aspect, tuple(above)
+                decode(passage_id),
+                heading,
+                start,
+                end,
+                tuple(_build_sentence(*each) for each in rows),
+                aspect,
+                tuple(above),
             ),
             whole[:gap],
             whole[gap:],
             own,
             np.frombuffer(vectors, SENTENCE_DTYPE).reshape(len(rows), len(own)),
-            terms[0] if terms else b"",
+            terms,
         )
 
     def files(self, origin: str) -> dict[str, str]:
@@ -435,15 +419,15 @@ class Store:
         Raises:
             IndexFolderError: A row is damaged.
         """
-        if not self._keeps_files:
+        if not self._has_files:
             return {}
         keys = self._read("SELECT key FROM files WHERE origin = ? ORDER BY key", (origin,))
-        rows = [self._row("files", key) for (key,) in keys]
-        return {_untext(name): record for _, name, record in rows}
+        rows = [self.row("files", key)[1] for (key,) in keys]
+        return {decode(name): record for _, name, record in rows}
 
     def file_origins(self) -> list[str]:
         """Return the origins that have records of files (`files`)."""
-        if not self._keeps_files:
+        if not self._has_files:
             return []
         return [origin for (origin,) in self._read("SELECT DISTINCT origin FROM files ORDER BY origin")]
 
@@ -453,8 +437,7 @@ class Store:
         self._write("DELETE FROM files WHERE origin = ?", (origin,))
         first = int(self._read("SELECT coalesce(max(key), 0) + 1 FROM files")[0][0])
         for key, (name, record) in enumerate(records.items(), first):
-            values = (origin, _text(name), record)
-            self._write("INSERT INTO files VALUES (?,?,?,?,?)", (key, _sum(*self.row_seed, key, *values), *values))
+            self._insert("files", key, name, (origin, encode(name), record))
 
     def verify(self) -> Iterator[None]:
         """Check the structure of the database and then every document, yielding after each.
@@ -475,9 +458,9 @@ class Store:
             self.original(key)
             passages += document.passages
             yield
-        if self._keeps_files:
+        if self._has_files:
             for (key,) in self._read("SELECT key FROM files"):
-                self._row("files", key)
+                self.row("files", key)
         count = self._read("SELECT count(*) FROM passages")[0][0]
         if count != passages:
             raise self.damaged(f"{count} passages where documents have {passages}")
@@ -500,42 +483,43 @@ class Store:
         finally:
             target.close()
 
-    def _insert(self, kind: str, name: str, statement: str, key: int, values: Sequence[Any]) -> None:
+    def _insert(self, table: str, key: int, name: str, values: Sequence[Any]) -> None:
+        """Write a row with its checksum; `name` names it in the error for an id that is there already."""
+        marks = ",".join("?" * (2 + len(values)))
         try:
-            self._write(statement, (key, _sum(*self.row_seed, key, *values), *values))
+            statement = f"INSERT INTO {table} VALUES ({marks})"  # noqa: S608
+            self._write(statement, (key, _sum(self.identity, key, *values), *values))
         except sqlite3.IntegrityError as error:
+            kind = table.removesuffix("s")
             remedy = f"give each {kind} an id of its own"
             raise DataError(f"every {kind} id once", f"'{name}' a second time", remedy) from error
 
     def row(self, table: str, key: int) -> tuple[int, Sequence[Any]]:
-        """Return the checksum and the stored values of a row of documents, passages or originals.
+        """Return the checksum and the stored values of a row of documents, passages, originals or files.
 
         Raises:
             IndexFolderError: The row is damaged or missing.
         """
-        values = self._row(table, key)
-        return _sum(*self.row_seed, int(key), *values), values
+        rows = self._find(table, key)
+        if not rows:
+            raise self.damaged(f"no row {key} in {table}")
+        return rows[0][1], self._check(table, key, rows[0])
 
     def _find(self, table: str, key: int) -> list[Any]:
         """Return a list with the key, the checksum and the values of a row; an empty list for an unknown key."""
         return self._read(f"SELECT * FROM {table} WHERE key = ?", (int(key),))  # noqa: S608
 
-    def _row(self, table: str, key: int) -> Sequence[Any]:
-        rows = self._find(table, key)
-        if not rows:
-            raise self.damaged(f"no row {key} in {table}")
-        return self._checked(table, key, rows[0])
-
-    def _checked(self, table: str, key: int, row: Sequence[Any]) -> Sequence[Any]:
+    def _check(self, table: str, key: int, row: Sequence[Any]) -> Sequence[Any]:
         """Check a row, whose first values are key and checksum, and return its other values."""
         stored_key, checksum = row[:2]
         values = row[2:]
-        if _sum(*self.row_seed, stored_key, *values) != checksum or stored_key != key:
+        if _sum(self.identity, stored_key, *values) != checksum or stored_key != key:
             raise self.damaged(f"a damaged row {key} in {table}")
         return values
 
-    def _content(self, table: str, statement: str, seed: Sequence[str] = ()) -> Any:
-        rows = self._read(statement)
+    def _content(self, table: str, *seed: str) -> Any:
+        """Return the content of a table of one row, whose checksum begins with some values."""
+        rows = self._read(f"SELECT sum, content FROM {table} WHERE id = 1")  # noqa: S608
         if not rows or _sum(*seed, 1, rows[0][1]) != rows[0][0]:
             raise self.damaged(f"a damaged table '{table}'")
         return rows[0][1]
@@ -574,30 +558,30 @@ def marker_of(checksum: int, content: str) -> bytes:
     return checksum.to_bytes(4, "big").lstrip(b"\0") + content[:200].encode()
 
 
-def knowledge_checksum(row_seed: Sequence[str], content: bytes) -> int:
-    """Return the checksum of a knowledge base's row in an index whose rows have a seed (`Manifest.row_seed`)."""
-    return _sum(*row_seed, 1, content)
+def knowledge_checksum(identity: str, content: bytes) -> int:
+    """Return the checksum of a knowledge base's row in an index (`Manifest.identity`)."""
+    return _sum(identity, 1, content)
 
 
 def content_hash(document: Document) -> bytes:
     """Return the SHA-256 of a document with all its fields, 32 bytes."""
-    digest = hashlib.sha256(_record(document, 0).encode())
+    digest = hashlib.sha256(_record_to_json(document, 0).encode())
     for part in (document.doc_id, document.text, *(p.passage_id for p in document.passages)):
-        content = _text(part)
+        content = encode(part)
         digest.update(len(content).to_bytes(8, "little") + content)
     for passage in document.passages:
-        digest.update(json.dumps(_said_of(passage)).encode())
-        digest.update(_sentence_rows(passage.sentences).tobytes())
+        digest.update(json.dumps(_passage_fields(passage)).encode())
+        digest.update(_pack_sentences(passage.sentences).tobytes())
     if document.original is not None:
         digest.update(document.original.to_bytes() + hashlib.sha256(document.original.content).digest())
     return digest.digest()
 
 
-def _said_of(passage: Passage) -> list[str | int]:
+def _passage_fields(passage: Passage) -> list[str | int]:
     return [passage.heading, passage.aspect, passage.start, passage.end, *passage.above]
 
 
-def _record(document: Document, first: int) -> str:
+def _record_to_json(document: Document, first: int) -> str:
     # ASCII, so that any string survives, even one with a lone surrogate.
     return json.dumps(
         [
@@ -612,7 +596,7 @@ def _record(document: Document, first: int) -> str:
     )
 
 
-def _pieces(document: Document) -> tuple[list[tuple[int, bytes]], bytes]:
+def _split_text(document: Document) -> tuple[list[tuple[int, bytes]], bytes]:
     """Split the text by passage: the length of the gap before it, and gap and passage as bytes; then the tail."""
     reached = 0
     pieces = []
@@ -623,12 +607,12 @@ def _pieces(document: Document) -> tuple[list[tuple[int, bytes]], bytes]:
                 f"'{passage.passage_id}' of document '{document.doc_id}' at [{passage.start}, {passage.end})",
                 "correct its offsets",
             )
-        pieces.append((passage.start - reached, _text(document.text[reached : passage.end])))
+        pieces.append((passage.start - reached, encode(document.text[reached : passage.end])))
         reached = passage.end
-    return pieces, _text(document.text[reached:])
+    return pieces, encode(document.text[reached:])
 
 
-def _sentence_rows(sentences: Sequence[Sentence]) -> npt.NDArray[Any]:
+def _pack_sentences(sentences: Sequence[Sentence]) -> npt.NDArray[Any]:
     rows = [
         (
             sentence.start,
@@ -642,7 +626,7 @@ def _sentence_rows(sentences: Sequence[Sentence]) -> npt.NDArray[Any]:
     return np.array(rows, SENTENCE_ROW)
 
 
-def _sentence(start: int, end: int, flags: int) -> Sentence:
+def _build_sentence(start: int, end: int, flags: int) -> Sentence:
     return Sentence(
         start,
         end,
@@ -652,19 +636,11 @@ def _sentence(start: int, end: int, flags: int) -> Sentence:
     )
 
 
-def _text(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
-
-
-def _untext(content: bytes) -> str:
-    return content.decode("utf-8", "surrogatepass")
-
-
 def _sum(*values: int | str | bytes) -> int:
     """Return the CRC-32 of values, their types and their lengths."""
     total = 0
     for value in values:
-        content = value if isinstance(value, bytes) else str(value).encode("utf-8", "surrogatepass")
+        content = value if isinstance(value, bytes) else encode(str(value))
         # The type is covered, too, as a flipped bit may turn bytes into text.
         kind = _TYPES[type(value)]
         total = zlib.crc32(content, zlib.crc32(b"%c%d " % (kind, len(content)), total))

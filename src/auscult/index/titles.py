@@ -25,7 +25,7 @@ from auscult.index.store import DocumentRecord
 
 _WORDS: Final = "titles/words"
 _HUMP: Final = re.compile(r"(?<=[a-zà-ÿ])(?=[A-ZÀ-Þ])")
-Name = tuple[bytes, int]
+Name = tuple[str, int]
 """A name and the row of its document."""
 
 
@@ -34,7 +34,7 @@ def names_of(row: int, title: str, entity_ids: Sequence[str]) -> Iterator[Name]:
     identifiers = normalise_identifiers(list(entity_ids))
     for name in dict.fromkeys((normalise_name(title), *(identifiers if len(identifiers) == 1 else ()))):
         if name:
-            yield _encoded(name), row
+            yield name, row
 
 
 def further_names(metadata: Mapping[str, str]) -> str:
@@ -51,7 +51,7 @@ def write_titles(writer: BlockWriter, names: Iterable[Name]) -> None:
     ordered = sorted(names)
     add_strings(writer, "titles", [name for name, _ in ordered])
     writer.add("titles/rows", np.array([row for _, row in ordered], np.int64), "<i4")
-    add_counts(writer, _WORDS, count_words(dict.fromkeys(map(_decoded, (name for name, _ in ordered)))))
+    add_counts(writer, _WORDS, count_words(dict.fromkeys(name for name, _ in ordered)))
 
 
 def read_titles(file: BlockFile) -> Iterator[Name]:
@@ -85,20 +85,19 @@ class Titles(Mapping[str, str]):
         Raises:
             KeyError: No document has the name.
         """
-        place = self._place(name)
+        place = self._find(name)
         if place is None:
             raise KeyError(name)
         return self._title(*place)
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and self._place(name) is not None
+        return isinstance(name, str) and self._find(name) is not None
 
-    def _place(self, name: str) -> tuple[int, int] | None:
+    def _find(self, name: str) -> tuple[int, int] | None:
         """Return segment and row of the first document with a name; None for an unknown name."""
-        sought = _encoded(name)
         for number, (file, names) in enumerate(zip(self._files, self._names, strict=True)):
-            place = names.find(sought)
-            while place is not None and place < len(names) and names[place] == sought:
+            place = names.find(name)
+            while place is not None and place < len(names) and names[place] == name:
                 (row,) = file.array("titles/rows", place, place + 1).tolist()
                 if self._living[number][row]:
                     return number, row
@@ -114,7 +113,7 @@ class Titles(Mapping[str, str]):
     @cached_property
     def _all(self) -> dict[str, None]:
         """All names in order, without reading documents."""
-        return dict.fromkeys(name for number in range(len(self._files)) for name in self._of(number))
+        return dict.fromkeys(name for number in range(len(self._files)) for name in self._names_in(number))
 
     @cached_property
     def words(self) -> Mapping[str, int]:
@@ -123,25 +122,17 @@ class Titles(Mapping[str, str]):
         The counts of the first segment are read from it if none of its documents was deleted. It is the largest one
         (`segment.plan`), so there are few other names to count.
         """
-        if not self._files or f"{_WORDS}/counts" not in self._files[0] or not self._living[0].all():
+        if not self._files or not self._living[0].all():
             return count_words(self)
         first = self._names[0]
-        later = dict.fromkeys(name for number in range(1, len(self._files)) for name in self._of(number))
-        further = (name for name in later if first.find(_encoded(name)) is None)
+        later = dict.fromkeys(name for number in range(1, len(self._files)) for name in self._names_in(number))
+        further = (name for name in later if first.find(name) is None)
         return SummedCounts([open_counts(self._files[0], _WORDS), count_words(further)])
 
-    def _of(self, number: int) -> Iterator[str]:
+    def _names_in(self, number: int) -> Iterator[str]:
         """Yield the names of a segment's documents that were not deleted."""
         rows, living = self._files[number].array("titles/rows").tolist(), self._living[number]
-        return (_decoded(name) for name, row in zip(self._names[number].all(), rows, strict=True) if living[row])
-
-
-def _encoded(name: str) -> bytes:
-    return name.encode("utf-8", "surrogatepass")
-
-
-def _decoded(name: bytes) -> str:
-    return name.decode("utf-8", "surrogatepass")
+        return (name for name, row in zip(self._names[number].all(), rows, strict=True) if living[row])
 
 
 def subject(document: Document | DocumentRecord, known: KnowledgeBase) -> Document:

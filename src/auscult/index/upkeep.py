@@ -11,20 +11,20 @@ from auscult.concepts.knowledge_base import KnowledgeBase
 from auscult.errors import IndexFolderError
 from auscult.index.blocks import BlockFile
 from auscult.index.expansion import from_bytes
-from auscult.index.manifest import FORMAT_VERSION, STORE, Manifest, SegmentRecord
-from auscult.index.reader import GenerationReader, open_current
+from auscult.index.manifest import STORE, KnowledgeRecord, Manifest, SegmentRecord
+from auscult.index.reader import open_current
 from auscult.index.segment import Segment, SegmentWriter, merge
 from auscult.index.storage import (
     Current,
-    FolderLock,
     current_store,
+    lock_folder,
     new_store,
     prepare_folder,
     publish,
     read_current,
     remove_leftovers,
     storage_errors,
-    sync_directory,
+    sync,
     write_current,
     write_synced,
 )
@@ -48,7 +48,10 @@ def optimize(folder: str | Path) -> Manifest:
         reader.store.copy_into(path / STORE, compact=True)
         old = reader.manifest
         segment = merge(reader.segments, path / "segment-000001", old.model.dim)
-        known = _known_of_what_is_left(reader)
+        known = _saved_knowledge(reader.store, reader.path)
+        if known is not None and known.brought:
+            # Without what deleted documents have added.
+            known = with_subjects(known.vocabulary, map(reader.document_record, reader.documents.tolist()))
         checksum = reader.checksum
         manifest = replace(old, generation=old.generation + 1, segments=(segment,), removed=(), next_segment=2)
         if known is not None:
@@ -57,7 +60,7 @@ def optimize(folder: str | Path) -> Manifest:
         store = Store(path / STORE, "rw")
         if store.checksum() != checksum:
             raise store.damaged("a copy of another generation")
-        # Replaced only if documents have added to it, which earlier versions did not record.
+        # Replaced only if documents have added to it.
         if known is not None and known.brought:
             store.put_knowledge(known.to_bytes())
             manifest = replace(manifest, known=manifest.next_document)
@@ -67,14 +70,6 @@ def optimize(folder: str | Path) -> Manifest:
         publish(place, path, manifest.generation, checksum)
         remove_leftovers(place)
     return manifest
-
-
-def _known_of_what_is_left(reader: GenerationReader) -> KnowledgeBase | None:
-    """Return the knowledge base without what deleted documents have added; None where the index has none."""
-    known = _saved_knowledge(reader.store, reader.path)
-    if known is None or not known.brought:
-        return known
-    return with_subjects(known.vocabulary, map(reader.document_record, reader.documents.tolist()))
 
 
 def _saved_knowledge(store: Store, path: Path) -> KnowledgeBase | None:
@@ -112,8 +107,7 @@ def backup(folder: str | Path, target: str | Path) -> Manifest:
 def repair(folder: str | Path) -> list[str]:
     """Rebuild from the store every segment that is missing, damaged or does not match the store's documents.
 
-    All segments of an index in an earlier format are rebuilt. So is the file of the knowledge base if it is missing or
-    damaged, or an earlier version wrote none.
+    The file of the knowledge base is rebuilt if it is missing or damaged.
 
     Returns:
         Names of the rebuilt segments, and of the file of the knowledge base if it was rebuilt.
@@ -133,12 +127,14 @@ def repair(folder: str | Path) -> list[str]:
             for _ in store.verify():
                 pass
             manifest, renewed = _with_whole_segments(store, path, store.manifest())
-            manifest, derived = _with_whole_knowledge(store, path, manifest)
-            renewed += derived
+            if (lost := manifest.knowledge_file) is not None and not _is_whole_file(path, lost):
+                known = _saved_knowledge(store, path)
+                if known is not None:
+                    manifest = with_knowledge_file(manifest, path, known)
+                    renewed.append(lost.name)
             if renewed:
-                sync_directory(path)
-                manifest = replace(manifest, generation=manifest.generation + 1, format_version=FORMAT_VERSION)
-                manifest = store.commit(manifest)
+                sync(path)
+                manifest = store.commit(replace(manifest, generation=manifest.generation + 1))
             new_current = Current(current.store, manifest.generation, store.checksum())
             if new_current != current:
                 write_current(place, new_current)
@@ -172,34 +168,16 @@ def _with_whole_segments(store: Store, path: Path, manifest: Manifest) -> tuple[
     return replace(manifest, segments=tuple(segments), removed=removed, next_segment=number), renewed
 
 
-def _with_whole_knowledge(store: Store, path: Path, manifest: Manifest) -> tuple[Manifest, list[str]]:
-    """Rebuild the file of the knowledge base if it is missing or damaged.
-
-    Returns:
-        The manifest with the file, and the names of rebuilt files.
-    """
-    known = None if _knowledge_is_whole(store, path, manifest) else _saved_knowledge(store, path)
-    if known is None:
-        return manifest, []
-    fresh = with_knowledge_file(manifest, path, known)
-    lost = manifest.knowledge_file
-    return fresh, [lost.name] if lost is not None else sorted(fresh.derived_files - manifest.derived_files)
-
-
-def _knowledge_is_whole(store: Store, path: Path, manifest: Manifest) -> bool:
-    """Return whether the file of the knowledge base is intact, or there is no knowledge base."""
-    if manifest.knowledge_file is None:
-        return store.knowledge() is None
+def _is_whole_file(path: Path, record: KnowledgeRecord) -> bool:
+    """Return whether a file of derived data is there and undamaged."""
     try:
-        BlockFile(path / manifest.knowledge_file.name, manifest.knowledge_file.end).verify()
+        BlockFile(path / record.name, record.end).verify()
     except (FileNotFoundError, IndexFolderError):
         return False
     return True
 
 
 def _is_whole(store: Store, path: Path, record: SegmentRecord, manifest: Manifest) -> bool:
-    if manifest.format_version < FORMAT_VERSION:
-        return False
     try:
         segment = Segment(path, record, manifest.removed)
         segment.file.verify()
@@ -232,7 +210,7 @@ def _locked(folder: Path) -> Iterator[Path]:
     if current_store(folder) is None and not folder.is_dir():
         open_current(folder)
     with storage_errors(folder):
-        lock = FolderLock(folder)
+        lock = lock_folder(folder)
     try:
         with storage_errors(folder):
             yield folder

@@ -84,7 +84,7 @@ class Counted:
         article_sizes: Number of passages of each article.
     """
 
-    terms: list[bytes]
+    terms: list[str]
     fields: Mapping[Field, Postings]
     article_sizes: IntArray
 
@@ -110,7 +110,7 @@ class WordCounter:
         texts = [self._numbers(text) for _, text in passages]
         words["text"] += texts
         words["heading"] += [numbers(passage.heading) for passage, _ in passages]
-        words["above"] += [self._joined(map(numbers, passage.above)) for passage, _ in passages]
+        words["above"] += [self._join(map(numbers, passage.above)) for passage, _ in passages]
         words["title"].append(numbers(title))
         named = np.unique(self._numbers(names))
         words["names"].append(named[~np.isin(named, numbers(title))])
@@ -122,21 +122,20 @@ class WordCounter:
             last = first + size
             headings = headings_of(paths[first:last])
             parts = (words["title"][-1], words["names"][-1], *map(numbers, headings), *texts[first:last])
-            words["article"].append(self._joined(parts))
+            words["article"].append(self._join(parts))
             first = last
 
-    def counted(self) -> Counted:
+    def count(self) -> Counted:
         """Return the counts. Can be called only once."""
-        coded = [(term.encode("utf-8", "surrogatepass"), number) for term, number in self._terms.items()]
-        coded.sort()
-        order = np.empty(len(coded), np.int64)
-        order[[number for _, number in coded]] = np.arange(len(coded))
+        terms = sorted(self._terms)
+        order = np.empty(len(terms), np.int64)
+        order[[self._terms[term] for term in terms]] = np.arange(len(terms))
         # `pop` frees the words of a field when they are counted.
         fields = {field: _postings(self._words.pop(field), order) for field in FIELDS}
-        return Counted([term for term, _ in coded], fields, np.array(self._article_sizes, np.int64))
+        return Counted(terms, fields, np.array(self._article_sizes, np.int64))
 
     @staticmethod
-    def _joined(parts: Iterable[npt.NDArray[np.int32]]) -> npt.NDArray[np.int32]:
+    def _join(parts: Iterable[npt.NDArray[np.int32]]) -> npt.NDArray[np.int32]:
         return np.concatenate([np.zeros(0, np.int32), *parts])
 
     def _numbers(self, text: str) -> npt.NDArray[np.int32]:
@@ -160,7 +159,7 @@ def _postings(words: Sequence[npt.NDArray[np.int32]], order: IntArray) -> Postin
     return Postings((pairs // texts).astype(np.int32), (pairs % texts).astype(np.int32), counts, lengths)
 
 
-def joined(parts: Sequence[Counted]) -> Counted:
+def merge_counts(parts: Sequence[Counted]) -> Counted:
     """Merge the words of several sets of documents."""
     if len(parts) == 1:
         return parts[0]
@@ -213,9 +212,9 @@ class WordSegment:
             return articles
         return self.passages if field in OF_PASSAGES else self.documents
 
-    def counted(self) -> Counted:
+    def read_counts(self) -> Counted:
         """Return the words of texts that were not deleted."""
-        names = [*SortedStrings(self.file, "terms").all()]
+        names = SortedStrings(self.file, "terms").all()
         fields: dict[Field, Postings] = {}
         used = np.zeros(len(names), bool)
         for field in FIELDS:
@@ -293,7 +292,7 @@ class Words:
                 weight = np.float32(self._term(term).idf / total)
                 for number, rows, counts in saturated[term]:
                     scores[number][rows] += weight * counts
-            return _concatenated(scores)
+            return _concatenate(scores)
 
         return reduce(np.maximum, map(covered, distinct))
 
@@ -319,7 +318,7 @@ class Words:
         for number, rows in ((number, rows) for term in query_terms for number, rows, _ in self._postings(term, field)):
             shared = common[number][rows]
             alike[number][rows] = shared / (total + self._weight(field)[number][rows] - shared)
-        return _concatenated(alike)
+        return _concatenate(alike)
 
     def best_likeness(self, names: Sequence[Sequence[str]], field: Field) -> FloatArray:
         """Return the best `likeness` of several names to each text of a field, (texts,)."""
@@ -354,11 +353,10 @@ class Words:
             yield number, rows, file.array(f"{field}/counts", first, last).astype(np.float32)
 
     def _find_term(self, term: str) -> _Term:
-        raw = term.encode("utf-8", "surrogatepass")
         places = []
         holders = 0
         for number, (segment, terms) in enumerate(zip(self._segments, self._terms, strict=True)):
-            place = terms.find(raw)
+            place = terms.find(term)
             if place is None:
                 continue
             spans: dict[Field, tuple[int, int]] = {}
@@ -388,7 +386,7 @@ class Words:
         """Return the idf of each term, by segment."""
         if len(self._segments) == 1:
             return [_idf(_holders(self._segments[0]), self._articles)]
-        numbers: dict[bytes, int] = {}
+        numbers: dict[str, int] = {}
         places = [
             np.array([numbers.setdefault(term, len(numbers)) for term in terms.all()], np.int64)
             for terms in self._terms
@@ -431,7 +429,7 @@ def _holders(segment: WordSegment) -> IntArray:
     return left
 
 
-def _concatenated(parts: Sequence[FloatArray]) -> FloatArray:
+def _concatenate(parts: Sequence[FloatArray]) -> FloatArray:
     return parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, np.float32), *parts])
 
 

@@ -18,19 +18,18 @@ from auscult.encoders.passages import encode_passages
 from auscult.errors import DataError, IndexFolderError, ModelError
 from auscult.index.knowledge import write_knowledge
 from auscult.index.manifest import STORE, Counts, Manifest, ModelRecord, Numbers
-from auscult.index.passage_index import check_fingerprint
 from auscult.index.reader import open_current
 from auscult.index.segment import Segment, SegmentWriter, merge, plan
 from auscult.index.storage import (
     Current,
-    FolderLock,
+    lock_folder,
     new_store,
     prepare_folder,
     publish,
     read_current,
     remove_leftovers,
     storage_errors,
-    sync_directory,
+    sync,
     write_current,
 )
 from auscult.index.store import DocumentRecord, Store, content_hash
@@ -60,7 +59,7 @@ class _Transaction:
         self._manifest: Manifest
         with storage_errors(self.folder):
             prepare_folder(self.folder)
-            self._lock = FolderLock(self.folder)
+            self._lock = lock_folder(self.folder)
 
     @property
     def counts(self) -> Counts:
@@ -70,7 +69,7 @@ class _Transaction:
     def _begin(self, path: Path, manifest: Manifest, mode: str) -> None:
         """Open a store for writing, with a segment for new documents."""
         self._store = Store(path / STORE, mode)
-        self._store.row_seed = manifest.row_seed
+        self._store.identity = manifest.identity
         if mode == "rw":
             if self._store.manifest() != manifest:
                 raise self._store.damaged("another generation than a moment ago")
@@ -78,6 +77,11 @@ class _Transaction:
             manifest = replace(manifest, next_passage=manifest.next_passage + secrets.randbelow(_MOST_SKIPPED))
         self._manifest = replace(manifest, next_segment=manifest.next_segment + 1)
         self._segment = SegmentWriter(path / f"segment-{manifest.next_segment:06d}", manifest.model.dim)
+
+    @property
+    def store(self) -> Store:
+        """The store with the changes so far, to read from."""
+        return self._opened()[0]
 
     def _opened(self) -> tuple[Store, SegmentWriter]:
         if self._store is None or self._segment is None:
@@ -87,7 +91,7 @@ class _Transaction:
     def put_files(self, origin: str, records: Mapping[str, str]) -> None:
         """Replace the records of the files of an origin (`Store.put_files`)."""
         with storage_errors(self.folder):
-            self._opened()[0].put_files(origin, records)
+            self.store.put_files(origin, records)
 
     def _encode_into(self, documents: Sequence[Document], origin: str) -> None:
         if self.encoder is None:
@@ -198,7 +202,6 @@ class IndexWriter(_Transaction):
                     next_passage=numbers.passage,
                     next_segment=numbers.segment,
                     known=numbers.document,
-                    bound=True,
                 )
                 self._begin(self._path, manifest, "rwc")
         except BaseException:
@@ -259,7 +262,7 @@ class IndexUpdate(_Transaction):
         # Before the lock, so that an update of a missing index does not create a folder.
         reader = open_current(Path(folder))
         if encoder is not None:
-            check_fingerprint(reader, encoder)
+            reader.check_model(encoder)
         reader.close()
         super().__init__(folder, encoder)
         try:
@@ -267,7 +270,7 @@ class IndexUpdate(_Transaction):
                 # Again, as it may have been replaced before the lock was acquired.
                 reader = open_current(self.folder)
                 if encoder is not None:
-                    check_fingerprint(reader, encoder)
+                    reader.check_model(encoder)
                 self._path, old = reader.path, reader.manifest
                 current = Current(self._path.name, old.generation, reader.checksum)
                 reader.close()
@@ -283,27 +286,10 @@ class IndexUpdate(_Transaction):
 
     def standing(self, document: Document) -> Standing:
         """Return whether a document is new, changed or unchanged compared with the index."""
-        store, _ = self._opened()
-        key = store.key_of(document.doc_id)
+        key = self.store.key_of(document.doc_id)
         if key is None:
             return "new"
-        return "unchanged" if store.hash_of(key) == content_hash(document) else "changed"
-
-    def holds(self, doc_id: str) -> bool:
-        """Return whether the index has a document with this id."""
-        return self._opened()[0].key_of(doc_id) is not None
-
-    def files(self, origin: str) -> dict[str, str]:
-        """Return the records of the files of an origin (`Store.files`)."""
-        return self._opened()[0].files(origin)
-
-    def file_origins(self) -> list[str]:
-        """Return the origins that have records of files (`Store.file_origins`)."""
-        return self._opened()[0].file_origins()
-
-    def ids_from(self, origin: str) -> list[str]:
-        """Return the ids of the documents of an origin, in the order in which they were added."""
-        return self._opened()[0].ids_from(origin)
+        return "unchanged" if self.store.hash_of(key) == content_hash(document) else "changed"
 
     def add(self, documents: Sequence[Document], *, origin: str = "") -> None:
         """Encode and add documents whose ids are not in the index.
@@ -311,9 +297,8 @@ class IndexUpdate(_Transaction):
         Raises:
             DataError: A document id is already in the index (use `replace`), or a passage id is not unique.
         """
-        store, _ = self._opened()
         for document in documents:
-            if store.key_of(document.doc_id) is not None:
+            if self.store.key_of(document.doc_id) is not None:
                 raise DataError("the id of a new document", f"'{document.doc_id}', which the index has", "use replace")
         self._encode_into(documents, origin)
 
@@ -323,17 +308,15 @@ class IndexUpdate(_Transaction):
         Raises:
             DataError: An id is not in the index.
         """
-        store, _ = self._opened()
         keys = {doc_id: self._key(doc_id) for doc_id in doc_ids}
         with storage_errors(self.folder):
             for key in keys.values():
-                self._manifest = replace(self._manifest, counts=self._manifest.counts - store.delete(key))
+                self._manifest = replace(self._manifest, counts=self._manifest.counts - self.store.delete(key))
         self._removed.update(keys.values())
 
     def replace(self, documents: Sequence[Document], *, origin: str = "") -> None:
         """Add documents, replacing those with the same ids."""
-        store, _ = self._opened()
-        self.delete([document.doc_id for document in documents if store.key_of(document.doc_id) is not None])
+        self.delete([document.doc_id for document in documents if self.store.key_of(document.doc_id) is not None])
         self.add(documents, origin=origin)
 
     def rewrite(self, doc_id: str, change: Callable[[Document], Document], *, origin: str) -> None:
@@ -349,7 +332,7 @@ class IndexUpdate(_Transaction):
         """
         key = self._key(doc_id)
         try:
-            document, read = self._opened()[0].whole(key)
+            document, read = self.store.whole(key)
             document = change(document)
             if document.doc_id == doc_id:
                 self.delete([doc_id])
@@ -360,7 +343,7 @@ class IndexUpdate(_Transaction):
             raise
 
     def _key(self, doc_id: str) -> int:
-        key = self._opened()[0].key_of(doc_id)
+        key = self.store.key_of(doc_id)
         if key is None:
             raise DataError("the id of a document in the index", f"'{doc_id}'", "check the id")
         return key
@@ -381,7 +364,7 @@ class IndexUpdate(_Transaction):
                 store.put_knowledge(knowledge_base.to_bytes())
                 manifest = with_knowledge_file(manifest, self._path, knowledge_base)
                 manifest = replace(manifest, known=manifest.next_document)
-            sync_directory(self._path)
+            sync(self._path)
             manifest = store.commit(manifest)
             write_current(self.folder, Current(self._path.name, manifest.generation, store.checksum()))
             store.write_through()
@@ -442,24 +425,23 @@ def with_knowledge_file(manifest: Manifest, path: Path, known: KnowledgeBase) ->
 
 def check_vectors(model: ModelRecord, document: Document, vectors: FloatArray) -> None:
     """Refuse sentence vectors with a wrong shape or without unit length."""
-    expected = (len(document.sentences), model.dim)
-    if vectors.shape != expected:
-        raise _wrong_vectors(model, document, f"shape {expected}", f"shape {vectors.shape}")
-    lengths = np.linalg.norm(vectors, axis=1)
-    # Written so that NaN counts as wrong.
-    if not np.all(np.abs(lengths - 1) <= _UNIT_TOLERANCE):
+    shape = (len(document.sentences), model.dim)
+    if vectors.shape != shape:
+        expected, got = f"shape {shape}", f"shape {vectors.shape}"
+    else:
+        lengths = np.linalg.norm(vectors, axis=1)
+        # Written so that NaN counts as wrong.
+        if np.all(np.abs(lengths - 1) <= _UNIT_TOLERANCE):
+            return
         worst = lengths[np.argmax(np.nan_to_num(np.abs(lengths - 1), nan=np.inf))]
-        raise _wrong_vectors(model, document, "unit length", f"length {worst:.4g}")
+        expected, got = "unit length", f"length {worst:.4g}"
+    raise ModelError(
+        f"sentence vectors of {expected} from model '{model.name}'",
+        f"{got} for document '{document.doc_id}'",
+        "use another model: this one cannot be indexed",
+    )
 
 
 def now() -> str:
     """Return the current time in UTC, as ISO 8601."""
     return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
-
-
-def _wrong_vectors(model: ModelRecord, document: Document, expected: str, got: str) -> ModelError:
-    return ModelError(
-        f"sentence vectors of {expected} from model '{model.name}'",
-        f"{got} for document '{document.doc_id}'",
-        "use another model: this one cannot be indexed",
-    )

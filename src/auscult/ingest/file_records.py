@@ -15,7 +15,7 @@ from auscult.documents import Document, Original, Section, build_document
 from auscult.documents.splitting import SentenceSplitter
 from auscult.errors import IndexFolderError
 from auscult.files.json_text import parse_json
-from auscult.ingest.sectioned import numbered
+from auscult.ingest.sectioned import number_sections
 from auscult.readers.archives import Found
 from auscult.readers.contract import DraftDocument, UnreadableError
 from auscult.readers.process.wire import Place, Spool
@@ -127,7 +127,7 @@ def digest_of_words(*parts: str) -> str:
     return digest.hexdigest()
 
 
-def others(documents: Iterable[tuple[FileDocument, str]]) -> dict[str, tuple[str, ...] | None]:
+def find_duplicates(documents: Iterable[tuple[FileDocument, str]]) -> dict[str, tuple[str, ...] | None]:
     """Return for each document the other places of its text; None for a duplicate of an earlier document.
 
     Args:
@@ -205,7 +205,7 @@ class WaitingDocuments:
         """Discard the waiting drafts."""
         self._spool.__exit__(None, None, None)
 
-    def put(self, doc_id: str, draft: DraftDocument, form: str, file: Found, digest: str) -> None:
+    def add(self, doc_id: str, draft: DraftDocument, form: str, file: Found, digest: str) -> None:
         """Add a draft.
 
         Args:
@@ -236,18 +236,18 @@ class WaitingDocuments:
         return build_document(
             doc_id=doc_id,
             title=draft.title,
-            sections=numbered(doc_id, sections_of(draft)),
+            sections=number_sections(doc_id, sections_of(draft)),
             source=draft.source or self._sources[waiting.file.root],
             url=draft.url if self._named else "",
             entity_ids=draft.entity_ids,
             metadata=metadata,
             splitter=self._splitter,
             text=draft.text,
-            original=_original(draft, waiting) if self._originals else None,
+            original=_build_original(draft, waiting) if self._originals else None,
         )
 
 
-def _original(draft: DraftDocument, waiting: _Waiting) -> Original | None:
+def _build_original(draft: DraftDocument, waiting: _Waiting) -> Original | None:
     content = draft.content
     if content is None and not waiting.digest:
         return None

@@ -21,7 +21,8 @@ from auscult.documents.splitting import SentenceSplitter
 from auscult.errors import CorpusMissingError, DataError
 from auscult.files.records import BadRecords
 from auscult.ingest.file_records import Index
-from auscult.ingest.gathering import Gathered, Gathering
+from auscult.ingest.gathered import Gathered
+from auscult.ingest.gathering import Gathering
 from auscult.ingest.sectioned import WithoutQueries
 from auscult.readers.deidentify import open_deidentifier
 from auscult.readers.report import Report
@@ -123,7 +124,7 @@ class FilesCorpus(WithoutQueries):
             CorpusMissingError: A path no longer exists.
             DataError: The only path is a file that cannot be read.
         """
-        with self.gathering(Gathering) as gathering:
+        with self.open_gathering(Gathering) as gathering:
             gathered = gathering.gather(index, progress, prune=prune, restored=restored)
             # A single unreadable file is an error, and not only a line of the report.
             single = len(self.paths) == 1 and Path(self.paths[0]).is_file() and self.report.total == 1
@@ -132,7 +133,7 @@ class FilesCorpus(WithoutQueries):
                 raise DataError(problem.expected, f"{problem.kind}: {problem.got} ({problem.name})", problem.remedy)
             yield gathered
 
-    def gathering(self, kind: type[_Gathering]) -> _Gathering:
+    def open_gathering(self, kind: type[_Gathering]) -> _Gathering:
         """Return a way to read the files, whose report becomes that of the corpus. Nothing is listed yet."""
         hide = open_deidentifier(self.choices.deidentify) if self.choices.deidentify else None
         gathering = kind(

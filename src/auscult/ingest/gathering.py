@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Self
 
-from auscult.documents import Document
 from auscult.documents.building import check_sentences
 from auscult.documents.splitting import SentenceSplitter
 from auscult.errors import DataError
@@ -27,13 +26,14 @@ from auscult.ingest.file_records import (
     WaitingDocuments,
     digest_of_id,
     digest_of_text,
+    find_duplicates,
     is_hidden,
-    others,
     path_at,
     place_in,
     sections_of,
 )
-from auscult.ingest.sectioned import numbered
+from auscult.ingest.gathered import Gathered, Rewrite
+from auscult.ingest.sectioned import number_sections
 from auscult.readers.archives import Found
 from auscult.readers.contract import DraftDocument, UnreadableError
 from auscult.readers.deidentify import Deidentifier, deidentified
@@ -45,78 +45,6 @@ from auscult.readers.walking import name_of, place_of, walk
 from auscult.version import __version__
 
 _Key = tuple[int, str]
-
-
-class Rewrite(NamedTuple):
-    """A document of the index that is changed: it gets other places, or is copied to the name of another file.
-
-    Attributes:
-        source: Its current id.
-        doc_id: Its new id; differs from `source` for a copy.
-        origin: Its new origin.
-        file: Name of the copy's file.
-        folders: Names of the folders of the document and its copy, which may be their sources.
-        also: Other places of the text.
-    """
-
-    source: str
-    doc_id: str
-    origin: str
-    file: str
-    folders: tuple[str, str]
-    also: tuple[str, ...]
-
-    def apply(self, document: Document) -> Document:
-        """Return the changed document."""
-        metadata = {name: value for name, value in document.metadata.items() if name != "also"}
-        if self.doc_id != self.source:
-            if "file" in metadata:
-                metadata["file"] = self.file
-            original = replace(document.original, name=self.file) if document.original else None
-            passages = [
-                replace(each, passage_id=f"{self.doc_id}#{each.passage_id.rpartition('#')[2]}")
-                for each in document.passages
-            ]
-            source = self.folders[1] if document.source == self.folders[0] else document.source
-            document = replace(document, doc_id=self.doc_id, source=source, passages=(*passages,), original=original)
-        return replace(document, metadata=metadata | ({"also": "\n".join(self.also)} if self.also else {}))
-
-
-@dataclass(slots=True)
-class Gathered:
-    """The content that an index must have.
-
-    Attributes:
-        kept: Ids of documents that stay unchanged.
-        dropped: Ids of documents to delete, as their file has changed or another document has their text.
-        missing: Ids of documents whose files no longer exist.
-        records: For each origin, the records of its files by key.
-        origins: Origin of each new or changed document.
-        rewrites: Documents to change without reading them again.
-        restored: Digests of removed documents that may be added again (`Index.removed`).
-    """
-
-    kept: set[str] = field(default_factory=set)
-    dropped: set[str] = field(default_factory=set)
-    missing: set[str] = field(default_factory=set)
-    records: dict[str, dict[str, FileRecord]] = field(default_factory=dict)
-    origins: dict[str, str] = field(default_factory=dict)
-    rewrites: list[Rewrite] = field(default_factory=list)
-    restored: set[str] = field(default_factory=set)
-    _give: Callable[[str], Document] | None = None
-
-    def documents(self, origin: str | None = None) -> Iterator[Document]:
-        """Yield the new and possibly changed documents in order, of one origin or all."""
-        if self._give is not None:
-            for doc_id, place in self.origins.items():
-                if origin in (None, place):
-                    yield self._give(doc_id)
-
-    def files(self) -> dict[str, dict[str, str]]:
-        """Return the records as JSON, by origin and key."""
-        return {
-            origin: {key: each.to_json() for key, each in records.items()} for origin, records in self.records.items()
-        }
 
 
 class Gathering:
@@ -193,9 +121,7 @@ class Gathering:
             CorpusMissingError: A path does not exist.
         """
         self._index = index = index or Index()
-        walks = (walk(path, root, self._without, self._ignoring[root]) for root, path in enumerate(self._paths))
-        files = sorted(chain.from_iterable(walks), key=lambda each: (each.root, each.name))
-        self.report.ignored = sum(each.count for each in self._ignoring)
+        files = self._list_files()
         self._old = {
             (root, key): record
             for root, origin in enumerate(self._origins)
@@ -203,22 +129,33 @@ class Gathering:
         }
         self._elsewhere = {origin: {**held} for origin, held in index.records.items() if origin not in self._origins}
         poorer = set() if self._hide else self._adopt(files)
-        self._read(files, progress)
-        self._restored = self._asked_for(restored)
-        self._order(prune)
+        self._read_files(files, progress)
+        self._restored = self._find_restored(restored)
+        self._order_documents(prune)
         if again := [self._files[key] for key in sorted(self._now) if self._is_lost(self._now[key])]:
             # They were duplicates of documents that no longer exist.
             for read in Reading(self._columns).read(again, lambda file, digest: False):
                 key = self._key(read.found, read.digest)
-                self._now[key] = self._taken(key, read, self._old.get(key))
-            self._order(prune)
-        return self._gathered(prune, poorer)
+                self._now[key] = self._take(key, read, self._old.get(key))
+            self._order_documents(prune)
+        return self._combine(prune, poorer)
 
-    def _read(self, files: Sequence[Found], progress: Callable[[Report], None] | None) -> None:
+    def _list_files(self) -> list[Found]:
+        """Return all files in the order of paths and names, and count the ignored ones in the report.
+
+        Raises:
+            CorpusMissingError: A path does not exist.
+        """
+        walks = (walk(path, root, self._without, self._ignoring[root]) for root, path in enumerate(self._paths))
+        files = sorted(chain.from_iterable(walks), key=lambda each: (each.root, each.name))
+        self.report.ignored = sum(each.count for each in self._ignoring)
+        return files
+
+    def _read_files(self, files: Sequence[Found], progress: Callable[[Report], None] | None) -> None:
         """Read the files without a current record, and fill the report."""
-        foreign = {document.doc_id for document, _ in self._foreign()}
+        foreign = {document.doc_id for document, _ in self._documents_elsewhere()}
         self._ids.update(record.stem for records in self._elsewhere.values() for record in records.values())
-        self._ids.update(foreign, (document.doc_id for document, _ in self._said(self._old)))
+        self._ids.update(foreign, (document.doc_id for document, _ in self._documents_of(self._old)))
         # Earlier versions could give an id twice: to a document and to a duplicate. Ignore such records.
         old = {
             key: record
@@ -228,7 +165,7 @@ class Gathering:
 
         def known(file: Found, digest: str) -> bool:
             key = self._key(file, digest)
-            return key in old and old[key].digest == self._mixed(digest)
+            return key in old and old[key].digest == self._mix_in_options(digest)
 
         self.report.total = len(files)
         for read in Reading(self._columns).read(files, known):
@@ -238,7 +175,7 @@ class Gathering:
                 problem = Problem(read.found.name, "repeated name", "every name once", "two files of it", "rename one")
                 self.report.problems.append(problem)
             else:
-                record = self._now[key] = old[key] if read.unchanged else self._taken(key, read, old.get(key))
+                record = self._now[key] = old[key] if read.unchanged else self._take(key, read, old.get(key))
                 self._files[key] = read.found
                 if record.problem:
                     self.report.problems.append(Problem(read.found.name, *record.problem))
@@ -248,7 +185,7 @@ class Gathering:
             if progress is not None:
                 progress(self.report)
 
-    def _asked_for(self, restored: Collection[str] | None) -> set[str]:
+    def _find_restored(self, restored: Collection[str] | None) -> set[str]:
         """Return the digests of removed documents that the user wants back: by their ids, or by naming their file."""
         if restored is None:
             return set()
@@ -259,7 +196,7 @@ class Gathering:
             # Naming an archive does not name its members.
             if self._files[key].name == name_of(self._paths[key[0]]):
                 wanted.update(document.doc_id for document in record.said)
-        known = (*self._said(self._old), *self._said(self._now), *self._foreign())
+        known = (*self._documents_of(self._old), *self._documents_of(self._now), *self._documents_elsewhere())
         return {*map(digest_of_id, wanted), *(document.text for document, _ in known if document.doc_id in wanted)}
 
     def _stays_out(self, document: FileDocument) -> bool:
@@ -267,19 +204,19 @@ class Gathering:
         marks = {digest_of_id(document.doc_id), document.text} if self._index.removed else set()
         return any(mark in self._index.removed and mark not in self._restored for mark in marks)
 
-    def _order(self, prune: bool) -> None:
+    def _order_documents(self, prune: bool) -> None:
         """Determine the document of each text: one that the index has from another origin, else the first by name."""
         taken = self._index.taken
         behind = {} if prune else {key: record for key, record in self._old.items() if key not in self._now}
-        foreign = [*self._foreign()]
+        foreign = [*self._documents_elsewhere()]
         ordered = (
             *(pair for pair in foreign if taken(pair[0].doc_id)),
-            *self._said(self._now),
-            *(pair for pair in self._said(behind) if taken(pair[0].doc_id)),
+            *self._documents_of(self._now),
+            *(pair for pair in self._documents_of(behind) if taken(pair[0].doc_id)),
             *(pair for pair in foreign if not taken(pair[0].doc_id)),
         )
         self._ordered = [pair for pair in ordered if not self._stays_out(pair[0])]
-        self._places = others(self._ordered)
+        self._places = find_duplicates(self._ordered)
 
     def _is_lost(self, record: FileRecord) -> bool:
         """Return whether a file has a document that is neither in the index nor waiting."""
@@ -290,7 +227,7 @@ class Gathering:
             for document in record.said
         )
 
-    def _gathered(self, prune: bool, poorer: Collection[str]) -> Gathered:
+    def _combine(self, prune: bool, poorer: Collection[str]) -> Gathered:
         """Return what an index must contain, and add removed and duplicate documents to the report.
 
         Args:
@@ -306,7 +243,7 @@ class Gathering:
             first.setdefault(
                 document.text, document.place if origin in self._origins else place_in(origin, document.place)
             )
-        for document, origin in self._said(self._now):
+        for document, origin in self._documents_of(self._now):
             if document.doc_id not in places:
                 self.report.removed.append(document.place)
             elif places[document.doc_id] is None:
@@ -315,7 +252,7 @@ class Gathering:
                 gathered.origins[document.doc_id] = origin
             else:
                 gathered.kept.add(document.doc_id)
-        gathered.rewrites = [*self._rewrites(gathered.origins)]
+        gathered.rewrites = [*self._find_rewrites(gathered.origins)]
         gone = {key: record for key, record in self._old.items() if key not in self._now}
         if not prune:
             # A missing file all of whose texts are in other files is forgotten.
@@ -330,17 +267,17 @@ class Gathering:
                 name: record for (place, name), record in records.items() if place == root
             }
         gathered.records |= {origin: self._elsewhere[origin] for origin in poorer}
-        had = {document.doc_id for document, _ in self._said(self._old) if self._index.taken(document.doc_id)}
-        had -= {document.doc_id for document, _ in self._foreign()}
-        gathered.missing = had & {document.doc_id for document, _ in self._said(gone)}
+        had = {document.doc_id for document, _ in self._documents_of(self._old) if self._index.taken(document.doc_id)}
+        had -= {document.doc_id for document, _ in self._documents_elsewhere()}
+        gathered.missing = had & {document.doc_id for document, _ in self._documents_of(gone)}
         gathered.dropped = had - gathered.kept - set(gathered.origins) - gathered.missing
         return gathered
 
-    def _rewrites(self, given: Collection[str]) -> Iterator[Rewrite]:
+    def _find_rewrites(self, given: Collection[str]) -> Iterator[Rewrite]:
         """Yield documents whose other places have changed, and copies for files with the text of a missing file."""
         sources = {
             document.text: (document, origin)
-            for document, origin in self._said(self._old)
+            for document, origin in self._documents_of(self._old)
             if self._index.taken(document.doc_id)
         }
         for document, origin in self._ordered:
@@ -389,19 +326,19 @@ class Gathering:
             return file.root, file.name
         return file.root, hashlib.sha256(f"{file.name}\0{digest}".encode()).hexdigest()
 
-    def _mixed(self, digest: str) -> str:
+    def _mix_in_options(self, digest: str) -> str:
         return hashlib.sha256(f"{self._how}\0{digest}".encode()).hexdigest()
 
-    def _taken(self, key: _Key, read: FileRead, old: FileRecord | None) -> FileRecord:
+    def _take(self, key: _Key, read: FileRead, old: FileRecord | None) -> FileRecord:
         """Add the drafts of a file to the waiting ones, and return its record."""
         try:
             if read.problem is not None:
                 raise read.problem
-            stem = old.stem if old is not None and old.stem else self._stem(key, read.found)
-            drafts = [(name, self._prepared(draft, read.found)) for name, draft in read.drafts]
+            stem = old.stem if old is not None and old.stem else self._choose_stem(key, read.found)
+            drafts = [(name, self._prepare(draft, read.found)) for name, draft in read.drafts]
             if not drafts:
                 raise UnreadableError("no words", "a file with words", "one without any", "leave it out")
-            return self._waits(drafts, stem, read, {each.doc_id for each in old.said} if old else set())
+            return self._add_waiting(drafts, stem, read, {each.doc_id for each in old.said} if old else set())
         except UnreadableError as problem:
             # `got` may quote the file ("only the columns ..."), so it is not stored with de-identification.
             got = problem.got if self._hide is None else "something else"
@@ -409,16 +346,18 @@ class Gathering:
             if old is not None and old.said:
                 # Its earlier documents stay, and without a digest it is read again the next time.
                 return replace(old, problem=failure, digest="")
-            return FileRecord(digest=self._mixed(read.digest), problem=failure)
+            return FileRecord(digest=self._mix_in_options(read.digest), problem=failure)
 
-    def _waits(self, drafts: list[tuple[str, DraftDocument]], stem: str, read: FileRead, own: set[str]) -> FileRecord:
+    def _add_waiting(
+        self, drafts: list[tuple[str, DraftDocument]], stem: str, read: FileRead, own: set[str]
+    ) -> FileRecord:
         documents: list[FileDocument] = []
         self._ids -= own
         last: dict[str, int] = {}
         for number, (name, draft) in enumerate(drafts, 1):
             key = "".join(each if each.isprintable() else "_" for each in draft.key)
             ending = "" if not draft.key else f"#{number}" if self._hide else f"#{key}"
-            doc_id = self._free(f"{stem}{ending}", last)
+            doc_id = self._find_free_id(f"{stem}{ending}", last)
             self._ids.add(doc_id)
             access = self._access or draft.metadata.get("access", "")
             place = doc_id if self._hide else f"{read.found.name}{ending}"
@@ -427,19 +366,21 @@ class Gathering:
             documents.append(FileDocument(doc_id, place, f"~{text}" if self._hide else text))
             # Of a file with many documents, each would store the whole file.
             digest = read.digest if len(drafts) == 1 else ""
-            self._waiting.put(doc_id, draft, name, read.found, digest)
+            self._waiting.add(doc_id, draft, name, read.found, digest)
             self.report.documents[name] += 1
         drafts_told = drafts if self._hide is None else ()
         remarks = dict.fromkeys(remark for _, draft in drafts_told for remark in draft.remarks)
-        return FileRecord(digest=self._mixed(read.digest), stem=stem, said=tuple(documents), remarks=tuple(remarks))
+        return FileRecord(
+            digest=self._mix_in_options(read.digest), stem=stem, said=tuple(documents), remarks=tuple(remarks)
+        )
 
-    def _prepared(self, draft: DraftDocument, file: Found) -> DraftDocument:
+    def _prepare(self, draft: DraftDocument, file: Found) -> DraftDocument:
         try:
             check_texts((draft.title, draft.text), file.name)
             check_sentences(draft.text, file.name)
         except TooLargeError as error:
             raise UnreadableError(f"{error.name} too large", error.expected, "a larger one", error.remedy) from error
-        if not numbered("", sections_of(draft)):
+        if not number_sections("", sections_of(draft)):
             raise UnreadableError("no words", "a document with words", "one without any", "leave it out")
         if self._hide is None:
             return draft
@@ -448,16 +389,16 @@ class Gathering:
         except DataError as error:
             raise UnreadableError("cannot be de-identified", error.expected, error.got, error.remedy) from error
 
-    def _stem(self, key: _Key, file: Found) -> str:
+    def _choose_stem(self, key: _Key, file: Found) -> str:
         """Return the beginning of the ids of a file's documents: its name, if no other file has it."""
         name = file.name if self._hide is None else f"document-{key[1][:16]}"
         ids_of_origin = self._index.ids.get(self._origins[file.root], ())
         for candidate in (name, place_in(self._origins[file.root], name)):
             if candidate not in self._ids and (candidate in ids_of_origin or not self._index.taken(candidate)):
                 return candidate
-        return self._free(f"{name}~{hashlib.sha256(self._origins[file.root].encode()).hexdigest()[:8]}")
+        return self._find_free_id(f"{name}~{hashlib.sha256(self._origins[file.root].encode()).hexdigest()[:8]}")
 
-    def _free(self, doc_id: str, last: dict[str, int] | None = None) -> str:
+    def _find_free_id(self, doc_id: str, last: dict[str, int] | None = None) -> str:
         """Return an unused id.
 
         Args:
@@ -473,13 +414,13 @@ class Gathering:
             last[doc_id] = number
         return free
 
-    def _foreign(self) -> Iterator[tuple[FileDocument, str]]:
+    def _documents_elsewhere(self) -> Iterator[tuple[FileDocument, str]]:
         """Yield all documents of other origins, with their origins."""
         for origin, records in self._elsewhere.items():
             for record in records.values():
                 yield from ((document, origin) for document in record.said)
 
-    def _said(self, records: Mapping[_Key, FileRecord]) -> list[tuple[FileDocument, str]]:
+    def _documents_of(self, records: Mapping[_Key, FileRecord]) -> list[tuple[FileDocument, str]]:
         """Return all documents with their origins, in the order of paths and names."""
         ordered = sorted(records.items(), key=lambda item: item[0])
         return [(document, self._origins[key[0]]) for key, record in ordered for document in record.said]

@@ -87,7 +87,7 @@ def open_corpus(spec: str, *, skip_bad: bool = False, choices: Choices | None = 
             raise CorpusMissingError(f"documents in the folder {path}", "no files", remedy)
         return FilesCorpus(path, choices=choices, skip_bad=skip_bad)
     if path.is_file():
-        return _of_rows(path, skip_bad, choices) or FilesCorpus(path, choices=choices, skip_bad=skip_bad)
+        return _open_rows(path, skip_bad, choices) or FilesCorpus(path, choices=choices, skip_bad=skip_bad)
     if path.suffix in _TABLES or "/" in spec:
         raise CorpusMissingError(f"a corpus at {path}", "no such file or folder", "correct the path")
     raise unknown_name(spec, or_else=", or a file or folder that exists")
@@ -96,7 +96,7 @@ def open_corpus(spec: str, *, skip_bad: bool = False, choices: Choices | None = 
 def open_registered(spec: str, *, skip_bad: bool = False) -> Corpus | None:
     """Open a corpus of an extension; return None if no extension knows the name or the format."""
     refused: list[CorpusSource] = []
-    names = _names_at(spec)
+    names = _list_names(spec)
     # A name of the catalogue has precedence over a path.
     may_be_name = not names or spec in catalogue()
     for entry in entries(_GROUP):
@@ -118,12 +118,12 @@ def opens_as_files(spec: str) -> bool:
     try:
         if not (path.exists() or is_pattern(spec)) or open_registered(spec, skip_bad=True) is not None:
             return False
-        return not path.is_file() or _of_rows(path, True, None) is None
+        return not path.is_file() or _open_rows(path, True, None) is None
     except (OSError, ValueError):
         return False
 
 
-def _names_at(spec: str) -> list[str]:
+def _list_names(spec: str) -> list[str]:
     """Return the names of a file or folder and of the folder's direct entries; empty for a missing path.
 
     FHIR files are left out, as they are always the user's own.
@@ -134,15 +134,15 @@ def _names_at(spec: str) -> list[str]:
         paths = [path, *inner] if path.exists() else []
     except (OSError, ValueError):
         return []
-    return [each.name for each in paths if not (each.name.lower().endswith(_JSON) and _FHIR in _head_of(each))]
+    return [each.name for each in paths if not (each.name.lower().endswith(_JSON) and _FHIR in _read_head(each))]
 
 
-def _of_rows(path: Path, skip_bad: bool, choices: Choices | None) -> Corpus | None:
+def _open_rows(path: Path, skip_bad: bool, choices: Choices | None) -> Corpus | None:
     """Open a table or a file of JSON lines; return None for any other file."""
     columns = choices.columns.of(path.as_posix()) if choices else None
     if path.name.lower().endswith(SUFFIXES):
         return CsvCorpus(path, skip_bad=skip_bad, columns=columns)
-    head = _head_of(path)
+    head = _read_head(path)
     # JSON lines begin with a brace, but so do FHIR and, after a backslash, RTF.
     begins_so = head.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{") and not head.startswith(b"{\\rtf")
     named_so = path.name.lower().endswith((".jsonl", ".jsonl.gz"))
@@ -163,7 +163,7 @@ def _is_fhir(path: Path) -> bool:
         return False
 
 
-def _head_of(path: Path) -> bytes:
+def _read_head(path: Path) -> bytes:
     """Return the first bytes of a file, unpacked; empty if it cannot be read."""
     if not path.is_file():
         return b""

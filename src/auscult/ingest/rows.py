@@ -36,7 +36,7 @@ from auscult.files.limits import TooLargeError, limits
 from auscult.files.reading import (
     NotUtf8Error,
     Unpacked,
-    decoded,
+    decode_lines,
     limited_lines,
     lines_within,
     open_unpacked,
@@ -107,7 +107,7 @@ def read_rows(
     try:
         with _open_table(path) as stream:
             # Split again, as some systems end lines with carriage returns only.
-            lines = (each for line in _decoded(stream, path) for each in io.StringIO(line, newline=""))
+            lines = (each for line in _decode_lines(stream, path) for each in io.StringIO(line, newline=""))
             first = next(lines, "")
             rows = read_cells(chain([first], lines), separator_of(first, separators), longest=limits().line)
             number, header = next(rows, (0, []))
@@ -133,14 +133,14 @@ def read_rows(
         settle(RecordError("damaged file", "values between separators", got, advice), skip_bad, report)
 
 
-def _decoded(stream: Unpacked, path: Path) -> Iterator[str]:
+def _decode_lines(stream: Unpacked, path: Path) -> Iterator[str]:
     """Yield the lines of a table in UTF-8, in UTF-16 with a mark, or in the likeliest other encoding.
 
     The encoding is guessed if no non-ASCII line is valid UTF-8. If one is, an invalid byte elsewhere is damage.
     """
     with _open_table(path) as probe:
         if probe.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-            yield from _in(stream, "utf-16", path)
+            yield from _decode_as(stream, "utf-16", path)
             return
         is_utf8 = None
         examined = bytearray()
@@ -155,9 +155,9 @@ def _decoded(stream: Unpacked, path: Path) -> Iterator[str]:
                     is_utf8 = True
                     break
     if is_utf8 is False:
-        yield from _in(stream, guess_encoding(bytes(examined)).encoding, path)
+        yield from _decode_as(stream, guess_encoding(bytes(examined)).encoding, path)
     else:
-        yield from (line for _, line in decoded(stream, path))
+        yield from (line for _, line in decode_lines(stream, path))
 
 
 def _not_utf8(error: NotUtf8Error, path: Path) -> RecordError:
@@ -324,5 +324,5 @@ class CsvCorpus(SectionedCorpus):
         )
 
 
-def _in(stream: Unpacked, encoding: str, path: Path) -> Iterator[str]:
+def _decode_as(stream: Unpacked, encoding: str, path: Path) -> Iterator[str]:
     return limited_lines(io.TextIOWrapper(stream, encoding, "replace", newline="").readline, path, "characters")

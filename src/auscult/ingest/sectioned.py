@@ -137,7 +137,7 @@ class SectionedCorpus(WithoutQueries, ABC):
         seen_passages: set[str] = set()
         for record in self.records(report):
             try:
-                draft = _checked(self.draft(record), record, seen, seen_passages)
+                draft = _check_draft(self.draft(record), record, seen, seen_passages)
             except RecordError as error:
                 settle(error, self._skip_bad, report)
                 continue
@@ -155,7 +155,7 @@ def headed_sections(record: Record) -> list[Section]:
     return [Section(s.text("heading", ""), s.text("text")) for s in record.records("sections")]
 
 
-def numbered(doc_id: str, sections: Iterable[Section]) -> tuple[Section, ...]:
+def number_sections(doc_id: str, sections: Iterable[Section]) -> tuple[Section, ...]:
     """Give sections default ids by position, and leave out those without a word."""
     return tuple(
         section if section.passage_id else replace(section, passage_id=f"{doc_id}#{number}")
@@ -164,7 +164,7 @@ def numbered(doc_id: str, sections: Iterable[Section]) -> tuple[Section, ...]:
     )
 
 
-def _checked(draft: Draft, record: Record, seen: set[str], seen_passages: set[str]) -> Draft:
+def _check_draft(draft: Draft, record: Record, seen: set[str], seen_passages: set[str]) -> Draft:
     if not draft.doc_id:
         reject("missing field", record.where, "an id", "an empty one")
     check_id(draft.doc_id, record.where)
@@ -176,7 +176,7 @@ def _checked(draft: Draft, record: Record, seen: set[str], seen_passages: set[st
         raise too_large(error) from error
     if draft.doc_id in seen:
         reject("duplicate id", record.where, "an id of its own for each document", f"{draft.doc_id!r} again")
-    sections = numbered(draft.doc_id, draft.sections)
+    sections = number_sections(draft.doc_id, draft.sections)
     if not sections:
         reject("empty document", record.where, "a document with words", f"{draft.doc_id!r} without any")
     ids = [check_id(section.passage_id, record.where) for section in sections]

@@ -24,7 +24,7 @@ from auscult.ingest.building import BuildReport, build_index
 from auscult.ingest.corpus import Corpus
 from auscult.ingest.file_records import MAPPED, NO_PLACES, REMOVED, FileRecord, Index, digest_of_id, place_in
 from auscult.ingest.files import Choices, FilesCorpus
-from auscult.ingest.gathering import Gathered
+from auscult.ingest.gathered import Gathered
 from auscult.ingest.opening import open_corpus, opens_as_files
 from auscult.ingest.rows import CsvCorpus, JsonlCorpus
 from auscult.readers.archives import plain
@@ -60,7 +60,7 @@ class Sources:
         )
 
     @contextmanager
-    def gathered(
+    def gather(
         self,
         index: Index | None,
         progress: Callable[[Report], None],
@@ -121,10 +121,16 @@ def open_sources(
     """
     if report is not None:
         check_file(report)
-    paths = [name for name in named if opens_as_files(name) or _must_be_files(name, choices)]
+    # Tables are read as files, too, if the choices apply to files only.
+    only_files = bool(choices.deidentify or choices.access)
+    paths = [
+        name
+        for name in named
+        if opens_as_files(name) or (only_files and name.lower().endswith(_TABLES) and Path(name).is_file())
+    ]
     opened = [(name, open_corpus(name, skip_bad=skip_bad, choices=choices)) for name in named if name not in paths]
     corpora = {origin_of(name): corpus for name, corpus in opened}
-    if corpora and (choices.deidentify or choices.access):
+    if corpora and only_files:
         expected = "files and folders for --read deidentify= and access="
         first = next(name for name in named if name not in paths)
         raise ConfigError(expected, f"'{first}', a corpus of its own format", "leave it out")
@@ -175,21 +181,12 @@ def with_kept_columns(choices: Choices, index: Path) -> Choices:
     Raises:
         IndexFolderError: There is no index, or it is damaged.
     """
-    reader = open_current(index)
-    try:
+    with closing(open_current(index)) as reader:
         saved = reader.store.files(MAPPED).get("map")
-    finally:
-        reader.close()
     return replace(choices, columns=choices.columns.over(Columns.from_json(saved))) if saved else choices
 
 
-def _must_be_files(named: str, choices: Choices) -> bool:
-    """Return whether a table or JSON lines must be read as a file, as the choices apply to files only."""
-    only_files = bool(choices.deidentify or choices.access)
-    return only_files and named.lower().endswith(_TABLES) and Path(named).is_file()
-
-
-def held_files(reader: GenerationReader, files: FilesCorpus | None) -> Index:
+def describe_index(reader: GenerationReader, files: FilesCorpus | None) -> Index:
     """Return the records of an index that reading these files needs.
 
     Raises:
@@ -255,7 +252,7 @@ def index_sources(
     Raises:
         AuscultError: Sources cannot be read, hold no document, or the folder cannot be written.
     """
-    with sources.gathered(None, on_file) as gathered, reading as (encoder, stream):
+    with sources.gather(None, on_file) as gathered, reading as (encoder, stream):
         return build_index(
             stream(sources.documents(gathered, split)),
             encoder,

@@ -18,7 +18,7 @@ from auscult.index.manifest import Counts, Manifest
 from auscult.index.writer import IndexUpdate
 from auscult.ingest.building import batches
 from auscult.ingest.file_records import NO_PLACES, REMOVED, FileRecord, digest_of_id
-from auscult.ingest.gathering import Gathered
+from auscult.ingest.gathered import Gathered
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +76,11 @@ def update_index(
     gathered = gathered or Gathered()
     with IndexUpdate(folder, encoder) as update:
         # As they are now: documents may have been removed while files were read.
-        marks = update.files(REMOVED) if restores else {}
+        marks = update.store.files(REMOVED) if restores else {}
         removed = {mark: "" for mark in marks if mark not in gathered.restored}
         comparison = _Comparison(update, gathered, removed.keys())
         for rewrite in gathered.rewrites:
-            if update.holds(rewrite.source):
+            if update.store.key_of(rewrite.source) is not None:
                 update.rewrite(rewrite.source, rewrite.apply, origin=rewrite.origin)
         for origin, documents in sources.items():
             for batch in batches(comparison.differing(documents), batch_size):
@@ -92,7 +92,7 @@ def update_index(
         stale, gone = comparison.stale(), comparison.gone(sources)
         update.delete(stale + gone if prune else stale)
         files = {**files, **({REMOVED: removed} if removed != marks else {})}
-        new_records = {place: records for place, records in files.items() if update.files(place) != records}
+        new_records = {place: records for place, records in files.items() if update.store.files(place) != records}
         for place, records in new_records.items():
             update.put_files(place, records)
         standings = comparison.standings
@@ -152,15 +152,19 @@ class _Comparison:
 
     def stale(self) -> list[str]:
         """Return the ids of documents whose file has changed or whose text another has, after all were compared."""
-        return sorted(filter(self._update.holds, self._gathered.dropped - self._seen))
+        return sorted(filter(self._is_indexed, self._gathered.dropped - self._seen))
 
     def gone(self, origins: Iterable[str]) -> list[str]:
         """Return the ids of documents that their sources no longer have, after all were compared."""
-        unseen = [doc_id for origin in origins for doc_id in self._update.ids_from(origin) if doc_id not in self._seen]
+        indexed = (doc_id for origin in origins for doc_id in self._update.store.ids_from(origin))
+        unseen = [doc_id for doc_id in indexed if doc_id not in self._seen]
         missing = self._gathered.missing - self._seen
         copies = self._rewritten - self._seen - missing
-        gone = dict.fromkeys([*unseen, *sorted(filter(self._update.holds, missing))])
+        gone = dict.fromkeys([*unseen, *sorted(filter(self._is_indexed, missing))])
         return [doc_id for doc_id in gone if doc_id not in self._gathered.dropped and doc_id not in copies]
+
+    def _is_indexed(self, doc_id: str) -> bool:
+        return self._update.store.key_of(doc_id) is not None
 
 
 def remove_documents(folder: str | Path, doc_ids: Collection[str]) -> Manifest:
@@ -185,11 +189,11 @@ def remove_from(update: IndexUpdate, doc_ids: Collection[str]) -> None:
     update.delete(doc_ids)
     removed = [
         document
-        for origin in update.file_origins()
-        for record in (update.files(origin).values() if origin not in NO_PLACES else ())
+        for origin in update.store.file_origins()
+        for record in (update.store.files(origin).values() if origin not in NO_PLACES else ())
         if any(name in record for name in names)
         for document in FileRecord.from_json(record).said
         if document.doc_id in doc_ids
     ]
     marks = {*map(digest_of_id, doc_ids), *(document.text for document in removed)}
-    update.put_files(REMOVED, update.files(REMOVED) | dict.fromkeys(sorted(marks), ""))
+    update.put_files(REMOVED, update.store.files(REMOVED) | dict.fromkeys(sorted(marks), ""))

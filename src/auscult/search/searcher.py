@@ -26,7 +26,7 @@ from auscult.errors import ModelError, QueryError
 from auscult.index.fields import Where
 from auscult.index.manifest import ModelRecord
 from auscult.index.passage_index import GroupBy, PassageIndex, RowArray
-from auscult.index.reader import GenerationReader, vocabulary_of
+from auscult.index.reader import GenerationReader
 from auscult.index.titles import with_subjects
 from auscult.index.words import analyse
 from auscult.schema import Assertion
@@ -99,7 +99,7 @@ class Searcher:
         reranker: Reranker | None = None,
         whole: Searcher | None = None,
     ) -> None:
-        index.check_model(encoder)
+        index.reader.check_model(encoder)
         self.index = index
         self.encoder = encoder
         self.fusion = Fusion.of(encoder)
@@ -137,12 +137,9 @@ class Searcher:
 
         Args:
             groups: Names of groups (`index.fields`); empty for documents that are open to all.
-
-        Raises:
-            IndexFolderError: An earlier version wrote the knowledge base, without what documents brought.
         """
         index, knowledge = self.index.seen_by(groups), self.knowledge_base
-        brought = knowledge is not None and vocabulary_of(knowledge, self.index.reader.where) is not knowledge
+        brought = knowledge is not None and knowledge.vocabulary is not knowledge
         counts, following = self.index.manifest.counts, self.index.manifest.next_document
         # The knowledge base keeps names of removed documents. Their groups are no longer known.
         if index is self.index and not (brought and counts.documents < following - 1):
@@ -178,7 +175,7 @@ class Searcher:
         """Return the knowledge base with the names that documents of a view add, and those of no other document."""
         if self.knowledge_base is None:
             return None
-        vocabulary = vocabulary_of(self.knowledge_base, reader.where)
+        vocabulary = self.knowledge_base.vocabulary
         if vocabulary is self.knowledge_base:
             return vocabulary
         return with_subjects(vocabulary, map(reader.document_record, reader.documents.tolist()))

@@ -23,6 +23,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Literal, Protocol, Self
@@ -81,7 +82,8 @@ class BulkEncoder:
         """Yield the documents, each after a worker has encoded it."""
         self._folder.mkdir(parents=True, exist_ok=True)
         under_way: deque[tuple[list[Document], Callable[[], Read]]] = deque()
-        for chunk in _chunks(documents, self._chunk):
+        remaining = iter(documents)
+        while chunk := [*islice(remaining, self._chunk)]:
             under_way.append((chunk, self._begin(chunk)))
             if len(under_way) > self._workers.ahead:
                 yield from self._finish(*under_way.popleft())
@@ -226,7 +228,7 @@ class _Processes:
                         self._pool = self._new_pool()
                     pool = self._pool
                     future = self._submit(chunk)
-            raise _dying(chunk)
+            raise _death_of(chunk)
 
         return wait
 
@@ -270,7 +272,7 @@ class _Ray:
             try:
                 documents: Read = self._ray.get(reference)
             except self._ray.exceptions.WorkerCrashedError as error:
-                raise _dying(chunk) from error
+                raise _death_of(chunk) from error
             return documents
 
         return wait
@@ -301,15 +303,15 @@ def _reaching_nobody() -> Iterator[None]:
 
 def read_chunk(model: str, documents: list[Document]) -> Read:
     """Encode a chunk in a worker."""
-    return encode_passages(_opened(model), documents)
+    return encode_passages(_open_model(model), documents)
 
 
 @lru_cache(maxsize=1)
-def _opened(model: str) -> DocumentEncoder:
+def _open_model(model: str) -> DocumentEncoder:
     return load_model(model)
 
 
-def _dying(chunk: Sequence[Document]) -> DataError:
+def _death_of(chunk: Sequence[Document]) -> DataError:
     remedy = "see whether memory is short; choose fewer --workers, or look at these documents"
     return DataError(
         f"a worker that reads {chunk[0].doc_id} to {chunk[-1].doc_id}", f"one that died {_TRIES} times", remedy
@@ -328,14 +330,3 @@ def _load_chunk(place: Path) -> Read:
             )
             for number in range(documents)
         ]
-
-
-def _chunks(documents: Iterable[Document], size: int) -> Iterator[list[Document]]:
-    chunk: list[Document] = []
-    for document in documents:
-        chunk.append(document)
-        if len(chunk) == size:
-            yield chunk
-            chunk = []
-    if chunk:
-        yield chunk

@@ -74,7 +74,7 @@ def finish(job: Job, model: ModelRecord, corpus: str, knowledge_base: KnowledgeB
         if row is None:
             raise EngineError(f"this work on {server.name}", "none: another command dropped it", "give it again")
         items = Items(server, run, job)
-        written = items.written()
+        written = items.read_written()
         is_last_step = row[0] is None
         if is_last_step:
             finishing = _Finishing(server, run, job, written)
@@ -126,12 +126,15 @@ class _Finishing:
         if not new and len(gone) == len(living):
             drop(self._server, self._run, self._job, state, model.dim)
             raise DataError("at least one document to index", "none", "check the paths")
-        knowledge = _with_subjects(knowledge_base, self._written)
+        knowledge = None
+        if knowledge_base is not None:
+            records = chain.from_iterable(each.records() for each in self._written)
+            knowledge = knowledge_base.with_documents([subject(each, knowledge_base) for each in records])
         content = b"" if knowledge is None else knowledge.to_bytes()
-        total = knowledge_checksum(before.row_seed, content) if content else 0
-        if state is not None and not (new or gone) and total == (before.knowledge or 0):
-            return self._ended(before.generation, 0, [])
-        manifest, counts = self._joined(before, new, gone)
+        total = knowledge_checksum(before.identity, content) if content else 0
+        if state is not None and not (new or gone) and total == before.knowledge:
+            return self._end_job(before.generation, 0, [])
+        manifest, counts = self._merge(before, new, gone)
         manifest = replace(
             manifest,
             auscult_version=__version__,
@@ -147,17 +150,20 @@ class _Finishing:
             self._execute(query, [total, content])
             manifest = self._with_knowledge_file(manifest, knowledge)
         with self._run.transaction():
-            self._remove_joined(new, manifest)
+            # The writers' segments that were merged into others.
+            merged = [*{each.name for each in new}.difference(each.name for each in manifest.segments)]
+            for query in ("DELETE FROM {blocks} WHERE name = ANY(%s)", "DELETE FROM {segments} WHERE name = ANY(%s)"):
+                self._execute(query, [merged])
             show_generation(self._server, self._run, manifest, FoundBy(), [*gone])
             names = ids_of(self._server, self._run, gone)
-            return self._ended(manifest.generation, len(gone), names)
+            return self._end_job(manifest.generation, len(gone), names)
 
-    def _joined(self, before: Manifest, new: Sequence[SegmentRecord], gone: Collection[int]) -> tuple[Manifest, Counts]:
+    def _merge(self, before: Manifest, new: Sequence[SegmentRecord], gone: Collection[int]) -> tuple[Manifest, Counts]:
         """Merge small segments and write the merged ones. Return the manifest and the contents of its segments."""
         removed = {*before.removed, *gone}
         with TemporaryDirectory(prefix="auscult-") as folder:
             segments = [self._segment(record, removed) for record in (*before.segments, *new)]
-            manifest = settle(segments, removed, Path(folder), before, partial(self._fetched, Path(folder), removed))
+            manifest = settle(segments, removed, Path(folder), before, partial(self._fetch, Path(folder), removed))
             for record in {*manifest.segments}.difference(before.segments, new):
                 put_file(self._server, self._run, record, BlockFile(Path(folder) / record.name, record.end))
         shown = [self._segment(record, manifest.removed) for record in manifest.segments]
@@ -178,7 +184,7 @@ class _Finishing:
 
         return Segment(Path(), record, removed, opens)
 
-    def _fetched(self, folder: Path, removed: Collection[int], segment: Segment) -> Segment:
+    def _fetch(self, folder: Path, removed: Collection[int], segment: Segment) -> Segment:
         """Copy a segment to this machine's disk."""
         record = segment.record
         name, blocks = record.name, -(-segment.file.size // BLOCK)
@@ -192,13 +198,7 @@ class _Finishing:
                     file.write(content)
         return Segment(folder, record, removed)
 
-    def _remove_joined(self, new: Sequence[SegmentRecord], manifest: Manifest) -> None:
-        """Delete the writers' segments that were merged into others."""
-        names = [*{each.name for each in new}.difference(each.name for each in manifest.segments)]
-        for query in ("DELETE FROM {blocks} WHERE name = ANY(%s)", "DELETE FROM {segments} WHERE name = ANY(%s)"):
-            self._execute(query, [names])
-
-    def _ended(self, generation: int, removed: int, names: list[str]) -> tuple[int, int, Sequence[str]]:
+    def _end_job(self, generation: int, removed: int, names: list[str]) -> tuple[int, int, Sequence[str]]:
         query = "UPDATE {jobs} SET generation = %s, removed = %s, removed_ids = %s WHERE job = %s"
         self._execute(query, [generation, removed, names, self._job.number])
         self._execute("DELETE FROM {jobs} WHERE job < %s", [self._job.number])
@@ -206,14 +206,6 @@ class _Finishing:
 
     def _execute(self, query: str, values: Sequence[object]) -> Any:
         return self._run.execute(self._server.composed(query), values)
-
-
-def _with_subjects(knowledge: KnowledgeBase | None, written: Sequence[Written]) -> KnowledgeBase | None:
-    """Return a knowledge base with the entities that documents are about; None without a knowledge base."""
-    if knowledge is None:
-        return None
-    records = chain.from_iterable(each.records() for each in written)
-    return knowledge.with_documents([subject(each, knowledge) for each in records])
 
 
 def _manifest_before(state: PublishedState | None, server: PostgresServer, job: Job, model: ModelRecord) -> Manifest:
@@ -237,7 +229,6 @@ def _manifest_before(state: PublishedState | None, server: PostgresServer, job: 
             next_passage=0,
             next_segment=0,
             known=0,
-            bound=True,
         )
     return replace(
         manifest,

@@ -213,7 +213,7 @@ class Items:
         self._server, self._run, self._job = server, run, job
 
     @contextmanager
-    def taken(self, stage: Stage, preferred: Collection[int] = ()) -> Iterator[int | None]:
+    def take(self, stage: Stage, preferred: Collection[int] = ()) -> Iterator[int | None]:
         """Lock a share that no other writer has and yield its number; None where there is none at the moment.
 
         The block is one transaction: what it writes is committed at its end, or rolled back.
@@ -230,7 +230,7 @@ class Items:
             row = self._execute(query, [self._job.number, [*preferred]]).fetchone()
             yield None if row is None else int(row[0])
 
-    def left(self, stage: Stage) -> int:
+    def count_left(self, stage: Stage) -> int:
         """Return how many shares have not finished a step."""
         query = f"SELECT count(*) FROM {{items}} WHERE job = %s AND {stage} IS NULL"  # noqa: S608
         return int(self._execute(query, [self._job.number]).fetchone()[0])
@@ -266,7 +266,7 @@ class Items:
         subjects = json.dumps(written.subjects)
         self._execute(query, [[*written.unchanged], segment, subjects, self._job.number, number])
 
-    def written(self) -> list[Written]:
+    def read_written(self) -> list[Written]:
         """Return the results of all shares, in order."""
         query = "SELECT kept, segment, subjects FROM {items} WHERE job = %s ORDER BY number"
         return [
@@ -279,7 +279,7 @@ class Items:
 
 
 @contextmanager
-def opened(job: Job) -> Iterator[Items]:
+def open_items(job: Job) -> Iterator[Items]:
     """Open the shares of a job.
 
     Raises:

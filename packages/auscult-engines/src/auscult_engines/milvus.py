@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict
 from functools import partial
+from operator import methodcaller
 from typing import Any, TypeVar
 
 from auscult.encoders.contract import FloatArray
@@ -60,7 +61,7 @@ class MilvusEngine:
         self.name = f"the Milvus {'file' if self._server.endswith('.db') else 'server'} {server.removeprefix('//')}"
         self._collection = place.collection
         self._client: Any = None
-        self._deed(lambda client: client.list_collections())
+        self._attempt(lambda client: client.list_collections())
 
     def published(self) -> Published | None:
         """Return the description of the collection's contents; None where there is none."""
@@ -71,7 +72,7 @@ class MilvusEngine:
             saved = client.describe_collection(self._collection).get("properties", {}).get(_PROPERTY)
             return None if saved is None else Published(**json.loads(saved))
 
-        return self._deed(look)
+        return self._attempt(look)
 
     def create(self, published: Published) -> None:
         """Create the collection if it is missing."""
@@ -101,7 +102,7 @@ class MilvusEngine:
                 consistency_level="Strong",
             )
 
-        self._deed(make)
+        self._attempt(make)
 
     def finish(self, published: Published) -> None:
         """Store the description of the contents, after all was written."""
@@ -112,7 +113,7 @@ class MilvusEngine:
             client.flush(self._collection, timeout=_FLUSHING)
             client.alter_collection_properties(self._collection, properties=properties)
 
-        self._deed(end)
+        self._attempt(end)
 
     def documents(self) -> set[int]:
         """Return the keys of all documents."""
@@ -127,7 +128,7 @@ class MilvusEngine:
                 rows.close()
             return keys
 
-        return self._deed(look)
+        return self._attempt(look)
 
     def put(self, rows: Sequence[EngineRow]) -> None:
         """Write passages; writing them again changes nothing."""
@@ -143,26 +144,23 @@ class MilvusEngine:
             }
             for row in rows
         ]
-        self._deed(lambda client: client.upsert(self._collection, entities))
+        self._attempt(lambda client: client.upsert(self._collection, entities))
 
     def drop(self, documents: Collection[int]) -> None:
         """Remove documents."""
         names = [*documents]
         for first in range(0, len(names), _AT_ONCE):
-            some = names[first : first + _AT_ONCE]
-            self._deed(partial(self._delete, some))
-
-    def _delete(self, documents: list[int], client: Any) -> None:
-        client.delete(self._collection, filter=f"document in {documents}")
+            chosen = f"document in {names[first : first + _AT_ONCE]}"
+            self._attempt(methodcaller("delete", self._collection, filter=chosen))
 
     def nearest(self, vector: FloatArray, k: int, filters: Filters) -> list[int]:
         """Return the keys of the nearest passages (`Proposer`)."""
         look = partial(self._nearest, vector=vector, k=k, filters=filters)
-        keys = self._deed(partial(look, looked_at=max(_LOOKED_AT, 2 * k)), _SOON)
+        keys = self._attempt(partial(look, looked_at=max(_LOOKED_AT, 2 * k)), _SOON)
         if len(keys) >= k:
             return keys
         # A graph search may end before it has seen all passages that pass the filters.
-        return self._deed(partial(look, looked_at=_MOST_LOOKED_AT), _SOON)
+        return self._attempt(partial(look, looked_at=_MOST_LOOKED_AT), _SOON)
 
     def _nearest(self, client: Any, *, vector: FloatArray, k: int, filters: Filters, looked_at: int) -> list[int]:
         (hits,) = client.search(
@@ -179,7 +177,7 @@ class MilvusEngine:
 
     def destroy(self) -> None:
         """Remove the collection."""
-        self._deed(lambda client: client.drop_collection(self._collection))
+        self._attempt(lambda client: client.drop_collection(self._collection))
 
     def close(self) -> None:
         """End the connection."""
@@ -187,14 +185,14 @@ class MilvusEngine:
             self._client.close()
             self._client = None
 
-    def _deed(self, deed: Callable[[Any], _T], waits: Sequence[float] | None = None) -> _T:
+    def _attempt(self, action: Callable[[Any], _T], waits: Sequence[float] | None = None) -> _T:
         error_of = self._library.exceptions
 
-        def connected_deed() -> _T:
+        def run_connected() -> _T:
             if self._client is None:
                 token = os.environ.get("AUSCULT_MILVUS_TOKEN", "")
                 self._client = self._library.MilvusClient(self._server, token=token, timeout=_SECONDS)
-            return deed(self._client)
+            return action(self._client)
 
         lost = (
             error_of.ConnectError,
@@ -204,7 +202,7 @@ class MilvusEngine:
         )
         try:
             return patiently(
-                connected_deed,
+                run_connected,
                 lambda error: isinstance(error, lost) or getattr(error, "code", None) == _NO_CONNECTION,
                 self.close,
                 self.name,

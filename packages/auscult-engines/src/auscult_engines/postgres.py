@@ -42,7 +42,7 @@ def nearest_on(
         vector: As `Proposer.nearest` takes it.
         k: The same.
         filters: The same.
-        seen_by: As `PostgresServer.deed` takes it.
+        seen_by: As `PostgresServer.transact` takes it.
 
     Raises:
         EngineError: The server cannot be reached, refuses, or takes too long.
@@ -63,11 +63,11 @@ def nearest_on(
     if not (filters.where or filters.documents):
         # The planner does not know that vectors lie outside the table's rows, and prefers to read them all.
         graph += "; SET LOCAL enable_seqscan = off"
-    nearest = server.deed(partial(look, settings=graph), seen_by=seen_by)
+    nearest = server.transact(partial(look, settings=graph), seen_by=seen_by)
     if len(nearest) >= k:
         return nearest
     # A graph search may end before it has seen all passages that pass the filters.
-    return server.deed(partial(look, settings="SET LOCAL enable_indexscan = off"), seen_by=seen_by)
+    return server.transact(partial(look, settings="SET LOCAL enable_indexscan = off"), seen_by=seen_by)
 
 
 def literal(vector: FloatArray) -> str:

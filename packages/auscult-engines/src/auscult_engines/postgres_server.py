@@ -107,11 +107,11 @@ class PostgresServer:
         """Return a query with the names of tables and indexes filled in."""
         return self._library.sql.SQL(query).format(**self._names)
 
-    def deed(self, deed: Callable[[Any], _T], limit: int = MILLISECONDS, seen_by: str | None = None) -> _T:
+    def transact(self, action: Callable[[Any], _T], limit: int = MILLISECONDS, seen_by: str | None = None) -> _T:
         """Run one transaction. It may run twice.
 
         Args:
-            deed: Called with the connection.
+            action: Called with the connection.
             limit: Milliseconds for each statement; 0 for no limit.
             seen_by: Value of `auscult.groups` in place of the server's.
 
@@ -122,9 +122,9 @@ class PostgresServer:
         def run() -> _T:
             with self._connected(seen_by or self._seen_by, limit) as connection, connection.transaction():
                 connection.execute(f"SET LOCAL statement_timeout = {limit}")
-                return deed(connection)
+                return action(connection)
 
-        return self._in_words(lambda: self._patiently(run), limit)
+        return self._attempt(run, limit)
 
     def rows(self, query: str, values: Sequence[object] = (), seen_by: str | None = None) -> list[Any]:
         """Return the rows of a statement that reads.
@@ -143,7 +143,7 @@ class PostgresServer:
                 rows: list[Any] = connection.execute(self.composed(query), values or None, binary=True).fetchall()
                 return rows
 
-        return self._in_words(lambda: self._patiently(run), _READ_MILLISECONDS)
+        return self._attempt(run, _READ_MILLISECONDS)
 
     @contextmanager
     def alone(self, key: str, *, patient: bool = False) -> Iterator[Any]:
@@ -218,9 +218,10 @@ class PostgresServer:
             if not is_kept:
                 connection.close()
 
-    def _in_words(self, deed: Callable[[], _T], limit: int) -> _T:
+    def _attempt(self, action: Callable[[], _T], limit: int) -> _T:
+        """Run an action, also again when the connection was lost, and word its errors."""
         with self._errors(limit):
-            return deed()
+            return patiently(action, self._is_lost, self.close, self.name, self._waits)
 
     @contextmanager
     def _errors(self, limit: int) -> Iterator[None]:
@@ -234,9 +235,6 @@ class PostgresServer:
                 got = f"none ({first_line(error)})"
                 raise ServerAwayError(f"an answer of {self.name}", got, REACH) from error
             raise EngineError(f"{self.name} to do it", first_line(error), "see the server's log") from error
-
-    def _patiently(self, deed: Callable[[], _T]) -> _T:
-        return patiently(deed, self._is_lost, self.close, self.name, self._waits)
 
     def _is_lost(self, error: Exception) -> bool:
         errors = self._library.errors

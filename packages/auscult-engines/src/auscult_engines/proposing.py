@@ -89,7 +89,7 @@ class ProposedIndex(ServedIndex):
         documents: Sequence[str] = (),
     ) -> tuple[RowArray, ScoreArray]:
         """Search as in a folder, among the passages that are proposed."""
-        query = self._checked(query_vector, k)
+        query = self._check_query(query_vector, k)
         filters = self._filters_of(where, documents)
         groups = self._groups(group_by)
 
@@ -121,7 +121,7 @@ class ProposedIndex(ServedIndex):
     def _filters_of(self, where: Where, documents: Sequence[str]) -> Filters:
         if where or documents:
             # Raises an error for unknown fields, values and ids.
-            self._allowed(where, frozenset(documents))
+            self._mask_passages(where, frozenset(documents))
         allowed = {
             name: value if isinstance(value, Between) else frozenset([value] if isinstance(value, str) else value)
             for name, value in where.items()

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from auscult.engines.contract import Engine, Published, PublishReport
-from auscult.errors import ConfigError, EngineError, IndexFolderError
+from auscult.errors import ConfigError, EngineError
 from auscult.index import GenerationReader, Manifest
 from auscult.index.blocks import BLOCK, BlockFile
 from auscult.index.manifest import KnowledgeRecord, SegmentRecord
@@ -79,9 +79,6 @@ def publish(
     key = schema_of(whole_places(address)[0])
     with closing(open_current(Path(folder))) as reader, ExitStack() as opened:
         manifest = reader.manifest
-        if reader.knowledge_base is not None and manifest.knowledge is None:
-            expected, remedy = "an index that tells the checksum of its knowledge base", f"auscult optimize {folder}"
-            raise IndexFolderError(expected, "one of an earlier version", f"write it anew: {remedy}")
         # Before anything is written.
         vectors = opened.enter_context(closing(_Vectors(candidates, reader))) if candidates else None
         shares = shares_at(address)
@@ -101,7 +98,11 @@ def publish(
         names = [ids_of(server, run, report.gone) for server, run, report in each_share]
         give_space_back(shares, runs, key, manifest.generation, readers.PATIENCE)
         if vectors is not None:
-            vectors.keep(chain.from_iterable(_keys_on(server, run) for server, run, _ in each_share))
+            # Of any generation.
+            query = "SELECT key FROM {documents}"
+            vectors.keep(
+                key for server, run, _ in each_share for (key,) in run.execute(server.composed(query)).fetchall()
+            )
     shares.close()
     documents, gone = (
         sum(counts) for counts in zip(*((each.documents, len(each.gone)) for each in written), strict=True)
@@ -147,7 +148,7 @@ def _write_share(
         put_file(server, run, segment.record, segment.file)
     if (record := manifest.knowledge_file) is not None:
         put_file(server, run, record, BlockFile(reader.path / record.name, record.end))
-    knowledge = reader.knowledge_base
+    knowledge = reader.store.knowledge()
     if knowledge is not None:
         query = "INSERT INTO {knowledge} VALUES (%s, %s, NULL) ON CONFLICT (sum) DO UPDATE SET gone = NULL"
         run.execute(server.composed(query), [manifest.knowledge, knowledge])
@@ -155,11 +156,6 @@ def _write_share(
         # Building the graph after all rows are written is many times as fast as row by row.
         run.execute(server.composed(graph_of(manifest.model.dim)))
     return _Written(len(missing), [key for key in has.keys() - {*keys} if has[key]])
-
-
-def _keys_on(server: PostgresServer, run: Any) -> list[int]:
-    """Return the keys of all documents on a server, of any generation."""
-    return [key for (key,) in run.execute(server.composed("SELECT key FROM {documents}")).fetchall()]
 
 
 class _Vectors:
@@ -227,18 +223,14 @@ def withdraw(address: str) -> str | None:
             return None
         for state in filter(None, states):
             if state.found_by.candidates:
-                _withdraw_vectors(state)
+                with closing(open_engine(state.found_by.candidates)) as engine:
+                    published = engine.published()
+                    if published is not None and published.store == state.identity:
+                        engine.destroy()
         for server, run in zip(shares.servers, runs, strict=True):
             run.execute(server.composed("DROP SCHEMA IF EXISTS {schema} CASCADE"))
     shares.close()
     return shares.name
-
-
-def _withdraw_vectors(state: PublishedState) -> None:
-    with closing(open_engine(state.found_by.candidates)) as engine:
-        published = engine.published()
-        if published is not None and published.store == state.identity:
-            engine.destroy()
 
 
 def _check_successor(
@@ -331,7 +323,7 @@ def show_generation(
             " unnest(%s::text[], %s::bigint[]) AS held (a, b) WHERE a = name AND b = ending)",
             [generation, names, endings],
         ),
-        ("UPDATE {knowledge} SET gone = %s WHERE sum <> %s AND gone IS NULL", [generation, manifest.knowledge or 0]),
+        ("UPDATE {knowledge} SET gone = %s WHERE sum <> %s AND gone IS NULL", [generation, manifest.knowledge]),
         ("DELETE FROM {state}", []),
         (
             "INSERT INTO {state} (version, identity, generation, approximate, candidates, manifest, share, shares)"

@@ -42,18 +42,19 @@ class Presence:
     def __init__(self, shares: Shares, schema: str, generation: int) -> None:
         self._process = os.getpid()
         self._open = ExitStack()
+
+        def enter(server: PostgresServer) -> None:
+            self._open.enter_context(server.connection()).execute(_LOCK, [schema, generation])
+
         for share in range(len(shares)):
             with suppress(ShareAwayError):
-                shares.on(share, lambda server: self._lock(server, schema, generation))
+                shares.on(share, enter)
 
     def close(self) -> None:
         """Stop to say so."""
         # A copy of the process must not end the connection of the one that it was made of.
         if os.getpid() == self._process:
             self._open.close()
-
-    def _lock(self, server: PostgresServer, schema: str, generation: int) -> None:
-        self._open.enter_context(server.connection()).execute(_LOCK, [schema, generation])
 
 
 def oldest_read(run: Any, schema: str, latest: int, until: float) -> int:

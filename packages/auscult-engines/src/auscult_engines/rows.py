@@ -49,7 +49,7 @@ def document_rows(reader: GenerationReader, row: int) -> tuple[_Row, list[_Row],
     passages: list[_Row] = []
     for number in reader.passages_of(row):
         passage_key = int(reader.passage_keys[number])
-        total, (passage_id, record, text, sentences, _, vectors, *windows) = store.row("passages", passage_key)
+        total, (passage_id, record, text, sentences, _, vectors, windows) = store.row("passages", passage_key)
         stored = reader.stored(number)
         passages.append(
             (
@@ -62,7 +62,7 @@ def document_rows(reader: GenerationReader, row: int) -> tuple[_Row, list[_Row],
                 sentences,
                 literal(stored.vector),
                 vectors,
-                windows[0] if windows else None,
+                windows,
                 name,
                 fields,
                 access,

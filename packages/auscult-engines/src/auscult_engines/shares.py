@@ -79,7 +79,7 @@ class Shares:
         """
         return self.on(share, lambda server: server.rows(query, values, seen_by))
 
-    def on(self, share: int, deed: Callable[[PostgresServer], _T]) -> _T:
+    def on(self, share: int, action: Callable[[PostgresServer], _T]) -> _T:
         """Do something on one share's server.
 
         Raises:
@@ -88,7 +88,7 @@ class Shares:
         """
         server = self.servers[share]
         if len(self) == 1:
-            return deed(server)
+            return action(server)
         now = time.monotonic()
         with self._one:
             if now < self._resting.get(share, now):
@@ -97,7 +97,7 @@ class Shares:
                 self._resting[share] = now + _TRYING
         is_away = False
         try:
-            return deed(server)
+            return action(server)
         except ServerAwayError as error:
             is_away = True
             raise self._away(share) from error
@@ -107,19 +107,19 @@ class Shares:
                 if is_away:
                     self._resting[share] = time.monotonic() + _PAUSE
 
-    def on_each(self, deeds: Mapping[int, Callable[[PostgresServer], _T]]) -> list[_T]:
+    def on_each(self, actions: Mapping[int, Callable[[PostgresServer], _T]]) -> list[_T]:
         """Do something on several servers at once.
 
         Args:
-            deeds: By share.
+            actions: By share.
 
         Raises:
             EngineError: As `on`.
         """
-        if len(deeds) < 2:
-            return [self.on(share, deed) for share, deed in deeds.items()]
-        with ThreadPoolExecutor(len(deeds)) as pool:
-            return [*pool.map(self.on, deeds.keys(), deeds.values())]
+        if len(actions) < 2:
+            return [self.on(share, action) for share, action in actions.items()]
+        with ThreadPoolExecutor(len(actions)) as pool:
+            return [*pool.map(self.on, actions.keys(), actions.values())]
 
     def close(self) -> None:
         """End the connections that nobody uses just now; the next question makes others."""

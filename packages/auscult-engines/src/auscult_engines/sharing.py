@@ -17,13 +17,12 @@ from typing import Any, NamedTuple, Self
 from auscult.documents import Document
 from auscult.errors import DataError
 from auscult.files.json_text import parse_json
-from auscult.ingest.file_records import FileRecord, others, place_in
+from auscult.ingest.file_records import FileRecord, find_duplicates, place_in
 from auscult.ingest.files import FilesCorpus
 from auscult.ingest.gathering import Gathering
 from auscult.readers.archives import Found
 from auscult.readers.process.reading import Reading
 from auscult.readers.report import Problem
-from auscult.readers.walking import walk
 
 _LARGEST = 256
 _FEWEST = 32
@@ -82,9 +81,7 @@ class SharedFiles(Gathering):
             CorpusMissingError: A path does not exist.
         """
         self._reading = Reading(self._columns, processes=processes)
-        walks = (walk(path, root, self._without, self._ignoring[root]) for root, path in enumerate(self._paths))
-        listed = sorted(chain.from_iterable(walks), key=lambda each: (each.root, each.name))
-        self.report.ignored = sum(each.count for each in self._ignoring)
+        listed = self._list_files()
         self.report.total = self.report.files = len(listed)
         distinct: dict[tuple[int, str], Found] = {}
         for file in listed:
@@ -124,7 +121,7 @@ class SharedFiles(Gathering):
         records = {}
         for read in self._reading.read(self.shares[share], lambda file, digest: False, keep=True):
             key = self._key(read.found, read.digest)
-            records[key] = self._taken(key, read, self._old.get(key))
+            records[key] = self._take(key, read, self._old.get(key))
         self._old |= records
         return ShareRecords(records, self.report.documents - before)
 
@@ -136,11 +133,11 @@ class SharedFiles(Gathering):
         """
         self._now = {key: record for share in shares for key, record in share.files.items()}
         self._old |= self._now
-        documents = self._said(self._now)
+        documents = self._documents_of(self._now)
         repeated = [doc_id for doc_id, times in Counter(each.doc_id for each, _ in documents).items() if times > 1]
         if repeated:
             raise DataError("every document id once", f"'{repeated[0]}' a second time", "rename one of its files")
-        self._places = others(documents)
+        self._places = find_duplicates(documents)
 
     def tell(self, shares: Sequence[ShareRecords]) -> None:
         """Fill the report from the records of all workers."""
@@ -151,7 +148,7 @@ class SharedFiles(Gathering):
                 self.report.problems.append(Problem(name, *record.problem))
             self.report.remarks += [(name, remark) for remark in record.remarks]
         first: dict[str, str] = {}
-        for document, _ in self._said(self._now):
+        for document, _ in self._documents_of(self._now):
             if self._places[document.doc_id] is None:
                 self.report.duplicates.append((document.place, first[document.text]))
             first.setdefault(document.text, document.place)
@@ -176,4 +173,4 @@ class SharedFiles(Gathering):
 
 def share_files(files: FilesCorpus) -> SharedFiles:
     """Return the files of a corpus in shares for several workers. Nothing is listed yet."""
-    return files.gathering(SharedFiles)
+    return files.open_gathering(SharedFiles)

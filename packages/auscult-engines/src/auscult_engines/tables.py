@@ -319,7 +319,7 @@ class ServedStore(Store):
         rows = self.shares.rows("SELECT content FROM {knowledge} WHERE sum = %s", [checksum])
         if not rows:
             raise self._gone("knowledge base")
-        content: bytes = self._checked("knowledge", 1, (1, checksum, rows[0][0]))[0]
+        content: bytes = self._check("knowledge", 1, (1, checksum, rows[0][0]))[0]
         return content
 
     def key_of(self, doc_id: str) -> int | None:
@@ -385,8 +385,7 @@ class ServedStore(Store):
                 " FROM {passages} WHERE document = ANY(%s) AND key = ANY(%s)"
             )
             fetched = self._rows(query, self._by_share(missing, self._owner))
-            # Indexes of earlier versions have no windows.
-            rows = [(*row[:6], _vector(row[6]).tobytes(), *row[7 : 9 - (row[8] is None)]) for row in fetched]
+            rows = [(*row[:6], _vector(row[6]).tobytes(), *row[7:]) for row in fetched]
         if len(rows) != len(missing):
             raise self._gone(table)
         self._keep({(table, row[0]): row for row in rows})
@@ -400,7 +399,7 @@ class ServedStore(Store):
     def _original(self, key: int) -> Sequence[Any] | None:
         query = "SELECT document, sum, layout, content FROM {originals} WHERE document = ANY(%s)"
         rows = self._rows(query, self._by_share([int(key)]))
-        return self._checked("originals", key, rows[0]) if rows else None
+        return self._check("originals", key, rows[0]) if rows else None
 
     def _owner(self, passage: int) -> int:
         return int(self.document_keys[np.searchsorted(self.firsts, passage, "right") - 1])
@@ -431,12 +430,12 @@ class ServedStore(Store):
             values: Its parameters, by share.
         """
         by_share = self.shares.on_each(
-            {share: partial(self._read_on, query=query, values=parameters) for share, parameters in values.items()}
+            {
+                share: partial(PostgresServer.rows, query=query, values=parameters, seen_by=self._groups)
+                for share, parameters in values.items()
+            }
         )
         return [row for rows in by_share for row in rows]
-
-    def _read_on(self, server: PostgresServer, query: str, values: Sequence[object]) -> list[Any]:
-        return server.rows(query, values, self._groups)
 
     def _gone(self, what: str) -> EngineError:
         generation = self.manifest().generation

@@ -34,7 +34,7 @@ from auscult.index.store import content_hash
 from auscult.ingest.building import batches
 from auscult.ingest.files import FilesCorpus
 from auscult_engines.finishing import JobReport, finish
-from auscult_engines.jobs import Items, Job, Stage, Subject, Written, begin, opened
+from auscult_engines.jobs import Items, Job, Stage, Subject, Written, begin, open_items
 from auscult_engines.sharing import SharedFiles, ShareRecords, share_files
 
 #: Seconds between two looks at what others are doing.
@@ -99,7 +99,7 @@ def write_together(
         job = begin(address, shared.listing, files.origins, len(shared.shares), described, replace=replace)
         task = WriterTask(job=job, files=files, model=model, processes=processes, batch_size=batch_size)
         if processes == 1:
-            with opened(job) as items:
+            with open_items(job) as items:
                 _Writer(shared, items, task, progress).write(lambda: encoder)
         else:
             _in_processes(task, progress)
@@ -140,19 +140,19 @@ class _Writer:
             if _is_orphan():
                 # A command that is given again finds its shares free.
                 raise SystemExit(1)
-            with self._items.taken(stage, self._own) as number:
+            with self._items.take(stage, self._own) as number:
                 if number is not None:
                     process(number)
             if number is None:
                 # Others are at work; should one of them end, its share is free again.
-                unfinished = self._items.left(stage)
+                unfinished = self._items.count_left(stage)
                 if not unfinished:
                     return
                 time.sleep(_WAIT)
             self._tell(stage, shares)
 
     def _tell(self, stage: Stage, shares: int) -> None:
-        finished = shares - self._items.left(stage)
+        finished = shares - self._items.count_left(stage)
         self._progress(*((finished, 0) if stage == "records" else (shares, finished)), shares)
 
     def _read(self, number: int) -> None:
@@ -168,8 +168,8 @@ class _Writer:
             TemporaryDirectory(prefix="auscult-") as folder,
             IndexWriter(Path(folder) / "share", encoder, numbers=self._task.job.numbers(number)) as writer,
         ):
-            documents = _noting(self._files.documents(number, records), origins, subjects)
-            for batch in batches(self._lacking(documents, unchanged), self._task.batch_size):
+            documents = _note_origins(self._files.documents(number, records), origins, subjects)
+            for batch in batches(self._find_lacking(documents, unchanged), self._task.batch_size):
                 check_memory()
                 for origin, group in groupby(batch, lambda document: origins[document.doc_id]):
                     writer.add([*group], origin=origin)
@@ -180,7 +180,7 @@ class _Writer:
                     self._items.put(reader)
         self._items.put_written(number, Written(unchanged, segment, subjects))
 
-    def _lacking(self, documents: Iterator[Document], unchanged: list[int]) -> Iterator[Document]:
+    def _find_lacking(self, documents: Iterator[Document], unchanged: list[int]) -> Iterator[Document]:
         """Yield new and changed documents; add the keys of the others to `unchanged`."""
         while batch := [*islice(documents, self._task.batch_size)]:
             indexed = self._items.keys_and_hashes([document.doc_id for document in batch])
@@ -192,7 +192,7 @@ class _Writer:
                     yield document
 
 
-def _noting(
+def _note_origins(
     documents: Iterator[tuple[Document, str]], origins: dict[str, str], subjects: list[Subject]
 ) -> Iterator[Document]:
     """Yield documents. Add the origin of each to `origins`, and those with entities to `subjects`."""
@@ -238,8 +238,8 @@ def _in_processes(task: WriterTask, progress: Progress) -> None:
                 errors.append(message)
             else:
                 progress(*message)
-    with opened(task.job) as items:
-        unwritten = items.left("kept")
+    with open_items(task.job) as items:
+        unwritten = items.count_left("kept")
     if unwritten and errors:
         raise errors[0]
     if unwritten:
@@ -250,7 +250,7 @@ def _in_processes(task: WriterTask, progress: Progress) -> None:
 def take_part(task: WriterTask, parent: Connection) -> None:
     """Run in a process that `write_together` starts. Send progress and errors to the parent."""
     try:
-        with share_files(task.files) as shared, opened(task.job) as items:
+        with share_files(task.files) as shared, open_items(task.job) as items:
             shared.find(processes=1)
             _Writer(shared, items, task, lambda *counts: parent.send(counts)).write(
                 cache(lambda: load_model(task.model))

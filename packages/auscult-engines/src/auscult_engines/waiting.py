@@ -16,7 +16,7 @@ REACH: Final = "see that it runs and can be reached"
 
 
 def patiently(
-    deed: Callable[[], _T],
+    action: Callable[[], _T],
     lost: Callable[[Exception], bool],
     again: Callable[[], None],
     name: str,
@@ -25,9 +25,9 @@ def patiently(
     """Run a function on a server. If the connection is lost, connect and run it again, a few times.
 
     Args:
-        deed: The function; it may run twice.
+        action: The function; it may run twice.
         lost: Returns whether an error means that the connection was lost.
-        again: Drops the connection, so that `deed` connects again.
+        again: Drops the connection, so that `action` connects again.
         name: Name of the engine.
         waits: Seconds before each further try.
 
@@ -36,7 +36,7 @@ def patiently(
     """
     for wait in (*(_WAITS if waits is None else waits), None):
         try:
-            return deed()
+            return action()
         except Exception as error:
             if not lost(error):
                 raise

@@ -133,7 +133,7 @@ class ServedFile(BlockFile):
         return np.frombuffer(b"".join(map(cached.__getitem__, sought)), dtype).reshape(-1, width)
 
     def _unchecked(self, begin: int, end: int) -> Buffer:
-        return self._cut(begin, end, self._fetched(range(begin // BLOCK, -(-end // BLOCK))))
+        return self._cut(begin, end, self._fetch(range(begin // BLOCK, -(-end // BLOCK))))
 
     def _bytes(self, begin: int, end: int) -> Buffer:
         numbers = range(begin // BLOCK, -(-end // BLOCK))
@@ -154,14 +154,14 @@ class ServedFile(BlockFile):
         self._checked_of(range(len(self._sums)))
 
     def _checked_of(self, numbers: Sequence[int]) -> dict[int, bytes]:
-        blocks = self._fetched(numbers)
+        blocks = self._fetch(numbers)
         for number, block in blocks.items():
             at = number * BLOCK
             if zlib.crc32(block[: self._size - at]) != self._sums[number]:
                 raise self._damaged(at, f"other bytes in the {BLOCK:,} that begin there")
         return blocks
 
-    def _fetched(self, numbers: Sequence[int]) -> dict[int, bytes]:
+    def _fetch(self, numbers: Sequence[int]) -> dict[int, bytes]:
         query = "SELECT number, content FROM {blocks} WHERE name = %s AND ending = %s AND number = ANY(%s)"
         blocks: dict[int, bytes] = {}
         for first in range(0, len(numbers), _AT_ONCE):
@@ -196,7 +196,7 @@ def open_index(address: str) -> ServedIndex:
         IndexFolderError: The index is damaged, or has another version's format.
     """
     shares = _shares(address)
-    state, presence = _begun(shares, address)
+    state, presence = _begin_reading(shares, address)
     store, cache = ServedStore(shares, state.manifest), Cache(CACHE)
     try:
         reader = GenerationReader(
@@ -210,10 +210,10 @@ def open_index(address: str) -> ServedIndex:
     store.firsts = np.concatenate([np.zeros(0, np.int64), *(segment.firsts for segment in reader.segments)])
     if not state.found_by.approximate:
         return ServedIndex(reader)
-    return ProposedIndex(reader, _proposer(shares, state, reader.manifest))
+    return ProposedIndex(reader, _open_proposer(shares, state, reader.manifest))
 
 
-def _begun(shares: Shares, address: str) -> tuple[PublishedState, Presence]:
+def _begin_reading(shares: Shares, address: str) -> tuple[PublishedState, Presence]:
     """Return the published generation, and the presence that keeps its rows until it is closed.
 
     Raises:
@@ -237,7 +237,7 @@ def _engine(address: str) -> Engine:
     return open_engine(address)
 
 
-def _proposer(shares: Shares, state: PublishedState, manifest: Manifest) -> Proposer:
+def _open_proposer(shares: Shares, state: PublishedState, manifest: Manifest) -> Proposer:
     """Return the proposer of an index's passages.
 
     Raises:
