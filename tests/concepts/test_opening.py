@@ -103,4 +103,6 @@ def test_questions_are_read_with_topics_behind_the_default(root: Path) -> None:
     # Known already, a leaflet's title, and another collection's.
     assert "DOID:1240" in known
     assert not any(map(known.by_name, ("coronary", "Type 2 diabetes - self-care", "Something rare")))
-    assert "MEDQUAD:ADAM_1" in open_knowledge_base(TOPICS)
+    # The command line gives a list.
+    for named in (TOPICS, [TOPICS]):
+        assert "MEDQUAD:ADAM_1" in open_knowledge_base(named)

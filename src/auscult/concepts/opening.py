@@ -39,9 +39,9 @@ def open_knowledge_base(spec: str | Path | Sequence[str | Path] = DEFAULT) -> Kn
         ConfigError: No file at all, a data set of documents, or a folder among several files.
         DataError: A file of it is malformed, or a folder holds no taxonomy.
     """
-    if spec == TOPICS:
-        return with_health_topics(KnowledgeBase([]), locate(TOPICS))
     specs = [spec] if isinstance(spec, str | Path) else list(spec)
+    if specs == [TOPICS]:
+        return with_health_topics(KnowledgeBase([]), locate(TOPICS))
     places = [_locate(each) for each in specs]
     if len(places) != 1:
         if not places:
