@@ -16,6 +16,8 @@ from auscult.errors import IndexFolderError
 from auscult.index import IndexUpdate, IndexWriter, PassageIndex, backup, optimize, repair
 from auscult.index.blocks import BlockFile
 from auscult.index.knowledge import open_knowledge, write_knowledge
+from auscult.ingest.building import build_index
+from auscult.ingest.updating import remove_documents
 from auscult.search import Searcher
 from encoders import HashedEncoder
 from leaflets import leaflets
@@ -155,6 +157,24 @@ def test_optimize_and_backup_keep_it(tmp_path: Path, kept: Callable[[Path], obje
     known = PassageIndex.open(copy if copy.exists() else index).reader.known()
     assert known is not None
     assert same(known, KNOWN)
+
+
+def test_optimize_forgets_names_of_removed_documents(tmp_path: Path) -> None:
+    def saved(index: Path) -> KnowledgeBase:
+        opened = PassageIndex.open(index)
+        content = opened.reader.store.knowledge()
+        assert content is not None
+        return KnowledgeBase.from_bytes(content, "the index")
+
+    index = tmp_path / "index"
+    known = replace(leaflets()[0], title="gout", entity_ids=())
+    zorbic = replace(leaflets()[1], title="Zorbic fever", entity_ids=("X:9",))
+    build_index([known, zorbic], ENCODER, index, knowledge_base=KNOWN, corpus="leaflets")
+    assert saved(index).brought
+    remove_documents(index, [zorbic.doc_id])
+    optimize(index)
+    assert not saved(index).brought
+    assert same(saved(index), KNOWN)
 
 
 @pytest.mark.parametrize("damage", ["missing", "flipped"])

@@ -49,7 +49,8 @@ def optimize(folder: str | Path) -> Manifest:
         old = reader.manifest
         segment = merge(reader.segments, path / "segment-000001", old.model.dim)
         known = _saved_knowledge(reader.store, reader.path)
-        if known is not None and known.brought:
+        grown = known is not None and bool(known.brought)
+        if known is not None and grown:
             # Without what deleted documents have added.
             known = with_subjects(known.vocabulary, map(reader.document_record, reader.documents.tolist()))
         checksum = reader.checksum
@@ -61,7 +62,7 @@ def optimize(folder: str | Path) -> Manifest:
         if store.checksum() != checksum:
             raise store.damaged("a copy of another generation")
         # Replaced only if documents have added to it.
-        if known is not None and known.brought:
+        if known is not None and grown:
             store.put_knowledge(known.to_bytes())
             manifest = replace(manifest, known=manifest.next_document)
         manifest = store.commit(manifest, last=True)
