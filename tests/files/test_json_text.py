@@ -54,7 +54,10 @@ READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "model": ("model.json", lambda file: read_settings(file.parent)),
     "experiment": ("experiment.yaml", read_model_name),
     "keys": ("keys.json", read_keys),
-    "issuer's keys": ("jwks.json", lambda file: Tokens("issuer", "audience", str(file))),
+    "issuer's keys": (
+        "jwks.json",
+        lambda file: Tokens("issuer", "audience", str(file), role_claim="role", groups_claim="groups"),
+    ),
     "record of a training": ("training.json", _read_json),
     "records of an evaluation": ("records.json", read_records),
     "manifest": ("manifest.json", lambda file: Manifest.parse(file.read_text(), str(file))),

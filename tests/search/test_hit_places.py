@@ -9,8 +9,8 @@ import pytest
 import auscult
 from auscult.documents import Section, build_document
 from auscult.ingest.building import build_index
-from auscult.mcp import tools
-from auscult.mcp.tools import Library
+from auscult.mcp.library import Library
+from auscult.mcp.tools import Tools
 from auscult.search import Searcher, SearchOptions
 from auscult.search.hits import Hit
 from auscult.understanding import Query
@@ -89,14 +89,14 @@ def test_hits_in_a_book_are_titled_by_article(searcher: Searcher, disease: str, 
 
 
 def test_tools_return_headings_and_places_of_passages(folder: Path) -> None:
-    library = Library({"ward": folder}, encoder=ENCODER)
-    passage = tools.search(library, "take salbutamol at noon", "", (), "", 1, {}).passages[0]
+    tools = Tools(Library({"ward": folder}, encoder=ENCODER))
+    passage = tools.search("take salbutamol at noon", k=1).passages[0]
     assert (passage.title, passage.book, passage.above) == ("Asthma", "Handbook", ["Rules", "Asthma"])
-    (citation,) = tools.cite(library, passage.answering[:1]).citations
+    (citation,) = tools.cite(passage.answering[:1]).citations
     assert (citation.above, citation.heading) == (("Rules", "Asthma"), "Treatment")
-    passage = tools.search(library, "heparin is injected", "", (), "", 1, {}).passages[0]
+    passage = tools.search("heparin is injected", k=1).passages[0]
     assert (passage.file, passage.place) == ("three.pdf", "page 2")
-    (citation,) = tools.cite(library, passage.answering[:1]).citations
+    (citation,) = tools.cite(passage.answering[:1]).citations
     assert (citation.file, citation.place) == ("three.pdf", "page 2")
-    section = tools.read(library, passage.answering[0], "", "", 0, 0, 0).sections[0]
+    section = tools.read(passage.answering[0], "", "", 0, 0, 0).sections[0]
     assert section.above == ()

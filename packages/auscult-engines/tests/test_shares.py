@@ -19,7 +19,8 @@ from auscult.engines import publish, withdraw
 from auscult.errors import ConfigError, EngineError, ShareAwayError
 from auscult.ingest.building import build_index
 from auscult.ingest.opening import open_corpus
-from auscult.mcp import tools
+from auscult.mcp.library import Library
+from auscult.mcp.tools import Tools
 from auscult.search import Searcher, SearchOptions
 from auscult.search.partial import LeftOut, ask_what_is_there
 from auscult.service.settings import Settings
@@ -239,12 +240,12 @@ def test_commands_and_tools_report_what_was_not_searched(
         assert part.code == 0
         assert "1 of 2 documents (share 2 of 2 does not answer)" in part.err
         assert "helps." in part.out
-        library = tools.Library({"notes": url})
-        found = tools.search(library, question, "", [], "", 3, {})
+        tools = Tools(Library({"notes": url}))
+        found = tools.search(question, k=3)
         assert found.not_searched.startswith("notes: A part of the collection was not searched: 1 of 2")
         assert found.nothing_here == ""
     assert command("search", url, question).out == whole.out
-    assert tools.search(library, question, "", [], "", 3, {}).not_searched == ""
+    assert tools.search(question, k=3).not_searched == ""
 
 
 def test_other_shares_are_refused(folder: Path, url: str, servers: list[Any]) -> None:
