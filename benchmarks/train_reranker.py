@@ -8,7 +8,7 @@ questions about them are not learned from, and measure it at the end. The hits, 
 FOLDER, which takes an hour of a core. An epoch of the training takes 40 minutes of a core with instructions for half
 precision; an interrupted one goes on.
 
-Writes FOLDER/reranker. Then `fit_rereading.py` fits how much it counts. None is shipped yet.
+Writes FOLDER/reranker. Then `fit_rereading.py` fits how much it counts. None is shipped.
 Needs: pip install 'auscult[lab,benchmarks]'
 """
 
