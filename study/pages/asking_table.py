@@ -9,7 +9,7 @@ from auscult_lab.evaluation.tables import TextTable
 from study.pages.plain_values import measured_on
 
 _COLUMNS = (
-    "Collection", "passages", "questions", "Model", "R@1", "R@10", "answer marked", "marks", "right, said uncertain",
+    "Collection, questions", "Model", "R@1", "R@10", "answer marked", "marks", "right, said uncertain",
     "near misses said to answer",
 )  # fmt: skip
 _NOTE = """Percent; R@1 with a 95 % interval. *Answer marked*: of right first hits, those whose marked sentences hold
@@ -37,9 +37,7 @@ def asking_table(records: Sequence[Mapping[str, Any]]) -> TextTable:
 def _row(model: str, row: Mapping[str, Any]) -> tuple[str, ...]:
     low, high = row["r1_interval"]
     return (
-        row["collection"],
-        f"{row['passages']:,}",
-        f"{row['questions']:,}",
+        f"{row['collection']}, {row['questions']:,}",
         model,
         f"{100 * row['r1']:.1f} [{100 * low:.1f}, {100 * high:.1f}]",
         f"{100 * row['r10']:.1f}",
