@@ -62,7 +62,10 @@ def add_row(path: Path, model: str, row: Mapping[str, Any]) -> None:
     """Write a model's row for a collection in place of an earlier one."""
     mine = [each for each in read_records(path) if each["model"] == model] if path.is_file() else []
     rows = [each for record in mine for each in record["collections"] if each["collection"] != row["collection"]]
-    record = {"kind": KIND, "title": model, "model": model, "fingerprint": "", "collections": [*rows, row], **stamp()}
+    now = stamp()
+    # Rows of other runs keep their own stamp; the record has that of the newest.
+    rows.append({**row, **now})
+    record = {"kind": KIND, "title": model, "model": model, "fingerprint": "", "collections": rows, **now}
     write_json(path, [*records_of_others(path, model), record])
 
 
