@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,12 @@ OPTIONS = (
     SearchOptions(documents=["leaflet-gout", "secret-1"], group_by="document"),
     SearchOptions(scoring="model"),
 )
+
+
+def ask_about(titles: Sequence[str]) -> list[str]:
+    """Return a question about each title, of four kinds in turn."""
+    kinds = ("What are the symptoms of {}?", "How is {} treated?", "{}", "is {} inherited?")
+    return [kinds[number % 4].format(title) for number, title in enumerate(titles)]
 
 
 def copies() -> list[Document]:
