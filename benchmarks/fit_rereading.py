@@ -141,7 +141,7 @@ def quality(questions: Sequence[Reread], rereading: Rereading) -> dict[str, floa
     }
 
 
-def gain(questions: Sequence[Reread], rereading: Rereading) -> _Array:
+def compute_gains(questions: Sequence[Reread], rereading: Rereading) -> _Array:
     """Return how much more often the first hit is right after re-ranking: 1, 0 or -1 by answered question."""
     return np.array(
         [
@@ -152,7 +152,7 @@ def gain(questions: Sequence[Reread], rereading: Rereading) -> _Array:
     )
 
 
-def summed_up(gains: Sequence[_Array]) -> dict[str, object]:
+def sum_up(gains: Sequence[_Array]) -> dict[str, object]:
     """Return the mean gain of all questions of some collections, with its 95 % interval."""
     every = np.concatenate(gains)
     random = np.random.default_rng(SEED)
@@ -198,7 +198,7 @@ def main() -> None:
     rows, gains = [], {}
     for left, questions in found.items():
         others = fitted([each for name, each in found.items() if name != left])
-        gains[left] = gain(questions, others)
+        gains[left] = compute_gains(questions, others)
         row = {"collection": left, "questions": len(questions), "learned_from": left in learned_from}
         rows.append({**row, "left_out": quality(questions, others), "before": quality(questions, NEUTRAL)})
         print(rows[-1], file=sys.stderr, flush=True)
@@ -207,8 +207,8 @@ def main() -> None:
     record = {"kind": KIND, "title": encoder.name, "model": encoder.name, "reranker": reranker.fingerprint}
     others = records_of_others(chosen.out, encoder.name)
     told = {
-        "gain": summed_up([*gains.values()]),
-        "gain_not_learned_from": summed_up([each for name, each in gains.items() if name not in learned_from]),
+        "gain": sum_up([*gains.values()]),
+        "gain_not_learned_from": sum_up([each for name, each in gains.items() if name not in learned_from]),
     }
     print(told, file=sys.stderr, flush=True)
     write_json(chosen.out, [*others, {**record, "seed": SEED, "collections": rows, **told, **stamp()}])

@@ -380,8 +380,8 @@ def _parse_json(text: str) -> Any:
 def _remove_half_surrogates(value: dict[str, Any]) -> dict[str, Any]:
     """Return an object without unpaired surrogates in its strings. JSON can escape them; UTF-8 cannot encode them."""
     written = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass")
-    mended: dict[str, Any] = _parse_json(written.decode("utf-16", "replace"))
-    return mended
+    cleaned: dict[str, Any] = _parse_json(written.decode("utf-16", "replace"))
+    return cleaned
 
 
 def _parse_whole(text: str) -> Iterator[tuple[int, Any]] | None:

@@ -67,10 +67,10 @@ def read_again(reranker: Reranker, reader: GenerationReader, asked: Asked, rows:
         asked: The question.
         rows: Rows of the passages.
     """
-    return reranker.read(asked.question, [excerpt(reader, asked, row) for row in rows])
+    return reranker.read(asked.question, [build_excerpt(reader, asked, row) for row in rows])
 
 
-def excerpt(reader: GenerationReader, asked: Asked, row: int) -> Excerpt:
+def build_excerpt(reader: GenerationReader, asked: Asked, row: int) -> Excerpt:
     """Return what may be read of a passage.
 
     Args:
@@ -91,7 +91,9 @@ def _context(reader: GenerationReader, asked: Asked, row: int) -> str:
     near = reader.passage_vectors[passages.start : passages.stop].astype(np.float32) @ asked.vector
     near[row - passages.start] = -np.inf
     other = passages[int(np.argmax(near))]
+    if other == row:
+        return ""
     stored = reader.stored(other)
-    if other == row or not stored.passage.sentences:
+    if not stored.passage.sentences:
         return ""
     return stored.text_of(stored.passage.sentences[int(np.argmax(asked.nearness(stored)))])

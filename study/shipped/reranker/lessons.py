@@ -17,7 +17,7 @@ from auscult.documents import Document, Passage
 from auscult.encoders.general.readers import MOST_CHARACTERS
 from auscult.encoders.reranker import Excerpt, Pair, chosen, pair
 from auscult.search import Searcher
-from auscult.search.reranking import excerpt
+from auscult.search.reranking import build_excerpt
 from auscult.understanding import Query
 from study.shipped.written import WrittenQuestion, is_held_out, read_questions, right_passages, shares_most
 
@@ -64,7 +64,7 @@ def lessons(searcher: Searcher, collection: str, documents: Sequence[Document], 
         found = searcher.find(searcher.understand(Query("", "", text=question.question)).query, HITS)
         if found.weighed is None or not own.sentences:
             continue
-        seen = {row: excerpt(reader, found.weighed.asked, row) for row in {*same, *found.rows}}
+        seen = {row: build_excerpt(reader, found.weighed.asked, row) for row in {*same, *found.rows}}
         wrong = [seen[row] for row in found.rows if row not in same and seen[row].sentences]
         if wrong:
             row = reader.passages_of(reader.document_rows[question.doc_id])[question.passage]
