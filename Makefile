@@ -78,7 +78,7 @@ reliability: setup  ## Kill, fill, cut and flip: what an index survives, counted
 	PYTHONPATH=tests $(BIN)/python tests/reliability.py
 
 security: setup  ## Strangers, forged keys, cut logs, bombs: what a service survives, counted. Half an hour
-	PYTHONPATH=tests $(BIN)/python tests/security.py
+	PYTHONPATH=tests $(BIN)/python packages/auscult-service/tests/security.py
 
 lint: setup  ## Check style, formatting and the direction of imports
 	$(BIN)/ruff check

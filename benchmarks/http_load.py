@@ -41,8 +41,8 @@ import numpy as np
 
 from auscult.index import PassageIndex
 from auscult.provenance import stamp
-from auscult.service.settings import default_processes
 from auscult.understanding.aspects import QUESTIONS, question_about
+from auscult_service.settings import default_processes
 from merging import merge_record
 
 RESULT = Path(__file__).resolve().parent / "results" / "http_load.json"

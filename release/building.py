@@ -21,6 +21,7 @@ PACKAGES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "auscult": ("auscult/", "auscult_lab/"),
         "auscult-readers": ("auscult_readers/",),
         "auscult-engines": ("auscult_engines/",),
+        "auscult-service": ("auscult_service/",),
     }
 )
 """The folders of each distribution, which are those of its wheel; the first distribution depends on the others."""

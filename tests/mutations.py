@@ -387,6 +387,7 @@ SEARCH = (
 )  # fmt: skip
 
 SERVED = "../packages/auscult-engines/tests/test_whole.py"
+SERVICE = "../packages/auscult-service/tests"
 SAFETY = (
     Mutation(
         "access: whoever has no group sees all", "auscult/index/fields.py",
@@ -422,26 +423,26 @@ SAFETY = (
         "!= self._sums[number]:", "!= self._sums[number] and False:", (SERVED,),
     ),
     Mutation(
-        "keys: revoked ones open", "auscult/service/access/keys.py",
-        "match = key if same & holds else match", "match = key if same else match", ("service/access/test_keys.py",),
+        "keys: revoked ones open", "auscult_service/access/keys.py",
+        "match = key if same & holds else match", "match = key if same else match", (f"{SERVICE}/access/test_keys.py",),
     ),
     Mutation(
-        "tokens: for any audience", "auscult/service/access/tokens.py",
-        '"verify_nbf": True', '"verify_nbf": True, "verify_aud": False', ("service/access/test_tokens.py",),
+        "tokens: for any audience", "auscult_service/access/tokens.py",
+        '"verify_nbf": True', '"verify_nbf": True, "verify_aud": False', (f"{SERVICE}/access/test_tokens.py",),
     ),
     Mutation(
-        "audit: a changed line is followed all the same", "auscult/service/audit_files.py",
+        "audit: a changed line is followed all the same", "auscult_service/audit_files.py",
         'if record.get("previous") != before:', "if False:",
-        ("service/test_audit.py::test_each_changed_line_is_detected",),
+        (f"{SERVICE}/test_audit.py::test_each_changed_line_is_detected",),
     ),
     Mutation(
-        "audit: a head without a seal will do", "auscult/service/audit_files.py",
+        "audit: a head without a seal will do", "auscult_service/audit_files.py",
         "if self._key is not None and not head.has_seal_of(self._key):", "if False:",
-        ("service/test_audit_matrix.py",),
+        (f"{SERVICE}/test_audit_matrix.py",),
     ),
     Mutation(
-        "audit: a log without its head is a new one", "auscult/service/audit_files.py",
-        "if not problem and missing and (", "if False and (", ("service/test_audit_matrix.py",),
+        "audit: a log without its head is a new one", "auscult_service/audit_files.py",
+        "if not problem and missing and (", "if False and (", (f"{SERVICE}/test_audit_matrix.py",),
     ),
     Mutation(
         "patients: only passages that answer count", "auscult/search/patients.py",
@@ -453,9 +454,9 @@ SAFETY = (
         '("", each.hit.doc_id, each.sentence.start)', ("search/test_patients.py",),
     ),
     Mutation(
-        "saved searches: of all holders of keys", "auscult/service/page/saved_page.py",
+        "saved searches: of all holders of keys", "auscult_service/page/saved_page.py",
         'return f"caller {caller.name}"', 'return "caller"',
-        ("service/page/test_saved.py::test_saved_searches_are_private_to_their_key",),
+        (f"{SERVICE}/page/test_saved.py::test_saved_searches_are_private_to_their_key",),
     ),
     Mutation(
         "conversation: people are what a question asks for", "auscult/understanding/conversation.py",

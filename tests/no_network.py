@@ -1,4 +1,4 @@
-"""Tests with every address but this machine's shut off: `python tests/no_network.py tests/service`.
+"""Tests with every address but this machine's shut off: `python tests/no_network.py tests/search`.
 
 Counts who tried to reach another all the same; the last line is what was counted, as JSON.
 """

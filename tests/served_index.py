@@ -23,8 +23,8 @@ from auscult.documents import Document, Original, Section, build_document
 from auscult.documents.original import RUN
 from auscult.encoders import load_model
 from auscult.ingest.building import build_index
-from auscult.service.app import create_app
-from auscult.service.settings import Settings
+from auscult_service.app import create_app
+from auscult_service.settings import Settings
 from encoders import HashedEncoder
 from leaflets import leaflets
 

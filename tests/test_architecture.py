@@ -20,14 +20,14 @@ import pytest
 
 from places import ROOT, SOURCES, TESTS
 
-PACKAGES = ("auscult", "auscult_lab", "auscult_readers", "auscult_engines")
+PACKAGES = ("auscult", "auscult_lab", "auscult_readers", "auscult_engines", "auscult_service")
 FILES = sorted(path for source in SOURCES for path in source.rglob("*.py"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 # What is imported in more than one file, and where it may be; docs/reference/dependencies.md says why.
 WIDE = {
     "numpy": ("",),
-    "typer": ("auscult/cli/", "auscult_lab/cli/"),
+    "typer": ("auscult/cli/", "auscult_lab/cli/", "auscult_service/cli/"),
     "rich": (
         "auscult/cli/",
         "auscult/search/terminal.py",
@@ -38,8 +38,8 @@ WIDE = {
     "mmh3": ("auscult_lab/modules/word_vectors.py", "auscult_lab/cdv/spaces.py"),
     "pydantic": (
         "auscult/mcp/",
-        "auscult/service/models.py",
-        "auscult/service/routes/",
+        "auscult_service/models.py",
+        "auscult_service/routes/",
         "auscult_lab/training/experiment.py",
         "auscult_lab/training/experiment_files.py",
         "auscult_lab/cdv/experiment.py",
@@ -52,10 +52,10 @@ WIDE = {
         "auscult_lab/evaluation/records.py",
         "auscult_lab/evaluation/tracks.py",
     ),
-    "anyio": ("auscult/service/", "auscult/mcp/stdio.py"),
+    "anyio": ("auscult_service/", "auscult/mcp/stdio.py"),
     "mcp": ("auscult/mcp/",),
-    "fastapi": ("auscult/service/",),
-    "starlette": ("auscult/service/",),
+    "fastapi": ("auscult_service/",),
+    "starlette": ("auscult_service/",),
     "striprtf": ("auscult_readers/rtf.py", "auscult_readers/source_words/texts.py"),
     "rapidfuzz": ("auscult/concepts/fuzzy.py", "auscult/catalogue.py"),
     "scipy": (
@@ -111,7 +111,7 @@ WITHOUT = {
     "gliner": (["gliner"], "from auscult_lab.recognition import GlinerRecognizer; GlinerRecognizer('x')"),
     "serve": (
         ["httptools"],
-        "from pathlib import Path; import auscult.service.serving as s; "
+        "from pathlib import Path; import auscult_service.serving as s; "
         "s.open_current = lambda folder: open('model.json'); s.serve(s.Settings(indexes={'a': Path()}))",
     ),
     "mcp": (["mcp"], "from auscult.cli.main import main; main(['mcp', '.'])"),
@@ -250,6 +250,7 @@ def test_package_does_not_depend_on_the_study() -> None:
             "src/auscult_lab",
             "packages/auscult-readers/src/auscult_readers",
             "packages/auscult-engines/src/auscult_engines",
+            "packages/auscult-service/src/auscult_service",
         ]
 
 

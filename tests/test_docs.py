@@ -20,9 +20,9 @@ from typer.testing import CliRunner
 import auscult
 from auscult.cli.all_commands import app
 from auscult.encoders import SHIPPED
-from auscult.service.settings import Settings
 from auscult_lab.demo import LEAFLETS
 from auscult_lab.modules.encoder_identity import KNOWN
+from auscult_service.settings import Settings
 from places import ROOT, SOURCES
 from study.__main__ import app as study
 from tutorials import follow
@@ -259,8 +259,8 @@ def test_the_python_page_runs(project: Path, capsys: pytest.CaptureFixture[str])
 
 def test_the_readmes_commands_run(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     served: list[Settings] = []
-    # It would go on for ever; that it serves is tested in tests/service.
-    monkeypatch.setattr("auscult.cli.serve.serve_until_stopped", lambda settings, say: served.append(settings))
+    # It would go on for ever; that it serves is tested in packages/auscult-service/tests.
+    monkeypatch.setattr("auscult_service.cli.serve.serve_until_stopped", lambda settings, say: served.append(settings))
     blocks = "\n".join(_blocks(ROOT / "README.md", "console"))
     commands = [shlex.split(line)[2:] for line in blocks.splitlines() if line.startswith("$ auscult")]
     assert len(commands) >= 4

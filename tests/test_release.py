@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from places import ROOT
+from places import NEIGHBOURS, ROOT
 from release.building import (
     PACKAGES,
     ReleaseError,
@@ -30,17 +30,19 @@ GOOD = {
     "auscult": ("auscult/py.typed", "auscult_lab/kinds.py"),
     "auscult-readers": ("auscult_readers/mail.py",),
     "auscult-engines": ("auscult_engines/bulk.py",),
+    "auscult-service": ("auscult_service/app.py",),
 }
 SOURCE = (
     "x/README.md", "x/src/auscult/py.typed", "x/src/auscult_lab/kinds.py",
     "x/packages/auscult-readers/src/auscult_readers/mail.py", "x/packages/auscult-engines/src/auscult_engines/bulk.py",
+    "x/packages/auscult-service/src/auscult_service/app.py",
 )  # fmt: skip
 WHOLE = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 PARTS = {
     name: tomllib.loads((ROOT / "packages" / name / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     for name in PACKAGES
 }
-PINNED = {f"{name}=={WHOLE['version']}" for name in ("auscult-readers", "auscult-engines")}
+PINNED = {f"{name}=={WHOLE['version']}" for name in NEIGHBOURS}
 
 
 def test_the_version_is_cited() -> None:
@@ -105,7 +107,7 @@ def test_what_lacks_or_has_too_much_is_refused(
 
 
 def test_dependencies_are_the_same_in_both_descriptions() -> None:
-    others = {line for name in ("auscult-readers", "auscult-engines") for line in PARTS[name]["dependencies"]}
+    others = {line for name in NEIGHBOURS for line in PARTS[name]["dependencies"]}
     own = {*PARTS["auscult"]["dependencies"]}
     assert own - PINNED | others - {"auscult"} == {*WHOLE["dependencies"]}
     assert own >= PINNED
@@ -114,7 +116,7 @@ def test_dependencies_are_the_same_in_both_descriptions() -> None:
 def test_extras_are_the_same_in_both_descriptions() -> None:
     elsewhere = {
         extra: (name, packages)
-        for name in ("auscult-readers", "auscult-engines")
+        for name in NEIGHBOURS
         for extra, packages in PARTS[name]["optional-dependencies"].items()
     }
     own = PARTS["auscult"]["optional-dependencies"]

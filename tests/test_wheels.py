@@ -1,4 +1,4 @@
-"""The three distributions, as pip installs them: no file twice, and the product alone names what it lacks."""
+"""The four distributions, as pip installs them: no file twice, and the product alone names what it lacks."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def contents(wheel: Path) -> set[str]:
         return {name for name in packed.namelist() if ".dist-info/" not in name}
 
 
-def test_three_wheels_have_the_files_of_one(wheels: list[Path], tmp_path: Path) -> None:
+def test_four_wheels_have_the_files_of_one(wheels: list[Path], tmp_path: Path) -> None:
     whole = built(ROOT, tmp_path)
     parts = [contents(wheel) for wheel in wheels]
     assert set().union(*parts) == contents(whole)
@@ -79,14 +79,18 @@ def test_the_product_alone_names_missing_packages(wheels: list[Path], page: Path
     assert "a PDF is read by auscult-readers: pip install auscult-readers" in " ".join(refused.stderr.split())
     refused = alone.run("search", "postgresql://127.0.0.1:1/none", "gout")
     assert "auscult-engines: pip install auscult-engines" in " ".join(refused.stderr.split())
+    refused = alone.run("serve", tmp_path / "index")
+    assert refused.returncode == 2
+    assert "auscult-service: pip install auscult-service" in " ".join(refused.stderr.split())
     (tmp_path / "gout.md").write_text("# Gout\n\nGout is treated with colchicine.\n")
     assert alone.run("index", tmp_path / "gout.md", "--out", tmp_path / "index", "--no-knowledge").returncode == 0
     assert "colchicine" in alone.run("search", tmp_path / "index", "How is gout treated?").stdout
 
 
-def test_all_three_read_a_pdf(wheels: list[Path], page: Path, tmp_path: Path) -> None:
+def test_all_four_read_a_pdf_and_make_keys(wheels: list[Path], page: Path, tmp_path: Path) -> None:
     whole = Installation(tmp_path / "whole", wheels)
     indexed = whole.run("index", page, "--out", tmp_path / "index", "--no-knowledge")
     assert indexed.returncode == 0, indexed.stderr
     assert "colchicine" in whole.run("search", tmp_path / "index", "How is gout treated?").stdout
     assert whole.run("data", "list").returncode == 0
+    assert whole.run("keys", "add", tmp_path / "keys.json", "Ann").returncode == 0

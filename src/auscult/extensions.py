@@ -1,4 +1,4 @@
-"""Extensions that other packages register through entry points. The lab, the readers and the engines are among them.
+"""Extensions that other packages register through entry points: the lab, the readers, the engines, the service, others.
 
 | group | name of an entry | object |
 |---|---|---|

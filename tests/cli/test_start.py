@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from auscult import __version__
-from auscult.cli.application import COMMANDS
+from auscult.cli.application import COMMANDS, SERVICE
 
 #: What no help needs: models, other people's servers, and the lab.
 NEVER = ("torch", "onnxruntime", "tokenizers", "fastapi", "mcp", "psycopg", "pymilvus", "auscult_lab")
@@ -37,7 +37,7 @@ def test_version_loads_no_command_line_library() -> None:
 def test_command_help_loads_no_other_command(command: str) -> None:
     out, modules = loaded(command, "--help")
     assert f" {command} [OPTIONS]" in out
-    own = COMMANDS[command][0]
-    others = {f"auscult.cli.{file}" for file, _ in COMMANDS.values() if file != own}
-    assert f"auscult.cli.{own}" in modules
-    assert not modules & {*others, *NEVER}
+    built_in = {name: f"auscult.cli.{file}" for name, (file, _) in COMMANDS.items()}
+    files = {**built_in, **{name: f"auscult_service.cli.{name}" for name in SERVICE}}
+    assert files[command] in modules
+    assert not modules & {*files.values(), *NEVER} - {files[command]}

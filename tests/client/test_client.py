@@ -104,8 +104,8 @@ def test_unreachable_and_foreign_services_are_reported() -> None:
 def test_every_client_record_matches_the_services_schema() -> None:
     """No record has a field that the API's documentation lacks."""
     from auscult import schema
-    from auscult.service.app import create_app
-    from auscult.service.settings import Settings
+    from auscult_service.app import create_app
+    from auscult_service.settings import Settings
 
     schemas = create_app(Settings(indexes={"x": Path("x")}, page=False)).openapi()["components"]["schemas"]
     kinds = [kind for kind in vars(schema).values() if dataclasses.is_dataclass(kind) and isinstance(kind, type)]
@@ -118,7 +118,7 @@ def test_every_client_record_matches_the_services_schema() -> None:
 def test_the_client_loads_nothing_of_the_service() -> None:
     program = (
         "import sys, auscult.client\n"
-        "print([name for name in ('pydantic', 'fastapi', 'numpy', 'auscult.service') if name in sys.modules])"
+        "print([name for name in ('pydantic', 'fastapi', 'numpy', 'auscult_service') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -13,8 +13,8 @@ from typer.main import get_command
 
 from auscult.cli.application import application
 from auscult.engines import is_address
-from auscult.service.app import create_app
-from auscult.service.settings import ServiceLimits, Settings
+from auscult_service.app import create_app
+from auscult_service.settings import ServiceLimits, Settings
 from places import ROOT
 
 DEPLOY = ROOT / "deploy"

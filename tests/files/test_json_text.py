@@ -13,14 +13,14 @@ from auscult.encoders.folder import read_settings
 from auscult.errors import AuscultError
 from auscult.files.json_text import MOST_LEVELS, nested_more_than, parse_json
 from auscult.index.manifest import Manifest
-from auscult.service.access.keys import read as read_keys
-from auscult.service.access.tokens import Tokens
-from auscult.service.jobs import Jobs
-from auscult.service.settings import Settings
-from auscult.service.state import State
 from auscult_lab.evaluation.records import read_records
 from auscult_lab.training.experiment_files import read_model_name, with_fields
 from auscult_lab.training.folder import _read_json
+from auscult_service.access.keys import read as read_keys
+from auscult_service.access.tokens import Tokens
+from auscult_service.jobs import Jobs
+from auscult_service.settings import Settings
+from auscult_service.state import State
 from places import SOURCES
 
 DEPTHS = (MOST_LEVELS + 1, 500, 990, 100_000)
@@ -101,8 +101,8 @@ _BY_ITSELF = {
     "auscult/readers/process/worker.py",
     "auscult/readers/rows.py",
     "auscult/search/fusion.py",
-    "auscult/service/page/troubles.py",
-    "auscult/service/workers/frames.py",
+    "auscult_service/page/troubles.py",
+    "auscult_service/workers/frames.py",
     "auscult_lab/corpora/wikisection.py",
     "auscult_lab/evaluation/published_figures.py",
     "auscult_lab/graphs/wikidata.py",

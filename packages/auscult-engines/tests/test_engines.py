@@ -18,11 +18,11 @@ from auscult.errors import ConfigError, EngineError, QueryError, ServerAwayError
 from auscult.index import Between, IndexUpdate, PassageIndex
 from auscult.ingest.building import build_index
 from auscult.search import Searcher, SearchOptions
-from auscult.service.settings import Settings
 from auscult.understanding import Query
 from auscult_engines import ProposedIndex, open_engine
 from auscult_engines.tables import whole_places
 from auscult_engines.waiting import patiently
+from auscult_service.settings import Settings
 from command import Command
 from encoders import HashedEncoder
 from leaflets import leaflets

@@ -23,10 +23,10 @@ from auscult.mcp.library import Library
 from auscult.mcp.tools import Tools
 from auscult.search import Searcher, SearchOptions
 from auscult.search.partial import LeftOut, ask_what_is_there
-from auscult.service.settings import Settings
 from auscult.understanding import Query
 from auscult_engines.served import PartSearcher
 from auscult_engines.tables import shares_at, whole_places
+from auscult_service.settings import Settings
 from command import Command, hashed_model
 from leaflets import leaflets
 from needs import Needs

@@ -13,16 +13,16 @@ from typing import Any
 import pytest
 
 from auscult.documents import Document
-from auscult.engines import manifest_at, publish, withdraw
+from auscult.engines import manifest_at, named_indexes, publish, withdraw
 from auscult.engines.contract import Filters
 from auscult.errors import ConfigError, EngineError, IndexFolderError
 from auscult.ingest.building import build_index
 from auscult.ingest.opening import open_corpus
 from auscult.search import Searcher
-from auscult.service.settings import Settings, named_indexes
 from auscult_engines import ProposedIndex
 from auscult_engines.tables import schema_of, whole_places
 from auscult_engines.whole import Cache
+from auscult_service.settings import Settings
 from command import Command
 from leaflets import leaflets
 from needs import Needs

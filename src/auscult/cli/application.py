@@ -1,6 +1,7 @@
 """The commands of `auscult`. The file of a command is imported only when that command runs.
 
-Commands of extensions, those of the lab among them, are entry points of the group `auscult.commands`.
+Commands of extensions, those of the lab and of the service among them, are entry points of the group
+`auscult.commands`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from auscult.errors import ConfigError
-from auscult.extensions import entries, load
+from auscult.extensions import entries, load, load_from
 from auscult.version import __version__
 
 _WITH = "--with"
@@ -28,21 +29,24 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "export": ("documents", "export"),
     "search": ("search", "search"),
     "explain": ("explain", "explain"),
-    "serve": ("serve", "serve"),
-    "feedback": ("upkeep", "feedback"),
-    "mcp": ("serve", "mcp"),
+    "mcp": ("mcp", "mcp"),
     "info": ("upkeep", "info"),
     "verify": ("upkeep", "verify"),
     "optimize": ("upkeep", "optimize"),
     "backup": ("upkeep", "backup"),
     "publish": ("upkeep", "publish"),
-    "keys": ("access", "keys_app"),
-    "audit": ("access", "audit_app"),
     "concepts": ("concepts", "app"),
 }
 """Each built-in command's file, and its name there: a command, or a group of commands."""
+PACKAGE: Final = "auscult-service"
+SERVICE: Final = ("serve", "feedback", "keys", "audit")
+"""Commands of `PACKAGE`."""
 _GROUP: Final = "auscult.commands"
-_ORDER: Final = ("demo", "data", *COMMANDS, "train", "evaluate", "compare", "try")
+_ORDER: Final = (
+    *("demo", "data", "index", "add", "remove", "list", "show", "export", "search", "explain", "serve", "feedback"),
+    *("mcp", "info", "verify", "optimize", "backup", "publish", "keys", "audit", "concepts"),
+    *("train", "evaluate", "compare", "try"),
+)
 """Order of the commands in the help. Commands of other extensions follow."""
 
 
@@ -50,7 +54,7 @@ def application(names: Iterable[str] | None = None) -> typer.Typer:
     """Import commands, all by default, and return the command line with them.
 
     Raises:
-        ConfigError: A command of an extension cannot be imported.
+        ConfigError: A command of an extension cannot be imported, or its package is not installed.
     """
     app = typer.Typer(
         name="auscult",
@@ -66,6 +70,8 @@ def application(names: Iterable[str] | None = None) -> typer.Typer:
         if name in COMMANDS:
             file, attribute = COMMANDS[name]
             command = getattr(import_module(f"auscult.cli.{file}"), attribute)
+        elif name in SERVICE:
+            command = load_from(PACKAGE, _GROUP, name, f"`auscult {name}` is added")
         else:
             command = load(_GROUP, name)
         for below in (each for each in entries(_GROUP) if each.startswith(f"{name}.")):
@@ -88,7 +94,7 @@ def named_command(arguments: Sequence[str]) -> Iterable[str] | None:
         if word == _WITH:
             next(words, None)
         elif not word.startswith("-"):
-            return [word] if word in COMMANDS or word in entries(_GROUP) else None
+            return [word] if word in (*COMMANDS, *SERVICE, *entries(_GROUP)) else None
     return None
 
 

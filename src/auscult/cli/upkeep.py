@@ -1,4 +1,4 @@
-"""Commands for an index that is there: `info`, `verify`, `optimize`, `backup`, `publish` and `feedback`."""
+"""Commands for an index that is there: `info`, `verify`, `optimize`, `backup` and `publish`."""
 
 from __future__ import annotations
 
@@ -18,10 +18,7 @@ from auscult.index import PassageIndex
 from auscult.index import backup as copy_index
 from auscult.index import optimize as compact
 from auscult.index import repair as derive
-from auscult.index.reader import open_current
 from auscult.readers.elsewhere import load_task
-from auscult.service.feedback import export, read
-from auscult.service.settings import Settings
 
 #: Values of a field that are told with all else.
 _SHOWN = 3
@@ -162,21 +159,3 @@ def publish(
         f"{ids_in_brackets(report.removed_ids, report.removed)}; "
         f"{report.passages:,} passages of {index} are on {report.engine}"
     )
-
-
-def feedback(
-    index: IndexArgument,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write, in BEIR's layout.")],
-    data: Annotated[
-        Path | None,
-        typer.Option(help="Folder of the feedback; default: that of `serve`, `INDEX.service/feedback`."),
-    ] = None,
-) -> None:
-    """Export people's judgements of hits as queries and judgements, for `auscult evaluate` and `auscult try`.
-
-    Example: `auscult feedback my-index --out judged`, then `auscult evaluate judged --model fast`
-    """
-    folder = data or Settings(indexes={"index": index}).feedback_folder
-    done = export(read(folder), open_current(index), out)
-    gone = f"; of passages that are gone: {done.gone:,}" if done.gone else ""
-    typer.echo(f"{done.queries:,} questions, {done.judgements:,} judgements{gone}: {out}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -87,3 +88,25 @@ def no_whole_index(address: str) -> ConfigError:
     """Return the error for an address of a server that cannot have a whole index."""
     expected = "postgresql://USER@HOST/DATABASE, which keeps an index"
     return ConfigError(expected, f"'{address}'", "name such a database, or the index' folder")
+
+
+def named_indexes(given: Sequence[str]) -> dict[str, Path | str]:
+    """Parse `FOLDER` or `ADDRESS`, each with an optional `NAME=` before it, to index folders and addresses by name.
+
+    Raises:
+        ConfigError: Two have the same name, or an address is invalid.
+    """
+    indexes: dict[str, Path | str] = {}
+    for text in given:
+        name, equals, place = text.partition("=")
+        if is_address(name):
+            # An address may have equals signs in its options.
+            name, equals, place = "", "", text
+        place = place if equals else text
+        index = place if is_address(place) else Path(place)
+        if not equals:
+            name = place_of(index).collection if isinstance(index, str) else index.resolve().name
+        if name in indexes:
+            raise ConfigError("a name of its own for each index", f"'{name}' twice", "name one: NAME=FOLDER")
+        indexes[name] = index
+    return indexes

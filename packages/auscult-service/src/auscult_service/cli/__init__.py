@@ -1,0 +1,1 @@
+"""The commands of the service, registered by the entry-point group `auscult.commands`."""
