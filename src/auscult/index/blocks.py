@@ -78,8 +78,9 @@ class BlockWriter:
         return total
 
     def discard(self) -> None:
-        """Close the file without completing it."""
+        """Close the file without completing it, and delete it."""
         self._file.close()
+        self.path.unlink(missing_ok=True)
 
     def _write(self, data: bytes) -> None:
         self._file.write(data)

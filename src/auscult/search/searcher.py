@@ -299,7 +299,8 @@ class Searcher:
         scores[: len(again)] += np.array([each.added for each in again], scores.dtype)
         denied = np.zeros(len(rows), scores.dtype)
         if is_name:
-            denies = [assertions.denies(reader.passage(row), reader.passage_text(row)) for row in rows.tolist()]
+            passages = [reader.stored(row) for row in rows.tolist()]
+            denies = [assertions.denies(each.passage, each.text) for each in passages]
             denied[denies] = (DENIED - 1) * np.maximum(scores[denies], 0)
         order = np.argsort(-(scores + denied), kind="stable")[:k]
         evidence = evidence[order]
@@ -439,7 +440,8 @@ class Searcher:
         read: Mapping[int, float] = {}
         if self._count_reread(query, DEFAULT_OPTIONS):
             read = self._read_rows(asked, [row])[0].sentences
-        return marker.marked(reader.passage(row), reader.passage_text(row), reader.sentence_vectors(row), others, read)
+        stored = reader.stored(row)
+        return marker.marked(stored.passage, stored.text, stored.vectors, others, read)
 
     def gather(self, query: Query) -> tuple[FloatArray, FloatArray, Background]:
         """Return a query's vector, (dim,), the evidence of all passages, and how that is distributed over a sample.

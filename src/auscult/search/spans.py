@@ -323,7 +323,7 @@ def score_document(searcher: Searcher, query: Query, doc_id: str) -> SpanFinder:
     document = reader.document(row)
     vector = searcher.encode([query])[0]
     none = np.zeros((0, len(vector)), np.float16)
-    vectors = np.concatenate([none, *map(reader.sentence_vectors, reader.passages_of(row))])
+    vectors = np.concatenate([none, *(reader.stored(passage).vectors for passage in reader.passages_of(row))])
     by_aspect = bool(query.aspects) and "aspect" in reader.manifest.model.parts
     scores = searcher.shares(vectors, vector)[:, 1 if by_aspect else 2]
     return SpanFinder(document, scores)
