@@ -344,7 +344,8 @@ def milliseconds(searcher: Searcher, queries: Sequence[Query], most: int = 100) 
         findings, vector = searcher.find(query, 10), searcher.vectors([query])[0]
         shares = reader.words.shares(question_terms(query))
         rows = [findings.rows[hit.rank - 1] for hit in findings]
-        read = [(reader.passage(row), reader.passage_text(row), reader.sentence_vectors(row)) for row in rows]
+        stored = [reader.stored(row) for row in rows]
+        read = [(each.passage, each.text, each.vectors) for each in stored]
         begun = time.perf_counter()
         marker = Marker(query, vector, searcher.index.manifest.model.parts, shares)
         for each in read:

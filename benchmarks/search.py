@@ -53,7 +53,7 @@ def percentiles(ask: Callable[[Query], object], queries: Sequence[Query]) -> tup
 def all_sentences(searcher: Searcher) -> Callable[[Query], object]:
     """Return scores by Eq. 13 and 14 of arnold2020 literally: every sentence's cosine, then means by passage."""
     reader = searcher.index.reader
-    blocks = [reader.sentence_vectors(row) for row in range(len(reader.passage_documents))]
+    blocks = [reader.stored(row).vectors for row in range(len(reader.passage_documents))]
     vectors = np.concatenate(blocks).astype(np.float32)
     lengths = np.array([len(each) for each in blocks if len(each)])
     starts = np.cumsum(lengths) - lengths

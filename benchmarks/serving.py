@@ -95,7 +95,7 @@ class Kept:
     def _of(self, document: Document) -> tuple[FloatArray, FloatArray]:
         original, copied, _ = document.doc_id.partition("~")
         rows = self._reader.passages_of(self._reader.document_rows[original])
-        sentences = np.concatenate([self._reader.sentence_vectors(row) for row in rows]).astype(np.float32)
+        sentences = np.concatenate([self._reader.stored(row).vectors for row in rows]).astype(np.float32)
         passages = np.asarray(self._reader.passage_vectors[rows.start : rows.stop], np.float32)
         return (self._moved(sentences), self._moved(passages)) if copied else (_unit(sentences), passages)
 

@@ -126,7 +126,7 @@ def ways(
     vector = searcher.encode([question.query])[0]
     rows = np.concatenate(
         [
-            searcher.index.reader.sentence_vectors(row)
+            searcher.index.reader.stored(row).vectors
             for row in searcher.index.reader.passages_of(_row(searcher, question))
         ]
     )

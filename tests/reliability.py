@@ -518,7 +518,7 @@ def c3_identity(place: Path) -> Counted:
         query = encoder.encode_queries([Query("", name, (aspect,))])[0]
         rows, scores = index.search(query, 200)
         for row, score in zip(rows.tolist(), scores.tolist(), strict=True):
-            kept = index.reader.sentence_vectors(row).astype(np.float64) @ query
+            kept = index.reader.stored(row).vectors.astype(np.float64) @ query
             largest_half = max(largest_half, abs(float(kept.mean()) - float(score)))
         for document in leaflets():
             vectors, at = encoder.encode_documents([document])[0], 0

@@ -15,7 +15,6 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from rapidfuzz import fuzz, process
 
@@ -143,14 +142,13 @@ class Entry:
 def catalogue() -> Mapping[str, Entry]:
     """Return all entries by name, in the order of the catalogue file."""
     text = resources.files(__package__).joinpath("catalogue.toml").read_text(encoding="utf-8")
-    entries = [_entry(table) for table in tomllib.loads(text)["entry"]]
-    return MappingProxyType({entry.name: entry for entry in entries})
-
-
-def _entry(table: dict[str, Any]) -> Entry:
-    sources = tuple(Source(**source) for source in table.pop("source", ()))
-    files = tuple(DataFile(**file) for file in table.pop("file", ()))
-    return Entry(access=Access(table.pop("access")), sources=sources, files=files, **table)
+    entries: dict[str, Entry] = {}
+    for table in tomllib.loads(text)["entry"]:
+        sources = tuple(Source(**source) for source in table.pop("source", ()))
+        files = tuple(DataFile(**file) for file in table.pop("file", ()))
+        access = Access(table.pop("access"))
+        entries[table["name"]] = Entry(access=access, sources=sources, files=files, **table)
+    return MappingProxyType(entries)
 
 
 def entry(name: str) -> Entry:

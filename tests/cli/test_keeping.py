@@ -63,7 +63,7 @@ def test_what_stays_in_one_of_two_places_stays(command: Command, tmp_path: Path)
     shutil.copytree("hospital/ward", "mirror")
     command("add", "index", "mirror")
     before = PassageIndex.open("index").reader
-    vectors = before.sentence_vectors(before.passages_of(before.document_rows["gout.html"])[0])
+    vectors = before.stored(before.passages_of(before.document_rows["gout.html"])[0]).vectors
     (tmp_path / "hospital/ward/gout.html").unlink()
     (tmp_path / "hospital/ward/sub/note.txt").write_text("PLAN:\nAnother plan.\n")
     done = command("add", "index", "hospital/ward", "--prune")
@@ -80,7 +80,7 @@ def test_what_stays_in_one_of_two_places_stays(command: Command, tmp_path: Path)
     assert (moved.source, moved.metadata["file"], moved.title) == ("mirror", "gout.html", "Gout")
     assert original is not None
     assert original.content == GOUT.encode()
-    assert (reader.sentence_vectors(reader.passages_of(row)[0]) == vectors).all()
+    assert (reader.stored(reader.passages_of(row)[0]).vectors == vectors).all()
     shutil.rmtree("mirror/sub")
     (tmp_path / "mirror/gout.html").unlink()
     command("add", "index", "mirror", "--prune")

@@ -18,7 +18,7 @@ import pytest
 from auscult.errors import IndexFolderError
 from auscult.index import IndexUpdate, IndexWriter, PassageIndex
 from auscult.index import storage as storage_room
-from auscult.index.segment import SegmentWriter
+from auscult.index.blocks import BlockWriter
 from auscult.index.storage import Current, current_store, read_current
 from auscult.index.store import Store
 from encoders import HashedEncoder
@@ -278,14 +278,14 @@ def test_full_database_is_reported_and_keeps_old_index(
 def test_what_a_full_disk_leaves_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "index"
     build_old(folder)
-    close = SegmentWriter.discard
+    close = BlockWriter.discard
 
-    def discard(segment: SegmentWriter) -> None:
-        close(segment)
+    def discard(file: BlockWriter) -> None:
+        close(file)
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr(SegmentWriter, "discard", discard)
+        patched.setattr(BlockWriter, "discard", discard)
         with IndexUpdate(folder, ENCODER) as update:
             update.add(generated(3))
     assert [path.name for path in (folder / "store-000001").glob("segment*")] == ["segment-000001"]

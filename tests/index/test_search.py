@@ -213,6 +213,6 @@ def test_an_index_without_documents_answers_with_nothing(tmp_path: Path) -> None
 def test_sentence_vectors_are_near_enough_to_be_shown(index: PassageIndex, documents: list[Document]) -> None:
     exact = np.concatenate(ENCODER.encode_documents(documents))
     rows = range(len(index.reader.passage_documents))
-    shown = np.concatenate([index.reader.sentence_vectors(row) for row in rows]).astype(np.float32)
+    shown = np.concatenate([index.reader.stored(row).vectors for row in rows]).astype(np.float32)
     for seed in range(10):
         assert np.abs(shown @ query(seed) - exact @ query(seed)).max() < 5e-4

@@ -50,26 +50,26 @@ def test_coverage_is_bm25_divided_by_its_maximum() -> None:
     norm = 1.2 * (1 - 0.75 + 0.75 * 4 / np.mean(lengths))
     toe, unknown = idf(1), idf(1)
     expected = toe * 2 / (2 + norm) / (toe + unknown)
-    assert WORDS.coverage(["toe", "zebra"], "text")[0] == pytest.approx(expected, rel=1e-5)
-    assert WORDS.coverage(["zebra"], "text").tolist() == [0] * 5
-    assert WORDS.coverage([], "text").tolist() == [0] * 5
+    assert WORDS.coverage([["toe", "zebra"]], "text")[0] == pytest.approx(expected, rel=1e-5)
+    assert WORDS.coverage([["zebra"]], "text").tolist() == [0] * 5
+    assert WORDS.coverage([[]], "text").tolist() == [0] * 5
 
 
 def test_coverage_stays_below_one_and_ignores_repetition() -> None:
-    everything = WORDS.coverage(["toe"] * 3, "article")
-    assert everything.tolist() == WORDS.coverage(["toe"], "article").tolist()
+    everything = WORDS.coverage([["toe"] * 3], "article")
+    assert everything.tolist() == WORDS.coverage([["toe"]], "article").tolist()
     assert everything.shape == (3,)
     assert 0 < everything[0] < 1
-    assert WORDS.coverage(["gout"], "article")[0] > 0, "a document's title is part of it"
-    assert (WORDS.coverage(analyse("treatment"), "article") > 0).tolist() == [True, True, False], "and its headings"
+    assert WORDS.coverage([["gout"]], "article")[0] > 0, "a document's title is part of it"
+    assert (WORDS.coverage([analyse("treatment")], "article") > 0).tolist() == [True, True, False], "and its headings"
 
 
 def test_likeness_tells_a_name_from_a_longer_one() -> None:
-    alone, longer = (WORDS.likeness(analyse(name), "title") for name in ("gout", "psoriasis"))
+    alone, longer = (WORDS.likeness([analyse(name)], "title") for name in ("gout", "psoriasis"))
     assert alone[0] == pytest.approx(1.0)
     # "scalp" is a heading elsewhere, and a word of that article.
     assert longer[1] == pytest.approx(idf(1) / (idf(1) + idf(2)), rel=1e-5)
-    assert WORDS.likeness(analyse("Treatments"), "heading").tolist() == [0, 1, 0, 1, 0]
+    assert WORDS.likeness([analyse("Treatments")], "heading").tolist() == [0, 1, 0, 1, 0]
     assert alone[2] == longer[2] == 0
 
 
@@ -83,8 +83,8 @@ def test_terms_are_known_where_any_text_holds_them() -> None:
 def test_an_empty_collection_has_no_words() -> None:
     nothing = words_of([])
     for field in FIELDS:
-        assert nothing.coverage(["toe"], field).shape == (0,)
-    assert words_of([("", [("", "")])]).likeness(["toe"], "title").tolist() == [0]
+        assert nothing.coverage([["toe"]], field).shape == (0,)
+    assert words_of([("", [("", "")])]).likeness([["toe"]], "title").tolist() == [0]
 
 
 def test_words_in_two_segments_say_the_same() -> None:
@@ -92,6 +92,6 @@ def test_words_in_two_segments_say_the_same() -> None:
         parted = words_of(DOCUMENTS, cut)
         for field in FIELDS:
             for asked in (["toe", "scalp", "zebra"], ["gout"], analyse("Treatment of the scalp")):
-                assert parted.coverage(asked, field).tolist() == WORDS.coverage(asked, field).tolist()
-                assert parted.likeness(asked, field).tolist() == WORDS.likeness(asked, field).tolist()
+                assert parted.coverage([asked], field).tolist() == WORDS.coverage([asked], field).tolist()
+                assert parted.likeness([asked], field).tolist() == WORDS.likeness([asked], field).tolist()
         assert parted.shares(["toe", "colchicin"]) == WORDS.shares(["toe", "colchicin"])

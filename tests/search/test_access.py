@@ -212,7 +212,7 @@ def test_rows_of_hidden_documents_cannot_be_read(whole: Searcher) -> None:
     for read in (reader.document, reader.document_record, reader.original):
         with pytest.raises(IndexError):
             read(row)
-    for read in (reader.passage, reader.passage_text, reader.passage_id, reader.sentence_vectors):
+    for read in (reader.passage, reader.passage_text, reader.passage_id, reader.stored):
         with pytest.raises(IndexError):
             read(reader.passages_of(row)[0])
 

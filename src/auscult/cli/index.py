@@ -129,7 +129,11 @@ def index(
         raise ConfigError("--workers of at least 0", str(workers), "choose more")
     choices = parse_choices(how, exclude)
     if out is None:
-        _check_address(to, executor, split)
+        # Before anything large is opened.
+        if executor is not None or split is not None:
+            named = "--split" if executor is None else "--executor"
+            raise ConfigError("files that --workers read, with --to", named, f"leave {named} out")
+        manifest_at(to)
     else:
         _check_folder(out, replace, executor, workers)
     sources = open_sources(corpora, choices, index=out, skip_bad=skip_bad, report=report)
@@ -163,14 +167,6 @@ def index(
     if knowledge_base is None and not no_knowledge:
         typer.echo(NO_KNOWLEDGE, err=True)
     typer.echo(summary)
-
-
-def _check_address(address: str, executor: ExecutorName | None, split: str | None) -> None:
-    """Check an address, and options that do not go with one, before anything large is opened."""
-    if executor is not None or split is not None:
-        named = "--split" if executor is None else "--executor"
-        raise ConfigError("files that --workers read, with --to", named, f"leave {named} out")
-    manifest_at(address)
 
 
 def _check_folder(out: Path, replace: bool, executor: ExecutorName | None, workers: int) -> None:

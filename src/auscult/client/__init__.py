@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 import types
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import fields, is_dataclass
 from functools import cache
@@ -211,8 +211,11 @@ class Client:
             ServiceError: The service refuses the files, or the job takes longer.
             OSError: A file cannot be read.
         """
+        chosen: list[Path] = []
+        for path in map(Path, paths):
+            chosen += sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
         with ExitStack() as opened:
-            files = [("files", (path.name, opened.enter_context(path.open("rb")))) for path in _list_files(paths)]
+            files = [("files", (path.name, opened.enter_context(path.open("rb")))) for path in chosen]
             data = _non_empty(index=index, access=access)
             job = to_record(Job, self._ask("POST", "/documents", files=files, data=data))
         return self.wait(job, wait) if wait else job
@@ -315,11 +318,6 @@ def _document_path(doc_id: str) -> str:
 
 def _non_empty(**named: str) -> dict[str, str]:
     return {name: value for name, value in named.items() if value}
-
-
-def _list_files(paths: Sequence[str | Path]) -> Iterator[Path]:
-    for path in map(Path, paths):
-        yield from sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
 
 
 def to_record(kind: type[Record], content: Any) -> Record:

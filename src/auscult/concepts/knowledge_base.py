@@ -134,23 +134,20 @@ class KnowledgeBase:
         path, remedy = Path(path), "build it again with: auscult concepts build"
         if not path.is_file():
             raise DataError(f"a knowledge base file at {path}", "no such file", remedy)
-        return cls._parse(path.read_bytes(), f"at {path}", remedy)
+        return cls.from_bytes(path.read_bytes(), f"at {path}", remedy)
 
     @classmethod
-    def from_bytes(cls, data: bytes, where: str) -> KnowledgeBase:
+    def from_bytes(cls, data: bytes, where: str, remedy: str = "the index is damaged: build it again") -> KnowledgeBase:
         """Read the content of a file that `save` wrote.
 
         Args:
             data: The content.
             where: Where the file was, for error messages: "in the index at FOLDER".
+            remedy: What to do if it is damaged, for error messages.
 
         Raises:
             DataError: It is damaged, or of another format or version.
         """
-        return cls._parse(data, where, "the index is damaged: build it again")
-
-    @classmethod
-    def _parse(cls, data: bytes, where: str, remedy: str) -> KnowledgeBase:
         stored = parse_concepts(data, where, remedy)
         return cls(stored.concepts, stored.codes, names=stored.names, brought=stored.brought)
 

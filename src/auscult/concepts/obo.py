@@ -107,17 +107,13 @@ def _whole_lines(path: Path) -> Iterator[tuple[int, str]]:
         # The joint has a blank already, so the next line's own blanks are removed.
         text = begun + (line.strip() if begun[-1:] in ("", " ") else line.rstrip())
         first = first if begun else number
-        begun = text[:-1] if _is_continued(text) else ""
+        # An unescaped backslash at the end; comments are not continued.
+        backslashes = len(text) - len(text.rstrip("\\"))
+        begun = text[:-1] if backslashes % 2 == 1 and not text.startswith("!") else ""
         if not begun:
             yield first, text
     if begun:
         yield first, begun.rstrip()
-
-
-def _is_continued(text: str) -> bool:
-    """Return whether a line ends with an unescaped backslash; comments are not continued."""
-    backslashes = len(text) - len(text.rstrip("\\"))
-    return backslashes % 2 == 1 and not text.startswith("!")
 
 
 def _cut_trailing(text: str) -> tuple[str, str]:

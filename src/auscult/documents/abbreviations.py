@@ -113,11 +113,11 @@ def _after_abbreviation(before: str, following: str, *, small: bool) -> bool:
     word = word.lstrip('(["“‘')
     listed = _abbreviations()
     is_listed = word in listed.any
-    if not is_listed and not (following.islower() and _looks_shortened(word)):
-        return False
     preceding = head.rstrip().rpartition(" ")[2]
     if not is_listed:
-        return preceding in listed.negation
+        # An abbreviation that no list has is short and ends with a consonant.
+        short = word.isalpha() and len(word) <= _LONGEST_SHORTENED and word[-1] not in "aeiouy"
+        return short and following.islower() and word not in listed.whole and preceding in listed.negation
     if word in listed.before_noun:
         return True
     if small and (word in listed.amount or (word in listed.word and not following.isdigit())):
@@ -125,12 +125,6 @@ def _after_abbreviation(before: str, following: str, *, small: bool) -> bool:
     if word in listed.first and (not preceding or preceding[-1] in _ENDS_BEFORE):
         return True
     return preceding in listed.determiner and len(word) > 2
-
-
-def _looks_shortened(word: str) -> bool:
-    """Return whether a word may be an abbreviation that no list has: it is short and ends with a consonant."""
-    short = word.isalpha() and len(word) <= _LONGEST_SHORTENED and word[-1] not in "aeiouy"
-    return short and word not in _abbreviations().whole
 
 
 def _is_ordinal(before: str, text: str, start: int) -> bool:

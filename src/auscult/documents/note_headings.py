@@ -24,7 +24,7 @@ from functools import cache
 from importlib import resources
 
 from auscult.documents.document import Section
-from auscult.documents.wrapping import ends_unfinished
+from auscult.documents.wrapping import is_unfinished
 
 # The longest real headings are sentences of about this many characters.
 _LONGEST = 80
@@ -165,17 +165,14 @@ def _accept(candidate: _Found, last: _Found | None, text: str) -> bool:
     if candidate.mark:
         return words.upper and words.known
     # Alone on its line, a heading is hard to distinguish from a line of text.
-    if ends_unfinished(candidate.words):
+    if is_unfinished(candidate.words.rstrip()):
         return False
-    if not (_after_blank(text, candidate.outer) or (words.known and words.upper)):
+    before = text[max(candidate.outer - 200, 0) : candidate.outer]
+    before = before.rstrip(" \t\r").removesuffix("\n").rstrip(" \t\r")
+    after_blank = not before or before.endswith("\n")
+    if not (after_blank or (words.known and words.upper)):
         return False
     return words.known or last is None or _VISIBLE.search(text, last.body, candidate.outer) is not None
-
-
-def _after_blank(text: str, at: int) -> bool:
-    """Return whether a line follows an empty line or begins the text."""
-    before = text[max(at - 200, 0) : at].rstrip(" \t\r").removesuffix("\n").rstrip(" \t\r")
-    return not before or before.endswith("\n")
 
 
 MOST_WORDS = 10

@@ -223,7 +223,7 @@ class _Block:
     def _is_hanging(self, place: int, *, small: bool) -> bool:
         """Return whether a line ends, or the next begins, with a word inside a sentence."""
         line, following = self._lines[place], self._lines[place + 1]
-        if _is_unfinished(line):
+        if is_unfinished(line):
             hanging = not (_ANSWER.search(line) and _ANSWER.search(following))
         elif _is_ended(line):
             hanging = is_abbreviation(line, small=small)
@@ -270,18 +270,13 @@ def _begins_inside(following: str, line: str) -> bool:
     return first.islower() or (first.isupper() and line.isupper() and following.isupper())
 
 
-def ends_unfinished(line: str) -> bool:
-    """Return whether a line ends with a word that ends no sentence and no heading, such as "no" or "of"."""
-    return _is_unfinished(line.rstrip())
-
-
 def _is_ended(line: str) -> bool:
     """Return whether a line ends with the punctuation of a sentence."""
     return line.rstrip(_CLOSING)[-1:] in _ENDS
 
 
-def _is_unfinished(line: str) -> bool:
-    """Return whether no sentence ends with the last word of a line."""
+def is_unfinished(line: str) -> bool:
+    """Return whether no sentence and no heading ends with the last word of a line, such as "no" or "of"."""
     unfinished = _words().unfinished
     before, _, last = line.rpartition(" ")
     last = last.lstrip("(")

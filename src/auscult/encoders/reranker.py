@@ -192,7 +192,8 @@ class Reranker:
             passages: What may be read of each.
         """
         texts = [question, *(text for each in passages for text in (each.context, each.label, *each.sentences))]
-        tokens = iter(self._tokens(texts))
+        texts = [text[:MOST_CHARACTERS] for text in texts]
+        tokens = (each.ids for each in self._tokenizer.encode_batch_fast(texts, add_special_tokens=False))
         asked = next(tokens)
         pairs = []
         for passage in passages:
@@ -202,10 +203,6 @@ class Reranker:
         for row, states in self._transformer.states([each.ids for each in pairs]):
             found[row] = self._read(states, pairs[row])
         return [each for each in found if each is not None]
-
-    def _tokens(self, texts: list[str]) -> list[list[int]]:
-        texts = [text[:MOST_CHARACTERS] for text in texts]
-        return [each.ids for each in self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
 
     def _read(self, states: FloatArray, pair: Pair) -> Read:
         """Return what the states of a pair's tokens say, (tokens, dim)."""

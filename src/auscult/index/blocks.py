@@ -78,8 +78,9 @@ class BlockWriter:
         return total
 
     def discard(self) -> None:
-        """Close the file without completing it."""
+        """Close the file without completing it, and delete it."""
         self._file.close()
+        self.path.unlink(missing_ok=True)
 
     def _write(self, data: bytes) -> None:
         self._file.write(data)
@@ -169,7 +170,7 @@ class BlockFile:
         needed = np.zeros(len(self._checked), bool)
         needed[at // BLOCK] = needed[(at + size - 1) // BLOCK] = True
         for block in np.flatnonzero(needed > np.frombuffer(self._checked, np.uint8)).tolist():
-            self._check(block * BLOCK, (block + 1) * BLOCK)
+            self._check(block, block + 1)
         selected: npt.NDArray[Any] = np.frombuffer(self._content, dtype, count * width, begin).reshape(count, width)[
             numbers
         ]
@@ -192,20 +193,20 @@ class BlockFile:
             IndexFolderError: A block is damaged; the error names the first one.
         """
         self._checked = bytearray(len(self._sums))
-        self._check(0, self._size)
+        self._check(0, len(self._sums))
 
     def _unchecked(self, begin: int, end: int) -> Buffer:
         return memoryview(self._content)[begin:end]
 
     def _bytes(self, begin: int, end: int) -> Buffer:
         """Return bytes before the checksums, after checking their blocks."""
-        self._check(begin, end)
+        first, last = begin // BLOCK, -(-end // BLOCK)
+        if self._checked.find(0, first, last) >= 0:
+            self._check(first, last)
         return memoryview(self._content)[begin:end]
 
-    def _check(self, begin: int, end: int) -> None:
-        first, last = begin // BLOCK, -(-end // BLOCK)
-        if self._checked.find(0, first, last) < 0:
-            return
+    def _check(self, first: int, last: int) -> None:
+        """Check those of some blocks that were not checked yet."""
         with memoryview(self._content) as content:
             for block in range(first, last):
                 if not self._checked[block]:

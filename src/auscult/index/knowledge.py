@@ -23,7 +23,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from auscult.concepts.concept import Concept
 from auscult.concepts.knowledge_base import KnowledgeBase, Lookups
 from auscult.concepts.storage import concept_from_fields, concept_to_fields
 from auscult.index.blocks import BlockFile, BlockWriter, SortedStrings, add_strings
@@ -44,29 +43,29 @@ def write_knowledge(path: Path, known: KnowledgeBase) -> KnowledgeRecord:
     writer = BlockWriter(path)
     try:
         lookups = known.lookups
-        concepts = _add_texts(writer, "concepts", {key: _to_text(concept) for key, concept in known.concepts.items()})
-        _add_texts(writer, "codes", {key: _to_text(concept) for key, concept in known.codes.items()})
+        fields = {key: concept_to_fields(concept) for key, concept in known.concepts.items()}
+        concepts = _add_records(writer, "concepts", fields)
+        _add_records(writer, "codes", {key: concept_to_fields(concept) for key, concept in known.codes.items()})
         names = _add_leads(writer, "names", lookups.names, concepts, ranked=True)
         _add_leads(writer, "citing", lookups.citing, concepts)
         _add_leads(writer, "reordered", lookups.reordered, names)
         _add_leads(writer, "short", lookups.short, names)
         add_counts(writer, _WORDS, lookups.words)
-        _add_texts(writer, "brought", {key: json.dumps(references) for key, references in known.brought.items()})
+        _add_records(writer, "brought", known.brought)
         return KnowledgeRecord(path.name, writer.close(_NOTES))
     except BaseException:
         writer.discard()
-        path.unlink(missing_ok=True)
         raise
 
 
 def open_knowledge(file: BlockFile) -> KnowledgeBase:
     """Open a knowledge base that `write_knowledge` wrote. Damage is detected when a part is first read."""
-    concepts = _open_texts(file, "concepts", _parse_concept)
+    concepts = _open_records(file, "concepts", lambda fields: concept_from_fields(*fields))
     names = _open_leads(file, "names", concepts)
     return KnowledgeBase(
         concepts,
-        _open_texts(file, "codes", _parse_concept),
-        brought=_open_texts(file, "brought", _parse_references),
+        _open_records(file, "codes", lambda fields: concept_from_fields(*fields)),
+        brought=_open_records(file, "brought", lambda concepts: None if concepts is None else tuple(concepts)),
         lookups=Lookups(
             names=names,
             citing=_open_leads(file, "citing", concepts),
@@ -77,17 +76,17 @@ def open_knowledge(file: BlockFile) -> KnowledgeBase:
     )
 
 
-def _add_texts(writer: BlockWriter, name: str, texts: Mapping[str, str]) -> dict[str, int]:
-    """Write texts by key, and return the position of each key."""
-    keys, values = [*texts], [*texts.values()]
+def _add_records(writer: BlockWriter, name: str, records: Mapping[str, object]) -> dict[str, int]:
+    """Write records by key, as JSON, and return the position of each key."""
+    keys, values = [*records], [*records.values()]
     order = add_keys(writer, name, keys)
-    add_strings(writer, f"{name}/values", (values[number] for number in order))
+    add_strings(writer, f"{name}/values", (json.dumps(values[number]) for number in order))
     return {keys[number]: place for place, number in enumerate(order)}
 
 
-def _open_texts(file: BlockFile, name: str, read: Callable[[str], Value]) -> StoredMapping[Value]:
+def _open_records(file: BlockFile, name: str, build: Callable[[Any], Value]) -> StoredMapping[Value]:
     texts = SortedStrings(file, f"{name}/values")
-    return StoredMapping(file, name, lambda place: read(texts[place]))
+    return StoredMapping(file, name, lambda place: build(json.loads(texts[place])))
 
 
 def _add_leads(
@@ -117,22 +116,7 @@ def _add_leads(
 
 def _open_leads(file: BlockFile, name: str, others: StoredMapping[Any]) -> StoredMapping[tuple[str, ...]]:
     starts, places = file.array(f"{name}/starts").data, file.array(f"{name}/places").data
-    key_at = others.key_at
-
-    def led_to(place: int) -> tuple[str, ...]:
-        return tuple(key_at(places[number]) for number in range(starts[place], starts[place + 1]))
-
-    return StoredMapping(file, name, led_to)
-
-
-def _to_text(concept: Concept) -> str:
-    return json.dumps(concept_to_fields(concept))
-
-
-def _parse_concept(text: str) -> Concept:
-    return concept_from_fields(*json.loads(text))
-
-
-def _parse_references(text: str) -> tuple[str, ...] | None:
-    references: list[str] | None = json.loads(text)
-    return None if references is None else tuple(references)
+    keys = others.sorted_keys
+    return StoredMapping(
+        file, name, lambda place: tuple(keys[number] for number in places[starts[place] : starts[place + 1]])
+    )

@@ -26,14 +26,17 @@ class StoredMapping(Mapping[str, Value], Generic[Value]):
         file: The file with the mapping.
         name: Name of its arrays.
         value: Returns the value of a key by the position of the key in sorted order.
+
+    Attributes:
+        sorted_keys: Its keys, sorted.
     """
 
     def __init__(self, file: BlockFile, name: str, value: Callable[[int], Value]) -> None:
         self._file = file
         self._name = name
         self._value = value
-        self._keys = SortedStrings(file, f"{name}/keys")
-        self._place = lru_cache(maxsize=_KEPT)(self._keys.find)
+        self.sorted_keys = SortedStrings(file, f"{name}/keys")
+        self._place = lru_cache(maxsize=_KEPT)(self.sorted_keys.find)
 
     def __getitem__(self, key: str) -> Value:
         """Return the value of a key.
@@ -50,19 +53,15 @@ class StoredMapping(Mapping[str, Value], Generic[Value]):
         return isinstance(key, str) and self._place(key) is not None
 
     def __len__(self) -> int:
-        return len(self._keys)
+        return len(self.sorted_keys)
 
     def __iter__(self) -> Iterator[str]:
-        keys = self._keys.all()
+        keys = self.sorted_keys.all()
         return (keys[place] for place in self._order())
-
-    def key_at(self, place: int) -> str:
-        """Return a key by its position in sorted order."""
-        return self._keys[place]
 
     def items(self) -> ItemsView[str, Value]:
         """Return all keys with their values, read at once."""
-        keys = self._keys.all()
+        keys = self.sorted_keys.all()
         return {keys[place]: self._value(place) for place in self._order()}.items()
 
     def values(self) -> ValuesView[Value]:

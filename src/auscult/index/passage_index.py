@@ -48,10 +48,7 @@ class PassageIndex:
     def seen_by(self, groups: Collection[str]) -> PassageIndex:
         """Return the index as these groups see it (`GenerationReader.seen_by`); the same one if nothing is hidden."""
         reader = self.reader.seen_by(groups)
-        return self if reader is self.reader else self._view(reader, groups)
-
-    def _view(self, reader: GenerationReader, groups: Collection[str]) -> PassageIndex:
-        return PassageIndex(reader)
+        return self if reader is self.reader else type(self)(reader)
 
     def verify(self) -> None:
         """Check everything that is stored; raise IndexFolderError for the first damage."""

@@ -362,10 +362,6 @@ class GenerationReader:
         """Return the text a passage covers, without reading the rest of its document."""
         return self.stored(row).text
 
-    def sentence_vectors(self, row: int) -> npt.NDArray[np.float16]:
-        """Return unit vectors of a passage's sentences, float16 (sentences, dim)."""
-        return self.stored(row).vectors
-
     def known(self) -> KnowledgeBase | None:
         """Open the index' knowledge base from its file, or for a view without what is from documents; None without one.
 
@@ -397,7 +393,7 @@ class GenerationReader:
         for segment in self.segments:
             segment.file.verify()
             keys += segment.keys[segment.living].tolist()
-            for place in segment.living_rows.tolist():
+            for place in np.flatnonzero(segment.living).tolist():
                 _read_document(self.store, self._kept_documents, segment, place)
         if keys != self.store.keys():
             raise IndexFolderError(f"segments of all documents of {self.store.path}", "others", REPAIR)

@@ -30,12 +30,15 @@ from auscult.index.words import ANALYSIS, Counted, WordCounter, WordSegment, mer
 
 
 class SegmentWriter:
-    """Writes a segment. Its memory grows with the number of words, but not with that of vectors."""
+    """Writes a segment. Its memory grows with the number of words, but not with that of vectors.
+
+    Attributes:
+        file: Its file.
+    """
 
     def __init__(self, path: Path, dim: int) -> None:
-        self.path = path
-        self._file = BlockWriter(path)
-        self._file.begin("vectors", PASSAGE_DTYPE, dim)
+        self.file = BlockWriter(path)
+        self.file.begin("vectors", PASSAGE_DTYPE, dim)
         self._keys: list[int] = []
         self._firsts: list[int] = []
         self._starts = [0]
@@ -77,7 +80,7 @@ class SegmentWriter:
     def take(self, segment: Segment) -> None:
         """Add the documents of another segment that were not deleted. Cannot be mixed with `add`."""
         begin = len(self._keys)
-        rows = segment.living_rows
+        rows = np.flatnonzero(segment.living)
         living = np.repeat(segment.living, np.diff(segment.starts))
         self._expansions.take(segment.file, living, self._starts[-1])
         places = {row: begin + place for place, row in enumerate(rows.tolist())}
@@ -95,7 +98,7 @@ class SegmentWriter:
 
     def close(self) -> SegmentRecord:
         """Complete the segment."""
-        file = self._file
+        file = self.file
         file.add("keys", np.array(self._keys, np.int64), "<i8")
         file.add("firsts", np.array(self._firsts, np.int64), "<i8")
         file.add("starts", np.array(self._starts, np.int64), "<i8")
@@ -106,12 +109,7 @@ class SegmentWriter:
         self._expansions.write(file)
         end = file.close({"fields": write_fields(file, self._fields), "analysis": ANALYSIS})
         first, last = (self._keys[0], self._keys[-1]) if self._keys else (0, -1)
-        return SegmentRecord(self.path.name, end, first, last, len(self._keys))
-
-    def discard(self) -> None:
-        """Close without completing the segment, and delete the file."""
-        self._file.discard()
-        self.path.unlink(missing_ok=True)
+        return SegmentRecord(file.path.name, end, first, last, len(self._keys))
 
     def _put(
         self, key: int, first: int, fields: Mapping[str, str], sentences: Sequence[int], vectors: FloatArray
@@ -121,7 +119,7 @@ class SegmentWriter:
         self._starts.append(self._starts[-1] + len(sentences))
         self._sentences += sentences
         self._fields.append(fields)
-        self._file.append(vectors)
+        self.file.append(vectors)
         if len(vectors):
             self._codes.add(vectors)
 
@@ -132,6 +130,9 @@ class Segment:
     Args:
         removed: Keys of deleted documents.
         opens: Opens its file, by path and the checksum at its end.
+
+    Attributes:
+        living: Which documents were not deleted, (documents,).
 
     Raises:
         FileNotFoundError: The file does not exist.
@@ -154,24 +155,14 @@ class Segment:
         self.firsts: npt.NDArray[np.int64] = self.file.array("firsts")
         self.starts: npt.NDArray[np.int64] = self.file.array("starts")
         gone = [key for key in removed if record.first <= key <= record.last]
-        self._living = ~np.isin(self.keys, gone) if gone else None
+        self.living: npt.NDArray[np.bool_] = ~np.isin(self.keys, gone)
 
     def without(self, hidden: npt.NDArray[np.bool_]) -> Segment:
         """Return a view of the segment in which some documents, (documents,), look deleted."""
         view = copy(self)
         view.__dict__.pop("words", None)
-        view._living = self.living & ~hidden
+        view.living = self.living & ~hidden
         return view
-
-    @property
-    def living(self) -> npt.NDArray[np.bool_]:
-        """Which documents were not deleted, (documents,)."""
-        return np.ones(len(self.keys), bool) if self._living is None else self._living
-
-    @property
-    def living_rows(self) -> npt.NDArray[np.int64]:
-        """Rows of the documents that were not deleted."""
-        return np.flatnonzero(self.living)
 
     @property
     def counts(self) -> Counts:
@@ -184,8 +175,9 @@ class Segment:
     @cached_property
     def words(self) -> WordSegment:
         """The words of the documents that were not deleted."""
-        passages = None if self._living is None else np.repeat(self._living, np.diff(self.starts))
-        return WordSegment(self.file, self._living, passages)
+        if self.living.all():
+            return WordSegment(self.file, None, None)
+        return WordSegment(self.file, self.living, np.repeat(self.living, np.diff(self.starts)))
 
 
 #: A segment is merged with all segments after it unless it has more than this many times their documents. So there are
@@ -223,7 +215,7 @@ def merge(segments: Sequence[Segment], path: Path, dim: int) -> SegmentRecord:
             writer.take(segment)
         return writer.close()
     except BaseException:
-        writer.discard()
+        writer.file.discard()
         raise
 
 

@@ -286,7 +286,7 @@ class Store:
             end = begin + len(passage.sentences)
             values = (
                 encode(passage.passage_id),
-                json.dumps([*_passage_fields(passage)[:4], gap, *_passage_fields(passage)[4:]]),
+                json.dumps([passage.heading, passage.aspect, passage.start, passage.end, gap, *passage.above]),
                 text,
                 _pack_sentences(passage.sentences).tobytes(),
                 passages[number].astype(PASSAGE_DTYPE).tobytes(),
@@ -390,26 +390,27 @@ class Store:
         Raises:
             IndexFolderError: The row is damaged or missing.
         """
-        _, (passage_id, record, text, sentences, vector, vectors, terms) = self.row("passages", key)
+        _, (passage_id, record, text, rows, vector, vectors, terms) = self.row("passages", key)
         # `above` is empty for a passage without headings above its own.
         heading, aspect, start, end, gap, *above = json.loads(record)
-        rows = np.frombuffer(sentences, SENTENCE_ROW).tolist()
+        sentences = tuple(
+            Sentence(
+                begin,
+                stop,
+                begins_paragraph=bool(flags & BEGINS_PARAGRAPH),
+                ends_paragraph=bool(flags & ENDS_PARAGRAPH),
+                list_item=bool(flags & LIST_ITEM),
+            )
+            for begin, stop, flags in np.frombuffer(rows, SENTENCE_ROW).tolist()
+        )
         whole = decode(text)
         own = np.frombuffer(vector, PASSAGE_DTYPE)
         return StoredPassage(
-            Passage(
-                decode(passage_id),
-                heading,
-                start,
-                end,
-                tuple(_build_sentence(*each) for each in rows),
-                aspect,
-                tuple(above),
-            ),
+            Passage(decode(passage_id), heading, start, end, sentences, aspect, tuple(above)),
             whole[:gap],
             whole[gap:],
             own,
-            np.frombuffer(vectors, SENTENCE_DTYPE).reshape(len(rows), len(own)),
+            np.frombuffer(vectors, SENTENCE_DTYPE).reshape(len(sentences), len(own)),
             terms,
         )
 
@@ -570,15 +571,12 @@ def content_hash(document: Document) -> bytes:
         content = encode(part)
         digest.update(len(content).to_bytes(8, "little") + content)
     for passage in document.passages:
-        digest.update(json.dumps(_passage_fields(passage)).encode())
+        fields = [passage.heading, passage.aspect, passage.start, passage.end, *passage.above]
+        digest.update(json.dumps(fields).encode())
         digest.update(_pack_sentences(passage.sentences).tobytes())
     if document.original is not None:
         digest.update(document.original.to_bytes() + hashlib.sha256(document.original.content).digest())
     return digest.digest()
-
-
-def _passage_fields(passage: Passage) -> list[str | int]:
-    return [passage.heading, passage.aspect, passage.start, passage.end, *passage.above]
 
 
 def _record_to_json(document: Document, first: int) -> str:
@@ -624,16 +622,6 @@ def _pack_sentences(sentences: Sequence[Sentence]) -> npt.NDArray[Any]:
         for sentence in sentences
     ]
     return np.array(rows, SENTENCE_ROW)
-
-
-def _build_sentence(start: int, end: int, flags: int) -> Sentence:
-    return Sentence(
-        start,
-        end,
-        begins_paragraph=bool(flags & BEGINS_PARAGRAPH),
-        ends_paragraph=bool(flags & ENDS_PARAGRAPH),
-        list_item=bool(flags & LIST_ITEM),
-    )
 
 
 def _sum(*values: int | str | bytes) -> int:

@@ -201,7 +201,7 @@ def _derive(store: Store, path: Path, record: SegmentRecord, dim: int) -> Segmen
             writer.add(key, document.first, document.record, texts, vectors, expansion)
         return replace(writer.close(), first=record.first, last=record.last)
     except BaseException:
-        writer.discard()
+        writer.file.discard()
         raise
 
 

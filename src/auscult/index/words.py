@@ -20,7 +20,7 @@ postings of its terms.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, reduce
 from typing import Final, Literal, NamedTuple
@@ -110,7 +110,9 @@ class WordCounter:
         texts = [self._numbers(text) for _, text in passages]
         words["text"] += texts
         words["heading"] += [numbers(passage.heading) for passage, _ in passages]
-        words["above"] += [self._join(map(numbers, passage.above)) for passage, _ in passages]
+        # One array at least, also for a passage without headings above.
+        none = np.zeros(0, np.int32)
+        words["above"] += [np.concatenate([none, *map(numbers, passage.above)]) for passage, _ in passages]
         words["title"].append(numbers(title))
         named = np.unique(self._numbers(names))
         words["names"].append(named[~np.isin(named, numbers(title))])
@@ -122,7 +124,7 @@ class WordCounter:
             last = first + size
             headings = headings_of(paths[first:last])
             parts = (words["title"][-1], words["names"][-1], *map(numbers, headings), *texts[first:last])
-            words["article"].append(self._join(parts))
+            words["article"].append(np.concatenate(parts))
             first = last
 
     def count(self) -> Counted:
@@ -133,10 +135,6 @@ class WordCounter:
         # `pop` frees the words of a field when they are counted.
         fields = {field: _postings(self._words.pop(field), order) for field in FIELDS}
         return Counted(terms, fields, np.array(self._article_sizes, np.int64))
-
-    @staticmethod
-    def _join(parts: Iterable[npt.NDArray[np.int32]]) -> npt.NDArray[np.int32]:
-        return np.concatenate([np.zeros(0, np.int32), *parts])
 
     def _numbers(self, text: str) -> npt.NDArray[np.int32]:
         terms = self._terms
@@ -266,64 +264,55 @@ class Words:
         sizes = np.concatenate([np.zeros(0, np.int32), *(each.file.array("article/sizes") for each in self._segments)])
         return np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
 
-    def coverage(self, terms: Sequence[str], field: Field, k1: float = K1) -> FloatArray:
+    def coverage(self, names: Sequence[Sequence[str]], field: Field, k1: float = K1) -> FloatArray:
         """Return how much of a query's words each text of a field has, shape (texts,), in [0, 1).
 
         Args:
-            terms: Terms of the query, from `analyse`; repeats count once.
+            names: Terms of the query, from `analyse`; repeats count once. Of several names, the best counts.
             field: One of `FIELDS`.
             k1: Weight of the number of occurrences; near 0, only the first occurrence counts.
         """
-        return self.best_coverage([terms], field, k1)
-
-    def best_coverage(self, names: Sequence[Sequence[str]], field: Field, k1: float = K1) -> FloatArray:
-        """Return the best `coverage` of several names by each text of a field, (texts,).
-
-        The postings of a word in several names are read once.
-        """
-        distinct = dict.fromkeys(tuple(dict.fromkeys(name)) for name in names)
-        every = dict.fromkeys(term for terms in distinct for term in terms)
-        saturated = {term: [*self._saturated(term, field, k1)] for term in every}
-
-        def covered(terms: Sequence[str]) -> FloatArray:
-            scores = [np.zeros(len(norms), np.float32) for norms in self._field_norms(field)]
+        norms = self._field_norms(field)
+        # By term, BM25's saturated counts, below 1. The postings of a word in several names are read once.
+        saturated: dict[str, list[tuple[int, npt.NDArray[np.int32], FloatArray]]] = {}
+        coverages = []
+        for terms in dict.fromkeys(tuple(dict.fromkeys(name)) for name in names):
+            scores = [np.zeros(len(each), np.float32) for each in norms]
             total = sum(self._term(term).idf for term in terms)
             for term in terms:
+                if term not in saturated:
+                    saturated[term] = []
+                    for number, rows, counts in self._postings(self._term(term), field):
+                        share = np.divide(counts, counts + np.float32(k1) * norms[number][rows], dtype=np.float32)
+                        saturated[term].append((number, rows, share))
                 weight = np.float32(self._term(term).idf / total)
-                for number, rows, counts in saturated[term]:
-                    scores[number][rows] += weight * counts
-            return _concatenate(scores)
+                for number, rows, share in saturated[term]:
+                    scores[number][rows] += weight * share
+            coverages.append(_concatenate(scores))
+        return reduce(np.maximum, coverages)
 
-        return reduce(np.maximum, map(covered, distinct))
+    def likeness(self, names: Sequence[Sequence[str]], field: Field) -> FloatArray:
+        """Return the similarity of a name to each short text of a field, shape (texts,), in [0, 1].
 
-    def _saturated(self, term: str, field: Field, k1: float) -> Iterator[tuple[int, npt.NDArray[np.int32], FloatArray]]:
-        """Yield for each segment its number, its texts with a term, and BM25's saturated count of the term, below 1."""
-        norms = self._field_norms(field)
-        for number, rows, counts in self._postings(self._term(term), field):
-            yield number, rows, np.divide(counts, counts + np.float32(k1) * norms[number][rows], dtype=np.float32)
-
-    def likeness(self, terms: Sequence[str], field: Field) -> FloatArray:
-        """Return the similarity of a name to each short text, shape (texts,), in [0, 1].
-
-        It is the idf of the common words, divided by that of all words of both (a weighted Jaccard index).
+        It is the idf of the common words, divided by that of all words of both (a weighted Jaccard index). Of several
+        names, the most similar counts.
         """
-        common = [np.zeros(segment.file.length(f"{field}/lengths"), np.float32) for segment in self._segments]
-        query_terms = [self._term(term) for term in dict.fromkeys(terms)]
-        total = np.float32(sum(term.idf for term in query_terms))
-        for term in query_terms:
-            for number, rows, _ in self._postings(term, field):
-                common[number][rows] += np.float32(term.idf)
-        # Divide only for texts with a word of the name, as most have none.
-        alike = [np.zeros_like(scores) for scores in common]
-        for number, rows in ((number, rows) for term in query_terms for number, rows, _ in self._postings(term, field)):
-            shared = common[number][rows]
-            alike[number][rows] = shared / (total + self._weight(field)[number][rows] - shared)
-        return _concatenate(alike)
-
-    def best_likeness(self, names: Sequence[Sequence[str]], field: Field) -> FloatArray:
-        """Return the best `likeness` of several names to each text of a field, (texts,)."""
-        distinct = dict.fromkeys(tuple(dict.fromkeys(each)) for each in names)
-        return reduce(np.maximum, (self.likeness(terms, field) for terms in distinct))
+        likenesses = []
+        for distinct in dict.fromkeys(tuple(dict.fromkeys(name)) for name in names):
+            terms = [self._term(term) for term in distinct]
+            common = [np.zeros(segment.file.length(f"{field}/lengths"), np.float32) for segment in self._segments]
+            total = np.float32(sum(term.idf for term in terms))
+            for term in terms:
+                for number, rows, _ in self._postings(term, field):
+                    common[number][rows] += np.float32(term.idf)
+            # Divide only for texts with a word of the name, as most have none.
+            alike = [np.zeros_like(scores) for scores in common]
+            for term in terms:
+                for number, rows, _ in self._postings(term, field):
+                    shared = common[number][rows]
+                    alike[number][rows] = shared / (total + self._weight(field)[number][rows] - shared)
+            likenesses.append(_concatenate(alike))
+        return reduce(np.maximum, likenesses)
 
     def shares(self, terms: Sequence[str]) -> dict[str, float]:
         """Return the share of each word of a query by idf; the shares sum to 1."""

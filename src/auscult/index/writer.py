@@ -93,7 +93,18 @@ class _Transaction:
         with storage_errors(self.folder):
             self.store.put_files(origin, records)
 
-    def _encode_into(self, documents: Sequence[Document], origin: str) -> None:
+    def add(self, documents: Sequence[Document], *, origin: str = "") -> None:
+        """Encode and write one batch.
+
+        Args:
+            documents: Documents with new ids.
+            origin: Where they were read (`Store.ids_from`).
+
+        Raises:
+            DataError: A document or passage id is not unique.
+            ModelError: The encoder's vectors have a wrong shape or length.
+            IndexFolderError: The index cannot be written.
+        """
         if self.encoder is None:
             raise RuntimeError("an update without an encoder only deletes")
         self._opened()
@@ -137,7 +148,7 @@ class _Transaction:
         # Closing writes buffered data, which fails on a full disk; the file is closed nevertheless.
         if self._segment is not None:
             with suppress(OSError):
-                self._segment.discard()
+                self._segment.file.discard()
         if self._store is not None:
             with suppress(OSError, IndexFolderError):
                 self._store.close()
@@ -207,20 +218,6 @@ class IndexWriter(_Transaction):
         except BaseException:
             self.close()
             raise
-
-    def add(self, documents: Sequence[Document], *, origin: str = "") -> None:
-        """Encode and write one batch.
-
-        Args:
-            documents: Documents with new ids.
-            origin: Where they were read (`IndexUpdate.ids_from`).
-
-        Raises:
-            DataError: A document or passage id is not unique.
-            ModelError: The encoder's vectors have a wrong shape or length.
-            IndexFolderError: The index cannot be written.
-        """
-        self._encode_into(documents, origin)
 
     def commit(self, knowledge_base: KnowledgeBase | None = None) -> Manifest:
         """Publish the new index, and delete the one that it replaces.
@@ -300,7 +297,7 @@ class IndexUpdate(_Transaction):
         for document in documents:
             if self.store.key_of(document.doc_id) is not None:
                 raise DataError("the id of a new document", f"'{document.doc_id}', which the index has", "use replace")
-        self._encode_into(documents, origin)
+        super().add(documents, origin=origin)
 
     def delete(self, doc_ids: Iterable[str]) -> None:
         """Delete documents: all of them, or none after an error.
@@ -391,9 +388,10 @@ def settle(
         at_hand: Called with each segment before it is merged; returns a segment that can be read fast.
     """
     records, kept_arrays = [], []
-    for group in plan([(len(segment.keys), len(segment.living_rows)) for segment in segments]):
+    living = [int(np.count_nonzero(segment.living)) for segment in segments]
+    for group in plan([(len(segment.keys), count) for segment, count in zip(segments, living, strict=True)]):
         first, *others = (segments[number] for number in group)
-        if not others and 2 * len(first.living_rows) >= len(first.keys):
+        if not others and 2 * living[group[0]] >= len(first.keys):
             records.append(first.record)
             kept_arrays.append(first.keys)
             continue

@@ -199,11 +199,6 @@ class Gathering:
         known = (*self._documents_of(self._old), *self._documents_of(self._now), *self._documents_elsewhere())
         return {*map(digest_of_id, wanted), *(document.text for document, _ in known if document.doc_id in wanted)}
 
-    def _stays_out(self, document: FileDocument) -> bool:
-        """Return whether a document was removed from the index and must not be added again."""
-        marks = {digest_of_id(document.doc_id), document.text} if self._index.removed else set()
-        return any(mark in self._index.removed and mark not in self._restored for mark in marks)
-
     def _order_documents(self, prune: bool) -> None:
         """Determine the document of each text: one that the index has from another origin, else the first by name."""
         taken = self._index.taken
@@ -215,7 +210,13 @@ class Gathering:
             *(pair for pair in self._documents_of(behind) if taken(pair[0].doc_id)),
             *(pair for pair in foreign if not taken(pair[0].doc_id)),
         )
-        self._ordered = [pair for pair in ordered if not self._stays_out(pair[0])]
+        # What was removed from the index is not added again, unless the user wants it back.
+        removed = frozenset(self._index.removed) - self._restored
+        self._ordered = [
+            (document, key)
+            for document, key in ordered
+            if not removed or removed.isdisjoint((digest_of_id(document.doc_id), document.text))
+        ]
         self._places = find_duplicates(self._ordered)
 
     def _is_lost(self, record: FileRecord) -> bool:

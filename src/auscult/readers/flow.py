@@ -54,17 +54,19 @@ class Flow:
     Attributes:
         headings: Headings so far.
         left_out: Number of words that were left out on purpose, by reason.
+        length: Number of characters so far.
+        joins: Whether to put a colon before the next words and ignore requested gaps; a list begins on a new line.
     """
 
     def __init__(self) -> None:
         self.headings: list[Heading] = []
         self.left_out: Counter[str] = Counter()
         self._parts: list[str] = []
-        self._length = 0
+        self.length = 0
         self._runs = array("I")
         self._gap = ""
         self._marker = ""
-        self._join = False
+        self.joins = False
         self._last = ""
         self._blank: tuple[int, int] | None = None
         self._heading: tuple[int, int] | None = None
@@ -134,25 +136,17 @@ class Flow:
 
     def marker(self, text: str) -> None:
         """Put a line break and a list marker before the next words. An empty marker cancels this."""
-        if self._join and text:
-            self._join = False
+        if self.joins and text:
+            self.joins = False
             self._put(self._colon(), NOWHERE, NOWHERE)
         self.line()
         self._marker = text
-
-    def join(self) -> None:
-        """Put a colon before the next words and ignore requested gaps; a list begins on a new line."""
-        self._join = True
-
-    def unjoin(self) -> None:
-        """Cancel `join`, as no words came."""
-        self._join = False
 
     def begin_heading(self, level: int) -> None:
         """Begin a heading with the next words, until `end_heading`."""
         self.end_heading()
         self._marker = ""
-        self._join = False
+        self.joins = False
         self.block()
         self._heading = (max(1, min(level, _DEEPEST)), len(self._parts))
 
@@ -165,7 +159,7 @@ class Flow:
         put = "".join(self._parts[first:])
         text = put.strip()
         if text and len(text) <= _LONGEST_HEADING:
-            end = self._length - (len(put) - len(put.rstrip()))
+            end = self.length - (len(put) - len(put.rstrip()))
             self.headings.append(Heading(level, text, end - len(text), end))
             self._reopen([self.headings[-1]])
         self.block()
@@ -178,7 +172,7 @@ class Flow:
     @property
     def after_heading(self) -> bool:
         """Whether the last words are a heading."""
-        return bool(self._open) and self._length <= self._open[-1].end
+        return bool(self._open) and self.length <= self._open[-1].end
 
     def resume(self, headings: tuple[Heading, ...]) -> None:
         """Put the next words below headings that were open before, unless nothing followed the last heading.
@@ -191,7 +185,7 @@ class Flow:
             return
         shared = sum(1 for one, other in zip(now, headings, strict=False) if one is other)
         again = headings[min(shared, len(headings) - 1) :] if headings else (Heading(1, "", 0, 0),)
-        here = [replace(each, start=self._length, end=self._length, resumes=each.resumes or each) for each in again]
+        here = [replace(each, start=self.length, end=self.length, resumes=each.resumes or each) for each in again]
         self._resumed += here
         self._reopen(here)
         self.block()
@@ -204,19 +198,9 @@ class Flow:
                 self._open.append(heading)
 
     @property
-    def length(self) -> int:
-        """Number of characters so far."""
-        return self._length
-
-    @property
-    def after_white(self) -> bool:
-        """Whether the last character is white space, or there is none."""
-        return self._last in WHITE
-
-    @property
     def tail(self) -> str:
         """The last characters, if the next words follow them directly; "" if a gap or marker comes between."""
-        parted = self._gap or self._marker or self._join or self._blank
+        parted = self._gap or self._marker or self.joins or self._blank
         return "" if parted else "".join(self._parts[-8:])[-8:]
 
     @property
@@ -277,7 +261,7 @@ class Flow:
     @property
     def _begins(self) -> bool:
         """Whether the next words begin a line."""
-        return not self._length or bool(self._gap or self._marker or self._join)
+        return not self.length or bool(self._gap or self._marker or self.joins)
 
     def _separate(self, gap: str) -> None:
         if self._heading is not None:
@@ -287,19 +271,19 @@ class Flow:
             self._blank = None
 
     def _keep_blank(self, start: int, end: int) -> None:
-        if end > start and self._blank is None and not self._gap and not self.after_white:
+        if end > start and self._blank is None and not self._gap and self._last not in WHITE:
             self._blank = (start, end)
 
     def _write_gap(self) -> None:
         """Write the gap, marker or blank before the next words."""
-        if self._join:
+        if self.joins:
             self._put(f"{self._colon()} ", NOWHERE, NOWHERE)
-            self._join = False
+            self.joins = False
         elif self._gap or self._marker:
-            gap = self._gap if self._length else ""
+            gap = self._gap if self.length else ""
             gap = gap[1:] if self._last == LINE else gap
             self._put(gap + self._marker, NOWHERE, NOWHERE)
-        elif self._blank is not None and not self.after_white:
+        elif self._blank is not None and self._last not in WHITE:
             self._put(" ", *self._blank)
         self._gap = self._marker = ""
         self._blank = None
@@ -310,7 +294,7 @@ class Flow:
     def _put(self, text: str, start: int, end: int) -> None:
         if not text:
             return
-        at, self._length = self._length, self._length + len(text)
+        at, self.length = self.length, self.length + len(text)
         self._parts.append(text)
         self._last = text[-1]
         if start == NOWHERE:
@@ -318,9 +302,9 @@ class Flow:
         runs = self._runs
         exact = len(text) == end - start
         if exact and runs and runs[-1] == start and runs[-3] == at and at - runs[-4] == start - runs[-2]:
-            runs[-3], runs[-1] = self._length, end
+            runs[-3], runs[-1] = self.length, end
         else:
-            runs.extend((at, self._length, start, end))
+            runs.extend((at, self.length, start, end))
 
 
 def has_words(text: str) -> bool:

@@ -113,7 +113,7 @@ class Typesetter:
             if element.tag == _RAISED and raises(flow.tail, element.beginning(_EXAMINED)):
                 flow.add(_POWER)
         elif role is Role.DEFINITION and self._term:
-            flow.join()
+            flow.joins = True
         else:
             self._separate()
             if role in (Role.LIST, Role.NUMBERED):
@@ -139,7 +139,8 @@ class Typesetter:
         elif role is Role.ITEM:
             self._flow.marker("")
         elif role is Role.DEFINITION:
-            self._flow.unjoin()
+            # No words came.
+            self._flow.joins = False
         self._separate()
         self._term = role is Role.TERM and self._flow.length > self._before_term and not self._flow.after_heading
 

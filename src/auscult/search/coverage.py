@@ -108,14 +108,13 @@ def cover(searcher: Searcher, entities: Sequence[str], aspects: Sequence[str] = 
 def aspects_of(searcher: Searcher, where: Where = ANY) -> tuple[str, ...]:
     """Return the known aspects that a heading of the collection names."""
     index = searcher.index
-    return tuple(
-        aspect
-        for aspect in QUESTIONS
-        if any(
-            score >= _HEADING
-            for score in index.best(index.reader.words.likeness(analyse(aspect), "heading"), 1, where=where)[1].tolist()
-        )
-    )
+    aspects = []
+    for aspect in QUESTIONS:
+        likeness = index.reader.words.likeness([analyse(aspect)], "heading")
+        _, best = index.best(likeness, 1, where=where)
+        if (best >= _HEADING).any():
+            aspects.append(aspect)
+    return tuple(aspects)
 
 
 def entities_named(searcher: Searcher, texts: Sequence[str]) -> list[str]:

@@ -139,7 +139,7 @@ class Reasons:
 def _by_words(index: PassageIndex, query: Query, terms: Terms | None) -> dict[str, FloatArray]:
     """Return the evidence of all passages that comes from words, by its name."""
     words, documents = index.reader.words, index.reader.passage_documents
-    question = question_terms(query)
+    question = [question_terms(query)]
     by_text = words.coverage(question, "text", _ONCE)
     by_title = words.coverage(question, "title", _ONCE) + words.coverage(question, "names", _ONCE)
     by_above, by_heading = words.coverage(question, "above", _ONCE), words.coverage(question, "heading", _ONCE)
@@ -158,15 +158,15 @@ def _by_words(index: PassageIndex, query: Query, terms: Terms | None) -> dict[st
     entities = [[analyse(name) for name in names] for names in query.each]
     if entities:
         over = partial(_over_entities, entities=entities, likelihoods=query.likelihoods or (1.0,) * len(entities))
-        evidence["entity_document"] = over(words.best_coverage, "article")[words.articles]
-        evidence["entity_passage"] = over(words.best_coverage, "text")
-        by_title = over(words.best_likeness, "title")[documents]
-        evidence["entity_title"] = np.maximum(by_title, over(words.best_likeness, "above"))
+        evidence["entity_document"] = over(words.coverage, "article")[words.articles]
+        evidence["entity_passage"] = over(words.coverage, "text")
+        by_title = over(words.likeness, "title")[documents]
+        evidence["entity_title"] = np.maximum(by_title, over(words.likeness, "above"))
     if query.aspects:
         aspects = map(analyse, query.aspects)
         chances = query.aspect_likelihoods or (1.0,) * len(query.aspects)
         by_aspect = [
-            (words.coverage(aspect, "heading", 0) + words.likeness(aspect, "heading")) * np.float32(chance / 2)
+            (words.coverage([aspect], "heading", 0) + words.likeness([aspect], "heading")) * np.float32(chance / 2)
             for aspect, chance in zip(aspects, chances, strict=True)
         ]
         evidence["aspect_heading"] = np.maximum.reduce(by_aspect)

@@ -76,7 +76,11 @@ def draw(curves: ScoreCurves, figure: Figure) -> None:
     figure.subplots_adjust(
         left=_LEFT / width, right=1 - 0.15 / width, top=1 - _TITLE / height, bottom=below, hspace=0.36
     )
-    _draw_title(curves, figure)
+    question = _shorten(describe(curves.query), int(width * 10))
+    figure.text(0.2 / width, 1 - 0.14 / height, question, fontsize=12, fontweight="bold", color=_INK, va="top")
+    where = ", ".join(filter(None, (curves.document.title, curves.document.source, curves.document.doc_id)))
+    where = _shorten(where, int(width * 14))
+    figure.text(0.2 / width, 1 - 0.40 / height, f"in {where}", color=_GREY, va="top")
     _draw_panels(curves, axes)
     _number_passages(curves, axes[0], (width - _LEFT - 0.15) / len(curves.combined))
     _draw_key(curves, figure, listed, columns)
@@ -127,15 +131,6 @@ def _number_passages(curves: ScoreCurves, axis: Axes, inches_per_sentence: float
             fontweight="bold" if best else "normal",
             bbox={"boxstyle": "round,pad=0.25", "fc": _SHADE if best else "white", "ec": _FAINT, "lw": 0.7},
         )  # fmt: skip
-
-
-def _draw_title(curves: ScoreCurves, figure: Figure) -> None:
-    width, height = figure.get_size_inches()
-    question = _shorten(describe(curves.query), int(width * 10))
-    figure.text(0.2 / width, 1 - 0.14 / height, question, fontsize=12, fontweight="bold", color=_INK, va="top")
-    where = ", ".join(filter(None, (curves.document.title, curves.document.source, curves.document.doc_id)))
-    where = _shorten(where, int(width * 14))
-    figure.text(0.2 / width, 1 - 0.40 / height, f"in {where}", color=_GREY, va="top")
 
 
 def _draw_key(curves: ScoreCurves, figure: Figure, listed: Sequence[int], columns: int) -> None:

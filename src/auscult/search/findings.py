@@ -116,8 +116,8 @@ class Findings:
 
     def asserted(self, number: int) -> list[tuple[Assertion, ...]]:
         """Return what each sentence of a passage says of the query's entity; empty for one that does not mention it."""
-        row = self.rows[number]
-        return self.assertions.of_passage(self.reader.passage(row), self.reader.passage_text(row))
+        stored = self.reader.stored(self.rows[number])
+        return self.assertions.of_passage(stored.passage, stored.text)
 
     def only(self, assertions: Collection[Assertion], most: int) -> Findings:
         """Return the first passages with one of some assertions about the query's entity, or without a mention of it.

@@ -341,7 +341,12 @@ class AskedPerson:
         shared = [name for name in identity.names if not self._folded.isdisjoint(name)]
         if shared:
             return all(self._conflicts(name, text_words) for name in shared)
-        return any(self._names_another(other) for other in self.others if other.names and identity.names)
+        if not identity.names:
+            return False
+        # Of another patient's name, the question has two words at least, or one that it writes with a capital.
+        capitals = frozenset(word.word for word in self._words if word.capital and not _says_no_name(word.word))
+        others = (frozenset(name) for other in self.others for name in other.names)
+        return any(len(name & self._folded) > 1 or not capitals.isdisjoint(name) for name in others)
 
     def _conflicts(self, name: Name, text_words: Collection[str]) -> bool:
         """Return whether the question names another person with a part of a name."""
@@ -379,11 +384,6 @@ class AskedPerson:
                 elif word.word in given or (is_before and (word.capital or lower) and word.word not in text_words):
                     return True
         return False
-
-    def _names_another(self, identity: Identity) -> bool:
-        """Return whether the question has two words of a name at least, or one that it writes with a capital."""
-        capitals = frozenset(word.word for word in self._words if word.capital and not _says_no_name(word.word))
-        return any(len(frozenset(name) & self._folded) > 1 or not capitals.isdisjoint(name) for name in identity.names)
 
 
 def _says_no_name(word: str) -> bool:

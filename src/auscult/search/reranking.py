@@ -9,14 +9,14 @@ re-ranker learned from questions in words; other queries are not read again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from auscult.encoders.contract import FloatArray
-from auscult.encoders.reranker import Excerpt, Read, Reranker, label
+from auscult.encoders.reranker import Excerpt, label
 from auscult.index.reader import GenerationReader
 from auscult.index.store import StoredPassage
 
@@ -56,18 +56,6 @@ class Asked(NamedTuple):
 def count_near(scores: npt.NDArray[np.floating[Any]], most: int) -> int:
     """Return how many first hits are read again of those whose scores are given, best first."""
     return int(np.count_nonzero(scores[:most] >= scores[0] - NEAR)) if len(scores) else 0
-
-
-def read_again(reranker: Reranker, reader: GenerationReader, asked: Asked, rows: Sequence[int]) -> list[Read]:
-    """Return what a re-ranker says of passages.
-
-    Args:
-        reranker: The re-ranker.
-        reader: Reader of the index.
-        asked: The question.
-        rows: Rows of the passages.
-    """
-    return reranker.read(asked.question, [build_excerpt(reader, asked, row) for row in rows])
 
 
 def build_excerpt(reader: GenerationReader, asked: Asked, row: int) -> Excerpt:

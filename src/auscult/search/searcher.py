@@ -26,7 +26,6 @@ from auscult.errors import ModelError, QueryError
 from auscult.index.fields import Where
 from auscult.index.manifest import ModelRecord
 from auscult.index.passage_index import GroupBy, PassageIndex, RowArray
-from auscult.index.reader import GenerationReader
 from auscult.index.titles import with_subjects
 from auscult.index.words import analyse
 from auscult.schema import Assertion
@@ -38,7 +37,7 @@ from auscult.search.fusion import Fusion
 from auscult.search.hits import Hit
 from auscult.search.marks import Marker
 from auscult.search.reranking import FIRST as READ_AGAIN
-from auscult.search.reranking import Asked, count_near, read_again
+from auscult.search.reranking import Asked, build_excerpt, count_near
 from auscult.search.subjects import AskedSubject
 from auscult.search.weighing import Sample, Weighing
 from auscult.understanding.aspects import ReadsAspects
@@ -161,24 +160,20 @@ class Searcher:
     def knowledge_base(self) -> KnowledgeBase | None:
         """The index's knowledge base, read on first use; None when it has none."""
         reader = self.index.reader
-        if self._whole is not None:
-            return self._whole.known_to(reader)
-        knowledge = self.saved_knowledge
-        return None if knowledge is None else with_subjects(knowledge, reader.newcomers())
+        known = self.saved_knowledge if self._whole is None else self._whole.knowledge_base
+        if known is None:
+            return None
+        if self._whole is None:
+            return with_subjects(known, reader.newcomers())
+        # A view has the names that its own documents add, and those of no other document.
+        if known.vocabulary is known:
+            return known
+        return with_subjects(known.vocabulary, map(reader.document_record, reader.documents.tolist()))
 
     @cached_property
     def saved_knowledge(self) -> KnowledgeBase | None:
         """The knowledge base as saved, without names of newer documents; of a view, without names of any document."""
         return self.index.reader.known()
-
-    def known_to(self, reader: GenerationReader) -> KnowledgeBase | None:
-        """Return the knowledge base with the names that documents of a view add, and those of no other document."""
-        if self.knowledge_base is None:
-            return None
-        vocabulary = self.knowledge_base.vocabulary
-        if vocabulary is self.knowledge_base:
-            return vocabulary
-        return with_subjects(vocabulary, map(reader.document_record, reader.documents.tolist()))
 
     @cached_property
     def named_by(self) -> Searcher | None:
@@ -299,7 +294,8 @@ class Searcher:
         scores[: len(again)] += np.array([each.added for each in again], scores.dtype)
         denied = np.zeros(len(rows), scores.dtype)
         if is_name:
-            denies = [assertions.denies(reader.passage(row), reader.passage_text(row)) for row in rows.tolist()]
+            passages = [reader.stored(row) for row in rows.tolist()]
+            denies = [assertions.denies(each.passage, each.text) for each in passages]
             denied[denies] = (DENIED - 1) * np.maximum(scores[denies], 0)
         order = np.argsort(-(scores + denied), kind="stable")[:k]
         evidence = evidence[order]
@@ -355,7 +351,8 @@ class Searcher:
         last, known = self._last_read
         known = dict(known) if last == key else {}
         new = [row for row in rows if row not in known]
-        known.update(zip(new, read_again(self.reranker, self.index.reader, asked, new), strict=True))
+        excerpts = [build_excerpt(self.index.reader, asked, row) for row in new]
+        known.update(zip(new, self.reranker.read(asked.question, excerpts), strict=True))
         self._last_read = key, known
         return [known[row] for row in rows]
 
@@ -439,7 +436,8 @@ class Searcher:
         read: Mapping[int, float] = {}
         if self._count_reread(query, DEFAULT_OPTIONS):
             read = self._read_rows(asked, [row])[0].sentences
-        return marker.marked(reader.passage(row), reader.passage_text(row), reader.sentence_vectors(row), others, read)
+        stored = reader.stored(row)
+        return marker.marked(stored.passage, stored.text, stored.vectors, others, read)
 
     def gather(self, query: Query) -> tuple[FloatArray, FloatArray, Background]:
         """Return a query's vector, (dim,), the evidence of all passages, and how that is distributed over a sample.

@@ -59,8 +59,12 @@ def sibling_note(query: Query, title: str, knowledge_base: KnowledgeBase | None 
         knowledge_base: If it has one concept for the title and a name of the entity, both are the same.
     """
     names = query.all_names
-    if not names or not title.strip() or _are_one(query, title, knowledge_base):
+    if not names or not title.strip():
         return ""
+    if knowledge_base is not None:
+        asked = {concept.concept_id for name in names for concept in knowledge_base.by_name(name)} | {query.entity_id}
+        if any(concept.concept_id in asked for concept in knowledge_base.by_name(title)):
+            return ""
     if not (are_siblings(names, title) or _is_another(query, title, knowledge_base)):
         return ""
     return f"similar, but not the one asked: '{title.strip()}', where '{query.entity}' was asked for"
@@ -98,15 +102,6 @@ def _within(wide: frozenset[str], narrow: frozenset[str]) -> bool:
         )
         for part in wide
     )
-
-
-def _are_one(query: Query, title: str, knowledge_base: KnowledgeBase | None) -> bool:
-    if knowledge_base is None:
-        return False
-    concept_ids = {concept.concept_id for name in query.all_names for concept in knowledge_base.by_name(name)} | {
-        query.entity_id
-    }
-    return any(concept.concept_id in concept_ids for concept in knowledge_base.by_name(title))
 
 
 def _is_another(query: Query, title: str, knowledge_base: KnowledgeBase | None) -> bool:

@@ -89,16 +89,14 @@ def side_by_side(
     queries = [replace(certain, aspects=(aspect,)) for aspect in query.aspects] or [query]
     vectors = searcher.vectors(queries)
 
-    def is_similar(hit: Hit) -> bool:
-        return bool(sibling_note(query, hit.title, searcher.knowledge_base))
-
     def answer_of(number: int, value: str) -> Answer:
         limits = (where, (value,)) if field == DOCUMENT else ({**where, field: value}, ())
         options = SearchOptions(where=limits[0], documents=limits[1])
         hits: list[Hit] = []
         similar: list[Hit] = []
         for hit in searcher.find(queries[number], k + LOOKED_AT, options, encoded=vectors[number]):
-            (similar if is_similar(hit) else hits).append(hit)
+            is_similar = sibling_note(query, hit.title, searcher.knowledge_base)
+            (similar if is_similar else hits).append(hit)
             if len(hits) == k:
                 break
         return _make_answer(hits, similar[:k])

@@ -60,11 +60,6 @@ class Frame:
         """Whether a sentence is the first of its block."""
         return np.diff(self.blocks, prepend=-1) > 0
 
-    @property
-    def ends_block(self) -> BoolArray:
-        """Whether a sentence is the last of its block."""
-        return np.append(self.begins_block[1:], True)[: len(self.blocks)]
-
 
 def frame_of(document: Document, others: Collection[int] = ()) -> Frame:
     """Return the blocks (a paragraph, or a list with its lead-in) and sections of a document's sentences.
@@ -211,31 +206,28 @@ class SpanFinder:
         last = len(self.scores) if last is None else last
         if first >= last:
             return None
-        marked = self._keep_one_section(marked)
+        kept: list[int] = []
+        if marked:
+            # Those in the section of the best one.
+            sections = self.frame.sections
+            section = sections[max(marked, key=lambda number: (self.scores[number], -number))]
+            kept = sorted(number for number in marked if sections[number] == section)
         weighed = self._weigh_spans()[first:last]
         begins = np.arange(first, last)[:, None]
         ends = begins + np.arange(1, weighed.shape[1] + 1)
         inside = (ends <= last) & ~self._is_other[begins]
-        if marked:
-            inside &= (begins <= marked[0]) & (ends > marked[-1])
+        if kept:
+            inside &= (begins <= kept[0]) & (ends > kept[-1])
         weighed = np.where(inside, weighed, -np.inf)
         row, further = divmod(int(np.argmax(weighed)), weighed.shape[1])
         if np.isfinite(weighed[row, further]):
             return self.span(first + row, first + row + further + 1)
-        if marked:
-            return self.span(marked[0], marked[-1] + 1)
+        if kept:
+            return self.span(kept[0], kept[-1] + 1)
         if self._is_other[first:last].any():
             return None
         # The range is shorter than the shortest span.
         return self.span(first, min(last, first + self.limits.most))
-
-    def _keep_one_section(self, marked: Collection[int]) -> list[int]:
-        """Return those of some sentences that are in one section, in order: that of the best one."""
-        if not marked:
-            return []
-        sections = self.frame.sections
-        section = sections[max(marked, key=lambda number: (self.scores[number], -number))]
-        return sorted(number for number in marked if sections[number] == section)
 
     def grow(self, span: Span) -> Span:
         """Return the next larger span: whole blocks, then one more block, then whole sections; else the same span."""
@@ -288,7 +280,9 @@ class SpanFinder:
         deviation = float(self.scores.std()) or 1.0
         # Nothing lies outside of the whole document, which then has no contrast.
         factor = (lengths * (count - lengths) / count) ** POWER / deviation
-        scores = means_apart * factor - INSIDE * ~frame.begins_block[:, None] - INSIDE * ~frame.ends_block[ends - 1]
+        begins_block = frame.begins_block
+        ends_block = np.append(begins_block[1:], True)[:count]
+        scores = means_apart * factor - INSIDE * ~begins_block[:, None] - INSIDE * ~ends_block[ends - 1]
         characters = frame.ends[ends - 1] - frame.starts[:, None]
         begin = np.searchsorted(frame.sections, frame.sections, "left")
         end = np.searchsorted(frame.sections, frame.sections, "right")
@@ -323,7 +317,7 @@ def score_document(searcher: Searcher, query: Query, doc_id: str) -> SpanFinder:
     document = reader.document(row)
     vector = searcher.encode([query])[0]
     none = np.zeros((0, len(vector)), np.float16)
-    vectors = np.concatenate([none, *map(reader.sentence_vectors, reader.passages_of(row))])
+    vectors = np.concatenate([none, *(reader.stored(passage).vectors for passage in reader.passages_of(row))])
     by_aspect = bool(query.aspects) and "aspect" in reader.manifest.model.parts
     scores = searcher.shares(vectors, vector)[:, 1 if by_aspect else 2]
     return SpanFinder(document, scores)

@@ -35,8 +35,15 @@ def render_curves(curves: ScoreCurves, width: int = 80) -> RenderableType:
     """
     columns = _columns(len(curves.combined), max(20, width - _LABEL - 2))
     top = max((*curves.entity, *curves.aspect, *curves.combined), default=0.0) or 1.0
-    best = _best_columns(curves, columns)
-    parts: list[RenderableType] = [_headline(curves)]
+    span = None if curves.best is None else curves.passages[curves.best]
+    best = [span is not None and span.first < column.stop and column.start < span.last for column in columns]
+    document = curves.document
+    headline = Text(printable(describe(curves.query)), style="bold")
+    name = display_name(document.title, document.doc_id, document.metadata.get("file", ""))
+    headline.append(f"\nin {printable(name)}", style="default not bold")
+    details = "  ".join(filter(None, (document.source, document.doc_id, document.url)))
+    headline.append(f"  {printable(details)}", style="not bold dim")
+    parts: list[RenderableType] = [headline]
     drawn = [
         ("entity", curves.entity, "blue"),
         ("aspect", curves.aspect, "yellow"),
@@ -57,13 +64,6 @@ def _columns(sentences: int, width: int) -> list[range]:
         return [range(n, n + 1) for n in range(sentences) for _ in range(repeat)]
     edges = np.linspace(0, sentences, width + 1).astype(int).tolist()
     return [range(first, last) for first, last in pairwise(edges)]
-
-
-def _best_columns(curves: ScoreCurves, columns: Sequence[range]) -> list[bool]:
-    if curves.best is None:
-        return [False] * len(columns)
-    span = curves.passages[curves.best]
-    return [span.first < column.stop and column.start < span.last for column in columns]
 
 
 def _bars(
@@ -94,16 +94,6 @@ def _ruler(curves: ScoreCurves, columns: Sequence[range]) -> Text:
             line[at : at + len(label)] = label
             free = at + len(label)
     return Text(" " * (_LABEL + 1) + "".join(line).rstrip(), style="dim")
-
-
-def _headline(curves: ScoreCurves) -> Text:
-    line = Text(printable(describe(curves.query)), style="bold")
-    document = curves.document
-    name = display_name(document.title, document.doc_id, document.metadata.get("file", ""))
-    line.append(f"\nin {printable(name)}", style="default not bold")
-    details = (document.source, document.doc_id, document.url)
-    line.append(f"  {printable('  '.join(filter(None, details)))}", style="not bold dim")
-    return line
 
 
 def _table(curves: ScoreCurves) -> Table:

@@ -155,10 +155,12 @@ class QuestionParser:
         """
         text = " ".join(question.split())
         names = self.names(text)
-        weighed = [
-            (self._likelihood(features) if name.is_listed else UNLISTED, name)
-            for name, features in zip(names, self.features(text, names), strict=True)
-        ]
+        weights = _read_weights()
+        weighed = []
+        for name, features in zip(names, self.features(text, names), strict=True):
+            terms = (weights[feature] * value for feature, value in zip(FEATURES, features, strict=True))
+            likelihood = 1 / (1 + math.exp(-(weights["bias"] + sum(terms))))
+            weighed.append((likelihood if name.is_listed else UNLISTED, name))
         best = sorted(weighed, key=lambda each: -each[0])[:_MOST_ENTITIES]
         entities = [Possible(name.words, chance) for chance, name in weighed if (chance, name) in best]
         asking = asked_of(text, names)
@@ -227,11 +229,6 @@ class QuestionParser:
                 )
             )
         return rows
-
-    def _likelihood(self, features: Sequence[float]) -> float:
-        weights = _read_weights()
-        total = weights["bias"] + sum(weights[name] * value for name, value in zip(FEATURES, features, strict=True))
-        return 1 / (1 + math.exp(-total))
 
     def _find_listed(self, text: str) -> Iterator[Name]:
         words = [*_WORD.finditer(text)]

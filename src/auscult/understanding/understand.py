@@ -194,8 +194,10 @@ def understand(
         remedy = "give a name, or an identifier such as DOID:2986 or UMLS:C0017661"
         raise QueryError("an identifier of the knowledge base", repr(entity), remedy)
     for resolved in entities:
-        if resolved.sure:
-            text = _rename_entity(text, resolved.asked, resolved.name)
+        # Name it as documents do.
+        if resolved.sure and normalise_name(resolved.asked) != normalise_name(resolved.name):
+            words = rf"(?<!\w){re.escape(resolved.asked)}(?!\w)"
+            text = re.sub(words, resolved.name.replace("\\", r"\\"), text, flags=re.IGNORECASE)
     read = Query(
         query.query_id,
         " and ".join(resolved.name for resolved in entities),
@@ -239,13 +241,6 @@ def _resolve_entity(
     likelihood = min(possible.likelihood, _DOUBTFUL) if match.kind == "fuzzy" and not given else possible.likelihood
     title = _find_title(words, match.concept, titles, known)
     return AskedEntity(words, names_of(words, match, known), match, tuple(matches[1:]), title, likelihood)
-
-
-def _rename_entity(text: str, words: str, name: str) -> str:
-    """Return the question with the entity's words replaced by the name that documents use."""
-    if normalise_name(words) == normalise_name(name):
-        return text
-    return re.sub(rf"(?<!\w){re.escape(words)}(?!\w)", lambda _: name, text, flags=re.IGNORECASE)
 
 
 def names_of(words: str, match: Match, knowledge_base: KnowledgeBase) -> tuple[str, ...]:

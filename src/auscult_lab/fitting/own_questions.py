@@ -163,7 +163,7 @@ def _named(
     if not names:
         return None
     name = chance.choice(names)
-    return name, chance.choice(aspects), np.flatnonzero(reader.words.coverage(analyse(name), "text", 0) > _ALL_WORDS)
+    return name, chance.choice(aspects), np.flatnonzero(reader.words.coverage([analyse(name)], "text", 0) > _ALL_WORDS)
 
 
 def _choose_words(searcher: Searcher, row: int, chance: random.Random) -> str:

@@ -72,8 +72,11 @@ class ProposedIndex(ServedIndex):
         self._groups_asking = groups
         self._left_out = left_out
 
-    def _view(self, reader: GenerationReader, groups: Collection[str]) -> PassageIndex:
-        # Only documents that the groups may see are proposed.
+    def seen_by(self, groups: Collection[str]) -> PassageIndex:
+        """Return the index as these groups see it. Only documents that they may see are proposed."""
+        reader = self.reader.seen_by(groups)
+        if reader is self.reader:
+            return self
         return ProposedIndex(reader, self._proposer, frozenset(groups), self._left_out)
 
     def _available(self, reader: GenerationReader, left_out: frozenset[int]) -> ServedIndex:

@@ -6,7 +6,7 @@ as no such passage is among the hits, the answer is that of the whole collection
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from functools import cached_property, lru_cache
 from typing import Final, TypeVar, cast
 
@@ -28,9 +28,6 @@ class ServedIndex(PassageIndex):
     def __init__(self, reader: GenerationReader) -> None:
         super().__init__(reader)
         self._part_of = lru_cache(_PARTS)(PartSearcher)
-
-    def _view(self, reader: GenerationReader, groups: Collection[str]) -> PassageIndex:
-        return ServedIndex(reader)
 
     def without_shares(self, shares: frozenset[int]) -> ServedIndex:
         """Return the view of the index without the documents on some of its servers, by their numbers."""

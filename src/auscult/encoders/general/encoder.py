@@ -166,16 +166,18 @@ class GeneralEncoder:
 
         Several aspects are averaged. The question part is of the question in words, or else of entity and aspects.
         """
-        texts_of_queries: list[dict[str, tuple[str, ...]]] = [
-            {
-                "entity": (query.entity,) if query.entity else (),
-                # What a question asks is read from the question itself, in any wording.
-                "aspect": () if self._asks(query) else tuple(filter(None, query.aspects)),
-                "asked": (query.asking,) if self._asks(query) else (),
-                "question": (query.text or describe(query),),
-            }
-            for query in queries
-        ]
+        texts_of_queries: list[dict[str, tuple[str, ...]]] = []
+        for query in queries:
+            # What a question asks is read from the question itself, in any wording.
+            asks = bool(query.asking) and self.reads_aspects
+            texts_of_queries.append(
+                {
+                    "entity": (query.entity,) if query.entity else (),
+                    "aspect": () if asks else tuple(filter(None, query.aspects)),
+                    "asked": (query.asking,) if asks else (),
+                    "question": (query.text or describe(query),),
+                }
+            )
         # All texts are read at once, as a short one takes the transformer as long alone as in a batch.
         texts = list(
             dict.fromkeys(
@@ -193,9 +195,6 @@ class GeneralEncoder:
             questions = self._place_texts(np.stack([rows[text] for text in texts_by_part["question"]]))
             vector[self.parts["question"]] = unit(questions.mean(axis=0, keepdims=True))[0]
         return unit(vectors)
-
-    def _asks(self, query: Query) -> bool:
-        return bool(query.asking) and self.towers.read_questions
 
     @property
     def reads_aspects(self) -> bool:

@@ -64,15 +64,10 @@ class Towers:
     """
 
     def __init__(self, weights: Mapping[str, FloatArray]) -> None:
-        self._weights = {name: np.ascontiguousarray(array, np.float32) for name, array in weights.items()}
-        self.dim = len(self._weights["aspect.bias"])
+        self.weights = {name: np.ascontiguousarray(array, np.float32) for name, array in weights.items()}
+        self.dim = len(self.weights["aspect.bias"])
         # The numbers of unit vectors are small, so they are scaled to about 1.
-        self._scale = np.float32(np.sqrt(self._weights["aspect.first.weight"].shape[1]))
-
-    @property
-    def weights(self) -> Mapping[str, FloatArray]:
-        """Return the weights by name, as they were given."""
-        return self._weights
+        self._scale = np.float32(np.sqrt(self.weights["aspect.first.weight"].shape[1]))
 
     def place(self, sentences: FloatArray, tokens: npt.NDArray[np.int64], at: Stretches) -> dict[Side, FloatArray]:
         """Return unit vectors of sentences, (sentences, dim), for each side.
@@ -92,7 +87,7 @@ class Towers:
     @property
     def read_questions(self) -> bool:
         """Whether they read what a question asks."""
-        return "asks.weight" in self._weights
+        return "asks.weight" in self.weights
 
     def likely(self, asked: FloatArray) -> FloatArray:
         """Return how likely each known aspect is meant, (questions, aspects), rows adding up to 1.
@@ -116,7 +111,7 @@ class Towers:
         """
         likely = self.likely(asked)
         sure = likely.max(axis=1, keepdims=True) ** _SURENESS
-        return unit((1 - sure) * self.ask("asked", asked) + sure * (likely @ self._weights["known"]))
+        return unit((1 - sure) * self.ask("asked", asked) + sure * (likely @ self.weights["known"]))
 
     def ask(self, side: Read, names: FloatArray) -> FloatArray:
         """Return unit vectors, (names, dim), of short texts from their vectors, (names, width)."""
@@ -124,7 +119,7 @@ class Towers:
         return unit(self._dense(f"{side}.second", hidden))
 
     def _dense(self, name: str, rows: FloatArray) -> FloatArray:
-        products: FloatArray = rows @ self._weights[f"{name}.weight"].T + self._weights[f"{name}.bias"]
+        products: FloatArray = rows @ self.weights[f"{name}.weight"].T + self.weights[f"{name}.bias"]
         return products
 
 
