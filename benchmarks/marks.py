@@ -64,9 +64,10 @@ from auscult.files.writing import write_json
 from auscult.ingest.building import build_index
 from auscult.provenance import stamp
 from auscult.search import Searcher, SearchOptions
+from auscult.search.answering import Answering
 from auscult.search.evidence import question_terms
 from auscult.search.hits import Hit
-from auscult.search.marks import EXCERPT, Marker
+from auscult.search.marks import EXCERPT, mark_sentences
 from auscult.understanding import Query
 from auscult_lab.corpora.covidqa import ARTICLES, QUESTIONS, CovidQaCorpus
 from auscult_lab.corpora.cpgqa import CpgQaCorpus
@@ -343,13 +344,11 @@ def milliseconds(searcher: Searcher, queries: Sequence[Query], most: int = 100) 
     for query in queries[:most]:
         findings, vector = searcher.find(query, 10), searcher.vectors([query])[0]
         shares = reader.words.shares(question_terms(query))
-        rows = [findings.rows[hit.rank - 1] for hit in findings]
-        stored = [reader.stored(row) for row in rows]
-        read = [(each.passage, each.text, each.vectors) for each in stored]
+        read = [reader.stored(findings.rows[hit.rank - 1]) for hit in findings]
         begun = time.perf_counter()
-        marker = Marker(query, vector, searcher.index.manifest.model.parts, shares)
+        answering = Answering(query, vector, searcher.index.manifest.model.parts, shares)
         for each in read:
-            marker.marked(*each)
+            mark_sentences(each.passage, each.text, answering.log_odds(each.passage, each.text, each.vectors))
         taken.append(1000 * (time.perf_counter() - begun))
     return float(np.median(taken))
 

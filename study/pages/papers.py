@@ -192,9 +192,8 @@ readers* the scores of all-MiniLM-L6-v2, e5-small and splade-tiny.""",
 ASKING = Page(
     name="asking",
     title="Questions in people's words",
-    opening="""Written questions about sections of documents (`benchmarks/asking.py`), as patients, relatives, nurses
-and clinicians ask: "how long has my dad got". `fast` and `best` learned from [12,088 written
-questions](../../data/questions/README.md) about other documents; their figures before that are in the tables.""",
+    opening="""Written questions about sections of documents (`benchmarks/asking.py`): "how long has my dad got".
+`fast` and `best` learned from [12,088](../../data/questions/README.md) about other documents.""",
 )
 GENERAL = Page(
     name="general-encoders",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,8 +14,9 @@ from auscult.documents import Document, Section, build_document
 from auscult.index.words import analyse
 from auscult.ingest.building import build_index
 from auscult.search import Searcher
+from auscult.search.answering import Answering
 from auscult.search.hits import Hit, SentenceScore
-from auscult.search.marks import EXCERPT, MOST, REACH, Marker, begins_block, excerpt
+from auscult.search.marks import ALIKE, EXCERPT, MOST, REACH, begins_block, excerpt, mark_sentences
 from auscult.understanding import Query
 from encoders import HashedEncoder
 
@@ -48,10 +50,14 @@ def marked(
     terms = dict.fromkeys(analyse(question or query.terms))
     cosines = np.array(alike or [0.0] * len(passage.sentences))
     vectors = np.zeros((len(cosines), 6))
-    vectors[:, 2] = vectors[:, 4] = cosines / np.sqrt(3)
+    vectors[:, 0] = 1
+    vectors[:, 2] = vectors[:, 4] = cosines
+    vectors[:, 3] = vectors[:, 5] = np.sqrt(1 - cosines**2)
+    vectors /= np.sqrt(3)
     vector = np.array([0, 0, 1, 0, 1, 0], np.float32)
-    marker = Marker(query, vector, PARTS, {term: 1 / len(terms) for term in terms})
-    held = marker.marked(passage, document.slice(passage), vectors)
+    answering = Answering(query, vector, PARTS, {term: 1 / len(terms) for term in terms})
+    text = document.slice(passage)
+    held = mark_sentences(passage, text, answering.log_odds(passage, text, vectors))
     return [document.slice(each) for number, each in enumerate(passage.sentences) if number in held]
 
 
@@ -62,19 +68,11 @@ def test_only_the_single_answering_sentence_is_marked() -> None:
         assert marked(text, "Does colchicine cause diarrhoea?") == [said[1]]
 
 
-def test_two_sentences_that_answer_are_both_marked() -> None:
-    text = "Gout is common. Colchicine can cause nausea. It is old. Colchicine can also cause a rash. Ask a doctor."
-    assert marked(text, "What can colchicine cause?") == [
-        "Colchicine can cause nausea.",
-        "Colchicine can also cause a rash.",
-    ]
-
-
-def test_further_sentences_are_marked_for_new_words() -> None:
-    text = "Colchicine can cause diarrhoea. Drink water. Allopurinol may give a rash. Colchicine is old."
-    both = ["Colchicine can cause diarrhoea.", "Allopurinol may give a rash."]
-    assert marked(text, "colchicine diarrhoea allopurinol rash") == both
-    assert marked(text, "colchicine diarrhoea nausea allopurinol") == both[:1], "one of four words is too little"
+def test_sentences_half_as_likely_are_marked_too() -> None:
+    document = made("Gout is common. It can cause fever. It is old. It can also cause a rash.")
+    (passage,) = document.passages
+    odds = {0: -3.0, 1: 0.0, 2: math.log(ALIKE) - 0.01, 3: math.log(ALIKE) + 0.01}
+    assert mark_sentences(passage, document.slice(passage), odds) == {1, 3}
 
 
 def test_padding_is_not_marked() -> None:
@@ -116,7 +114,6 @@ def test_words_of_the_entity_count_less_than_others() -> None:
     text = "Colchicum autumnale extract is sold here. It may give nausea. Colchicum autumnale extract is old."
     question = "Does colchicum autumnale extract give nausea?"
     assert marked(text, question, entity="colchicum autumnale extract") == ["It may give nausea."]
-    assert marked(text, question)[0] == "Colchicum autumnale extract is sold here."
 
 
 def test_an_aspects_vector_outweighs_its_name() -> None:
@@ -133,15 +130,28 @@ def test_a_passage_that_is_its_heading_marks_it() -> None:
     assert marked("NO KNOWN DRUG ALLERGIES", "What is scurvy?") == ["NO KNOWN DRUG ALLERGIES"]
 
 
-@given(st.lists(st.floats(-1, 1), min_size=1, max_size=30), st.integers(1, 400))
-def test_marks_are_few_adjacent_and_include_the_best(cosines: list[float], letters: int) -> None:
-    said = [f"Sentence {number} {'a' * letters}." for number in range(len(cosines))]
-    numbers = [said.index(text) for text in marked("\n".join(said), "What is scurvy?", alike=cosines)]
-    assert len(numbers) <= MOST
-    assert numbers or (max(cosines) <= 1e-6 and len(cosines) > 1)
-    if numbers:
-        assert max(cosines[number] for number in numbers) == pytest.approx(max(cosines), abs=1e-6)
-        assert len(numbers) == 1 or sum(map(len, said[numbers[0] : numbers[-1] + 1])) <= 2 * REACH
+@given(st.lists(st.floats(-9, 9), min_size=1, max_size=30), st.integers(1, 400))
+def test_marks_are_few_near_and_include_the_likeliest(odds: list[float], letters: int) -> None:
+    document = made("\n".join(f"Sentence {number} {'a' * letters}." for number in range(len(odds))))
+    (passage,) = document.passages
+    numbers = mark_sentences(passage, document.slice(passage), dict(enumerate(odds)))
+    assert 1 <= len(numbers) <= MOST
+    assert max(odds[number] for number in numbers) == max(odds)
+    assert all(odds[number] >= max(odds) + math.log(ALIKE) for number in numbers)
+    first, last = passage.sentences[min(numbers)], passage.sentences[max(numbers)]
+    assert len(numbers) == 1 or last.end - first.start <= 2 * REACH
+
+
+def test_a_sentence_beyond_the_reach_is_marked() -> None:
+    document = made("Gout is common.\n" + "It hurts and " * 200 + "lasts.")
+    (passage,) = document.passages
+    assert mark_sentences(passage, document.slice(passage), {0: 0.0, 1: 1.0}) == {1}
+
+
+def test_others_sentences_are_never_marked() -> None:
+    document = made("Gout is common. It hurts.")
+    (passage,) = document.passages
+    assert mark_sentences(passage, document.slice(passage), {0: 1.0, 1: 0.0}, frozenset({0})) == {1}
 
 
 def test_blocks_are_paragraphs_or_lists_with_lead_in() -> None:

@@ -15,10 +15,11 @@ from auscult.encoders.folder import RERANKER
 from auscult.encoders.reranker import Read
 from auscult.index.reader import GenerationReader
 from auscult.schema import Assertion
+from auscult.search.answering import Answering
 from auscult.search.assertions import AssertionReader
 from auscult.search.certainty import UNLIKELY
 from auscult.search.hits import EVIDENCE, Hit, SentenceScore
-from auscult.search.marks import Marker
+from auscult.search.marks import mark_sentences
 from auscult.search.reranking import Asked
 from auscult.search.subjects import AskedSubject
 
@@ -66,7 +67,7 @@ class Findings:
         scores: Score of each passage.
         vector: Vector of the query.
         parts: Columns of each part of the vector, as (first, one past the last); empty for a vector without parts.
-        marker: Marks sentences for the query.
+        answering: Reads sentences for the query.
         subject: Says which sentences are about something else than the query.
         assertions: Reads what sentences say of the query's entity.
         weighed: None where the model's vectors alone scored.
@@ -77,7 +78,7 @@ class Findings:
     scores: Sequence[float]
     vector: FloatArray
     parts: Mapping[str, tuple[int, int]]
-    marker: Marker
+    answering: Answering
     subject: AskedSubject
     assertions: AssertionReader
     weighed: Weighed | None = None
@@ -112,7 +113,8 @@ class Findings:
         stored = self.reader.stored(row)
         again = self.weighed.reread[number] if self.weighed is not None else None
         read = again.read.sentences if again is not None else {}
-        return self.marker.marked(stored.passage, stored.text, stored.vectors, self.subject.others(row), read)
+        likely = read or self.answering.log_odds(stored.passage, stored.text, stored.vectors)
+        return mark_sentences(stored.passage, stored.text, likely, self.subject.others(row))
 
     def asserted(self, number: int) -> list[tuple[Assertion, ...]]:
         """Return what each sentence of a passage says of the query's entity; empty for one that does not mention it."""

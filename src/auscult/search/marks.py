@@ -1,48 +1,22 @@
 """The sentences of a passage that answer. A list is marked together with its lead-in.
 
-A sentence scores by the question's words that it holds, and by its vector:
+How likely each sentence answers is learned (`search.answering`); in a passage that a re-ranker read
+(`search.reranking`), the re-ranker says it. The likeliest is marked, and others that are at least ALIKE times as
+likely: at most MOST, all within REACH letters of it. Then a marked list item brings its lead-in ("Symptoms include:").
+A marked lead-in brings the items within REACH, if it is the likeliest or none of its items is marked.
 
-    score = the share of the question's words that it holds, those of the entity counting LITTLE
-            + COSINES · (its aspect part's cosine + its question part's cosine)
-
-Words of the entity count less, since sentences that name it are not those that answer. For aspects without a question
-in words, the words of the aspects count LITTLE, and those of the entity not at all.
-
-The best sentence is marked. Others are marked, best first, where they score nearly as much, or hold words of the
-question that no marked one holds:
-
-    its score / the best score + the share of such words >= NEAR
-
-In a passage that a re-ranker read (`search.reranking`), it says which sentence holds the answer. The likeliest is
-marked, and others that are at least ALIKE times as likely.
-
-At most MOST are marked, all within REACH letters of the best. Then a marked list item brings its lead-in ("Symptoms
-include:"). A marked lead-in brings the items within REACH, if it is the best sentence or none of its items is marked.
-If no sentence of several scores above 0, none is marked.
-
-The constants were chosen on one half of cpgQA, on BioASQ's snippets in their abstracts, and on sections of NHS pages
-and of MedQuAD's training documents. Others near them do as well. `benchmarks/marks.py` measures them.
+`benchmarks/marks.py` and `benchmarks/asking.py` measure what is marked.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import Final
 
-import numpy as np
-import numpy.typing as npt
-
 from auscult.documents.document import Passage, Sentence
-from auscult.encoders.contract import FloatArray
-from auscult.index.words import analyse
 from auscult.search.hits import SentenceScore
-from auscult.understanding.query import Query
 
-LITTLE: Final = 0.25
-COSINES: Final = 0.5
-NEAR: Final = 0.92
 ALIKE: Final = 0.5
 MOST: Final = 3
 REACH: Final = 1_000
@@ -50,94 +24,31 @@ EXCERPT: Final = 360
 """Letters of a passage that are shown at least."""
 
 
-class Marker:
-    """Marks sentences for one query.
+def mark_sentences(
+    passage: Passage, text: str, log_odds: Mapping[int, float], others: frozenset[int] = frozenset()
+) -> frozenset[int]:
+    """Return the numbers of the sentences of a passage that are marked.
 
     Args:
-        query: The query, understood.
-        vector: Vector of the query, (dim,); a part that it does not fill is zero.
-        parts: Columns of each part, as (first, one past the last); empty for a vector without parts.
-        words: Share of each of the question's words, by idf; empty where vectors alone count.
+        passage: The passage, with its sentences.
+        text: Text of the passage.
+        log_odds: How likely sentences hold the answer, by number; those without are not marked.
+        others: Numbers of sentences about another subject (`search.subjects`), which are never marked.
     """
-
-    def __init__(
-        self, query: Query, vector: FloatArray, parts: Mapping[str, tuple[int, int]], words: Mapping[str, float]
-    ) -> None:
-        of_aspects = bool(query.aspects) and not query.text
-        naming, other = (0.0, LITTLE) if of_aspects else (LITTLE, 1.0)
-        named = {term for name in query.all_names for term in analyse(name)}
-        self._weights = {term: share * (naming if term in named else other) for term, share in words.items()}
-        self._holding = analyse.holding(words)
-        # Parts of a sentence's vector have equal length, together one.
-        self._direction = np.zeros(len(vector), np.float32)
-        parts = parts or {"question": (0, len(vector))}
-        for name in parts.keys() & {"aspect", "question"}:
-            columns = slice(*parts[name])
-            if length := float(np.linalg.norm(vector[columns])):
-                self._direction[columns] = vector[columns] * (COSINES * len(parts) ** 0.5 / length)
-
-    def marked(
-        self,
-        passage: Passage,
-        text: str,
-        vectors: npt.NDArray[np.floating],
-        others: frozenset[int] = frozenset(),
-        read: Mapping[int, float] = MappingProxyType({}),
-    ) -> frozenset[int]:
-        """Return the numbers of the sentences of a passage that are marked.
-
-        Args:
-            passage: The passage, with its sentences.
-            text: Text of the passage.
-            vectors: Vectors of its sentences, (sentences, dim).
-            others: Numbers of sentences about another subject (`search.subjects`), which are never marked.
-            read: What a re-ranker says of sentences, by number (`encoders.reranker.Read`); empty without one.
-        """
-        sentences = passage.sentences
-        if likely := {number: odds for number, odds in read.items() if number not in others}:
-            best = _choose_likeliest(likely, sentences)
-            return frozenset(_complete_lists(best, sentences, text, passage.start) - others)
-        sentence_terms = [
-            self._holding(text[sentence.start - passage.start : sentence.end - passage.start]) for sentence in sentences
-        ]
-        scores = (vectors.astype(np.float32) @ self._direction).tolist()
-        for number, terms in enumerate(sentence_terms):
-            scores[number] += self._share(terms)
-        best = self._choose_best(sentences, sentence_terms, scores, others)
-        return frozenset(_complete_lists(best, sentences, text, passage.start) - others if best else ())
-
-    def _choose_best(
-        self,
-        sentences: Sequence[Sentence],
-        sentence_terms: Sequence[frozenset[str]],
-        scores: Sequence[float],
-        others: frozenset[int],
-    ) -> list[int]:
-        """Return the numbers of the marked sentences, best first, before lists are completed."""
-        order = sorted(frozenset(range(len(scores))) - others, key=lambda number: (-scores[number], number))
-        if len(order) < 2 or scores[order[0]] <= 0:
-            return order if len(order) == 1 else []
-        best = order[0]
-        marked, covered = [best], sentence_terms[best]
-        for number in order[1:]:
-            enough = scores[number] / scores[best] + self._share(sentence_terms[number] - covered) >= NEAR
-            if enough and _count_letters(sentences, number, best) <= REACH:
-                marked.append(number)
-                covered |= sentence_terms[number]
-                if len(marked) == MOST:
-                    break
-        return marked
-
-    def _share(self, terms: frozenset[str]) -> float:
-        return sum(map(self._weights.__getitem__, terms))
+    likely = {number: each for number, each in log_odds.items() if number not in others}
+    if not likely:
+        return frozenset()
+    best = _choose_likeliest(likely, passage.sentences)
+    return frozenset(_complete_lists(best, passage.sentences, text, passage.start) - others)
 
 
 def _choose_likeliest(read: Mapping[int, float], sentences: Sequence[Sentence]) -> list[int]:
     """Return the numbers of the sentences that most likely hold the answer, the likeliest first."""
     order = sorted(read, key=lambda number: (-read[number], number))
-    least = read[order[0]] + math.log(ALIKE)
-    near = [each for each in order if read[each] >= least and _count_letters(sentences, each, order[0]) <= REACH]
-    return near[:MOST]
+    likeliest, *others = order
+    least = read[likeliest] + math.log(ALIKE)
+    near = [each for each in others if read[each] >= least and _count_letters(sentences, each, likeliest) <= REACH]
+    return [likeliest, *near][:MOST]
 
 
 def _count_letters(sentences: Sequence[Sentence], one: int, other: int) -> int:

@@ -29,13 +29,14 @@ from auscult.index.passage_index import GroupBy, PassageIndex, RowArray
 from auscult.index.titles import with_subjects
 from auscult.index.words import analyse
 from auscult.schema import Assertion
+from auscult.search.answering import Answering
 from auscult.search.assertions import DENIED, AssertionReader, is_name_alone, names_asked
 from auscult.search.certainty import SAMPLED, Background, shares_of_first
 from auscult.search.evidence import READ_BY_SENTENCE, asked_and_held, question_terms
 from auscult.search.findings import Again, Findings, Weighed, directions
 from auscult.search.fusion import Fusion
 from auscult.search.hits import Hit
-from auscult.search.marks import Marker
+from auscult.search.marks import mark_sentences
 from auscult.search.reranking import FIRST as READ_AGAIN
 from auscult.search.reranking import Asked, build_excerpt, count_near
 from auscult.search.subjects import AskedSubject
@@ -327,7 +328,7 @@ class Searcher:
             scores=scores.tolist(),
             vector=vector,
             parts=parts,
-            marker=Marker(query, vector, parts, asked.words),
+            answering=Answering(query, vector, parts, asked.words),
             subject=AskedSubject(query, reader, rows.tolist()),
             assertions=assertions,
             weighed=weighed,
@@ -402,7 +403,7 @@ class Searcher:
             scores=scores.tolist(),
             vector=vector,
             parts=parts,
-            marker=Marker(query, vector, parts, {}),
+            answering=Answering(query, vector, parts, {}),
             subject=AskedSubject(query, self.index.reader, rows.tolist()),
             assertions=AssertionReader(names_asked(query)),
         )
@@ -431,13 +432,14 @@ class Searcher:
         reader = self.index.reader
         vector = self.vectors([query])[0]
         asked = self._prepare_asked(query, vector)
-        marker = Marker(query, vector, self.index.manifest.model.parts, asked.words)
         others = (subject or AskedSubject(query, reader)).others(row)
-        read: Mapping[int, float] = {}
+        likely: Mapping[int, float] = {}
         if self._count_reread(query, DEFAULT_OPTIONS):
-            read = self._read_rows(asked, [row])[0].sentences
+            likely = self._read_rows(asked, [row])[0].sentences
+        answering = Answering(query, vector, self.index.manifest.model.parts, asked.words)
         stored = reader.stored(row)
-        return marker.marked(stored.passage, stored.text, stored.vectors, others, read)
+        likely = likely or answering.log_odds(stored.passage, stored.text, stored.vectors)
+        return mark_sentences(stored.passage, stored.text, likely, others)
 
     def gather(self, query: Query) -> tuple[FloatArray, FloatArray, Background]:
         """Return a query's vector, (dim,), the evidence of all passages, and how that is distributed over a sample.
