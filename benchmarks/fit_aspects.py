@@ -31,6 +31,7 @@ from auscult.provenance import stamp
 from auscult_lab.evaluation.records import records_of_others
 from auscult_lab.general.saving import set_asks
 from study.shipped.aspects import asked_aspects, fit_aspects
+from study.shipped.written import words_for
 
 RESULT = Path(__file__).resolve().parent / "results" / "fit_aspects.json"
 QUESTIONS = Path(__file__).resolve().parents[1] / "data" / "questions"
@@ -38,10 +39,14 @@ KIND = "fit_aspects"
 
 
 def by_others(aspects: Sequence[str]) -> list[tuple[str, tuple[str, ...]]]:
-    """Return phrasings by others with their aspect, "this" in the place of the name."""
+    """Return phrasings by others with their aspect, as they are read of a known disease, and of other things."""
     with gzip.open(data_dir() / "questions_written/phrasings.jsonl.gz", "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
-    return [(row["phrasing"].replace("{e}", "this"), (row["aspect"],)) for row in rows if row["aspect"] in aspects]
+    return [
+        (row["phrasing"].replace("{e}", words_for(row["of"] == "disease")[-1]), (row["aspect"],))
+        for row in rows
+        if row["aspect"] in aspects
+    ]
 
 
 def right_share(likely: FloatArray, aspects: Sequence[str], right: Sequence[tuple[str, ...]]) -> float:

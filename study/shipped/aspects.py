@@ -1,8 +1,8 @@
 """Fit which known aspect a question asks for: a multinomial logistic regression on the reader's vectors.
 
 It learns from the aspects' names, from phrasings of them, and from written questions about passages under a heading
-that is one of them. A question has "this" in the place of its names. Documents of held-out questions are not learned
-from.
+that is one of them. A question has "this disease" or "this" in the place of its names. Documents of held-out questions
+are not learned from.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from study.shipped.written import (
     read_phrasings,
     read_questions,
     without_names,
+    words_for,
 )
 
 TITLED: Final = ("medquad", "labels", "wikipedia", "nhs")
@@ -65,12 +66,16 @@ def asked_aspects(folder: Path, aspects: Sequence[str], known: KnowledgeBase) ->
         aspects: The known aspects.
         known: Recognises names in questions.
     """
+    phrasings = [each for each in read_phrasings(folder) if each.aspect in aspects]
+    of_diseases = {each.aspect for each in phrasings if each.of == "disease"}
     for aspect in aspects:
-        for text in (aspect, f"{aspect} of this", f"and the {aspect}?", question_about(aspect, "this")):
+        words = words_for(aspect in of_diseases)
+        named = [text for word in words for text in (f"{aspect} of {word}", question_about(aspect, word))]
+        for text in (aspect, f"and the {aspect}?", *named):
             yield AskedAspect(text, (aspect,), 1.0, held_out=False)
-    for phrasing in read_phrasings(folder):
-        if phrasing.aspect in aspects:
-            yield AskedAspect(phrasing.without_name(), (phrasing.aspect,), 1.0, held_out=False)
+    for phrasing in phrasings:
+        for text in phrasing.without_name():
+            yield AskedAspect(text, (phrasing.aspect,), 1.0, held_out=False)
     resolver, questions = EntityResolver(known), read_questions(folder)
     for collection in TITLED:
         titles = {normalise_name(document.title) for document in read_documents(collection)} - {""}

@@ -19,7 +19,7 @@ from auscult.documents import Document, Passage, Section
 from auscult.documents.building import build_document
 from auscult.files.records import Record, read_many
 from auscult.ingest.sectioned import headed_sections
-from auscult.understanding.reading import QuestionParser, asked_of
+from auscult.understanding.reading import THIS_DISEASE, QuestionParser
 
 _HELD_OUT, _HALVES = 12, 2
 
@@ -89,9 +89,14 @@ class Phrasing:
     aspect: str
     phrasing: str
 
-    def without_name(self) -> str:
-        """Return the words as `auscult.understanding.reading.asked_of` returns a question: "this" for its name."""
-        return self.phrasing.replace("{e}", "this")
+    def without_name(self) -> tuple[str, ...]:
+        """Return the words as they are read (`without_names`): of a disease by either word, as not all are known."""
+        return tuple(self.phrasing.replace("{e}", word) for word in words_for(self.of == "disease"))
+
+
+def words_for(is_disease: bool) -> tuple[str, ...]:
+    """Return what may stand for the name of something."""
+    return ("this", THIS_DISEASE) if is_disease else ("this",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,9 +243,9 @@ def half_of(doc_id: str) -> int:
 
 
 def without_names(text: str, parser: QuestionParser) -> str:
-    """Return a question with "this" in the place of its names, as the product reads what it asks."""
+    """Return a question with "this disease" or "this" for its names, as the model of aspects reads it."""
     text = " ".join(text.split())
-    return asked_of(text, parser.names(text))
+    return parser.asked_with_kinds(text, parser.names(text))
 
 
 def shares_most(start: int, end: int, begin: int, stop: int) -> bool:

@@ -40,6 +40,7 @@ def test_shipped_encoders_know_the_aspects_with_questions(reader: ReadsAspects) 
         ("can my children get this from me", {"inheritance", "transmission"}),
         ("what is wrong in the DNA in this", {"genetic changes"}),
         ("how can they be sure that it is this", {"diagnosis"}),
+        ("what do doctors give people for this disease", {"treatment"}),
         ("i forgot my this last night", {"missed dose"}),
         ("what runs through the mind of a beta blocker", set()),
     ],

@@ -66,6 +66,25 @@ def test_what_is_asked_has_no_names(parser: QuestionParser, question: str, askin
     assert parser.read(question).asking == asking
 
 
+@pytest.mark.parametrize(
+    ("question", "read"),
+    [
+        ("How is Alzheimer's disease treated?", "How is this disease treated?"),
+        ("leukemia and heart attack: which is worse", "this disease: which is worse"),
+        ("side effects of zorbimab", "side effects of this"),
+        ("what can be done", "what can be done"),
+    ],
+)
+def test_a_diseases_kind_is_read(parser: QuestionParser, question: str, read: str) -> None:
+    assert parser.asked_with_kinds(question, parser.names(question)) == read
+
+
+def test_names_of_several_kinds_stay_apart(parser: QuestionParser) -> None:
+    collection = QuestionParser(parser.resolver, titles={"zorbimab"})
+    question = "zorbimab for leukemia"
+    assert collection.asked_with_kinds(question, collection.names(question)) == "this for this disease"
+
+
 def test_titles_of_the_collection_are_likelier(parser: QuestionParser) -> None:
     collection = QuestionParser(parser.resolver, titles={"heart attack"})
     likelihoods = {each.words: each.likelihood for each in collection.read("leukemia after a heart attack").entities}

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
+_OF_DISEASES: Final = frozenset({"DOID", "MONDO", "SYMP"})
+"""Prefixes of the Disease Ontology, Mondo and the Symptom Ontology."""
 Relation = Literal["same", "ancestor", "descendant", "sibling", "unrelated"]
 
 
@@ -36,6 +38,11 @@ class Concept:
     def names(self) -> tuple[str, ...]:
         """The preferred name, then the synonyms."""
         return (self.name, *self.synonyms)
+
+    @property
+    def is_disease(self) -> bool:
+        """Whether a vocabulary of diseases or symptoms has it."""
+        return self.concept_id.partition(":")[0] in _OF_DISEASES
 
 
 def distinct_names(names: tuple[str, ...], preferred: str) -> tuple[str, ...]:

@@ -4,8 +4,8 @@
    none, what is left of a short question without the words that questions are worded with may be one.
 2. Weigh each of them (`names.json`): a logistic regression on whether it is a title of the collection, how long it is,
    where it stands and which others there are. It was fitted on written questions, whose documents are known.
-3. Replace the names by "this", and let a model read what is asked (`ReadsAspects`): "how long has dad got with this".
-   It reads the whole and each clause, as a question may ask for several things.
+3. Replace the names by "this disease", or "this" for others, and let a model read what is asked (`ReadsAspects`): "how
+   long has dad got with this disease". It reads the whole and each clause, as a question may ask for several things.
 
 No pattern of words decides what is asked. Words that belong to no name still take part in the search.
 """
@@ -41,13 +41,15 @@ _LEAST: Final = 0.02
 _SHORTEST, _SHORT, _LONGEST, _MOST_ENTITIES, _MOST_UNLISTED = 3, 4, 12, 4, 4
 _STORY: Final = 25
 _THIS: Final = "this"
+THIS_DISEASE: Final = "this disease"
+"""Stands for the name of a disease where a model reads which aspect is asked for."""
 _JOINING: Final = frozenset({_THIS, "a", "about", "an", "and", "but", "for", "how", "of", "or", "the", "what", "with"})
 _BEFORE_VERBS: Final = frozenset({"be", "he", "i", "it", "she", "they", "to", "we", "you"})
 _WORD = re.compile(r"[^\W_]+(?:[.'\u2019+-]+[^\W_]+)*")
 _ACRONYM = re.compile(r"[A-Z][A-Z0-9-]{1,5}")
 _BETWEEN_CLAUSES = re.compile(r"\band\b|[.,;?!]\s|&", re.IGNORECASE)
 _OWNER = re.compile(r"(?:['\u2019]s?|s)$")
-_REPEATED = re.compile(rf"\b{_THIS}(?:[\s,/+&-]+(?:and |or |the )?{_THIS}\b)+")
+_REPEATED = re.compile(rf"\b({THIS_DISEASE}|{_THIS})(?:[\s,/+&-]+(?:and |or |the )?\1\b)+")
 _NOTHING: Mapping[str, float] = MappingProxyType({})
 FEATURES: Final = (
     "title", "other title", "words", "ordinary", "asking", "acronym", "first", "last", "share", "names",
@@ -167,7 +169,8 @@ class QuestionParser:
         if _JOINING.issuperset(word.lower() for word in _WORD.findall(asking)):
             # A name alone asks for nothing: "gout", "and what about gout?".
             asking = ""
-        likely, aspects = self._read_aspects(asking) if asking.strip() else (_NOTHING, ())
+        of_kinds = self.asked_with_kinds(text, names)
+        likely, aspects = self._read_aspects(of_kinds) if asking.strip() else (_NOTHING, ())
         return QuestionReading(
             tuple(dict.fromkeys(each for each in entities if each.likelihood >= _LEAST)),
             aspects,
@@ -301,6 +304,17 @@ class QuestionParser:
         named = self.resolver.resolve(word, limit=1, fuzzy=False) if _OWNER.search(word) else ()
         return any(name.lower().startswith(owner) for match in named for name in match.concept.names)
 
+    def asked_with_kinds(self, text: str, names: Sequence[Name]) -> str:
+        """Return a question as the model of aspects reads it, with "this disease" for the name of a disease.
+
+        "What do they give people for this" may be asked of a test, too; of a disease it asks for its treatment.
+        """
+        return asked_of(text, names, [THIS_DISEASE if self._is_disease(name) else _THIS for name in names])
+
+    def _is_disease(self, name: Name) -> bool:
+        matches = self.resolver.resolve(name.words, limit=1, fuzzy=False) if name.is_listed else ()
+        return any(match.concept.is_disease for match in matches)
+
     def is_known(self, words: str) -> bool:
         """Return whether a concept or a document of the collection has this name."""
         if _says_nothing(words):
@@ -308,13 +322,19 @@ class QuestionParser:
         return normalise_name(words) in self._titles or bool(self.resolver.resolve(words, limit=1, fuzzy=False))
 
 
-def asked_of(text: str, names: Sequence[Name]) -> str:
-    """Return a question with "this" in the place of its names: "can i catch this off my husband"."""
+def asked_of(text: str, names: Sequence[Name], instead: Sequence[str] = ()) -> str:
+    """Return a question with "this" in the place of its names: "can i catch this off my husband".
+
+    Args:
+        text: The question.
+        names: Its names, in order.
+        instead: What stands in the place of each; by default "this".
+    """
     pieces, at = [], 0
-    for name in names:
-        pieces += [text[at : name.start], _THIS]
+    for name, word in zip(names, instead or [_THIS] * len(names), strict=True):
+        pieces += [text[at : name.start], word]
         at = name.end
-    return _REPEATED.sub(_THIS, "".join([*pieces, text[at:]]))
+    return _REPEATED.sub(r"\1", "".join([*pieces, text[at:]]))
 
 
 def _says_nothing(words: str) -> bool:

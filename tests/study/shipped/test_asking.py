@@ -264,7 +264,7 @@ def test_written_questions_are_whole() -> None:
         assert edges[0] >= 0
     assert len(read_near_misses(WRITTEN)) == 2_690
     assert len(read_phrasings(WRITTEN)) == 2_125
-    assert all("{e}" not in each.without_name() for each in read_phrasings(WRITTEN))
+    assert all("{e}" not in text for each in read_phrasings(WRITTEN) for text in each.without_name())
     ids = {each.doc_id for each in questions}
     assert 0.4 < np.mean([half_of(doc_id) for doc_id in ids]) < 0.6
     assert 0.05 < np.mean([is_held_out(doc_id) for doc_id in ids]) < 0.12
