@@ -70,9 +70,8 @@ def read_layers() -> Mapping[str, _Array]:
 
 def weigh(features: _Array, layers: Mapping[str, _Array]) -> _Array:
     """Return the log odds of sentences, (sentences,), from their features, (sentences, features)."""
-    odds: _Array = (
-        features @ layers["direct"] + np.tanh(features @ layers["inner"].T + layers["bias"]) @ layers["outer"]
-    )
+    inner = np.tanh(features @ layers["inner"].T + layers["bias"])
+    odds: _Array = features @ layers["direct"] + inner @ layers["outer"]
     return odds
 
 
