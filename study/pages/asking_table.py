@@ -13,7 +13,7 @@ _COLUMNS = (
     "near misses said to answer",
 )  # fmt: skip
 _NOTE = """Percent; R@1 with a 95 % interval. *Answer marked*: of right first hits, those whose marked sentences hold
-the answer's. Questions are written, for choosing models; no training question is about these documents."""
+the answer's. For choosing models: no training question is about these documents."""
 
 _ELSEWHERE = (" 0.1.0", "BM25")
 """Ends of the names of models whose figures are only in the tables: replaced encoders, and the weakest."""

@@ -193,7 +193,7 @@ ASKING = Page(
     name="asking",
     title="Questions in people's words",
     opening="""Written questions about sections of documents (`benchmarks/asking.py`): "how long has my dad got".
-`fast` and `best` learned from [12,088](../../data/questions/README.md) about other documents.""",
+Models learned from [others](../../data/questions/README.md).""",
 )
 GENERAL = Page(
     name="general-encoders",
