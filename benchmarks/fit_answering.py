@@ -23,39 +23,31 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from auscult.concepts.opening import open_for_questions
 from auscult.encoders import load_model
+from auscult.encoders.contract import DocumentEncoder
 from auscult.files.writing import write_json
-from auscult.index.manifest import CURRENT
-from auscult.ingest.building import build_index
 from auscult.provenance import stamp
-from auscult.search import Searcher
 from auscult.search.answering import FEATURES, FILE, weigh
 from auscult_lab.evaluation.records import records_of_others
+from fit_written import QUESTIONS, SEED, Gathering
 from study.shipped.answering import Layers, Lesson, fit_answering, read_lessons
 from study.shipped.written import COLLECTIONS, read_documents, read_questions
 
 RESULT = Path(__file__).resolve().parent / "results" / "fit_answering.json"
 CACHE = Path.home() / ".cache" / "auscult" / "answering"
-QUESTIONS = Path(__file__).resolve().parents[1] / "data" / "questions"
 KIND = "fit_answering"
-SEED = 0
 _RESAMPLED = 2_000
 _QUESTION = FEATURES.index("question")
 Odds = Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]
 
 
-def lessons_of(model: str, collections: Sequence[str], cache: Path) -> list[Lesson]:
-    """Return the questions of some collections, as a model's searches read them."""
-    encoder, known, found = load_model(model), open_for_questions(), []
+def lessons_of(encoder: DocumentEncoder, collections: Sequence[str], cache: Path) -> list[Lesson]:
+    """Return the questions of some collections, as an encoder's searches read them."""
+    gathering, found = Gathering(encoder, cache, 0), []
     asked = {(each.collection, each.doc_id) for each in read_questions(QUESTIONS)}
     for name in collections:
         documents = [each for each in read_documents(name) if (name, each.doc_id) in asked]
-        place = cache / Path(model).name / name
-        if not (place / CURRENT).is_file():
-            build_index(documents, encoder, place, knowledge_base=known, corpus=name)
-        found += read_lessons(Searcher.open(place, encoder), name, documents, QUESTIONS)
-        print(name, len(documents), "documents", len(found), "questions so far", file=sys.stderr, flush=True)
+        found += read_lessons(gathering.opened(name, documents), name, documents, QUESTIONS)
     return found
 
 
@@ -81,7 +73,8 @@ def main() -> None:
     options.add_argument("--write", action="store_true", help="put the weights into the package")
     options.add_argument("--out", type=Path, default=RESULT)
     chosen = options.parse_args()
-    lessons = lessons_of(chosen.model, chosen.collection, chosen.cache)
+    encoder = load_model(chosen.model)
+    lessons = lessons_of(encoder, chosen.collection, chosen.cache / Path(chosen.model).name)
     layers, rows = fit_answering(lessons, SEED), []
     for name in chosen.collection:
         own = [each for each in lessons if each.collection == name]
@@ -99,7 +92,6 @@ def main() -> None:
             }
         )
         print(rows[-1], file=sys.stderr, flush=True)
-    encoder = load_model(chosen.model)
     record = {"kind": KIND, "title": encoder.name, "model": encoder.name, "fingerprint": encoder.fingerprint}
     write_json(chosen.out, [*records_of_others(chosen.out, encoder.name), {**record, "collections": rows, **stamp()}])
     if chosen.write:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from auscult.cli.options import IndexModelOption
+from auscult.cli.options import IndexModelOption, ServedArgument
 from auscult.encoders import load_model
 from auscult.engines import named_indexes
 from auscult.errors import ConfigError
@@ -15,13 +15,7 @@ from auscult.telemetry import naming_extra
 
 
 def mcp(
-    indexes: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="INDEX...",
-            help="Index folders, or addresses of published indexes; `NAME=INDEX` names one.",
-        ),
-    ],
+    indexes: ServedArgument,
     group: Annotated[
         list[str] | None,
         typer.Option(

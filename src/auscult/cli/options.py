@@ -16,6 +16,13 @@ from auscult.errors import ConfigError, DataError
 from auscult.index import Between, Where
 
 IndexArgument = Annotated[Path, typer.Argument(help="An index folder.")]
+ServedArgument = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="INDEX...",
+        help="Index folders, or addresses of published indexes; `NAME=INDEX` names one.",
+    ),
+]
 SearchedArgument = Annotated[
     str,
     typer.Argument(

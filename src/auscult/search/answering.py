@@ -28,6 +28,7 @@ import numpy.typing as npt
 
 from auscult.documents.document import Passage
 from auscult.encoders.contract import FloatArray
+from auscult.encoders.general.towers import unit
 from auscult.files.json_text import parse_json
 from auscult.index.words import analyse
 from auscult.understanding.query import Query
@@ -51,7 +52,7 @@ PAIRS: Final = 8.5
 sections of NHS pages."""
 FILE: Final = "answering.json"
 _OF_PAIRS: Final = np.array([{"aspect": 0.5, "question": 0.5, "words": 0.25}.get(name, 0.0) for name in FEATURES])
-"""A section is mostly about its aspect, and its heading has no words that ask."""
+"""Weight of each feature in the score of a sentence for a query by entity and aspects."""
 LAYERS: Final = ("direct", "inner", "bias", "outer")
 """Names of w, (features,), W, (inner, features), b, (inner,), and v, (inner,), in the file."""
 _SAYING_SOMETHING: Final = [*map(FEATURES.index, ("aspect", "question", "words", "names"))]
@@ -95,12 +96,12 @@ class Answering:
         # A model without parts places whole questions.
         parts = parts or {"question": (0, len(vector))}
         self._columns = {name: slice(*parts.get(name, (0, 0))) for name in ("aspect", "question")}
-        self._asked = {name: _unit(vector[columns]) for name, columns in self._columns.items()}
+        self._asked = {name: unit(vector[None, columns])[0] for name, columns in self._columns.items()}
 
     def log_odds(self, passage: Passage, text: str, vectors: npt.NDArray[np.floating]) -> dict[int, float]:
         """Return the log odds of each sentence by its number, but for what is the same for all of the passage.
 
-        None where no sentence of several resembles the query or holds a word of it.
+        Empty where no sentence of several resembles the query or holds a word of it.
 
         Args:
             passage: The passage, with its sentences.
@@ -108,12 +109,13 @@ class Answering:
             vectors: Vectors of its sentences, (sentences, dim).
         """
         features = self.features(passage, text, vectors)
-        pair_scores = features @ _OF_PAIRS
-        says = features[:, _SAYING_SOMETHING].max(initial=0) if self._in_words else pair_scores.max(initial=0)
-        if says <= 0 and len(features) > 1:
-            return {}
-        odds = weigh(features, read_layers()) if self._in_words else PAIRS * pair_scores / max(float(says), _NOTHING)
-        return dict(enumerate(odds.tolist()))
+        if self._in_words:
+            says, odds = features[:, _SAYING_SOMETHING].max(initial=0), weigh(features, read_layers())
+        else:
+            scores = features @ _OF_PAIRS
+            says = scores.max(initial=0)
+            odds = PAIRS * scores / max(float(says), _NOTHING)
+        return {} if says <= 0 and len(features) > 1 else dict(enumerate(odds.tolist()))
 
     def features(self, passage: Passage, text: str, vectors: npt.NDArray[np.floating]) -> _Array:
         """Return the features of each sentence, (sentences, features); arguments are those of `log_odds`."""
@@ -121,14 +123,14 @@ class Answering:
         if not sentences:
             return np.zeros((0, len(FEATURES)))
         texts = [text[sentence.start - passage.start : sentence.end - passage.start] for sentence in sentences]
-        question = _unit(vectors[:, self._columns["question"]].astype(np.float32))
+        question = unit(vectors[:, self._columns["question"]].astype(np.float32))
         mean = question.mean(axis=0)
         near, central = question @ self._asked["question"], question @ mean
         # What a unit vector differs by from the mean has this length, and this product with the question.
         apart = np.sqrt(np.maximum(1 - 2 * central + mean @ mean, _NOTHING))
         heading = _words_of(passage.heading)
         columns = {
-            "aspect": _unit(vectors[:, self._columns["aspect"]].astype(np.float32)) @ self._asked["aspect"],
+            "aspect": unit(vectors[:, self._columns["aspect"]].astype(np.float32)) @ self._asked["aspect"],
             "question": near,
             "apart": (near - mean @ self._asked["question"]) / apart,
             "central": central,
@@ -157,10 +159,3 @@ def _words_of(text: str) -> frozenset[str]:
 def _share_of(words: frozenset[str], others: frozenset[str]) -> float:
     """Return the share of words that are among others."""
     return len(words & others) / max(len(words), 1)
-
-
-def _unit(rows: FloatArray) -> FloatArray:
-    """Return rows of unit length; zeros stay."""
-    lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
-    scaled: FloatArray = rows / np.maximum(lengths, _NOTHING)
-    return scaled

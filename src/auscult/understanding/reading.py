@@ -169,8 +169,8 @@ class QuestionParser:
         if _JOINING.issuperset(word.lower() for word in _WORD.findall(asking)):
             # A name alone asks for nothing: "gout", "and what about gout?".
             asking = ""
-        of_kinds = self.asked_with_kinds(text, names)
-        likely, aspects = self._read_aspects(of_kinds) if asking.strip() else (_NOTHING, ())
+        asks = bool(asking.strip())
+        likely, aspects = self._read_aspects(self.asked_with_kinds(text, names)) if asks else (_NOTHING, ())
         return QuestionReading(
             tuple(dict.fromkeys(each for each in entities if each.likelihood >= _LEAST)),
             aspects,

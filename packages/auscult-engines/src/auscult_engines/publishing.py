@@ -98,7 +98,7 @@ def publish(
         names = [ids_of(server, run, report.gone) for server, run, report in each_share]
         give_space_back(shares, runs, key, manifest.generation, readers.PATIENCE)
         if vectors is not None:
-            # Of documents of all generations, as older ones may still be read.
+            # Older generations may still be read, so the vectors of their documents stay, too.
             query = "SELECT key FROM {documents}"
             vectors.keep(
                 key for server, run, _ in each_share for (key,) in run.execute(server.composed(query)).fetchall()

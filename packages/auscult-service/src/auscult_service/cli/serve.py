@@ -8,20 +8,14 @@ from typing import Annotated
 
 import typer
 
-from auscult.cli.options import pairs_of
+from auscult.cli.options import ServedArgument, pairs_of
 from auscult.engines import named_indexes
 from auscult_service.serving import serve as serve_until_stopped
 from auscult_service.settings import Settings, default_processes, with_fields
 
 
 def serve(
-    indexes: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="INDEX...",
-            help="Index folders, or addresses of published indexes; `NAME=INDEX` names one.",
-        ),
-    ],
+    indexes: ServedArgument,
     host: Annotated[
         str, typer.Option(help="Address to listen at. One that other machines reach needs --keys.")
     ] = "127.0.0.1",
