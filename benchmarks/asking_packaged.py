@@ -21,11 +21,10 @@ from typing import Any
 
 import numpy as np
 
-from asking import COLLECTIONS, KIND, RESULT, answering, documents_of, questions_of, recall
+from asking import ASKED, KIND, RESULT, Asked, collection_of, documents_of, questions_of, recall
 from auscult.encoders.contract import FloatArray
 from auscult.files.writing import write_json
 from auscult.provenance import stamp
-from auscult.understanding import Query
 from auscult_lab.evaluation.records import read_records, records_of_others
 from kept_vectors import KeptVectors
 from open_models import OpenModel, Passages, as_it_is, bm25, three_readers
@@ -38,19 +37,15 @@ def models_over(collection: Passages, vectors: KeptVectors, name: str) -> tuple[
     return bm25(collection), encoder, three_readers(collection, encoder)
 
 
-def row_of(
-    collection: str, shown: Passages, scores: FloatArray, questions: Sequence[Mapping[str, Any]]
-) -> dict[str, Any]:
-    """Return a model's row for a collection."""
-    by_id = {document.doc_id: document for document in shown.documents}
+def row_of(asked: str, shown: Passages, scores: FloatArray, questions: Sequence[Asked]) -> dict[str, Any]:
+    """Return a model's row for a set of questions."""
     ranks = []
     for question, of_passages in zip(questions, scores, strict=True):
-        right = answering(question, by_id[question["doc_id"]])
         order = np.argsort(-of_passages, kind="stable")[:10]
-        found = [shown.passages[row][1].passage_id in right for row in order.tolist()]
+        found = [shown.passages[row][1].passage_id in question.right for row in order.tolist()]
         ranks.append(found.index(True) + 1 if any(found) else 0)
     return {
-        "collection": collection,
+        "collection": asked,
         "documents": len(shown.documents),
         "passages": len(shown.passages),
         "questions": len(questions),
@@ -72,20 +67,26 @@ def add_row(path: Path, model: str, row: Mapping[str, Any]) -> None:
 def main() -> None:
     """Measure the models, collection by collection."""
     options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    options.add_argument("--collection", nargs="+", choices=COLLECTIONS, default=[*COLLECTIONS])
+    options.add_argument("--collection", nargs="+", choices=ASKED, default=[*ASKED])
     options.add_argument("--encoder", type=Path, help="folder of all-MiniLM-L6-v2")
     options.add_argument("--cache", type=Path, default=CACHE, help="where vectors are kept")
     options.add_argument("--out", type=Path, default=RESULT)
     chosen = options.parse_args()
     encoder, digest = open_encoder(chosen.encoder)
     vectors = kept_vectors(encoder, digest, chosen.cache)
-    for name in chosen.collection:
-        shown, questions = Passages(documents_of(name)), questions_of(name)
-        queries = [Query("", "", text=each["question"]) for each in questions]
+    for collection in dict.fromkeys(map(collection_of, chosen.collection)):
+        shown = Passages(documents_of(collection))
+        names = [name for name in chosen.collection if collection_of(name) == collection]
+        sets = {name: questions_of(name, shown.documents) for name in names}
+        edges = np.cumsum([len(questions) for questions in sets.values()])
+        queries = [each.query for questions in sets.values() for each in questions]
         for model in models_over(shown, vectors, encoder.name):
-            row = row_of(name, shown, model.rank(queries), questions)
-            print(model.name, row, file=sys.stderr, flush=True)
-            add_row(chosen.out, model.name, row)
+            # All sets at once, as a reader reads the passages again each time.
+            parts = np.split(model.rank(queries), edges[:-1])
+            for (name, questions), scores in zip(sets.items(), parts, strict=True):
+                row = row_of(name, shown, scores, questions)
+                print(model.name, row, file=sys.stderr, flush=True)
+                add_row(chosen.out, model.name, row)
 
 
 if __name__ == "__main__":

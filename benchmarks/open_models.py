@@ -143,7 +143,7 @@ def searched(collection: Collection, model: str, encoder: DocumentEncoder, folde
 
     Args:
         collection: The collection; hidden names are not in the index.
-        model: Name of the model of the index, for `load_model`; a model that has read the collection gives None.
+        model: Name of the model of the index, for `load_model`; a model that has read the test documents gives None.
         encoder: The opened model.
         folder: Folder of saved indexes.
     """
@@ -151,8 +151,6 @@ def searched(collection: Collection, model: str, encoder: DocumentEncoder, folde
     try:
         track = track_on(encoder.name, training, collection.task.corpus, collection.task.split)
     except ConfigError:
-        return None
-    if track != "zero-shot":
         return None
     if fitted_on_questions_of(training, collection.task.corpus):
         track = "adapted"
@@ -217,7 +215,7 @@ def models_of(
         vectors: Vectors of the sentence encoder.
         name: Name of the sentence encoder.
         training: Training record of the sentence encoder.
-        searching: Models for `auscult search`; those that have read the collection are left out.
+        searching: Models for `auscult search`; those that have read the test documents are left out.
         folder: Folder of saved indexes.
         readers: Also measure the sum of three packaged readers.
     """

