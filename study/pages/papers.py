@@ -178,8 +178,8 @@ paper. BM25, which it lacks, is far above every cosine.""",
 UNSEEN = Page(
     name="unseen-documents",
     title="Documents nobody trained on",
-    opening="""All passages of a corpus are asked for by entity and aspect (`benchmarks/unseen_documents.py`). Models have
-read none of its documents. `fast` and `best` are those of 0.1.0: today's have since learned from training
+    opening="""All passages of a corpus are asked for by entity and aspect (`benchmarks/unseen_documents.py`). No model
+has read its documents. `fast` and `best` are those of 0.1.0: today's have since learned from training
 documents of MedQuAD, NHS pages and notes. [Questions in people's words](asking.md) are asked of today's. Rows of
 MedQuAD, OpenStax, WikiSection and the re-ranker are of before the last changes. *BM25 + all-MiniLM-L6-v2* adds up
 reciprocal ranks.""",
