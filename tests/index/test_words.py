@@ -11,7 +11,16 @@ import pytest
 
 from auscult.documents import Passage
 from auscult.index.blocks import BlockFile, BlockWriter
-from auscult.index.words import FIELDS, WordCounter, Words, WordSegment, analyse, write_words
+from auscult.index.words import (
+    FIELDS,
+    WordCounter,
+    Words,
+    WordSegment,
+    analyse,
+    analyser_for,
+    terms_by_language,
+    write_words,
+)
 
 DOCUMENTS = (
     ("Gout", [("Symptoms", "The toe is red. The toe swells."), ("Treatment", "Colchicine helps the toe.")]),
@@ -95,3 +104,41 @@ def test_words_in_two_segments_say_the_same() -> None:
                 assert parted.coverage([asked], field).tolist() == WORDS.coverage([asked], field).tolist()
                 assert parted.likeness([asked], field).tolist() == WORDS.likeness([asked], field).tolist()
         assert parted.shares(["toe", "colchicin"]) == WORDS.shares(["toe", "colchicin"])
+
+
+def words_in(language: str, text: str, languages: Sequence[str] = ()) -> Words:
+    """Of a document with a passage in a language."""
+    with TemporaryDirectory() as place:
+        counter = WordCounter()
+        counter.add("Ramipril", "", [(Passage("", "", 0, 0), text)], language=language, languages=languages)
+        writer = BlockWriter(Path(place) / "words")
+        write_words(writer, counter.count())
+        return Words([WordSegment(BlockFile(writer.path, writer.close({})), None, None)])
+
+
+def test_passages_have_terms_of_their_language() -> None:
+    german = words_in("de", "Er wurde mit 1,5 mg behandelt.")
+    assert german.occurs("Behandlung", "de")
+    assert not german.occurs("Behandlung")
+    assert german.holds("1.5")
+    own = words_in("en", "Er wurde behandelt.", ["de"])
+    assert own.occurs("Behandlung", "de")
+
+
+def test_question_is_read_by_several_languages() -> None:
+    readings = terms_by_language("Behandlung mit Ramipril", ["en", "de", "de"])
+    assert readings == [["behandlung", "mit", "ramipril"], ["behandl", "ramipril"]]
+    german = words_in("de", "Behandlungen mit Ramipril.")
+    both, english = german.coverage(readings, "text")[0], german.coverage(readings[:1], "text")[0]
+    assert both == german.coverage(readings[1:], "text")[0] > english
+
+
+def test_question_without_terms_has_one_reading() -> None:
+    assert terms_by_language("und der", ["de"]) == [[]]
+    assert words_in("de", "Text").coverage([[]], "text").tolist() == [0]
+
+
+def test_english_and_unknown_languages_share_an_analysis() -> None:
+    assert analyser_for("en") is analyse
+    assert analyser_for("pt") is analyse
+    assert analyser_for("fr")("l'asthme") == ["asthme"]

@@ -18,6 +18,8 @@ from typing import cast
 
 import Stemmer
 
+from auscult.documents.language_terms import SNOWBALL, language_terms, plain_stems
+from auscult.documents.stop_words import stop_words
 from auscult.documents.word_forms import ROMAN_LETTERS, SERIES, TOKEN, normal_words, spelt_out, written_part
 
 _TERM = re.compile(r"[^\W_]+")
@@ -67,17 +69,22 @@ class Analyzer:
     """Callable that turns a text into index terms.
 
     Attributes:
-        stop_words: Whether to leave out Lucene's English stop words.
-        stemming: Whether to reduce words with the Snowball English stemmer.
+        stop_words: Whether to leave out stop words: Lucene's in English, Snowball's in other languages.
+        stemming: Whether to reduce words with the Snowball stemmer.
         normal_form: Whether to give all spellings of a word one form (`word_forms`), before stemming.
+        language: Code of the texts' language; one without rules here is analysed as English. Stop words, stems and
+            normal forms are the language's own (`language_terms`).
     """
 
     stop_words: bool = False
     stemming: bool = False
     normal_form: bool = False
+    language: str = "en"
 
     def __call__(self, text: str) -> list[str]:
         """Return the index terms of a text, in order, with repeats."""
+        if self.language in SNOWBALL:
+            return self._in_language(text)
         if self.normal_form:
             known = _known(self)
             joined = " ".join(map(known.__getitem__, TOKEN.findall(spelt_out(fold(text)))))
@@ -88,6 +95,18 @@ class Analyzer:
         if self.stop_words:
             terms = [term for term in terms if term not in ENGLISH_STOP_WORDS]
         return cast("list[str]", _english_stemmer().stemWords(terms)) if self.stemming else terms
+
+    def _in_language(self, text: str) -> list[str]:
+        if self.normal_form:
+            return language_terms(self.language, leave_out=self.stop_words, stemming=self.stemming)(text)
+        if not self.stemming:
+            terms = _TERM.findall(fold(text))
+            left_out = {fold(word) for word in stop_words(self.language)} if self.stop_words else frozenset()
+            return [term for term in terms if term not in left_out]
+        # Stemmers need accents.
+        words = _TERM.findall(unicodedata.normalize("NFC", text).lower())
+        left_out = stop_words(self.language) if self.stop_words else frozenset()
+        return plain_stems(self.language, [word for word in words if word not in left_out])
 
     def holding(self, terms: Collection[str]) -> Callable[[str], frozenset[str]]:
         """Return a function that tells which of some index terms a text contains.
@@ -143,7 +162,7 @@ def _number_by_context(match: re.Match[str]) -> str:
 
 @lru_cache(maxsize=8)
 def _holding(analyzer: Analyzer, wanted: frozenset[str]) -> Callable[[str], frozenset[str]]:
-    if not analyzer.normal_form or not wanted.isdisjoint(_BY_CONTEXT):
+    if not analyzer.normal_form or analyzer.language in SNOWBALL or not wanted.isdisjoint(_BY_CONTEXT):
         return lru_cache(maxsize=512)(lambda text: wanted.intersection(analyzer(text)))
     parts = tuple({written_part(term) for term in wanted})
     known = _known(analyzer)

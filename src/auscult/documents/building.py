@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from auscult.documents.document import Document, Passage, Section, Sentence
 from auscult.documents.original import Original
-from auscult.documents.splitting import SentenceSplitter, default_splitter, paragraphs
+from auscult.documents.splitting import SentenceSplitter, paragraphs, splitter_for
 from auscult.documents.wrapping import unwrapped
 from auscult.files.limits import TooLargeError, limits
 
@@ -15,20 +15,23 @@ from auscult.files.limits import TooLargeError, limits
 _ENDS = "\n.!?;:…。！？"
 
 
-def segment_passage(text: str, start: int, end: int, splitter: SentenceSplitter | None = None) -> tuple[Sentence, ...]:
+def segment_passage(
+    text: str, start: int, end: int, splitter: SentenceSplitter | None = None, *, language: str = "en"
+) -> tuple[Sentence, ...]:
     """Find the sentences of one passage.
 
     Args:
         text: The document's text.
         start: Offset of the passage in it.
         end: One past its last character.
-        splitter: Splitter of paragraphs into sentences, if not the default one.
+        splitter: Splitter of paragraphs into sentences, if not the default one of the language.
+        language: Code of the text's language; it does not matter if a splitter is given.
 
     Returns:
         Sentences in order. Their ranges, in offsets of `text`, contain every non-space character of the passage
         exactly once.
     """
-    split = (splitter or default_splitter()).split
+    split = (splitter or splitter_for(language)).split
     passage = text if start == 0 and end == len(text) else text[start:end]
     sentences: list[Sentence] = []
     for paragraph in paragraphs(passage):
@@ -82,6 +85,7 @@ def build_document(
     separator: str = "\n\n",
     text: str | None = None,
     original: Original | None = None,
+    language: str = "en",
 ) -> Document:
     """Build a document whose passages are its sections.
 
@@ -95,15 +99,16 @@ def build_document(
         url: Address of the original.
         entity_ids: Identifiers of the title's entity.
         metadata: Further fields, as strings; copied.
-        splitter: Splitter of paragraphs into sentences, if not the default one.
+        splitter: Splitter of paragraphs into sentences, if not the default one of the language.
         separator: Text between sections, which belongs to no passage.
         text: The whole original text that the sections were found in, including headings and all else between them.
         original: The file that the document was read from.
+        language: Code of the text's language, for its sentence ends.
 
     Returns:
         The document; the range of every passage is the original text of its section.
     """
-    chosen = splitter or default_splitter()
+    chosen = splitter or splitter_for(language)
     sections = tuple(sections)
     given = text is not None
     text = separator.join(section.text for section in sections) if text is None else text

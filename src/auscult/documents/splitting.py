@@ -29,6 +29,8 @@ from types import MappingProxyType
 from typing import Protocol, runtime_checkable
 
 from auscult.documents.abbreviations import goes_on, may_be_abbreviation
+from auscult.documents.sentence_ends import sentence_ends
+from auscult.documents.stop_words import known_language
 
 # A run of anything but the characters at which str.splitlines() breaks.
 _LINE = re.compile(r"[^\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
@@ -196,33 +198,37 @@ class LineSplitter:
 
 
 class SentencexSplitter:
-    """Splitter with the English rules of Wikimedia's sentencex, with or without the repairs for health text.
+    """Splitter with a language's rules of Wikimedia's sentencex, with or without the repairs for health text.
 
     Args:
-        repairs: Whether to apply `repair` to the library's sentence starts.
+        repairs: Whether to correct the library's sentence starts, with `repair` or a language's `SentenceEnds`.
+        language: Code of the text's language; one without rules here is split as English.
     """
 
-    def __init__(self, *, repairs: bool = True) -> None:
+    def __init__(self, *, repairs: bool = True, language: str = "en") -> None:
         # Imported on first use, so that programs that never split a text start faster.
         from sentencex import segment  # type: ignore[import-untyped]  # compiled, without stubs
 
         self.name = "sentencex+repair" if repairs else "sentencex"
         self._segment: Callable[[str, str], list[str]] = segment
-        self._repairs = repairs
+        self._language = known_language(language)
+        self._repair: Callable[[str, Iterable[int]], list[int]] | None = None
+        if repairs:
+            self._repair = repair if self._language == "en" else sentence_ends(self._language).corrected
 
     def split(self, text: str) -> list[tuple[int, int]]:
         """Return the sentence ranges of one paragraph."""
         starts: list[int] = []
         at = 0
         try:
-            pieces = self._segment("en", text)
+            pieces = self._segment(self._language, text)
         except UnicodeEncodeError:
             # A compiled library rejects unpaired surrogates, but accepts replacements of equal length.
-            pieces = self._segment("en", plain_characters(text))
+            pieces = self._segment(self._language, plain_characters(text))
         for piece in pieces:
             starts.append(at)
             at += len(piece)
-        return ranges_from_starts(text, repair(text, starts) if self._repairs else starts)
+        return ranges_from_starts(text, starts if self._repair is None else self._repair(text, starts))
 
 
 SPLITTERS: Mapping[str, Callable[[], SentenceSplitter]] = MappingProxyType(
@@ -236,5 +242,19 @@ SPLITTERS: Mapping[str, Callable[[], SentenceSplitter]] = MappingProxyType(
 
 @cache
 def default_splitter() -> SentenceSplitter:
-    """Return the default splitter, "sentencex+repair"; it is created once per process."""
-    return SentencexSplitter()
+    """Return the default splitter for English, "sentencex+repair"; it is created once per process."""
+    return splitter_for("en")
+
+
+def splitter_for(language: str) -> SentenceSplitter:
+    """Return the default splitter for a language, "sentencex+repair"; it is created once per language and process.
+
+    Args:
+        language: Code of the text's language; a text in one without rules is split as English.
+    """
+    return _splitter_of(known_language(language))
+
+
+@cache
+def _splitter_of(language: str) -> SentenceSplitter:
+    return SentencexSplitter(language=language)

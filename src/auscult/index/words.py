@@ -20,9 +20,10 @@ postings of its terms.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache, reduce
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, lru_cache, partial, reduce
+from itertools import repeat
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
@@ -30,6 +31,7 @@ import numpy.typing as npt
 
 from auscult.documents import Passage
 from auscult.documents.analysis import Analyzer
+from auscult.documents.stop_words import known_language
 from auscult.encoders.contract import FloatArray
 from auscult.index.articles import article_sizes, headings_of
 from auscult.index.blocks import BlockFile, BlockWriter, SortedStrings, add_strings
@@ -50,12 +52,35 @@ _B_SHORT: Final = 0.3
 _KEPT: Final = 4096
 
 analyse = Analyzer(stop_words=True, stemming=True, normal_form=True)
-"""Convert text to terms, for the index and for queries."""
+"""Convert English text to terms, for the index and for queries."""
 
 ANALYSIS: Final = 2
 """Version of how words and names are normalised. Raise it with every change; other segments are then rebuilt."""
 
 IntArray = npt.NDArray[np.int64]
+
+
+@cache
+def analyser_for(language: str) -> Analyzer:
+    """Return the function that converts text of a language to terms: `analyse` for English and unknown languages."""
+    return analyse if known_language(language) == "en" else replace(analyse, language=language)
+
+
+def terms_by_language(text: str, languages: Iterable[str]) -> list[list[str]]:
+    """Return the terms of a question by each of some languages, for `Words.coverage` and `Words.likeness`.
+
+    A passage has terms of its own language. So a question about passages in several languages is read by its own and
+    by theirs; the best reading counts for each passage.
+
+    Args:
+        text: The question.
+        languages: Codes of its language and of the passages' languages.
+
+    Returns:
+        Distinct readings with at least one term; [[]] if there is none.
+    """
+    readings = dict.fromkeys(tuple(analyser_for(language)(text)) for language in languages)
+    return [[*terms] for terms in readings if terms] or [[]]
 
 
 class Postings(NamedTuple):
@@ -97,24 +122,35 @@ class WordCounter:
         self._words: dict[Field, list[npt.NDArray[np.int32]]] = {field: [] for field in FIELDS}
         self._article_sizes: list[int] = []
 
-    def add(self, title: str, names: str, passages: Sequence[tuple[Passage, str]]) -> None:
+    def add(
+        self,
+        title: str,
+        names: str,
+        passages: Sequence[tuple[Passage, str]],
+        *,
+        language: str = "en",
+        languages: Sequence[str] = (),
+    ) -> None:
         """Count a document.
 
         Args:
             title: Its title.
             names: Its further names.
             passages: Its passages with their texts, in order.
+            language: Code of the document's language, whose terms are counted.
+            languages: Codes of the passages' own languages, if they are known.
         """
-        numbers = lru_cache(maxsize=None)(self._numbers)
+        numbers = lru_cache(maxsize=None)(partial(self._numbers, language=language))
         words = self._words
-        texts = [self._numbers(text) for _, text in passages]
+        own = languages or repeat(language, len(passages))
+        texts = [self._numbers(text, code) for (_, text), code in zip(passages, own, strict=True)]
         words["text"] += texts
         words["heading"] += [numbers(passage.heading) for passage, _ in passages]
         # One array at least, also for a passage without headings above.
         none = np.zeros(0, np.int32)
         words["above"] += [np.concatenate([none, *map(numbers, passage.above)]) for passage, _ in passages]
         words["title"].append(numbers(title))
-        named = np.unique(self._numbers(names))
+        named = np.unique(self._numbers(names, language))
         words["names"].append(named[~np.isin(named, numbers(title))])
         paths = [(*passage.above, passage.heading) if passage.heading else passage.above for passage, _ in passages]
         sizes = article_sizes(paths, [*map(len, texts)])
@@ -136,9 +172,9 @@ class WordCounter:
         fields = {field: _postings(self._words.pop(field), order) for field in FIELDS}
         return Counted(terms, fields, np.array(self._article_sizes, np.int64))
 
-    def _numbers(self, text: str) -> npt.NDArray[np.int32]:
+    def _numbers(self, text: str, language: str) -> npt.NDArray[np.int32]:
         terms = self._terms
-        return np.array([terms.setdefault(term, len(terms)) for term in analyse(text)], np.int32)
+        return np.array([terms.setdefault(term, len(terms)) for term in analyser_for(language)(text)], np.int32)
 
 
 def _postings(words: Sequence[npt.NDArray[np.int32]], order: IntArray) -> Postings:
@@ -268,7 +304,8 @@ class Words:
         """Return how much of a query's words each text of a field has, shape (texts,), in [0, 1).
 
         Args:
-            names: Terms of the query, from `analyse`; repeats count once. Of several names, the best counts.
+            names: Terms of the query, from `analyse` or `terms_by_language`; repeats count once. Of several names, the
+                best counts.
             field: One of `FIELDS`.
             k1: Weight of the number of occurrences; near 0, only the first occurrence counts.
         """
@@ -329,9 +366,9 @@ class Words:
                     return True
         return False
 
-    def occurs(self, word: str) -> bool:
-        """Return whether texts have a word in any of its forms; False for one without a term."""
-        terms = analyse(word)
+    def occurs(self, word: str, language: str = "en") -> bool:
+        """Return whether texts have a word of a language in any of its forms; False for one without a term."""
+        terms = analyser_for(language)(word)
         return bool(terms) and all(map(self.holds, terms))
 
     def _postings(self, term: _Term, field: Field) -> Iterator[tuple[int, npt.NDArray[np.int32], FloatArray]]:
