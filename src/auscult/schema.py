@@ -91,6 +91,11 @@ class Understood:
     note: str = described("One line for people; empty where there was nothing to understand.")
     taken_entity: str = described("The entity, if it was taken from an earlier question; else empty.")
     taken_aspects: list[str] = described("The aspects that were taken from earlier questions.")
+    language: str = described(
+        "Language of the question, by its code of ISO 639-1; empty where it is not sure. Spelling and aspects are read "
+        "in English only.",
+        examples=["de"],
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +163,10 @@ class Hit:
     )
     sentences: list[Sentence]
     score: float = described("The sum of all evidence, comparable between questions and indexes.")
-    probability: float | None = described("Probability that the passage answers; null where only the model scores.")
+    probability: float | None = described(
+        "Probability that the passage answers; null where only the model scores, or where it does not read the "
+        "languages of both question and passage."
+    )
     evidence: list[Evidence] = described("The summands of the score, largest first.")
     original: str | None = described("Media type of the original file; null where the file is not kept.")
 
@@ -191,6 +199,10 @@ class SearchAnswer:
     understood: Understood
     hits: list[Hit]
     nothing_here: NothingHere
+    language_note: str = described(
+        "Sentence for people that the model does not read the languages of the question and of all passages, so that "
+        "these have no probability; empty where it does."
+    )
     not_searched: list[NotSearched] = described("If not empty, show this to people first.")
     more: bool = described("Whether there are hits beyond this page.")
     offset: int

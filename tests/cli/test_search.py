@@ -55,6 +55,14 @@ def test_a_question_needs_no_option(command: Command, index: str) -> None:
     assert bare.err.startswith("understood as: asthma (DOID:2841), matched its name")
 
 
+def test_another_language_is_named_as_the_reason(command: Command, index: str) -> None:
+    done = command("search", index, "Was hilft bei Asthma, und was sind die Symptome?", "--json")
+    understood, reason = done.err.splitlines()
+    assert understood.startswith("question in German; ")
+    assert reason.startswith("The question is in German, and the model of this index reads English only.")
+    assert {json.loads(line)["probability"] for line in done.out.splitlines()} == {None}
+
+
 def test_a_question_follows_earlier_ones(command: Command, index: str) -> None:
     earlier = ["--conversation", "What is scabies?", "--conversation", "What are the symptoms of asthma?"]
     done = command("search", index, "and in children?", *earlier, "-k", "1", "--json")

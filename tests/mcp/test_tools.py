@@ -120,6 +120,14 @@ def test_that_nothing_answers_is_said(library: Library) -> None:
     assert search(library, entity="Gout", aspects=["treatment"]).understood != ""
 
 
+def test_another_language_is_named_as_the_reason(library: Library) -> None:
+    found = search(library, "Was hilft gegen das hohe Fieber, und wie lange dauert es?")
+    assert (found.language, found.nothing_here) == ("de", "")
+    assert found.language_note.startswith("The question is in German, and the model of this index reads English only")
+    assert {passage.probability for passage in found.passages} == {None}
+    assert search(library, "What are the symptoms of gout?").language_note == ""
+
+
 def test_long_passages_show_their_best_sentences(library: Library) -> None:
     (passage, *_) = search(library, entity="Long", aspects=["line 250"], index="notes").passages
     assert passage.document == "long/one#2"

@@ -14,11 +14,13 @@ from rich.console import Console
 
 from auscult.cli.options import IndexModelOption, PrecisionOption, SearchedArgument, WhereOption, conditions
 from auscult.encoders import RERANKER, kind_of, load_model, load_reranker, load_scorer
+from auscult.encoders.contract import languages_of
 from auscult.encoders.reranker import Reranker
 from auscult.errors import ConfigError, QueryError, printable
 from auscult.search import Pipeline, Searcher, SearchOptions
 from auscult.search.certainty import nothing_here
 from auscult.search.hits import Hit
+from auscult.search.languages import note_languages
 from auscult.search.partial import ask_what_is_there
 from auscult.search.siblings import sibling_note
 from auscult.search.terminal import print_hit
@@ -145,7 +147,9 @@ def search(
     say(understanding)
     if left_out is not None:
         typer.echo(left_out.sentence, err=True)
-    elif nothing := nothing_here([hit.probability for hit in hits]):
+    elif nothing := note_languages(understanding.language, languages_of(searcher.encoder), hits) or nothing_here(
+        [hit.probability for hit in hits]
+    ):
         typer.echo(nothing, err=True)
     if as_json:
         for hit, note in zip(hits, notes, strict=True):

@@ -107,6 +107,21 @@ class ExpandsTexts(Protocol):
 
 
 @runtime_checkable
+class ReadsLanguages(Protocol):
+    """An encoder that says which languages it reads."""
+
+    @property
+    def languages(self) -> Sequence[str]:
+        """Codes of ISO 639-1 of the languages that it reads."""
+        ...
+
+
+def languages_of(encoder: DocumentEncoder) -> frozenset[str]:
+    """Return the codes of the languages that an encoder reads; English for one that does not say."""
+    return frozenset(encoder.languages if isinstance(encoder, ReadsLanguages) else ("en",))
+
+
+@runtime_checkable
 class Scorer(Protocol):
     """Anything that scores passages for a query: BM25, an encoder, a cross-encoder.
 

@@ -55,12 +55,17 @@ class Found:
 
     `not_searched` says which part of the documents could not be searched; it is empty where all were. Tell the user
     that first, too: nothing is known about what these documents say.
+
+    `language` is the code of the question's language (ISO 639-1), empty where it is not sure. Where `language_note` is
+    not empty, passages have no probability, as the model does not read that language: tell the user what it says.
     """
 
     understood: str
     nothing_here: str
     not_searched: str
     passages: list[Passage]
+    language: str = ""
+    language_note: str = ""
 
 
 @dataclass(frozen=True)

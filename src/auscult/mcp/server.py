@@ -27,8 +27,8 @@ INSTRUCTIONS: Final = """Health documents of this user, searched by passages. Ev
 Answer from what these tools return and from nothing else. Behind each statement, cite the ids of the sentences that say
 it, copied as they are. Before you answer, pass all ids to `cite`: it returns the exact sentences, or says which do not
 exist; leave those out. Where a search says `nothing_here`, tell the user what it says, and do not answer from memory.
-Where it says `not_searched`, tell the user that first, and never that nothing answers. Where a passage has
-a `note`, it is about something similar, and not about what was asked."""
+Where it says `language_note`, tell the user that too. Where it says `not_searched`, tell the user that first, and never
+that nothing answers. Where a passage has a `note`, it is about something similar, and not about what was asked."""
 
 
 class AnswerServer(MCPServer[None]):

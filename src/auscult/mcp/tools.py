@@ -8,6 +8,7 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from auscult.documents import Document
+from auscult.encoders.contract import languages_of
 from auscult.errors import QueryError
 from auscult.index import Between, Where
 from auscult.mcp.answers import (
@@ -29,10 +30,12 @@ from auscult.search import Searcher, SearchOptions
 from auscult.search.certainty import nothing_here
 from auscult.search.coverage import cover, entities_named
 from auscult.search.hits import Hit, SentenceScore, date_of
+from auscult.search.languages import say_unread
 from auscult.search.partial import ask_what_is_there
 from auscult.search.sentence_ids import sentence_id
 from auscult.search.siblings import sibling_note
 from auscult.understanding import Query
+from auscult.understanding.understand import Understanding
 
 MOST_HITS: Final = 20
 MOST_IDS: Final = 100
@@ -89,33 +92,38 @@ class Tools:
         query = Query("", _check_words(entity), tuple(map(_check_words, aspects or ())), text=_check_words(question))
         earlier = [*map(_check_words, conversation or ())]
         ranked: list[tuple[str, Hit, str]] = []
-        notes, refused, not_searched = [], [], []
+        understood: list[Understanding] = []
+        unread_notes: dict[str, str] = {}
+        refused, not_searched = [], []
 
-        def ask(searcher: Searcher) -> tuple[str, list[tuple[Hit, str]] | QueryError]:
-            understood = searcher.understand(query, earlier)
+        def ask(searcher: Searcher) -> tuple[Understanding, list[tuple[Hit, str]] | QueryError]:
+            understanding = searcher.understand(query, earlier)
             options = SearchOptions(where=_parse_conditions(where or {}), assertions=assertions or ())
             try:
-                hits = searcher.search(understood.query, k, options)
+                hits = searcher.search(understanding.query, k, options)
             except QueryError as error:
-                return understood.note, error
+                return understanding, error
             known = searcher.knowledge_base
-            return understood.note, [(hit, sibling_note(understood.query, hit.title, known)) for hit in hits]
+            return understanding, [(hit, sibling_note(understanding.query, hit.title, known)) for hit in hits]
 
         for name, searcher in self._library.searchers(index).items():
-            (note, hits), left_out = ask_what_is_there(searcher, ask)
+            (understanding, hits), left_out = ask_what_is_there(searcher, ask)
             if isinstance(hits, QueryError):
                 refused.append(hits)
                 continue
-            notes.append(note)
+            understood.append(understanding)
+            unread_notes[name] = say_unread(understanding.language, languages_of(searcher.encoder))
             ranked += [(name, *pair) for pair in hits]
             if left_out is not None:
                 not_searched.append(f"{name}: {left_out.sentence}")
-        if not notes:
+        if not understood:
             raise refused[0]
         ranked.sort(key=lambda item: -item[1].score)
         ranked = ranked[:k]
-        nothing = "" if not_searched else nothing_here([hit.probability for _, hit, _ in ranked])
-        return Found(notes[0], nothing, " ".join(not_searched), [_to_passage(*item) for item in ranked])
+        unread = next((unread_notes[name] for name, hit, _ in ranked if hit.unread), "")
+        nothing = "" if not_searched or unread else nothing_here([hit.probability for _, hit, _ in ranked])
+        passages = [_to_passage(*item) for item in ranked]
+        return Found(understood[0].note, nothing, " ".join(not_searched), passages, understood[0].language, unread)
 
     def read(
         self,

@@ -19,6 +19,7 @@ from auscult.search.answering import Answering
 from auscult.search.assertions import AssertionReader
 from auscult.search.certainty import UNLIKELY
 from auscult.search.hits import EVIDENCE, Hit, SentenceScore
+from auscult.search.languages import LanguagesRead
 from auscult.search.marks import mark_sentences
 from auscult.search.reranking import Asked
 from auscult.search.subjects import AskedSubject
@@ -71,6 +72,7 @@ class Findings:
         subject: Says which sentences are about something else than the query.
         assertions: Reads what sentences say of the query's entity.
         weighed: None where the model's vectors alone scored.
+        languages: Says which passages are in a language that the model does not read together with the question's.
     """
 
     reader: GenerationReader
@@ -82,6 +84,7 @@ class Findings:
     subject: AskedSubject
     assertions: AssertionReader
     weighed: Weighed | None = None
+    languages: LanguagesRead = field(default_factory=LanguagesRead)
     _directions: npt.NDArray[np.float64] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -98,14 +101,18 @@ class Findings:
         return int(self.reader.passage_documents[self.rows[number]])
 
     def probability(self, number: int) -> float | None:
-        """Return the probability that a passage answers; None where the model's vectors alone scored.
+        """Return the probability that a passage answers; None where the model's vectors alone scored, or `is_unread`.
 
         It is below `UNLIKELY` for a passage about another patient than the query names.
         """
-        if self.weighed is None:
+        if self.weighed is None or self.is_unread(number):
             return None
         probability = self.weighed.probabilities[number]
         return probability * UNLIKELY if self.subject.is_of_another(self.rows[number]) else probability
+
+    def is_unread(self, number: int) -> bool:
+        """Return whether the model does not read both the question's language and the passage's."""
+        return self.languages.lacks(self.reader, self.rows[number])
 
     def marked(self, number: int) -> frozenset[int]:
         """Return the numbers of a passage's sentences that are marked."""
@@ -180,6 +187,7 @@ class Findings:
             above=passage.above,
             file=record.metadata.get("file", ""),
             place=place_of(reader, document, passage, first, last),
+            unread=self.is_unread(number),
         )
 
     def _sentence_scores(self, number: int, marked: Collection[int]) -> tuple[SentenceScore, ...]:

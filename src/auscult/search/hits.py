@@ -77,7 +77,9 @@ class Hit:
         aspect_score: The part from the aspect half.
         sentences: All sentences of the passage with their scores, in order.
         evidence: What each reason adds to the score (`search.evidence`); empty where only the model scores.
-        probability: Probability that the passage answers; None where only the model scores.
+        probability: Probability that the passage answers; None where only the model scores, or where the model does
+            not read the languages of both question and passage.
+        unread: Whether the model does not (`search.languages`).
         above: The headings above its own, outermost first.
         book: Title of the document, where `title` is that of an article.
         file: The file's path below the indexed one; may be empty.
@@ -105,6 +107,7 @@ class Hit:
     book: str = ""
     file: str = ""
     place: str = ""
+    unread: bool = False
 
     @property
     def name(self) -> str:

@@ -6,6 +6,7 @@ vectors alone, as its paper does: for CDV, mean sentence cosine (arnold2020 Eq. 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
@@ -18,7 +19,8 @@ import numpy.typing as npt
 from auscult.concepts.autocomplete import Autocomplete
 from auscult.concepts.knowledge_base import KnowledgeBase
 from auscult.concepts.resolver import EntityResolver
-from auscult.encoders.contract import DocumentEncoder, ExpandsTexts, FloatArray
+from auscult.documents.language import detect_language
+from auscult.encoders.contract import DocumentEncoder, ExpandsTexts, FloatArray, languages_of
 from auscult.encoders.registry import load_model, load_reranker
 from auscult.encoders.reranker import Read, Reranker
 from auscult.engines.opening import open_index
@@ -36,6 +38,7 @@ from auscult.search.evidence import READ_BY_SENTENCE, asked_and_held, question_t
 from auscult.search.findings import Again, Findings, Weighed, directions
 from auscult.search.fusion import Fusion
 from auscult.search.hits import Hit
+from auscult.search.languages import LanguagesRead
 from auscult.search.marks import mark_sentences
 from auscult.search.reranking import FIRST as READ_AGAIN
 from auscult.search.reranking import Asked, build_excerpt, count_near
@@ -51,6 +54,8 @@ Scoring = Literal["fused", "model"]
 _UNIT_TOLERANCE = 1e-3
 READING: Final = "fast"
 """The shipped encoder that reads what questions ask, for encoders that do not."""
+OF_LANGUAGE: Final = 20
+"""Passages, evenly spaced, whose language is taken for that of the collection."""
 _MISSPELT, _NO_NAME = "gouut", "zzxq vvkj"
 
 
@@ -221,7 +226,13 @@ class Searcher:
             conversation: Earlier questions, oldest first. They supply what the query lacks.
         """
         reader = self.index.reader
-        understand_alone = partial(understand, parser=self.parser, titles=reader.titles, in_texts=reader.words.occurs)
+        understand_alone = partial(
+            understand,
+            parser=self.parser,
+            titles=reader.titles,
+            in_texts=reader.words.occurs,
+            of_collection=lambda: self.language,
+        )
         return understand_next(query, conversation, understand_alone) if conversation else understand_alone(query)
 
     def warm_up(self, before: Searcher | None = None) -> None:
@@ -332,6 +343,7 @@ class Searcher:
             subject=AskedSubject(query, reader, rows.tolist()),
             assertions=assertions,
             weighed=weighed,
+            languages=LanguagesRead(query.language, languages_of(self.encoder)),
         )
 
     def _prepare_asked(self, query: Query, vector: FloatArray) -> Asked:
@@ -406,17 +418,29 @@ class Searcher:
             answering=Answering(query, vector, parts, {}),
             subject=AskedSubject(query, self.index.reader, rows.tolist()),
             assertions=AssertionReader(names_asked(query)),
+            languages=LanguagesRead(query.language, languages_of(self.encoder)),
         )
 
     @cached_property
     def _sample(self) -> Sample:
         """Passages with words, evenly spaced, that stand for the collection."""
+        rows = self._spaced_rows(SAMPLED)
+        return rows, self.index.reader.passage_vectors[rows]
+
+    def _spaced_rows(self, most: int) -> RowArray:
+        """Return the rows of passages with words, evenly spaced."""
         reader = self.index.reader
         possible = np.ones(len(reader.passage_documents), bool)
         possible[reader.wordless] = False
         rows = np.flatnonzero(possible)
-        rows = rows[np.linspace(0, len(rows) - 1, min(SAMPLED, len(rows))).astype(np.int64)]
-        return rows, reader.passage_vectors[rows]
+        return rows[np.linspace(0, len(rows) - 1, min(most, len(rows))).astype(np.int64)]
+
+    @cached_property
+    def language(self) -> str:
+        """Code of the language of most passages, from a sample; empty where none is that of more than half."""
+        texts = [self.index.reader.stored(row).text for row in self._spaced_rows(OF_LANGUAGE).tolist()]
+        code, count = Counter(map(detect_language, texts)).most_common(1)[0] if texts else ("", 0)
+        return code if count > len(texts) / 2 else ""
 
     def marked(self, query: Query, row: int, subject: AskedSubject | None = None) -> frozenset[int]:
         """Return the numbers of the sentences of a passage that its hit marks for a query.

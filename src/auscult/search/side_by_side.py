@@ -140,4 +140,6 @@ def _split_by_heading(columns: Sequence[Answer]) -> tuple[tuple[str, ...], list[
 
 def _make_answer(hits: Sequence[Hit], similar: Sequence[Hit]) -> Answer:
     probability = (hits[0].probability or 0.0) if hits else 0.0
-    return Answer(verdict(probability), probability, tuple(hits), tuple(similar))
+    # Whether a passage answers that the model does not read is not known.
+    word = "may answer" if hits and hits[0].unread else verdict(probability)
+    return Answer(word, probability, tuple(hits), tuple(similar))

@@ -109,6 +109,7 @@ def _complete(
             text=text,
             aspect_likelihoods=() if aspects else understanding.query.aspect_likelihoods,
             asking="" if aspects else understanding.query.asking,
+            language=understanding.query.language,
         ),
         aspects_read=understanding.aspects_read and not aspects,
         entities=understanding.entities if is_named else before.entities,

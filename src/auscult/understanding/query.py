@@ -23,6 +23,7 @@ class Query:
         asking: The question without the names in it ("what helps with this"), from which models that can
             (`aspects.ReadsAspects`) read what is asked; empty where the aspects were given.
         titled: Whether the entity was recognised with certainty and is a document's title.
+        language: Code of ISO 639-1 of the language that the question is surely in; empty where it is not sure.
     """
 
     query_id: str
@@ -36,6 +37,7 @@ class Query:
     aspect_likelihoods: tuple[float, ...] = ()
     asking: str = ""
     titled: bool = False
+    language: str = ""
 
     @property
     def each(self) -> tuple[tuple[str, ...], ...]:

@@ -36,6 +36,9 @@ ASKED: Final = 0.3
 """Likelihood from which on an aspect is said to be asked for."""
 UNLISTED: Final = 0.5
 """Likelihood of a name that no document and no vocabulary has: less than `SURE`, as nothing tells whether it is one."""
+LONG_ENOUGH_ELSEWHERE: Final = 5
+"""Letters from which on a word of a question that is not in English may be a name; shorter ones are mostly words of its
+language ("von", "la", "des")."""
 _CERTAIN: Final = 0.7
 _LEAST: Final = 0.02
 _SHORTEST, _SHORT, _LONGEST, _MOST_ENTITIES, _MOST_UNLISTED = 3, 4, 12, 4, 4
@@ -149,14 +152,15 @@ class QuestionParser:
         """Return the corrector whose vocabulary is the words of names, of titles and of questions."""
         return SpellingOfWords(self.vocabulary, ASKING_WORDS)
 
-    def read(self, question: str) -> QuestionReading:
+    def read(self, question: str, *, in_english: bool = True) -> QuestionReading:
         """Return the entities that a question may be about, and the aspects that it asks for.
 
         Args:
             question: "How is Crohn's disease treated?", "asthma causes and treatment", "IgA nephropathy".
+            in_english: Whether it may be in English. Of another one only names are read.
         """
         text = " ".join(question.split())
-        names = self.names(text)
+        names = self.names(text) if in_english else self.names_elsewhere(text)
         weights = _read_weights()
         weighed = []
         for name, features in zip(names, self.features(text, names), strict=True):
@@ -169,7 +173,7 @@ class QuestionParser:
         if _JOINING.issuperset(word.lower() for word in _WORD.findall(asking)):
             # A name alone asks for nothing: "gout", "and what about gout?".
             asking = ""
-        asks = bool(asking.strip())
+        asks = bool(asking.strip()) and in_english
         likely, aspects = self._read_aspects(self.asked_with_kinds(text, names)) if asks else (_NOTHING, ())
         return QuestionReading(
             tuple(dict.fromkeys(each for each in entities if each.likelihood >= _LEAST)),
@@ -205,6 +209,19 @@ class QuestionParser:
             if apart and not _says_nothing(name.words):
                 chosen.append(name)
         return sorted(chosen, key=lambda name: name.start) or [*self._find_unlisted(text)]
+
+    def names_elsewhere(self, text: str) -> list[Name]:
+        """Return the names in a question that is not in English: titles of the collection, and long names of concepts.
+
+        A name of one short word may be a word of that language ("la", "fils"), and so may an acronym ("TA").
+        """
+        return [
+            name
+            for name in self.names(text)
+            if name.is_listed
+            and (len(name.words) >= LONG_ENOUGH_ELSEWHERE or normalise_name(name.words) in self._titles)
+            and self._is_named(name.words)
+        ]
 
     def features(self, text: str, names: Sequence[Name]) -> list[tuple[float, ...]]:
         """Return what each name of a text is weighed by, in the order of `FEATURES`."""

@@ -14,8 +14,10 @@ from auscult.concepts.knowledge_base import KnowledgeBase
 from auscult.concepts.mentions import GENERIC, is_acronym
 from auscult.concepts.names import abbreviations, normalise_name, order_free_key
 from auscult.concepts.resolver import EntityResolver, Match
+from auscult.documents.language import ENGLISH, NAMES
 from auscult.errors import QueryError
 from auscult.understanding.query import Query
+from auscult.understanding.question_language import QuestionLanguage, read_language
 from auscult.understanding.reading import SURE, Possible, QuestionParser
 from auscult.understanding.spelling import ordinary_words
 
@@ -90,6 +92,11 @@ class Understanding:
     taken_aspects: tuple[str, ...] = ()
 
     @property
+    def language(self) -> str:
+        """Return the code of the language that the question is surely in; empty where it is not sure."""
+        return self.query.language
+
+    @property
     def asked(self) -> str:
         """Return the entity in the words of the question."""
         return " and ".join(entity.asked for entity in self.entities)
@@ -113,6 +120,8 @@ class Understanding:
     @property
     def note(self) -> str:
         """Return one line that explains the reading to users; empty if there is nothing to explain."""
+        language = self.query.language
+        in_another = [f"question in {NAMES[language]}"] if language not in ("", ENGLISH) else []
         read = [f"read '{written}' as '{meant}'" for written, meant in self.corrections]
         entity = self._entity_note
         aspects = []
@@ -122,7 +131,7 @@ class Understanding:
             aspects = [f"asked about: {', '.join(read_as) or f'not sure, perhaps {nearest} ({chance:.0%})'}"]
         taken = ", ".join(filter(None, (self.taken_entity, *self.taken_aspects)))
         before = [f"from before: {taken}"] if taken else []
-        return "; ".join((*read, entity, *aspects, *before)) if entity else ""
+        return "; ".join((*in_another, *read, entity, *aspects, *before)) if entity else ""
 
     @property
     def _entity_note(self) -> str:
@@ -154,6 +163,7 @@ def understand(
     parser: QuestionParser,
     titles: Mapping[str, str] = _NO_TITLES,
     in_texts: Callable[[str], bool] = lambda _: False,
+    of_collection: Callable[[], str] = lambda: "",
 ) -> Understanding:
     """Read a query's question if the query lacks entity or aspects, and resolve its entity.
 
@@ -165,6 +175,9 @@ def understand(
             document has only that one. Models learn entities from titles, so a title is more useful than a synonym
             that no document has as its title.
         in_texts: Whether a word occurs in the collection; such a word is never treated as misspelt.
+        of_collection: Returns the main language of the collection, as which a question without a sure language is
+            read; empty for English. No word of a question in another language is treated as misspelt, no aspect is
+            read in it, and only long names are.
 
     Returns:
         The understanding. Its query has the question with misspellings corrected, and the entity under the name that
@@ -180,15 +193,21 @@ def understand(
     text = query.text.strip()
     corrections: tuple[tuple[str, str], ...] = ()
     possible: tuple[Possible, ...] = (Possible(entity, 1.0),) if entity else ()
-    asking, likely = "", _NOTHING
+    asking, likely, language = "", _NOTHING, QuestionLanguage()
     if text and not (entity and aspects):
-        text, corrections = parser.spelling.correct(text, in_texts)
-        reading = parser.read(text)
+        language = read_language(text, parser, of_collection)
+        if language.in_english:
+            text, corrections = parser.spelling.correct(text, in_texts)
+        reading = parser.read(text, in_english=language.in_english)
         if not aspects:
             aspects, asking, likely = reading.aspects, reading.asking, reading.likely
         possible = possible or reading.entities
+    may_be_misspelt = bool(entity) or language.in_english
     entities = tuple(
-        _resolve_entity(candidate, parser.resolver, titles, in_texts, given=bool(entity)) for candidate in possible
+        _resolve_entity(
+            candidate, parser.resolver, titles, in_texts, given=bool(entity), may_be_misspelt=may_be_misspelt
+        )
+        for candidate in possible
     )
     if entity and entities[0].match is None and normalise_identifier(entity):
         remedy = "give a name, or an identifier such as DOID:2986 or UMLS:C0017661"
@@ -205,6 +224,7 @@ def understand(
         text=text,
         aspect_likelihoods=tuple(likely[aspect] for aspect in aspects) if likely else (),
         asking=asking,
+        language=language.code,
     )
     if len(entities) == 1:
         (only,) = entities
@@ -227,13 +247,15 @@ def _resolve_entity(
     in_texts: Callable[[str], bool],
     *,
     given: bool,
+    may_be_misspelt: bool,
 ) -> AskedEntity:
     """Return a possible entity with its concept and the title that documents have for it."""
     words = possible.words
     # Words of the collection and everyday words are not misspelt.
     lowered = words.lower().split()
     spelt = all(in_texts(word) or word in ordinary_words() for word in lowered) and (not given or len(lowered) == 1)
-    matches = resolver.resolve(words, fuzzy=not spelt and (given or len(words) >= _LONG_ENOUGH))
+    fuzzy = may_be_misspelt and not spelt and (given or len(words) >= _LONG_ENOUGH)
+    matches = resolver.resolve(words, fuzzy=fuzzy)
     known = resolver.knowledge_base
     if not matches:
         return AskedEntity(words, (words,), title=titles.get(normalise_name(words), ""), likelihood=possible.likelihood)

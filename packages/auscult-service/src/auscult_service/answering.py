@@ -176,7 +176,8 @@ def search(state: State, caller: Caller, request: models.SearchRequest) -> schem
     ranked, left_out, understanding = _search_all(searchers, request)
     page = ranked[request.offset : request.offset + request.k]
     chances = [passage.findings.probability(passage.number) for passage in ranked]
-    nothing = "" if left_out else nothing_here(chances)
+    unread = next((passage for passage in ranked if passage.findings.is_unread(passage.number)), None)
+    nothing = "" if left_out or unread else nothing_here(chances)
     uncertain = bool(nothing) and any(label(chance) == "uncertain" for chance in chances if chance is not None)
     return schema.SearchAnswer(
         understood=understood_response(understanding),
@@ -185,6 +186,7 @@ def search(state: State, caller: Caller, request: models.SearchRequest) -> schem
             for rank, (name, searcher, findings, number) in enumerate(page, start=request.offset + 1)
         ],
         nothing_here=schema.NothingHere(flag=bool(nothing), sentence=nothing, uncertain=uncertain),
+        language_note=unread.findings.languages.note if unread else "",
         not_searched=[
             select_fields(schema.NotSearched, missing, index=name, shares=[*missing.shares])
             for name, missing in left_out.items()

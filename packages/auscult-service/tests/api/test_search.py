@@ -149,6 +149,31 @@ def test_unanswerable_questions_are_flagged(client: TestClient) -> None:
     assert not client.post("search", json={"entity": "gout", "aspects": ["treatment"]}).json()["nothing_here"]["flag"]
 
 
+def test_another_language_is_named_as_the_reason(client: TestClient) -> None:
+    answer = client.post(
+        "search", json={"question": "Was hilft gegen das hohe Fieber, und wie lange dauert es?"}
+    ).json()
+    assert answer["understood"]["language"] == "de"
+    assert answer["understood"]["corrections"] == answer["understood"]["aspects"] == []
+    assert answer["language_note"].startswith("The question is in German, and the model of this index reads English")
+    assert answer["hits"]
+    assert {hit["probability"] for hit in answer["hits"]} == {None}
+    assert answer["nothing_here"] == {"flag": False, "sentence": "", "uncertain": False}
+    english = client.post("search", json={"question": "What is the treatment of podagra?"}).json()
+    assert (english["understood"]["language"], english["language_note"]) == ("en", "")
+
+
+def test_the_page_names_another_language(index: Path) -> None:
+    with served(Settings(indexes={"leaflets": index})) as client:
+        page = client.get("http://127.0.0.1/", params={"q": "Was hilft gegen das hohe Fieber?"}).text
+        english = client.get("http://127.0.0.1/", params={"q": "What is the treatment of podagra?"}).text
+    assert "question in German" in page
+    assert "The question is in German" in page
+    assert "Nothing here" not in page
+    assert "question in" not in english
+    assert "The question is in" not in english
+
+
 def test_several_indexes_are_merged_by_score(index: Path, tmp_path: Path) -> None:
     other = tmp_path / "notes"
     sections = [Section("Treatment", "Gout is treated with colchicine.", "n1-1")]

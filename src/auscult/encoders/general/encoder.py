@@ -50,6 +50,7 @@ class GeneralEncoder:
         terms: Reader of weighted terms; None for a model without.
         aspects: Names of the aspects that it knows, in the order of the towers' `known`; none for a model that does not
             read what a question asks.
+        languages: Codes of ISO 639-1 of the languages that it reads.
         fingerprint: Hash of weights and configuration.
     """
 
@@ -64,6 +65,7 @@ class GeneralEncoder:
         fusion: Mapping[str, Any],
         terms: TermReader | None = None,
         aspects: Sequence[str] = (),
+        languages: Sequence[str] = ("en",),
         fingerprint: str = "",
     ) -> None:
         self.reader = reader
@@ -74,6 +76,7 @@ class GeneralEncoder:
         self.fusion = fusion
         self._terms = terms
         self.aspects = tuple(aspects)
+        self.languages = tuple(languages)
         self._labels = True
         self.fingerprint = fingerprint
         size = towers.dim

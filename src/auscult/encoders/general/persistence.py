@@ -34,7 +34,7 @@ from auscult.provenance import usable_cores
 FORMAT = 3
 KIND = "general"
 CENTRE = "centre"
-_NOT_INDEXED = frozenset({"fusion", "asks"})
+_NOT_INDEXED = frozenset({"fusion", "asks", "languages"})
 """Settings that no index depends on."""
 FILES = TOWERS, TOKENIZER, TRANSFORMER = "towers.safetensors", "tokenizer.json", "model.onnx"
 ASKS = "asks.safetensors"
@@ -80,5 +80,6 @@ def load(folder: Path) -> GeneralEncoder:
             fusion=settings["fusion"],
             terms=terms,
             aspects=settings.get("aspects", ()),
+            languages=settings.get("languages", ("en",)),
             fingerprint=fingerprint_of({key: value for key, value in settings.items() if key not in _NOT_INDEXED}),
         )

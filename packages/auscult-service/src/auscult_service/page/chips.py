@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from auscult.documents.language import ENGLISH, NAMES
 from auscult.encoders.contract import DocumentEncoder, FloatArray
 from auscult.index import PassageIndex
 from auscult.index.fields import SOURCE
@@ -79,6 +80,7 @@ class Chips:
         words: (word that was not understood, whether any document has it, URL of the question without it).
         further: Aspects that could be added.
         as_words: URL of the question as plain words.
+        language: Name of the question's language, if it is surely another than English; else empty.
     """
 
     entities: tuple[EntityChip, ...]
@@ -87,9 +89,10 @@ class Chips:
     words: tuple[tuple[str, bool, str], ...]
     further: tuple[Choice, ...]
     as_words: str
+    language: str = ""
 
     def __bool__(self) -> bool:
-        return bool(self.entities or self.aspects or self.corrections or self.words)
+        return bool(self.language or self.entities or self.aspects or self.corrections or self.words)
 
 
 def chips_of(understood: Understanding, question: PageQuestion, searcher: Searcher) -> Chips:
@@ -110,6 +113,7 @@ def chips_of(understood: Understanding, question: PageQuestion, searcher: Search
             if aspect not in query.aspects
         ),
         as_words=as_words,
+        language="" if query.language in ("", ENGLISH) else NAMES[query.language],
     )
 
 

@@ -16,10 +16,12 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 
 from auscult.concepts.names import FUNCTION_WORDS
+from auscult.encoders.contract import languages_of
 from auscult.errors import QueryError
 from auscult.search import Findings, Searcher, SearchOptions
 from auscult.search.certainty import nothing_here
 from auscult.search.hits import Hit, date_of
+from auscult.search.languages import note_languages
 from auscult.search.partial import ask_what_is_there
 from auscult.search.patients import PATIENT
 from auscult.understanding.aspects import question_about
@@ -95,7 +97,8 @@ def _search(
         show_hit(hit, number, understood.query, question, page.index, searcher.knowledge_base)
         for number, hit in enumerate(hits, question.start + 1)
     ]
-    nothing = "" if question.start else nothing_here([hit.probability for hit in hits])
+    unread = note_languages(understood.language, languages_of(searcher.encoder), hits)
+    nothing = "" if question.start or unread else nothing_here([hit.probability for hit in hits])
     if question.assertions and not understood.query.all_names:
         nothing = NOTHING_TO_SAY
     # A question that needed earlier ones is judged in its completed words.
@@ -114,6 +117,7 @@ def _search(
         "judged": judged,
         "left_out": left_out.sentence if left_out else "",
         "nothing": "" if left_out else nothing,
+        "unread": unread,
         "more": number > question.start + PER_PAGE <= FURTHEST,
         "per_page": PER_PAGE,
         "filters": [*filters_of(searcher.index, question), *assertions_of(understood.query, question)],

@@ -1,0 +1,59 @@
+"""Languages of questions and texts, in the four that are expected and in others."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given, settings
+from py3langid import langid
+
+from any_text import ANY_TEXT
+from auscult.documents.language import NAMES, SURE, detect_language, likeliest_language
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("The symptoms may come and go. Ask your doctor before you stop a medicine.", "en"),
+        ("Was sind die Symptome von Gicht?", "de"),
+        ("¿Cuáles son los síntomas de la gota?", "es"),
+        ("Quels sont les symptômes de la goutte ?", "fr"),
+        ("Quali sono i sintomi della gotta?", "it"),
+        ("Wat zijn de symptomen van jicht?", "nl"),
+        ("Quais são os sintomas da gota?", "pt"),
+        ("Jakie są objawy dny moczanowej?", "pl"),
+        ("Каковы симптомы подагры?", "ru"),
+        ("痛風の症状は何ですか", "ja"),
+        ("Gut hastalığının belirtileri nelerdir?", "tr"),
+    ],
+)
+def test_languages_are_told_apart(text: str, code: str) -> None:
+    assert detect_language(text) == code
+
+
+@pytest.mark.parametrize("text", ["", "12.5", "CRP", "C diff", "gout", "Morbus Crohn", "la", "???", "None"])
+def test_what_says_little_is_not_sure(text: str) -> None:
+    assert detect_language(text) == ""
+
+
+@settings(max_examples=100, deadline=None)
+@given(ANY_TEXT)
+def test_any_text_has_a_likeliest_language(text: str) -> None:
+    code, probability = likeliest_language(text)
+    assert code in NAMES
+    assert 0 < probability <= 1
+    assert detect_language(text) == (code if probability >= SURE else "")
+
+
+def test_the_library_keeps_its_own_state() -> None:
+    detect_language("Was sind die Symptome von Gicht?")
+    assert langid.IDENTIFIER is None
+    assert len(langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE).labels) > 100
+
+
+def test_nothing_is_loaded_before_the_first_text() -> None:
+    program = "from auscult.documents import language; print(language._identifier.cache_info().currsize)"
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "0"
