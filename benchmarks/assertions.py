@@ -8,8 +8,9 @@ where they stand, an entity in each, and what is said of it, marked by reading. 
 (`tests/data/assertion_german.tsv`) were written, as no openly licensed German notes were found.
 
 All were marked before any rule was written. The rules were adjusted on the part "tuning"; the part "test" was kept
-for the figures. The part "fresh" was drawn and marked after the rules were done. One reader marked all, and wrote the
-rules, too.
+for the figures, but their writer had marked it. So the part "second" was drawn, and marked when the rules were done.
+They read 63 of 68 of its French sentences and 58 of 70 of its Spanish ones right; then they were adjusted on it. One
+reader marked all, and wrote the rules, too.
 
 Writes benchmarks/results/assertions.json.
 """
@@ -40,7 +41,7 @@ RESULT: Final = HERE / "results" / "assertions.json"
 GOLD: Final = HERE / "data" / "assertion_gold.jsonl"
 GERMAN: Final = HERE.parent / "tests" / "data" / "assertion_german.tsv"
 LANGUAGES: Final = ("fr", "es", "de")
-PARTS: Final = ("tuning", "test", "fresh")
+PARTS: Final = ("tuning", "test", "second", "third")
 
 
 class Marked(NamedTuple):
