@@ -24,6 +24,7 @@ from functools import cache
 from importlib import resources
 
 from auscult.documents.document import Section
+from auscult.documents.known_headings import LANGUAGES, LONGEST, known_heading
 from auscult.documents.wrapping import is_unfinished
 
 # The longest real headings are sentences of about this many characters.
@@ -43,6 +44,14 @@ _COLON = re.compile(r":(?![\d/])")
 _BEHIND_SENTENCE = re.compile(rf".*[.;!?)\]][ \t]+((?=[^\W\d_a-z]){_CHARACTER}*?)[ \t]*")
 _UPPER_RUN = re.compile(r"(?<=[^\s:][ \t])[A-Z][A-Z'/&()-]*(?:[ ][A-Z'/&()-]+)*[ \t]?$")
 _VISIBLE = re.compile(r"\S")
+# A line in another language: its number, its words up to a colon or a dash, and the mark.
+_OTHER_LINE = re.compile(
+    rf"^[ \t]*((?:(?:\d{{1,2}}[.)])+(?:\d{{1,2}})?[ \t]+|[#*]{{1,3}}[ \t]*)?)([^\W\d_a-zß-öø-ÿ¿][^:\r\n]{{0,{LONGEST - 1}}}?"
+    r"|¿[^:\r\n]{1,80}?)(?:[ \t]*(:)(?![\d/])|[ \t]+([-\u2013])[ \t]|[ \t,]*\r?$)",
+    re.MULTILINE,
+)
+# The line before a heading alone on its line ends a sentence.
+_ENDED = (".", "!", "?", ":", ";", "»", "”", '"')
 # The ends of lines in texts of old systems and in HL7 messages, and the ends of pages.
 _OTHER_ENDS = re.compile(r"\r(?!\n)|[\v\f\x1c-\x1e\x85\u2028\u2029]")
 
@@ -73,13 +82,16 @@ class _Found:
     start: int
     body: int
     mark: str  # ":", a dash, "" at the end of a line, "inside" for a colon inside a line
+    other: bool = False  # Whether it is a heading of `known_headings`, as it stands in its line.
 
 
-def find_sections(text: str) -> list[NoteSection]:
+def find_sections(text: str, *, language: str = "en") -> list[NoteSection]:
     """Divide a note at its headings.
 
     Args:
         text: The original note. De-identification placeholders ("[**Name**]", "___") are ordinary text.
+        language: Code of the note's language. In one of `known_headings.LANGUAGES`, the headings of its table are found
+            as well.
 
     Returns:
         Sections in order. The first has no heading if text precedes all headings. Headings and sections contain every
@@ -88,14 +100,14 @@ def find_sections(text: str) -> list[NoteSection]:
     text = _OTHER_ENDS.sub("\n", text)
     sections: list[NoteSection] = []
     heading, heading_start, at = "", -1, 0
-    for candidate in _find_headings(text):
+    for candidate in _find_headings(text, language):
         _close(sections, text, heading, heading_start, at, candidate.outer)
         heading, heading_start, at = candidate.words, candidate.start, candidate.body
     _close(sections, text, heading, heading_start, at, len(text))
     return sections
 
 
-def note_sections(text: str, *, bare_headings: bool = True) -> list[Section]:
+def note_sections(text: str, *, bare_headings: bool = True, language: str = "en") -> list[Section]:
     """Return the sections of a note for `build_document`, with offsets in the whole text.
 
     Args:
@@ -121,13 +133,42 @@ def _close(sections: list[NoteSection], text: str, heading: str, heading_start: 
         sections.append(NoteSection(heading, heading_start if heading else start, start, start + len(tail.rstrip())))
 
 
-def _find_headings(text: str) -> Iterator[_Found]:
+def _find_headings(text: str, language: str) -> Iterator[_Found]:
     """Yield accepted headings in order; each begins after the previous one has ended."""
     last: _Found | None = None
-    for candidate in sorted(_find_candidates(text), key=lambda span: span.start):
-        if (last is None or candidate.outer >= last.body) and _accept(candidate, last, text):
+    candidates = list(_find_candidates(text))
+    if language in LANGUAGES:
+        candidates.extend(_find_others(text, language))
+    for candidate in sorted(candidates, key=lambda span: (span.start, not span.other)):
+        inside = candidate.mark == "inside" and known_heading(candidate.words, language) is not None
+        accepted = candidate.other or inside or _accept(candidate, last, text)
+        if (last is None or candidate.outer >= last.body) and accepted:
             last = candidate
             yield candidate
+
+
+def _find_others(text: str, language: str) -> Iterator[_Found]:
+    """Yield the headings of a language's table that stand at the beginning of a line."""
+    last = 0
+    for match in _OTHER_LINE.finditer(text):
+        words, mark = match[2].rstrip(), match[3] or match[4] or ""
+        known = known_heading(words, language)
+        if known is None:
+            continue
+        alone = not mark
+        if known.open and (mark not in ("", ":") or (alone and not _stands_free(text, match.start(), last))):
+            continue
+        if alone and (words.endswith((".", ",", ";")) or (known.ends_open and is_unfinished(words))):
+            continue
+        last = match.end(2)
+        yield _Found(words, match.start(1), match.start(2), match.end(), mark, other=True)
+
+
+def _stands_free(text: str, start: int, last: int) -> bool:
+    """Return whether a sentence, a heading that ends at `last`, or nothing stands before a line."""
+    before = text[max(start - 200, last) : start]
+    visible = before.rstrip()
+    return not visible or visible.endswith(_ENDED) or before.count("\n", len(visible)) > 1
 
 
 def _find_candidates(text: str) -> Iterator[_Found]:
