@@ -163,16 +163,11 @@ def main() -> None:
         sources |= {name: list(read_collection(data, name)) for name in COLLECTIONS}
     results = []
     for name, texts in sources.items():
-        row = {
-            "texts": name,
-            "with_language": measure(texts, language_given=True, mistakes=chosen.development),
-            "without": measure(texts, language_given=False),
-        }
-        results.append(row)
-        for kind in ("with_language", "without"):
-            of_kind = row[kind]
-            assert isinstance(of_kind, dict)
-            shown = [of_kind[figure] for figure in ("recall", "others_per_100_lines", "aspect_share")]
+        given = measure(texts, language_given=True, mistakes=chosen.development)
+        without = measure(texts, language_given=False)
+        results.append({"texts": name, "with_language": given, "without": without})
+        for kind, figures in (("with language", given), ("without", without)):
+            shown = [figures[figure] for figure in ("recall", "others_per_100_lines", "aspect_share")]
             print(f"{name:20}{kind:15}", *shown, file=sys.stderr)
     if not chosen.development:
         record = {

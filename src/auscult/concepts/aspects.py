@@ -45,14 +45,15 @@ def normalise_heading(heading: str, *, language: str = "en") -> tuple[str, ...]:
 
 def _normalise_other(heading: str, language: str) -> tuple[str, ...]:
     """Return the aspects of a heading in a language with a table of headings."""
-    known = known_heading(heading, language)
-    if known is not None and known.aspect:
-        return (known.aspect,)
-    aspects: list[str] = []
-    for part in split_heading(heading, language):
-        known = known_heading(part, language)
-        words = " ".join(_PUNCTUATION.sub(" ", part).split())
-        aspects.append(known.aspect if known is not None and known.aspect else words)
+    whole = known_heading(heading, language)
+    parts = split_heading(heading, language)
+    known = [known_heading(part, language) for part in parts]
+    if whole is not None and whole.aspect and not (whole.open and all(known)):
+        return (whole.aspect,)
+    aspects = (
+        each.aspect if each is not None and each.aspect else " ".join(_PUNCTUATION.sub(" ", part).split())
+        for part, each in zip(parts, known, strict=True)
+    )
     found = tuple(dict.fromkeys(aspect for aspect in aspects if aspect))
     return (INFORMATION,) if not found or (len(found) == 1 and found[0] in _LEADS) else found
 

@@ -1,8 +1,8 @@
 """Recognise the usual headings of notes, letters and leaflets in French, Spanish and German, and their aspects.
 
-`headings_fr.tsv`, `_es.tsv` and `_de.tsv` have an aspect and a heading a line, the same aspects as in English. They have
-the headings of package leaflets and product information that the European template prescribes (the QRD template of the
-European Medicines Agency), and those that hospitals and practices use. In a heading,
+`headings_fr.tsv`, `_es.tsv` and `_de.tsv` have an aspect and a heading a line, the same aspects as in English. They
+have the headings of package leaflets and product information that the European template prescribes (the QRD template of
+the European Medicines Agency), and those that hospitals and practices use. In a heading,
 
 - "a|b" is either, "a|" is also nothing;
 - "{e}" is one to thirty words, as the name of a medicine in "Wie ist {e} einzunehmen?";
@@ -25,17 +25,17 @@ from typing import Final, NamedTuple
 
 LANGUAGES: Final = ("fr", "es", "de")
 """The languages that have a table of headings."""
-LONGEST: Final = 160
+LONGEST: Final = 250
 """Most characters of a heading: names of medicines in leaflets are long."""
 
 _WORD: Final = re.compile(r"[^\W_]+")
 _NUMBER: Final = re.compile(r"^\W*(?:(?:\d{1,2}[.)])+(?:\d{1,2}\b)?|\d{1,2}(?=\s))\W*")
 _FOLDED: Final = str.maketrans({"œ": "oe", "æ": "ae", "ß": "ss"})
 _UMLAUTS: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
-_UNREAD: Final[Mapping[str, frozenset[str]]] = {
-    "fr": frozenset("de d du des la le les l a à au aux et en un une".split()),
-    "es": frozenset("de del la el los las al a y e en un una le".split()),
-    "de": frozenset("der die das des dem den und von vom zu zum zur im".split()),
+_UNREAD: Final[Mapping[str, Sequence[str]]] = {
+    "fr": ("de", "d", "du", "des", "la", "le", "les", "l", "a", "au", "aux", "et", "en", "un", "une"),
+    "es": ("de", "del", "la", "el", "los", "las", "al", "a", "y", "e", "en", "un", "una", "le"),
+    "de": ("der", "die", "das", "des", "dem", "den", "und", "von", "vom", "zu", "zum", "zur", "im"),
 }
 """Words that make no difference."""
 _JOINING: Final[Mapping[str, re.Pattern[str]]] = {
@@ -50,13 +50,11 @@ class KnownHeading(NamedTuple):
 
     Attributes:
         aspect: Name of its aspect; empty if it is none of those with a name ("Verlauf").
-        open: Whether it has words that the table does not name.
-        ends_open: Whether its last word may be one of these.
+        open: Whether it ends with words that the table does not name.
     """
 
     aspect: str
     open: bool
-    ends_open: bool
 
 
 @lru_cache(maxsize=1 << 13)
@@ -69,7 +67,8 @@ def known_heading(heading: str, language: str) -> KnownHeading | None:
     """
     if language not in LANGUAGES or len(heading) > LONGEST:
         return None
-    words = _read(_NUMBER.sub("", heading), language)
+    every_word = _fold(_NUMBER.sub("", heading), language)
+    words = [word for word in every_word if word not in _UNREAD[language]]
     if not words:
         return None
     table = _load(language)
@@ -78,7 +77,8 @@ def known_heading(heading: str, language: str) -> KnownHeading | None:
     for pattern, known in (*table.by_first.get(words[0], ()), *table.others):
         if (best is None or best.open > known.open) and pattern.fullmatch(written):
             best = known
-    return best
+    # "Le traitement comporte" is the beginning of a sentence.
+    return None if best is not None and best.open and every_word[0] in _UNREAD[language] else best
 
 
 def split_heading(heading: str, language: str) -> list[str]:
@@ -105,9 +105,7 @@ def _load(language: str) -> _Table:
         aspect, heading = line.split("\t")
         choices = [list(_choices(part, language)) for part in heading.split()]
         compiled = re.compile("".join(map(_pattern, choices)))
-        is_open = "{e}" in heading or "..." in heading
-        known = KnownHeading("" if aspect == "-" else aspect, is_open, heading.endswith(("{e}", "...")))
-        row = compiled, known
+        row = compiled, KnownHeading("" if aspect == "-" else aspect, heading.endswith(("{e}", "...")))
         for first in _first_words(choices):
             if first:
                 by_first[first].append(row)
@@ -150,9 +148,15 @@ def _first_words(choices: Sequence[Sequence[str]]) -> set[str]:
 
 
 def _read(text: str, language: str) -> list[str]:
-    """Return the words of a text without case, accents and the words that make no difference."""
+    """Return the words of a text without those that make no difference."""
+    return [word for word in _fold(text, language) if word not in _UNREAD[language]]
+
+
+def _fold(text: str, language: str) -> list[str]:
+    """Return the words of a text without case and accents."""
     text = unicodedata.normalize("NFC", text).lower().translate(_FOLDED)
     if language == "de":
         text = text.translate(_UMLAUTS)
-    text = "".join(each for each in unicodedata.normalize("NFD", text) if not unicodedata.combining(each))
-    return [word for word in _WORD.findall(text) if word not in _UNREAD[language]]
+    return _WORD.findall(
+        "".join(each for each in unicodedata.normalize("NFD", text) if not unicodedata.combining(each))
+    )

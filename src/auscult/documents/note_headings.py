@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -46,10 +47,13 @@ _UPPER_RUN = re.compile(r"(?<=[^\s:][ \t])[A-Z][A-Z'/&()-]*(?:[ ][A-Z'/&()-]+)*[
 _VISIBLE = re.compile(r"\S")
 # A line in another language: its number, its words up to a colon or a dash, and the mark.
 _OTHER_LINE = re.compile(
-    rf"^[ \t]*((?:(?:\d{{1,2}}[.)])+(?:\d{{1,2}})?[ \t]+|[#*]{{1,3}}[ \t]*)?)([^\W\d_a-zß-öø-ÿ¿][^:\r\n]{{0,{LONGEST - 1}}}?"
-    r"|¿[^:\r\n]{1,80}?)(?:[ \t]*(:)(?![\d/])|[ \t]+([-\u2013])[ \t]|[ \t,]*\r?$)",
+    r"^[ \t]*((?:(?:\d{1,2}[.)])+(?:\d{1,2})?[ \t]+|[#*]{1,3}[ \t]*)?)"
+    rf"([^\W\d_a-zß-öø-ÿ][^:\r\n]{{0,{LONGEST - 1}}}?|¿[^:\r\n]{{1,80}}?)"
+    r"(?:[ \t]*(:)(?![\d/])|[ \t]+([-\u2013])[ \t]|[ \t,]*\r?$)",
     re.MULTILINE,
 )
+# Text may follow a question on its line, and the list of what a medicine contains its heading.
+_ENDS_HEADING = re.compile(r"(?<=\?)[ \t]+(?=\S)|[ \t]+\u00b7[ \t]")
 # The line before a heading alone on its line ends a sentence.
 _ENDED = (".", "!", "?", ":", ";", "»", "”", '"')
 # The ends of lines in texts of old systems and in HL7 messages, and the ends of pages.
@@ -100,7 +104,7 @@ def find_sections(text: str, *, language: str = "en") -> list[NoteSection]:
     text = _OTHER_ENDS.sub("\n", text)
     sections: list[NoteSection] = []
     heading, heading_start, at = "", -1, 0
-    for candidate in _find_headings(text, language):
+    for candidate in _without_contents([*_find_headings(text, language)], text):
         _close(sections, text, heading, heading_start, at, candidate.outer)
         heading, heading_start, at = candidate.words, candidate.start, candidate.body
     _close(sections, text, heading, heading_start, at, len(text))
@@ -114,9 +118,10 @@ def note_sections(text: str, *, bare_headings: bool = True, language: str = "en"
         text: The original note.
         bare_headings: Whether the text of a heading without words below it is the heading itself ("NO KNOWN DRUG
             ALLERGIES"). If not, it has no text, as in judged collections, whose passages must not change.
+        language: Code of the note's language, as in `find_sections`.
     """
     sections = []
-    for section in find_sections(text):
+    for section in find_sections(text, language=language):
         start, end = section.start, section.end
         if bare_headings and section.heading and not any(map(str.isalnum, text[start:end])):
             end = end if end > start else section.heading_start + len(section.heading)
@@ -147,21 +152,34 @@ def _find_headings(text: str, language: str) -> Iterator[_Found]:
             yield candidate
 
 
+def _without_contents(found: list[_Found], text: str) -> Iterator[_Found]:
+    """Yield headings without those of a table of contents: no text stands below them, and they come again later."""
+    later = Counter(each.words.lower() for each in found)
+    for number, each in enumerate(found):
+        later[each.words.lower()] -= 1
+        below = found[number + 1].outer if number + 1 < len(found) else len(text)
+        if not each.other or not later[each.words.lower()] or _VISIBLE.search(text, each.body, below):
+            yield each
+
+
 def _find_others(text: str, language: str) -> Iterator[_Found]:
     """Yield the headings of a language's table that stand at the beginning of a line."""
     last = 0
     for match in _OTHER_LINE.finditer(text):
-        words, mark = match[2].rstrip(), match[3] or match[4] or ""
+        words, mark, body = match[2].rstrip(), match[3] or match[4] or "", match.end()
+        if cut := _ENDS_HEADING.search(words):
+            words, mark = words[: cut.start()], "?"
+            body = match.start(2) + cut.start()
         known = known_heading(words, language)
         if known is None:
             continue
-        alone = not mark
-        if known.open and (mark not in ("", ":") or (alone and not _stands_free(text, match.start(), last))):
+        alone = not mark and not words.endswith("?")
+        if known.open and (mark in ("-", "\u2013") or (alone and not _stands_free(text, match.start(), last))):
             continue
-        if alone and (words.endswith((".", ",", ";")) or (known.ends_open and is_unfinished(words))):
+        if alone and (words.endswith((".", ",", ";")) or (known.open and is_unfinished(words))):
             continue
         last = match.end(2)
-        yield _Found(words, match.start(1), match.start(2), match.end(), mark, other=True)
+        yield _Found(words, match.start(1), match.start(2), body, mark, other=True)
 
 
 def _stands_free(text: str, start: int, last: int) -> bool:

@@ -1,9 +1,9 @@
 """Find out what a sentence says of the entity: that it is there, denied, a relative's, only possible, or past.
 
 A mention is a name of the entity in a sentence, found by its words in their normal form. ConText
-(`concepts.context`) reads what the sentence asserts about it, by the rules of its language. A section's heading counts for
-its sentences, and a list's lead-in for its items. Of several assertions about one mention the first in `_ORDER` counts:
-"no family history of gout" is negated.
+(`concepts.context`) reads what the sentence asserts about it, by the rules of its language. A section's heading counts
+for its sentences, and a list's lead-in for its items. Of several assertions about one mention the first in `_ORDER`
+counts: "no family history of gout" is negated.
 
 A search for a name alone is for what is there, but a short passage that only denies it is the more like the name. So
 the score of a passage whose every mention is negated or hypothetical, one of them negated, counts `DENIED`.
