@@ -33,9 +33,28 @@ def test_normalise_heading(heading: str, aspects: tuple[str, ...]) -> None:
     assert normalise_heading(heading) == aspects
 
 
-@given(st.text(max_size=60))
-def test_any_heading_gives_clean_aspects(heading: str) -> None:
-    aspects = normalise_heading(heading)
+@pytest.mark.parametrize(
+    ("language", "heading", "aspects"),
+    [
+        ("fr", "Posologie", ("dosage",)),
+        ("fr", "Causes et prévention", ("causes", "prevention")),
+        ("fr", "Traitement et vie à l'hôpital", ("treatment",)),
+        ("fr", "Étymologie et vie", ("étymologie", "vie")),
+        ("fr", "", ("information",)),
+        ("es", "Signos y síntomas", ("symptoms",)),
+        ("de", "Diagnose und Prognose", ("diagnosis", "prognosis")),
+        ("de", "Verlauf", ("verlauf",)),
+        ("en", "Posologie", ("posologie",)),
+        ("", "Signs and symptoms", ("signs", "symptoms")),
+    ],
+)
+def test_headings_of_other_languages(language: str, heading: str, aspects: tuple[str, ...]) -> None:
+    assert normalise_heading(heading, language=language) == aspects
+
+
+@given(st.sampled_from(["en", "fr", "es", "de"]), st.text(max_size=60))
+def test_any_heading_gives_clean_aspects(language: str, heading: str) -> None:
+    aspects = normalise_heading(heading, language=language)
     assert aspects
     assert all(aspect == " ".join(aspect.split()) and aspect for aspect in aspects)
     assert len(set(aspects)) == len(aspects)
@@ -51,4 +70,12 @@ def test_document_aspects() -> None:
         ("signs", "symptoms"),
         (),
         ("information",),
+    )
+
+
+def test_document_aspects_of_another_language() -> None:
+    assert document_aspects(document("", "Anamnese", "Verlauf"), language="de") == (
+        ("information",),
+        ("history",),
+        ("verlauf",),
     )

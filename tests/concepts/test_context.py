@@ -8,15 +8,15 @@ from typing import get_args
 
 import pytest
 
-from auscult.concepts.context import CONTEXTS, Role, find_contexts, heading_contexts
+from auscult.concepts.context import CONTEXTS, LANGUAGES, Role, find_contexts, heading_contexts
 from places import DATA
 
 GOLD = DATA / "context_sentences.tsv"
 
 
-def contexts_of(sentence: str, name: str) -> set[str]:
+def contexts_of(sentence: str, name: str, language: str = "en") -> set[str]:
     at = sentence.index(name)
-    return set(find_contexts(sentence, [(at, at + len(name))])[0])
+    return set(find_contexts(sentence, [(at, at + len(name))], language=language)[0])
 
 
 @pytest.mark.parametrize(
@@ -107,3 +107,51 @@ def test_headings_reach_over_their_section() -> None:
     assert heading_contexts(["FAMILY HISTORY:"]) == {"family"}
     assert heading_contexts(["Notes", "Past Medical History"]) == {"historical"}
     assert heading_contexts(["History of present illness", "Allergies", ""]) == set()
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence", "name", "expected"),
+    [
+        ("fr", "Pas d\u2019asthme.", "asthme", {"negated"}),
+        ("fr", "Absence d'asthme, sans fièvre mais avec toux.", "toux", set()),
+        ("fr", "ANTECEDENTS D'ASTHME", "ASTHME", {"historical"}),
+        ("fr", "Pas d'antécédent familial d'asthme.", "asthme", {"negated", "family"}),
+        ("fr", "E\u0301ventuelle fracture.", "fracture", {"uncertain"}),
+        ("es", "Sin fiebre.", "fiebre", {"negated"}),
+        ("es", "Antecedentes de asma.", "asma", {"historical"}),
+        ("es", "Su madre padece asma.", "asma", {"family"}),
+        ("es", "Si fiebre, acuda a urgencias.", "fiebre", {"hypothetical"}),
+        ("de", "Kein Fieber.", "Fieber", {"negated"}),
+        ("de", "Oedeme: keine", "Oedeme", {"negated"}),
+        ("de", "Ödeme: keine", "Ödeme", {"negated"}),
+        ("de", "V.a. Pneumonie.", "Pneumonie", {"uncertain"}),
+        ("de", "Vor drei Jahren Pneumonie.", "Pneumonie", {"historical"}),
+        ("de", "Im Jahr 2012 Pneumonie.", "Pneumonie", {"historical"}),
+        ("", "No fever.", "fever", {"negated"}),
+        ("it", "No fever.", "fever", {"negated"}),
+        ("en", "Kein Fieber.", "Fieber", set()),
+        ("de", "No fever.", "fever", set()),
+    ],
+)
+def test_languages_have_rules_of_their_own(language: str, sentence: str, name: str, expected: set[str]) -> None:
+    assert contexts_of(sentence, name, language) == expected
+
+
+def test_headings_of_other_languages() -> None:
+    assert heading_contexts(["ANTECEDENTS FAMILIAUX :"], language="fr") == {"family"}
+    assert heading_contexts(["Antecedentes personales"], language="es") == {"historical"}
+    assert heading_contexts(["Differentialdiagnosen"], language="de") == {"uncertain"}
+    assert heading_contexts(["Family history"], language="de") == set()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_rules_of_other_languages_are_wellformed(language: str) -> None:
+    table = resources.files("auscult.concepts").joinpath(f"context_rules_{language}.tsv").read_text(encoding="utf-8")
+    rows = [tuple(line.split("\t")) for line in table.splitlines() if not line.startswith("#")]
+    assert rows[0] == ("context", "role", "phrase")
+    assert len(rows) == len(set(rows))
+    roles = {*get_args(Role)}
+    assert {role for _, role, _ in rows[1:]} == roles | {"kin", "heading"}
+    assert {context for context, _, _ in rows[1:]} == {*CONTEXTS, "any"}
+    for context in CONTEXTS:
+        assert {role for named, role, _ in rows if named in (context, "any")} >= roles

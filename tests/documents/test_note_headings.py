@@ -94,16 +94,73 @@ def test_placeholders_survive() -> None:
     assert found(f"HISTORY: {body}\nPLAN: Rest.") == [("HISTORY", body), ("PLAN", "Rest.")]
 
 
+def found_in(language: str, text: str) -> list[tuple[str, str]]:
+    return [(section.heading, text[section.start : section.end]) for section in find_sections(text, language=language)]
+
+
+OTHER_LANGUAGES = [
+    ("fr", "Motif d'hospitalisation : Toux.\nAu total : pneumopathie.\nSuivi - un mois",
+     [("Motif d'hospitalisation", "Toux."), ("Au total", "pneumopathie."), ("Suivi", "un mois")]),
+    ("fr", "Lisez.\n4. QUELS SONT LES EFFETS INDESIRABLES EVENTUELS ?\nToux.\n5. COMMENT CONSERVER DOLIREX ?\nAu sec.",
+     [("", "Lisez."), ("QUELS SONT LES EFFETS INDESIRABLES EVENTUELS ?", "Toux."),
+      ("COMMENT CONSERVER DOLIREX ?", "Au sec.")]),
+    ("fr", "2. AVANT DE PRENDRE CARDILOL ? Lisez ceci.", [("AVANT DE PRENDRE CARDILOL ?", "Lisez ceci.")]),
+    ("es", "Juicio clínico: Gota.\nExploración cutánea: pápulas.\n¿Cuáles son los posibles efectos adversos?\nTos.",
+     [("Juicio clínico", "Gota."), ("Exploración cutánea", "pápulas."),
+      ("¿Cuáles son los posibles efectos adversos?", "Tos.")]),
+    ("de", "Diagnosen:\n- Gicht\nEntlassungsmedikation:\nColchicin\nProcedere: Kontrolle. Nachsorge: Hausarzt.",
+     [("Diagnosen", "- Gicht"), ("Entlassungsmedikation", "Colchicin"), ("Procedere", "Kontrolle."),
+      ("Nachsorge", "Hausarzt.")]),
+    ("de", "Hinweis.\nWelche Nebenwirkungen sind möglich?\nHusten.\nWie ist Pantaloc aufzubewahren?\nTrocken.",
+     [("", "Hinweis."), ("Welche Nebenwirkungen sind möglich?", "Husten."),
+      ("Wie ist Pantaloc aufzubewahren?", "Trocken.")]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "text", "sections"), OTHER_LANGUAGES)
+def test_headings_of_other_languages(language: str, text: str, sections: list[tuple[str, str]]) -> None:
+    assert found_in(language, text) == sections
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("fr", "Le traitement comporte entre autres : du repos."),
+        ("fr", "Il prend un\nTraitement.\nPuis rien."),
+        ("es", "El paciente pregunta lo siguiente: cuándo se va."),
+        ("es", "No procede\nApósito: limpio"),
+        ("de", "Die Untersuchung am Montag ergab: nichts.\nRR: 130/80"),
+        ("de", "Der Sohn fragt nach folgendem: Reha."),
+        ("", "Posologie :\nUn comprimé."),
+        ("en", "Welche Nebenwirkungen sind möglich?\nHusten."),
+        ("it", "Quels sont les effets indésirables ?\nToux."),
+    ],
+)
+def test_what_is_no_heading_elsewhere(language: str, text: str) -> None:
+    assert [heading for heading, _ in found_in(language, text) if heading] == []
+
+
+def test_a_table_of_contents_has_no_sections() -> None:
+    headings = "3. Cómo tomar Zelipran\n", "4. Posibles efectos adversos\n"
+    text = f"{headings[0]}{headings[1]}{headings[0]}Uno.\n{headings[1]}Tos."
+    assert found_in("es", text)[1:] == [("Cómo tomar Zelipran", "Uno."), ("Posibles efectos adversos", "Tos.")]
+
+
 PIECES = st.sampled_from(
     ["PLAN:", "Plan:", "HISTORY", "1. LABS: ", "\n", "\n\n", "\r\n", " ", "fine.", "[**Name**]", "BP: 1", "FH - ", "é"]
 )  # fmt: skip
 NOTES = st.one_of(st.text(max_size=300), st.lists(PIECES, max_size=40).map("".join))
 
 
-@given(NOTES)
-def test_offsets_slice_back_and_nothing_is_lost(text: str) -> None:
+OTHER_PIECES = st.sampled_from(
+    ["Motif : ", "4. COMMENT CONSERVER X ?", "Ce que contient X · ", "1.2. Composition", "\n", " ", "fin.", "Suivi - "]
+)  # fmt: skip
+
+
+@given(NOTES | st.lists(PIECES | OTHER_PIECES, max_size=40).map("".join), st.sampled_from(["en", "fr", "es", "de"]))
+def test_offsets_slice_back_and_nothing_is_lost(text: str, language: str) -> None:
     at = 0
-    for number, section in enumerate(find_sections(text)):
+    for number, section in enumerate(find_sections(text, language=language)):
         assert at <= section.heading_start <= section.start <= section.end <= len(text)
         assert section.heading or number == 0
         stop = section.heading_start + len(section.heading)

@@ -18,12 +18,14 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
 from auscult.documents.document import Section
+from auscult.documents.known_headings import LANGUAGES, LONGEST, known_heading
 from auscult.documents.wrapping import is_unfinished
 
 # The longest real headings are sentences of about this many characters.
@@ -43,6 +45,17 @@ _COLON = re.compile(r":(?![\d/])")
 _BEHIND_SENTENCE = re.compile(rf".*[.;!?)\]][ \t]+((?=[^\W\d_a-z]){_CHARACTER}*?)[ \t]*")
 _UPPER_RUN = re.compile(r"(?<=[^\s:][ \t])[A-Z][A-Z'/&()-]*(?:[ ][A-Z'/&()-]+)*[ \t]?$")
 _VISIBLE = re.compile(r"\S")
+# A line in another language: its number, its words up to a colon or a dash, and the mark.
+_OTHER_LINE = re.compile(
+    r"^[ \t]*((?:(?:\d{1,2}[.)])+(?:\d{1,2})?[ \t]+|[#*]{1,3}[ \t]*)?)"
+    rf"([^\W\d_a-zß-öø-ÿ][^:\r\n]{{0,{LONGEST - 1}}}?|¿[^:\r\n]{{1,80}}?)"
+    r"(?:[ \t]*(:)(?![\d/])|[ \t]+([-\u2013])[ \t]|[ \t,]*\r?$)",
+    re.MULTILINE,
+)
+# Text may follow a question on its line, and the list of what a medicine contains its heading.
+_ENDS_HEADING = re.compile(r"(?<=\?)[ \t]+(?=\S)|[ \t]+\u00b7[ \t]")
+# The line before a heading alone on its line ends a sentence.
+_ENDED = (".", "!", "?", ":", ";", "»", "”", '"')
 # The ends of lines in texts of old systems and in HL7 messages, and the ends of pages.
 _OTHER_ENDS = re.compile(r"\r(?!\n)|[\v\f\x1c-\x1e\x85\u2028\u2029]")
 
@@ -73,13 +86,16 @@ class _Found:
     start: int
     body: int
     mark: str  # ":", a dash, "" at the end of a line, "inside" for a colon inside a line
+    other: bool = False  # Whether it is a heading of `known_headings`, as it stands in its line.
 
 
-def find_sections(text: str) -> list[NoteSection]:
+def find_sections(text: str, *, language: str = "en") -> list[NoteSection]:
     """Divide a note at its headings.
 
     Args:
         text: The original note. De-identification placeholders ("[**Name**]", "___") are ordinary text.
+        language: Code of the note's language. In one of `known_headings.LANGUAGES`, the headings of its table are found
+            as well.
 
     Returns:
         Sections in order. The first has no heading if text precedes all headings. Headings and sections contain every
@@ -88,23 +104,24 @@ def find_sections(text: str) -> list[NoteSection]:
     text = _OTHER_ENDS.sub("\n", text)
     sections: list[NoteSection] = []
     heading, heading_start, at = "", -1, 0
-    for candidate in _find_headings(text):
+    for candidate in _without_contents([*_find_headings(text, language)], text):
         _close(sections, text, heading, heading_start, at, candidate.outer)
         heading, heading_start, at = candidate.words, candidate.start, candidate.body
     _close(sections, text, heading, heading_start, at, len(text))
     return sections
 
 
-def note_sections(text: str, *, bare_headings: bool = True) -> list[Section]:
+def note_sections(text: str, *, bare_headings: bool = True, language: str = "en") -> list[Section]:
     """Return the sections of a note for `build_document`, with offsets in the whole text.
 
     Args:
         text: The original note.
         bare_headings: Whether the text of a heading without words below it is the heading itself ("NO KNOWN DRUG
             ALLERGIES"). If not, it has no text, as in judged collections, whose passages must not change.
+        language: Code of the note's language, as in `find_sections`.
     """
     sections = []
-    for section in find_sections(text):
+    for section in find_sections(text, language=language):
         start, end = section.start, section.end
         if bare_headings and section.heading and not any(map(str.isalnum, text[start:end])):
             end = end if end > start else section.heading_start + len(section.heading)
@@ -121,13 +138,55 @@ def _close(sections: list[NoteSection], text: str, heading: str, heading_start: 
         sections.append(NoteSection(heading, heading_start if heading else start, start, start + len(tail.rstrip())))
 
 
-def _find_headings(text: str) -> Iterator[_Found]:
+def _find_headings(text: str, language: str) -> Iterator[_Found]:
     """Yield accepted headings in order; each begins after the previous one has ended."""
     last: _Found | None = None
-    for candidate in sorted(_find_candidates(text), key=lambda span: span.start):
-        if (last is None or candidate.outer >= last.body) and _accept(candidate, last, text):
+    candidates = list(_find_candidates(text))
+    if language in LANGUAGES:
+        candidates.extend(_find_others(text, language))
+    for candidate in sorted(candidates, key=lambda span: (span.start, not span.other)):
+        inside = candidate.mark == "inside" and known_heading(candidate.words, language) is not None
+        accepted = candidate.other or inside or _accept(candidate, last, text)
+        if (last is None or candidate.outer >= last.body) and accepted:
             last = candidate
             yield candidate
+
+
+def _without_contents(found: list[_Found], text: str) -> Iterator[_Found]:
+    """Yield headings without those of a table of contents: no text stands below them, and they come again later."""
+    later = Counter(each.words.lower() for each in found)
+    for number, each in enumerate(found):
+        later[each.words.lower()] -= 1
+        below = found[number + 1].outer if number + 1 < len(found) else len(text)
+        if not each.other or not later[each.words.lower()] or _VISIBLE.search(text, each.body, below):
+            yield each
+
+
+def _find_others(text: str, language: str) -> Iterator[_Found]:
+    """Yield the headings of a language's table that stand at the beginning of a line."""
+    last = 0
+    for match in _OTHER_LINE.finditer(text):
+        words, mark, body = match[2].rstrip(), match[3] or match[4] or "", match.end()
+        if cut := _ENDS_HEADING.search(words):
+            words, mark = words[: cut.start()], "?"
+            body = match.start(2) + cut.start()
+        known = known_heading(words, language)
+        if known is None:
+            continue
+        alone = not mark and not words.endswith("?")
+        if known.open and (mark in ("-", "\u2013") or (alone and not _stands_free(text, match.start(), last))):
+            continue
+        if alone and (words.endswith((".", ",", ";")) or (known.open and is_unfinished(words))):
+            continue
+        last = match.end(2)
+        yield _Found(words, match.start(1), match.start(2), body, mark, other=True)
+
+
+def _stands_free(text: str, start: int, last: int) -> bool:
+    """Return whether a sentence, a heading that ends at `last`, or nothing stands before a line."""
+    before = text[max(start - 200, last) : start]
+    visible = before.rstrip()
+    return not visible or visible.endswith(_ENDED) or before.count("\n", len(visible)) > 1
 
 
 def _find_candidates(text: str) -> Iterator[_Found]:

@@ -1,9 +1,9 @@
 """Find out what a sentence says of the entity: that it is there, denied, a relative's, only possible, or past.
 
 A mention is a name of the entity in a sentence, found by its words in their normal form. ConText
-(`concepts.context`) reads what the sentence asserts about it, in English. A section's heading counts for
-its sentences, and a list's lead-in for its items. Of several assertions about one mention the first in `_ORDER` counts:
-"no family history of gout" is negated.
+(`concepts.context`) reads what the sentence asserts about it, by the rules of its language. A section's heading counts
+for its sentences, and a list's lead-in for its items. Of several assertions about one mention the first in `_ORDER`
+counts: "no family history of gout" is negated.
 
 A search for a name alone is for what is there, but a short passage that only denies it is the more like the name. So
 the score of a passage whose every mention is negated or hypothetical, one of them negated, counts `DENIED`.
@@ -12,7 +12,7 @@ the score of a passage whose every mention is negated or hypothetical, one of th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -55,42 +55,43 @@ class AssertionReader:
         # The same headings stand above all sentences of a passage.
         self._heading_contexts = lru_cache(maxsize=64)(heading_contexts)
 
-    def read(self, sentence: str, headings: Sequence[str] = (), lead: str = "") -> tuple[Assertion, ...]:
+    def read(
+        self, sentence: str, headings: Sequence[str] = (), lead: str = "", *, language: str = "en"
+    ) -> tuple[Assertion, ...]:
         """Return the assertions of a sentence about its mentions, each once; empty where it has no mention.
 
         Args:
             sentence: One sentence.
             headings: Headings of its section and of the sections around that.
             lead: For an item of a list, the sentence before the list ("Call us if you have:"); else empty.
+            language: Code of the sentence's language. One without rules of its own is read as English.
         """
         sentence_terms = self._holding(sentence)
         # Most sentences have no word of any name, and there may be many names.
         if not sentence_terms or not any(sentence_terms.issuperset(terms) for terms in self.names):
             return ()
-        above = self._heading_contexts(tuple(headings))
+        above = self._heading_contexts(tuple(headings), language=language)
         before = f"{lead} " if lead else ""
-        found = find_contexts(before + sentence, self._mentions(sentence, len(before)))
+        found = find_contexts(before + sentence, self._mentions(sentence, len(before)), language=language)
         contexts = [each | above for each in found]
-        return tuple(
-            dict.fromkeys(
-                next((assertion for context, assertion in _ORDER if context in each), "affirmed") for each in contexts
-            )
-        )
+        return tuple(dict.fromkeys(map(first_assertion, contexts)))
 
-    def of_passage(self, passage: Passage, text: str) -> list[tuple[Assertion, ...]]:
+    def of_passage(self, passage: Passage, text: str, *, language: str = "en") -> list[tuple[Assertion, ...]]:
         """Return the assertions of each sentence of a passage about its mentions; empty for one without a mention."""
         headings = (*passage.above, passage.heading)
         assertions, lead = [], ""
         for sentence in passage.sentences:
             words = text[sentence.start - passage.start : sentence.end - passage.start]
-            assertions.append(self.read(words, headings, lead if sentence.list_item else ""))
+            assertions.append(self.read(words, headings, lead if sentence.list_item else "", language=language))
             if not sentence.list_item:
                 lead = words if words.endswith(":") else ""
         return assertions
 
-    def denies(self, passage: Passage, text: str) -> bool:
+    def denies(self, passage: Passage, text: str, *, language: str = "en") -> bool:
         """Return whether a passage has mentions, and only denies them, or says when they would be there."""
-        asserted = frozenset(assertion for each in self.of_passage(passage, text) for assertion in each)
+        asserted = frozenset(
+            assertion for each in self.of_passage(passage, text, language=language) for assertion in each
+        )
         return "negated" in asserted and asserted <= {"negated", "hypothetical"}
 
     def _mentions(self, sentence: str, offset: int) -> list[tuple[int, int]]:
@@ -110,6 +111,11 @@ class AssertionReader:
                 mentions.append((offset + places[at][0], offset + places[at + length - 1][1]))
             at += length or 1
         return mentions
+
+
+def first_assertion(contexts: Collection[Context]) -> Assertion:
+    """Return the assertion about a mention by its contexts, the first in `_ORDER`; affirmed if there is none."""
+    return next((assertion for context, assertion in _ORDER if context in contexts), "affirmed")
 
 
 def names_asked(query: Query) -> tuple[str, ...]:
