@@ -21,12 +21,14 @@ from importlib import resources
 from types import MappingProxyType
 from typing import Final
 
+from auscult.concepts.languages import ENGLISH, UNKNOWN
 from auscult.concepts.mentions import GENERIC, is_acronym
 from auscult.concepts.names import FUNCTION_WORDS, normalise_name
-from auscult.concepts.resolver import EntityResolver
+from auscult.concepts.resolver import EntityResolver, Match
 from auscult.concepts.word_counts import SummedCounts, count_words
 from auscult.files.json_text import parse_json
 from auscult.understanding.aspects import QUESTIONS, ReadsAspects
+from auscult.understanding.foreign_names import find_foreign
 from auscult.understanding.saying import PEOPLE, SAYING_NOTHING
 from auscult.understanding.spelling import SpellingOfWords, ordinary_words
 
@@ -83,10 +85,12 @@ class Possible:
     Attributes:
         words: Its name in the words of the question.
         likelihood: Probability that the question is about it, in (0, 1].
+        language: Code of the language in which its name is looked up; empty for any.
     """
 
     words: str
     likelihood: float
+    language: str = ENGLISH
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +112,13 @@ class QuestionReading:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name in a question: where it stands, its words, and whether a document or a vocabulary has it."""
+    """A name in a question: where it stands, its words, whether a document or a vocabulary has it, and its language."""
 
     start: int
     end: int
     words: str
     is_listed: bool = True
+    language: str = ENGLISH
 
 
 class QuestionParser:
@@ -149,14 +154,15 @@ class QuestionParser:
         """Return the corrector whose vocabulary is the words of names, of titles and of questions."""
         return SpellingOfWords(self.vocabulary, ASKING_WORDS)
 
-    def read(self, question: str) -> QuestionReading:
+    def read(self, question: str, language: str = ENGLISH) -> QuestionReading:
         """Return the entities that a question may be about, and the aspects that it asks for.
 
         Args:
             question: "How is Crohn's disease treated?", "asthma causes and treatment", "IgA nephropathy".
+            language: Code of its language; empty if it is not known.
         """
         text = " ".join(question.split())
-        names = self.names(text)
+        names = self.names(text, language)
         weights = _read_weights()
         weighed = []
         for name, features in zip(names, self.features(text, names), strict=True):
@@ -164,7 +170,7 @@ class QuestionParser:
             likelihood = 1 / (1 + math.exp(-(weights["bias"] + sum(terms))))
             weighed.append((likelihood if name.is_listed else UNLISTED, name))
         best = sorted(weighed, key=lambda each: -each[0])[:_MOST_ENTITIES]
-        entities = [Possible(name.words, chance) for chance, name in weighed if (chance, name) in best]
+        entities = [Possible(name.words, chance, name.language) for chance, name in weighed if (chance, name) in best]
         asking = asked_of(text, names)
         if _JOINING.issuperset(word.lower() for word in _WORD.findall(asking)):
             # A name alone asks for nothing: "gout", "and what about gout?".
@@ -197,10 +203,18 @@ class QuestionParser:
             asked.sort(key=lambda aspect: max(range(len(parts)), key=lambda place: parts[place][aspect]))
         return likely, tuple(asked)
 
-    def names(self, text: str) -> list[Name]:
-        """Return titles of the collection, names of concepts and acronyms in order, the longest where they overlap."""
+    def names(self, text: str, language: str = ENGLISH) -> list[Name]:
+        """Return titles of the collection, names of concepts and acronyms in order, the longest where they overlap.
+
+        Names in another language come before English ones. If the language is not known, a whole text may be a name of
+        any language where it has no English one.
+        """
+        foreign = [*self._find_foreign(text, language)]
+        listed = [*self._find_listed(text)]
         chosen: list[Name] = []
-        for name in sorted(self._find_listed(text), key=lambda name: name.start - name.end):
+        for name in sorted(
+            listed if language == UNKNOWN and listed else [*foreign, *listed], key=lambda name: name.start - name.end
+        ):
             apart = all(name.end <= other.start or other.end <= name.start for other in chosen)
             if apart and not _says_nothing(name.words):
                 chosen.append(name)
@@ -218,7 +232,7 @@ class QuestionParser:
             rows.append(
                 (
                     float(titled[number]),
-                    float(not titled[number] and self._is_titled_otherwise(name.words)),
+                    float(not titled[number] and self._is_titled_otherwise(name)),
                     min(len(key.split()), 4) / 4,
                     float(ordinary),
                     float(is_word and key in ASKING_WORDS),
@@ -247,6 +261,13 @@ class QuestionParser:
                 name = text[first.start() : last.end()]
                 if self._is_named(name):
                     yield Name(first.start(), last.end(), name)
+
+    def _find_foreign(self, text: str, language: str) -> Iterator[Name]:
+        foreign = self.resolver.knowledge_base.foreign
+        if language == ENGLISH or not foreign or (language == UNKNOWN and text.lower() in ordinary_words()):
+            return
+        for start, end in find_foreign(text, foreign, language):
+            yield Name(start, end, text[start:end], language=language)
 
     def _find_unlisted(self, text: str) -> Iterator[Name]:
         """Yield what may be a name that no document and no vocabulary has: "zorbimab" in "and zorbimab dosage?"."""
@@ -288,9 +309,9 @@ class QuestionParser:
         ]
         return key in self._titles or (len(key) >= _SHORTEST and bool(acronyms) and not all(acronyms))
 
-    def _is_titled_otherwise(self, words: str) -> bool:
+    def _is_titled_otherwise(self, name: Name) -> bool:
         """Return whether a document has another name of the concept as its title: "podagra" for "Gout"."""
-        matches = self.resolver.resolve(words, limit=1, fuzzy=False)
+        matches = self._first_match(name)
         named = (match.concept for match in matches)
         return any(
             normalise_name(title) in self._titles or title in self._titles
@@ -312,8 +333,11 @@ class QuestionParser:
         return asked_of(text, names, [THIS_DISEASE if self._is_disease(name) else _THIS for name in names])
 
     def _is_disease(self, name: Name) -> bool:
-        matches = self.resolver.resolve(name.words, limit=1, fuzzy=False) if name.is_listed else ()
+        matches = self._first_match(name) if name.is_listed else ()
         return any(match.concept.is_disease for match in matches)
+
+    def _first_match(self, name: Name) -> list[Match]:
+        return self.resolver.resolve(name.words, limit=1, fuzzy=False, language=name.language)
 
     def is_known(self, words: str) -> bool:
         """Return whether a concept or a document of the collection has this name."""

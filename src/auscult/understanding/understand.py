@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
@@ -11,6 +11,7 @@ from auscult.concepts.aspects import normalise_heading
 from auscult.concepts.concept import Concept
 from auscult.concepts.identifiers import normalise_identifier
 from auscult.concepts.knowledge_base import KnowledgeBase
+from auscult.concepts.languages import ENGLISH, UNKNOWN, language_name
 from auscult.concepts.mentions import GENERIC, is_acronym
 from auscult.concepts.names import abbreviations, normalise_name, order_free_key
 from auscult.concepts.resolver import EntityResolver, Match
@@ -24,6 +25,7 @@ _QUALIFIER = re.compile(r"\s*[(\[].*$")
 _REMAINDER = re.compile(r"\b(?:NOS|other|unspecified)\b", re.IGNORECASE)
 _SHORTEST = 3
 _MOST_NAMES = 16
+_MOST_FOREIGN = 4
 # Shorter words are similar to too many others.
 _LONG_ENOUGH = 6
 _NO_TITLES: Mapping[str, str] = MappingProxyType({})
@@ -43,6 +45,7 @@ class AskedEntity:
         alternatives: Other concepts that the words may mean, best first.
         title: The title of the collection's documents about it; empty if there are none.
         likelihood: Probability that the query is about it, in (0, 1].
+        called: Its name in a language of the collection, if the query's words are in another; else empty.
     """
 
     asked: str
@@ -51,6 +54,7 @@ class AskedEntity:
     alternatives: tuple[Match, ...] = ()
     title: str = ""
     likelihood: float = 1.0
+    called: str = ""
 
     @property
     def sure(self) -> bool:
@@ -63,7 +67,7 @@ class AskedEntity:
         if self.match is None:
             return self.asked
         named = {"fuzzy": self.match.matched_name, "identifier": self.match.concept.name}
-        return self.title or named.get(self.match.kind, self.asked)
+        return self.title or self.called or named.get(self.match.kind, self.asked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +148,8 @@ class Understanding:
             "synonym": f"matched synonym '{self.match.matched_name}'",
             "fuzzy": f"nearest to '{self.match.matched_name}' (similarity {self.match.score:.2f})",
         }[self.match.kind]
+        if self.match.language != ENGLISH:
+            how = f"{language_name(self.match.language)} '{self.match.matched_name}'"
         named = f"; the documents call it '{self.query.entity}'" if self.in_collection else ""
         verb = "understood as" if self.entities[0].sure else "may be about"
         return f"{verb}: {concept.name} ({concept.concept_id}), {how}{named}"
@@ -154,6 +160,9 @@ def understand(
     parser: QuestionParser,
     titles: Mapping[str, str] = _NO_TITLES,
     in_texts: Callable[[str], bool] = lambda _: False,
+    *,
+    language: str = ENGLISH,
+    languages: Sequence[str] = (ENGLISH,),
 ) -> Understanding:
     """Read a query's question if the query lacks entity or aspects, and resolve its entity.
 
@@ -165,6 +174,9 @@ def understand(
             document has only that one. Models learn entities from titles, so a title is more useful than a synonym
             that no document has as its title.
         in_texts: Whether a word occurs in the collection; such a word is never treated as misspelt.
+        language: Code of the question's language; empty if it is not known. An entity alone may be a name of any
+            language, unless an English one is the same.
+        languages: Codes of the collection's languages, the most frequent first.
 
     Returns:
         The understanding. Its query has the question with misspellings corrected, and the entity under the name that
@@ -179,16 +191,18 @@ def understand(
     entity = "" if query.entity == query.text else query.entity.strip()
     text = query.text.strip()
     corrections: tuple[tuple[str, str], ...] = ()
-    possible: tuple[Possible, ...] = (Possible(entity, 1.0),) if entity else ()
+    of_entity = UNKNOWN if language == ENGLISH and not text else language
+    possible: tuple[Possible, ...] = (Possible(entity, 1.0, of_entity),) if entity else ()
     asking, likely = "", _NOTHING
     if text and not (entity and aspects):
         text, corrections = parser.spelling.correct(text, in_texts)
-        reading = parser.read(text)
+        reading = parser.read(text, language)
         if not aspects:
             aspects, asking, likely = reading.aspects, reading.asking, reading.likely
         possible = possible or reading.entities
     entities = tuple(
-        _resolve_entity(candidate, parser.resolver, titles, in_texts, given=bool(entity)) for candidate in possible
+        _resolve_entity(candidate, parser.resolver, titles, in_texts, languages, given=bool(entity))
+        for candidate in possible
     )
     if entity and entities[0].match is None and normalise_identifier(entity):
         remedy = "give a name, or an identifier such as DOID:2986 or UMLS:C0017661"
@@ -225,6 +239,7 @@ def _resolve_entity(
     resolver: EntityResolver,
     titles: Mapping[str, str],
     in_texts: Callable[[str], bool],
+    languages: Sequence[str],
     *,
     given: bool,
 ) -> AskedEntity:
@@ -233,25 +248,49 @@ def _resolve_entity(
     # Words of the collection and everyday words are not misspelt.
     lowered = words.lower().split()
     spelt = all(in_texts(word) or word in ordinary_words() for word in lowered) and (not given or len(lowered) == 1)
-    matches = resolver.resolve(words, fuzzy=not spelt and (given or len(words) >= _LONG_ENOUGH))
+    fuzzy = not spelt and (given or len(words) >= _LONG_ENOUGH)
+    matches = resolver.resolve(words, fuzzy=fuzzy, language=possible.language)
     known = resolver.knowledge_base
     if not matches:
         return AskedEntity(words, (words,), title=titles.get(normalise_name(words), ""), likelihood=possible.likelihood)
     match = matches[0]
     likelihood = min(possible.likelihood, _DOUBTFUL) if match.kind == "fuzzy" and not given else possible.likelihood
-    title = _find_title(words, match.concept, titles, known)
-    return AskedEntity(words, names_of(words, match, known), match, tuple(matches[1:]), title, likelihood)
+    title = _find_title(words, match.concept, titles, known, languages)
+    names = names_of(words, match, known, languages)
+    called = "" if match.language in languages else _name_in(languages, match.concept, known)
+    return AskedEntity(words, names, match, tuple(matches[1:]), title, likelihood, called)
 
 
-def names_of(words: str, match: Match, knowledge_base: KnowledgeBase) -> tuple[str, ...]:
+def _name_in(languages: Sequence[str], concept: Concept, known: KnowledgeBase) -> str:
+    """Return the preferred name of a concept in the first language that has one; empty if none has."""
+    for language in languages:
+        if names := (concept.name,) if language == ENGLISH else known.foreign.names(concept.concept_id, [language]):
+            return names[0]
+    return ""
+
+
+def names_of(
+    words: str, match: Match, knowledge_base: KnowledgeBase, languages: Sequence[str] = (ENGLISH,)
+) -> tuple[str, ...]:
     """Return at most 16 names that a concept may have in texts, each in one spelling, the query's words first.
 
     Ambiguous names are left out: names of at most three letters, uncommon acronyms, words for a class of things, and
-    names that mostly mean another concept.
+    names that mostly mean another concept. In other languages acronyms of three letters count, if no other concept has
+    them.
+
+    Args:
+        words: The words of the query.
+        match: The concept that they stand for.
+        knowledge_base: The knowledge base of the concept.
+        languages: Codes of the languages of the texts. Each language but English adds at most four names.
     """
     names = match.concept.names
     named = {order_free_key(normalise_name(words)): words}
-    for full in (match.matched_name, *names):
+    foreign = _foreign_names_of(match.concept, knowledge_base, languages)
+    if ENGLISH not in languages:
+        named = {order_free_key(normalise_name(name)): name for name in (words, *foreign)}
+    matched = (match.matched_name,) if match.language in languages or match.language == ENGLISH else ()
+    for full in (*matched, *names):
         name = _QUALIFIER.sub("", full)
         key = normalise_name(name)
         owners = knowledge_base.name_index.get(key, ())
@@ -259,12 +298,35 @@ def names_of(words: str, match: Match, knowledge_base: KnowledgeBase) -> tuple[s
         acronym = is_acronym(name, names) and key not in abbreviations()
         if len(name) > _SHORTEST and not (ambiguous or acronym or key in GENERIC or normalise_identifier(name)):
             named.setdefault(order_free_key(key), name)
-    return tuple(named.values())[:_MOST_NAMES]
+    chosen = tuple(named.values())
+    added = {order_free_key(normalise_name(name)): name for name in foreign} if ENGLISH in languages else {}
+    further = tuple(name for key, name in added.items() if key not in named)
+    return (*chosen[: _MOST_NAMES - len(further)], *further)[:_MOST_NAMES]
 
 
-def _find_title(words: str, concept: Concept, titles: Mapping[str, str], knowledge_base: KnowledgeBase) -> str:
+def _foreign_names_of(concept: Concept, known: KnowledgeBase, languages: Sequence[str]) -> list[str]:
+    """Return up to four names of a concept in each language but English; none that another concept has."""
+    chosen: list[str] = []
+    for language in languages:
+        names = known.foreign.names(concept.concept_id, [language]) if language != ENGLISH else ()
+        own = (concept.concept_id,)
+        unshared = (name for name in names if known.foreign.find(name, language) == own)
+        chosen += [name for name in unshared if known.name_index.get(normalise_name(name), own)[0] == own[0]][
+            :_MOST_FOREIGN
+        ]
+    return chosen
+
+
+def _find_title(
+    words: str,
+    concept: Concept,
+    titles: Mapping[str, str],
+    knowledge_base: KnowledgeBase,
+    languages: Sequence[str] = (ENGLISH,),
+) -> str:
     """Return the collection's title for a concept; empty if no document is about it."""
-    for name in (words, *concept.names):
+    foreign = knowledge_base.foreign.names(concept.concept_id, [each for each in languages if each != ENGLISH])
+    for name in (words, *concept.names, *foreign):
         if title := titles.get(normalise_name(name)):
             return title
     for identifier in (concept.concept_id, *concept.xrefs):
