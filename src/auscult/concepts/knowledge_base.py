@@ -219,8 +219,9 @@ class KnowledgeBase:
         return KnowledgeBase(concepts, self.codes.values(), self.counts, names, foreign=self.foreign)
 
     def with_foreign(self, foreign: NamesByLanguage) -> KnowledgeBase:
-        """Return this knowledge base with other names in other languages; English names are shared."""
-        return KnowledgeBase(self.concepts, self.codes, self.counts, self._names, self.brought, self._lookups, foreign)
+        """Return this knowledge base with other names in other languages; the rest is shared."""
+        names = self.name_index
+        return KnowledgeBase(self.concepts, self.codes, self.counts, names, self.brought, self._lookups, foreign)
 
     def __len__(self) -> int:
         return len(self.concepts)
