@@ -3,8 +3,8 @@
 English names are part of each concept. Names in other languages are kept apart (`NamesByLanguage`), so that an English
 question never finds a concept by a word of another language, such as French "rage" for rabies.
 
-There are two keys. `name_key` removes case, accents and punctuation, and writes "ß" as "ss". `loose_key` also removes
-articles and prepositions and reduces words to their stems by Snowball, so that "las migrañas" finds "migraña"; in
+There are two keys. `name_key` removes case, accents and punctuation, and writes "ß" as "ss". `loose_keys` also remove
+articles and prepositions and reduce words to their stems by Snowball, so that "las migrañas" finds "migraña"; in
 German, "ae" is read like "ä".
 """
 
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
@@ -37,6 +37,9 @@ _STEMMERS: Final = MappingProxyType(
         "it": "italian", "nl": "dutch", "no": "norwegian", "pt": "portuguese", "ro": "romanian", "sv": "swedish",
     }
 )  # fmt: skip
+_STEMMED_TWICE: Final = frozenset({"es"})
+"""Languages in which a plural's stem may be the singular ("enfermedades", "enfermedad"). In French a second time makes
+"hepatique" and "hepatite" one."""
 _ARTICLES: Final = MappingProxyType(
     {
         "de": "der die das den dem des ein eine einen einem einer eines von vom zu zum zur im in am an bei mit und",
@@ -46,11 +49,13 @@ _ARTICLES: Final = MappingProxyType(
 )
 _SMALL_WORDS: Final = {language: frozenset(words.split()) for language, words in _ARTICLES.items()}
 """Articles and prepositions of each language."""
+_STEMMED: Final = "~"
+"""Stands before stems, so that no acronym is taken for one: the stem of Spanish "además" (besides) is "adem"."""
 _NO_WORDS: Final[frozenset[str]] = frozenset()
 _WORD: Final = re.compile(r"[^\W_]+")
 _UMLAUT: Final = re.compile("(?<=[aou])e")
 _CODE: Final = re.compile(r"[a-z]{2,3}")
-_LEAST_LETTERS: Final = 3
+_LEAST_LETTERS: Final = 4
 _NOTHING: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType({})
 _NO_CONCEPTS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = MappingProxyType({})
 _NO_COUNTS: Final[Mapping[str, int]] = MappingProxyType({})
@@ -114,27 +119,34 @@ def name_key(name: str) -> str:
 
 
 def is_small_word(word: str, language: str) -> bool:
-    """Return whether a word is an article or a preposition, which `loose_key` leaves out."""
+    """Return whether a word is an article or a preposition, which `loose_keys` leave out."""
     return fold(word) in _SMALL_WORDS.get(language, _NO_WORDS)
 
 
-def loose_key(key: str, language: str) -> str:
-    """Return the stems of a name's words, without articles and prepositions.
+def loose_keys(name: str, language: str) -> tuple[str, ...]:
+    """Return the looser keys of a name, the stricter first: without articles and prepositions, and with stems.
+
+    Acronyms have no stems, and names whose stems have fewer than four letters neither: French "carie" and "car" (as)
+    have the same stem.
 
     Args:
-        key: A name as `name_key` returns it.
+        name: The name as written.
         language: Code of its language.
-
-    Returns:
-        The stems, one blank apart; empty if they have fewer than three letters, or if the language has no stemmer here.
     """
-    if language not in _STEMMERS:
-        return ""
-    words = [word for word in key.split() if not is_small_word(word, language)]
+    words = [word for word in name_key(name).split() if not is_small_word(word, language)]
+    stems = " ".join(_stems(words, language))
+    has_stems = sum(map(str.isalpha, stems)) >= _LEAST_LETTERS and not name.isupper()
+    return tuple(filter(None, (" ".join(words), f"{_STEMMED}{stems}" if has_stems else "")))
+
+
+def _stems(words: list[str], language: str) -> list[str]:
+    """Return the stems of folded words."""
     if language == "de":
         words = [_UMLAUT.sub("", word) for word in words]
-    stems = " ".join(stem_words(words, _STEMMERS[language]))
-    return stems if sum(map(str.isalpha, stems)) >= _LEAST_LETTERS else ""
+    if language not in _STEMMERS:
+        return words
+    stems = stem_words(words, _STEMMERS[language])
+    return stem_words(stems, _STEMMERS[language]) if language in _STEMMED_TWICE else stems
 
 
 class NamesByLanguage:
@@ -182,32 +194,30 @@ class NamesByLanguage:
         Args:
             name: The name in any spelling.
             language: Code of the language.
-            loosely: Whether to compare by `loose_key`.
+            loosely: Whether to compare by `loose_keys`.
         """
         if not self:
             return ()
-        key = name_key(name)
-        if loosely:
-            loose = loose_key(key, language)
-            return self.lookups.loose.get(f"{language} {loose}", ()) if loose else ()
-        return self.lookups.exact.get(f"{language} {key}", ())
+        if not loosely:
+            return self.lookups.exact.get(f"{language} {name_key(name)}", ())
+        found = (self.lookups.loose.get(f"{language} {key}", ()) for key in loose_keys(name, language))
+        return next(filter(None, found), ())
 
     def matching(self, concept_id: str, language: str, text: str) -> str:
         """Return the name of a concept that matches a text, as the concept has it; empty if none does."""
-        key = name_key(text)
-        loose = loose_key(key, language)
         names = self.of_concepts.get(concept_id, _NOTHING).get(language, ())
+        key = name_key(text)
         exact = (name for name in names if name_key(name) == key)
-        alike = (name for name in names if loose and loose_key(name_key(name), language) == loose)
+        loose = set(loose_keys(text, language))
+        alike = (name for name in names if not loose.isdisjoint(loose_keys(name, language)))
         return next(exact, "") or next(alike, "")
 
     def has_word(self, word: str, language: str) -> bool:
         """Return whether a word, or one with the same stem, occurs in the names of a language."""
         if not self:
             return False
-        key = name_key(word)
         return is_small_word(word, language) or all(
-            f"{language} {stem}" in self.lookups.words for stem in _word_stems(key, language)
+            f"{language} {stem}" in self.lookups.words for stem in _stems(name_key(word).split(), language)
         )
 
 
@@ -217,7 +227,7 @@ class NameLookups:
 
     Attributes:
         exact: Concept ids by `name_key`.
-        loose: Concept ids by `loose_key`.
+        loose: Concept ids by `loose_keys`.
         words: How many times the stem of each word occurs in names.
     """
 
@@ -234,9 +244,9 @@ def build_lookups(of_concepts: Mapping[str, Mapping[str, tuple[str, ...]]]) -> N
     for concept_id, language, name in _preferred_first(of_concepts):
         key = name_key(name)
         exact.setdefault(f"{language} {key}", []).append(concept_id)
-        if alike := loose_key(key, language):
+        for alike in loose_keys(name, language):
             loose.setdefault(f"{language} {alike}", []).append(concept_id)
-        words.update(f"{language} {stem}" for stem in _word_stems(key, language))
+        words.update(f"{language} {stem}" for stem in _stems(key.split(), language))
     return NameLookups(
         exact={key: tuple(dict.fromkeys(ids)) for key, ids in exact.items()},
         loose={key: tuple(dict.fromkeys(ids)) for key, ids in loose.items()},
@@ -254,10 +264,3 @@ def _preferred_first(of_concepts: Mapping[str, Mapping[str, tuple[str, ...]]]) -
     ]
     for _, concept_id, language, name in sorted(every, key=lambda each: each[0] > 0):
         yield concept_id, language, name
-
-
-def _word_stems(key: str, language: str) -> Iterable[str]:
-    words = key.split()
-    if language == "de":
-        words = [_UMLAUT.sub("", word) for word in words]
-    return stem_words(words, _STEMMERS[language]) if language in _STEMMERS else words
