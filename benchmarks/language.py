@@ -39,7 +39,8 @@ from typing import Any, Final
 from auscult.catalogue import data_dir
 from auscult.concepts import EntityResolver
 from auscult.concepts.opening import open_for_questions
-from auscult.documents.language import ENGLISH, detect_language, likeliest_language
+from auscult.documents.language import detect_language, likeliest_language
+from auscult.documents.language_names import ENGLISH
 from auscult.files.json_text import parse_json
 from auscult.files.reading import open_unpacked
 from auscult.files.writing import write_json, write_text

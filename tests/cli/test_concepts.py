@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from auscult.cli.concepts import app
 from auscult.errors import CorpusMissingError, DataError, QueryError
+from foreign_files import write_name_files
 from places import DATA
 
 TAXONOMIES = DATA / "concepts"
@@ -107,3 +108,21 @@ def test_a_failed_build_leaves_nothing(tmp_path: Path) -> None:
 
 def test_argument_too_long_for_a_path_is_text(built: str) -> None:
     assert run("link", "ä" * 200, "--kb", built, "--json") == ""
+
+
+def test_names_are_added_with_their_licence(tmp_path: Path) -> None:
+    names = write_name_files(tmp_path)
+    out = str(tmp_path / "kb.jsonl.gz")
+    options = [f"--names={name}" for name in ("everyday-names", names["orphadata"], names["babelon"])]
+    output = run("build", out, *FILES, *options)
+    assert "Everyday names: " in output
+    licence = "Licence: Creative Commons Attribution 4.0 International (CC-BY-4.0)"
+    assert f"Orphadata: 0 names in German (3 more belong to none of these concepts). {licence}" in output
+    text = run("show", "Herzinfarkt", "--kb", out)
+    assert "myocardial infarction  DOID:5844" in text
+    assert "matched     Herzinfarkt (synonym, German, 1.00)" in text
+    assert "Spanish     infarto de miocardio;" in text
+    record = json.loads(run("show", "los infartos", "--kb", out, "--language", "es", "--json"))
+    assert (record["concept_id"], record["matched"], record["language"]) == ("DOID:5844", "infarto", "es")
+    assert "AVC" not in str(record["names"])
+    assert "crise cardiaque" in record["names"]["fr"]

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from auscult.concepts import KnowledgeBase
-from auscult.concepts.opening import TOPICS, open_for_questions, open_knowledge_base
+from auscult.concepts import EntityResolver, KnowledgeBase
+from auscult.concepts.opening import FRENCH, SPANISH, TOPICS, open_for_questions, open_knowledge_base, open_names
 from auscult.errors import ConfigError, CorpusMissingError, DataError
 from places import DATA
 
@@ -72,6 +72,23 @@ def test_a_missing_default_says_how_to_get_it(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("AUSCULT_DATA", str(tmp_path))
     with pytest.raises(CorpusMissingError, match="auscult data get knowledge-base"):
         open_knowledge_base()
+
+
+def test_default_has_names_in_other_languages(root: Path) -> None:
+    plain, known = open_knowledge_base(), open_for_questions()
+    assert not plain.foreign
+    assert known.foreign.names("DOID:10652", ["de"])[:2] == ("Alzheimer-Krankheit", "Alzheimer")
+    assert known.foreign.languages == ("de", "es", "fr")
+    with pytest.raises(CorpusMissingError, match="auscult data get disease-names-es"):
+        open_names(SPANISH)
+    header = "id\tlang\tenglish\tname\tkind\tstatus\tsource\n"
+    rows = "DOID:10652\tes\tAD\tmal de Alzheimer\tsynonym\t\tDOID\nBDPM\tfr\t\tXYZ 10\tbrand\t\tBDPM\n"
+    (root / "languages").mkdir()
+    (root / "languages" / "names.tsv.gz").write_bytes(gzip.compress((header + rows).encode()))
+    assert open_for_questions().foreign.names("DOID:10652", ["es"])[-1] == "mal de Alzheimer"
+    assert open_names(FRENCH).names == ()
+    for each in (plain, known):
+        assert not EntityResolver(each).resolve("mal de Alzheimer", fuzzy=False)
 
 
 def test_questions_are_read_with_topics_behind_the_default(root: Path) -> None:

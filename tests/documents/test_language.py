@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from py3langid import langid
 
 from any_text import ANY_TEXT
-from auscult.documents.language import NAMES, SURE, detect_language, likeliest_language
+from auscult.documents.language import SURE, detect_language, likeliest_language
+from auscult.documents.language_names import NAMES
 
 
 @pytest.mark.parametrize(

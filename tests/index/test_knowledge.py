@@ -11,7 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from auscult.concepts import Concept, EntityResolver, KnowledgeBase
+from auscult.concepts.adding_names import with_names
 from auscult.concepts.knowledge_base import Lookups
+from auscult.concepts.opening import EVERYDAY, open_names
 from auscult.errors import IndexFolderError
 from auscult.index import IndexUpdate, IndexWriter, PassageIndex, backup, optimize, repair
 from auscult.index.blocks import BlockFile
@@ -54,6 +56,35 @@ concepts = st.lists(
 def at_rest(known: KnowledgeBase, place: Path) -> KnowledgeBase:
     record = write_knowledge(place, known)
     return open_knowledge(BlockFile(place, record.end))
+
+
+def test_foreign_names_at_rest(tmp_path: Path) -> None:
+    known, _ = with_names(KNOWN, [open_names(EVERYDAY)])
+    opened = at_rest(known, tmp_path / "names")
+    assert dict(opened.foreign.of_concepts) == dict(known.foreign.of_concepts)
+    assert opened.foreign.sources == known.foreign.sources
+    assert same(opened, known)
+    one, other = EntityResolver(opened), EntityResolver(known)
+    for text, language in (
+        ("Gicht", "de"),
+        ("la gota", "es"),
+        ("maladies de Crohn", "fr"),
+        ("goutte", ""),
+        ("xx", "es"),
+    ):
+        assert one.resolve(text, language=language) == other.resolve(text, language=language)
+        assert opened.foreign.has_word(text, language) == known.foreign.has_word(text, language)
+    assert one.resolve("la gota", language="es")[0].concept == GOUT
+    assert not at_rest(KNOWN, tmp_path / "none").foreign
+
+
+def test_foreign_names_stay_in_an_index(tmp_path: Path) -> None:
+    known, _ = with_names(KNOWN, [open_names(EVERYDAY)])
+    build_index(leaflets(), ENCODER, tmp_path / "index", knowledge_base=known)
+    searcher = Searcher(PassageIndex.open(tmp_path / "index"), ENCODER)
+    assert searcher.resolver.resolve("Gicht", language="de")[0].concept.name == "gout"
+    assert searcher.knowledge_base is not None
+    assert searcher.knowledge_base.vocabulary.foreign.names("DOID:13189", ["de"]) == ("Gicht",)
 
 
 def same(one: KnowledgeBase, other: KnowledgeBase) -> bool:

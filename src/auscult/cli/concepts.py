@@ -14,7 +14,17 @@ from rich.table import Table
 
 from auscult.cli.options import TextArgument, read_text
 from auscult.concepts import Autocomplete, EntityResolver, KnowledgeBase, Match, MentionLinker
-from auscult.concepts.opening import ACCEPTED, DEFAULT, open_knowledge_base, open_named
+from auscult.concepts.adding_names import with_names
+from auscult.concepts.opening import (
+    ACCEPTED,
+    DEFAULT,
+    NAMES_ACCEPTED,
+    open_knowledge_base,
+    open_named,
+    open_names,
+    with_default_names,
+)
+from auscult.documents.language_names import ENGLISH, UNKNOWN, language_name
 from auscult.errors import QueryError
 
 _HOW = "pass --kb with a taxonomy (.obo, .tsv)"
@@ -39,12 +49,17 @@ def build(
             help=f"OBO files and TSV tables, most trusted first, or a folder of them. Default: `{DEFAULT}`."
         ),
     ] = None,
+    names: Annotated[
+        list[str] | None,
+        typer.Option("--names", help=f"Names in other languages, most trusted first: {NAMES_ACCEPTED}. Repeatable."),
+    ] = None,
 ) -> None:
-    """Merge taxonomies into one compact knowledge base.
+    """Merge taxonomies into one compact knowledge base, and add names in other languages.
 
-    Example: `auscult concepts build kb.jsonl.gz doid.obo`
+    Example: `auscult concepts build kb.jsonl.gz doid.obo --names de_product1.xml`
     """
-    knowledge_base = open_knowledge_base(taxonomies or DEFAULT)
+    knowledge_base = open_knowledge_base(taxonomies) if taxonomies else with_default_names(open_knowledge_base())
+    knowledge_base, added = with_names(knowledge_base, [open_names(spec) for spec in names or ()])
     knowledge_base.save(out)
     counts = knowledge_base.counts
     typer.echo(
@@ -52,6 +67,12 @@ def build(
         f"(merged: {counts.merged_by_id:,} by identifier, {counts.merged_by_xref:,} by cross-reference, "
         f"{counts.merged_by_name:,} by name), {len(knowledge_base.codes):,} codes"
     )
+    unknown = {each.source: each.unknown for each in added}
+    for source in knowledge_base.foreign.sources:
+        left = f" ({unknown[source]:,} more belong to none of these concepts)" if unknown.get(source) else ""
+        languages = ", ".join(map(language_name, source.languages))
+        licence = source.licence or "not stated; see where the file is from"
+        typer.echo(f"{source.title}: {source.names:,} names in {languages}{left}. Licence: {licence}")
 
 
 @app.command()
@@ -59,6 +80,9 @@ def show(
     entity: Annotated[str, typer.Argument(help="A name, synonym, misspelling or identifier.")],
     kb: KnowledgeBaseOption = None,
     limit: Annotated[int, typer.Option(min=1, help="Number of readings.")] = 3,
+    language: Annotated[
+        str, typer.Option("--language", help="Code of the name's language (`de`). Default: English, else any.")
+    ] = UNKNOWN,
     as_json: JsonOption = False,
 ) -> None:
     """Show what a name or identifier stands for.
@@ -66,13 +90,14 @@ def show(
     Example: `auscult concepts show "heart attack"`
     """
     knowledge_base = open_named(kb or None, _HOW)
-    matches = EntityResolver(knowledge_base).resolve(entity, limit)
+    matches = EntityResolver(knowledge_base).resolve(entity, limit, language=language)
     if not matches:
         raise QueryError("a disease, symptom or identifier", repr(entity), "check the spelling, or try `complete`")
     console = Console(highlight=False, soft_wrap=True)
     for match in matches:
         if as_json:
             record = {**asdict(match.concept), "matched": match.matched_name, "kind": match.kind, "score": match.score}
+            record |= {"language": match.language, "names": _foreign_names(knowledge_base, match)}
             typer.echo(json.dumps(record, ensure_ascii=False))
         else:
             _print(console, knowledge_base, match)
@@ -125,10 +150,12 @@ def complete(
 def _print(console: Console, knowledge_base: KnowledgeBase, match: Match) -> None:
     concept = match.concept
     console.print(f"[bold]{escape(concept.name)}[/]  {concept.concept_id}  ({concept.source})")
-    console.print(f"  matched     {escape(match.matched_name)} ({match.kind}, {match.score:.2f})")
+    how = match.kind if match.language == ENGLISH else f"{match.kind}, {language_name(match.language)}"
+    console.print(f"  matched     {escape(match.matched_name)} ({how}, {match.score:.2f})")
     parents = (knowledge_base.get(parent) for parent in knowledge_base.hierarchy.parents(concept.concept_id))
     fields = {
         "synonyms": "; ".join(concept.synonyms),
+        **{language_name(code): "; ".join(names) for code, names in _foreign_names(knowledge_base, match).items()},
         "definition": concept.definition,
         "is a": "; ".join(f"{parent.name} ({parent.concept_id})" for parent in parents if parent),
         "elsewhere": ", ".join(concept.xrefs),
@@ -136,3 +163,8 @@ def _print(console: Console, knowledge_base: KnowledgeBase, match: Match) -> Non
     for label, value in fields.items():
         if value:
             console.print(f"  {label:<12}{escape(value)}")
+
+
+def _foreign_names(knowledge_base: KnowledgeBase, match: Match) -> dict[str, tuple[str, ...]]:
+    """Return the names of a concept by the codes of other languages, in alphabetical order of these."""
+    return dict(sorted(knowledge_base.foreign.of_concepts.get(match.concept.concept_id, {}).items()))

@@ -13,7 +13,8 @@ from __future__ import annotations
 import re
 
 from auscult.documents import Document
-from auscult.documents.known_headings import LANGUAGES, known_heading, split_heading
+from auscult.documents.known_headings import known_heading, split_heading
+from auscult.documents.language_names import READ_BESIDE_ENGLISH
 
 INFORMATION = "information"
 _LEADS = frozenset({"", "abstract", "summary", "overview", "introduction", "lead"})
@@ -34,7 +35,7 @@ def normalise_heading(heading: str, *, language: str = "en") -> tuple[str, ...]:
         At least one aspect, in order, without repeats: ("signs", "symptoms") for "Signs and symptoms";
         ("information",) for the lead of an article and for a heading without words.
     """
-    if language in LANGUAGES:
+    if language in READ_BESIDE_ENGLISH:
         return _normalise_other(heading, language)
     parts = (
         " ".join(_PUNCTUATION.sub(" ", part).split()) for part in _SPLIT.split(_APOSTROPHE.sub("", heading.lower()))

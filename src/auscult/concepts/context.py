@@ -1,5 +1,7 @@
 """Find the contexts of entities (negated, historical, ...) by ConText's rules (harkema2009).
 
+from auscult.documents.language_names import READ_BESIDE_ENGLISH
+
 ConText generalises NegEx (chapman2001). A trigger before or after an entity ("no", "was ruled out") gives it a context.
 The trigger is effective to the end of the sentence or to a termination ("but"). It does not count as part of a longer
 phrase with another meaning ("no increase"). A section heading ("Family history") applies to the whole section.
@@ -26,6 +28,8 @@ from functools import cache
 from importlib import resources
 from typing import Final, Literal, NamedTuple, cast, get_args
 
+from auscult.documents.language_names import READ_BESIDE_ENGLISH
+
 Context = Literal["negated", "historical", "family", "hypothetical", "uncertain"]
 """How a sentence qualifies an entity, if not as something that the patient has now."""
 CONTEXTS: Final[tuple[Context, ...]] = get_args(Context)
@@ -40,9 +44,6 @@ _END: Final = "$"
 _LIGATURES: Final = str.maketrans({"œ": "oe", "æ": "ae", "ß": "ss"})
 _UMLAUTS: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
 
-LANGUAGES: Final = ("fr", "es", "de")
-"""The languages that have rules of their own. All others, and text in an unknown language, are read as English."""
-
 
 def find_contexts(sentence: str, spans: Sequence[tuple[int, int]], *, language: str = "en") -> list[frozenset[Context]]:
     """Return the contexts that a sentence gives to each of its entities.
@@ -50,7 +51,7 @@ def find_contexts(sentence: str, spans: Sequence[tuple[int, int]], *, language: 
     Args:
         sentence: A single sentence; triggers are effective up to its end.
         spans: Half-open ranges of the entities in this sentence.
-        language: Code of the sentence's language, one of `LANGUAGES`. Any other is read as English.
+        language: Code of the sentence's language, one of `READ_BESIDE_ENGLISH`. Any other is read as English.
 
     Raises:
         ValueError: An entity lies outside the sentence.
@@ -61,7 +62,7 @@ def find_contexts(sentence: str, spans: Sequence[tuple[int, int]], *, language: 
     starts, ends = [token.start() for token in tokens], [token.end() for token in tokens]
     words = _words(tokens, language)
     rules = _load_rules(_own(language))
-    phrases_of_context = _find_phrases((*words, _END) if language in LANGUAGES else words, rules)
+    phrases_of_context = _find_phrases((*words, _END) if language in READ_BESIDE_ENGLISH else words, rules)
     contexts = []
     for start, end in spans:
         first, last = bisect_right(ends, start), bisect_left(starts, end)
@@ -90,16 +91,16 @@ def heading_contexts(headings: Iterable[str], *, language: str = "en") -> frozen
 
 def _own(language: str) -> str:
     """Return the language whose rules are read for a language."""
-    return language if language in LANGUAGES else "en"
+    return language if language in READ_BESIDE_ENGLISH else "en"
 
 
 def _tokenize(text: str, language: str) -> Iterator[re.Match[str]]:
-    return (_TOKEN_WITH_ELISION if language in LANGUAGES else _TOKEN).finditer(text)
+    return (_TOKEN_WITH_ELISION if language in READ_BESIDE_ENGLISH else _TOKEN).finditer(text)
 
 
 def _words(tokens: Iterable[re.Match[str]], language: str) -> tuple[str, ...]:
     words = (token[0].lower().replace("’", "'") for token in tokens)
-    if language in LANGUAGES:
+    if language in READ_BESIDE_ENGLISH:
         return tuple(_without_accents(word, language) for word in words)
     return tuple("not" if word == "n't" else word for word in words)
 

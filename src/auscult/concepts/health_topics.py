@@ -67,7 +67,8 @@ def with_health_topics(knowledge_base: KnowledgeBase, path: Path | str) -> Knowl
         for topic in topics.values()
         if not (knowledge_base.by_name(topic.name) or any(map(knowledge_base.by_identifier, topic.xrefs)))
     ]
-    return KnowledgeBase((*knowledge_base, *added), knowledge_base.codes.values(), knowledge_base.counts)
+    concepts = (*knowledge_base, *added)
+    return KnowledgeBase(concepts, knowledge_base.codes.values(), knowledge_base.counts, foreign=knowledge_base.foreign)
 
 
 def _read_topics(path: Path) -> Iterator[Concept]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from auscult.concepts.concept import Concept, Hierarchy, Relation
 from auscult.concepts.identifiers import normalise_identifier
+from auscult.concepts.languages import NamesByLanguage
 from auscult.concepts.merging import MergeCounts, join, merge
 from auscult.concepts.names import normalise_name, order_free_key, shortened
 from auscult.concepts.reading import existing, read_taxonomies
@@ -27,6 +28,7 @@ PREPARED = "entities.tsv.gz"
 """The file by which a folder of prepared taxonomies is recognised (`KnowledgeBase.from_folder`)."""
 
 _NOTHING: Brought = MappingProxyType({})
+_NO_NAMES = NamesByLanguage()
 _TABLES = (PREPARED, "triples.tsv.gz", "icd10cm_2018_categories.tsv.gz")
 _SUPPLEMENTS = ("HumanDO_2016-06-17.obo.gz",)
 
@@ -63,6 +65,7 @@ class KnowledgeBase:
         brought: Changes that documents made (`with_documents`): by concept, its cross-references before the change,
             or None for a new concept.
         lookups: The lookup tables of the concepts, if already computed.
+        foreign: The names of the concepts in other languages than English.
     """
 
     def __init__(
@@ -73,6 +76,7 @@ class KnowledgeBase:
         names: Mapping[str, tuple[str, ...]] | None = None,
         brought: Brought = _NOTHING,
         lookups: Lookups | None = None,
+        foreign: NamesByLanguage = _NO_NAMES,
     ) -> None:
         self.concepts = _by_id(concepts)
         self.codes = _by_id(codes)
@@ -80,6 +84,7 @@ class KnowledgeBase:
         self._names = names if lookups is None else lookups.names
         self.brought = brought
         self._lookups = lookups
+        self.foreign = foreign
 
     @classmethod
     def from_files(
@@ -149,7 +154,7 @@ class KnowledgeBase:
             DataError: It is damaged, or of another format or version.
         """
         stored = parse_concepts(data, where, remedy)
-        return cls(stored.concepts, stored.codes, names=stored.names, brought=stored.brought)
+        return cls(stored.concepts, stored.codes, names=stored.names, brought=stored.brought, foreign=stored.foreign)
 
     def save(self, path: Path | str) -> None:
         """Write one compact file (see `storage`), atomically; the same content gives the same bytes.
@@ -162,7 +167,8 @@ class KnowledgeBase:
 
     def to_bytes(self) -> bytes:
         """Return the content that `save` writes, for `from_bytes`."""
-        return pack_concepts(Stored(self.concepts.values(), self.codes.values(), self.name_index, self.brought))
+        stored = Stored(self.concepts.values(), self.codes.values(), self.name_index, self.brought, self.foreign)
+        return pack_concepts(stored)
 
     def with_documents(self, documents: Iterable[Document]) -> KnowledgeBase:
         """Return this knowledge base extended by the entities that documents are about.
@@ -194,7 +200,7 @@ class KnowledgeBase:
                 brought[record.concept_id] = None
                 concepts[record.concept_id] = replace(record, xrefs=tuple(dict.fromkeys(identifiers[1:])))
                 names[key] = (record.concept_id, *names.get(key, ()))
-        return KnowledgeBase(concepts.values(), self.codes.values(), self.counts, names, brought)
+        return KnowledgeBase(concepts.values(), self.codes.values(), self.counts, names, brought, foreign=self.foreign)
 
     @cached_property
     def vocabulary(self) -> KnowledgeBase:
@@ -209,7 +215,13 @@ class KnowledgeBase:
             if concept.concept_id not in new
         ]
         left = ((name, tuple(each for each in ids if each not in new)) for name, ids in self.name_index.items())
-        return KnowledgeBase(concepts, self.codes.values(), self.counts, {name: ids for name, ids in left if ids})
+        names = {name: ids for name, ids in left if ids}
+        return KnowledgeBase(concepts, self.codes.values(), self.counts, names, foreign=self.foreign)
+
+    def with_foreign(self, foreign: NamesByLanguage) -> KnowledgeBase:
+        """Return this knowledge base with other names in other languages; the rest is shared."""
+        names = self.name_index
+        return KnowledgeBase(self.concepts, self.codes, self.counts, names, self.brought, self._lookups, foreign)
 
     def __len__(self) -> int:
         return len(self.concepts)
@@ -295,6 +307,10 @@ class KnowledgeBase:
     def words(self) -> Mapping[str, int]:
         """How many times each word occurs in the normalised names."""
         return count_words(self.name_index) if self._lookups is None else self._lookups.words
+
+    def citing(self, identifier: str) -> tuple[Concept, ...]:
+        """Return the concepts that have an identifier, in canonical form, among their cross-references."""
+        return tuple(self.concepts[concept_id] for concept_id in self._citing.get(identifier, ()))
 
     @property
     def lookups(self) -> Lookups:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from importlib.resources import as_file, files
 from pathlib import Path
+from types import MappingProxyType
 
 from auscult.catalogue import catalogue, data_dir, entry, locate
 from auscult.concepts import KnowledgeBase
+from auscult.concepts.adding_names import with_names
 from auscult.concepts.health_topics import with_health_topics
 from auscult.concepts.knowledge_base import PREPARED
+from auscult.concepts.name_files import NameFile, read_names
 from auscult.errors import ConfigError, CorpusMissingError, DataError
 
 DEFAULT = "knowledge-base"
@@ -17,6 +22,18 @@ TOPICS = "health-topics"
 ACCEPTED = "a data set, a file of `auscult concepts build`, taxonomies (.obo, .tsv), or a folder of them"
 """The values that `open_knowledge_base` accepts, worded for the command line's help."""
 
+EVERYDAY = "everyday-names"
+"""Name of the short list of everyday names in other languages that this package brings."""
+SPANISH = "disease-names-es"
+FRENCH = "medicine-names-fr"
+NAMES_ACCEPTED = (
+    "translations of the HPO or the Disease Ontology (.tsv), Orphadata's XX_product1.xml, "
+    f"`{EVERYDAY}`, `{SPANISH}` or `{FRENCH}`"
+)
+"""The values that `open_names` accepts, worded for the command line's help."""
+
+_LANGUAGE_OF: Mapping[str, str] = MappingProxyType({SPANISH: "es", FRENCH: "fr"})
+"""Data sets of names by the language of the rows that are theirs; they share a file."""
 _SAVED = ".jsonl.gz"
 _TAXONOMIES = (".obo", ".obo.gz", ".tsv", ".tsv.gz")
 
@@ -66,7 +83,36 @@ def open_for_questions() -> KnowledgeBase:
         CorpusMissingError: The default is not on this machine.
     """
     known = open_knowledge_base()
-    return known if entry(TOPICS).missing(data_dir()) else with_health_topics(known, locate(TOPICS))
+    complete = known if entry(TOPICS).missing(data_dir()) else with_health_topics(known, locate(TOPICS))
+    return with_default_names(complete)
+
+
+def open_names(spec: str | Path) -> NameFile:
+    """Open names in other languages than English.
+
+    Args:
+        spec: "everyday-names", a data set of names, or a file that `read_names` reads.
+
+    Raises:
+        CorpusMissingError: It is not on this machine.
+        DataError: It is malformed, or has no such names.
+    """
+    if spec == EVERYDAY:
+        with as_file(files("auscult.concepts") / "everyday_names.tsv") as path:
+            return replace(read_names(path), title="Everyday names", licence="that of this package")
+    language = _LANGUAGE_OF.get(str(spec))
+    if language is None:
+        return read_names(spec)
+    chosen = entry(str(spec))
+    listed = read_names(locate(chosen.name))
+    names = tuple(name for name in listed.names if name.language == language)
+    return NameFile(chosen.title, chosen.licence, names)
+
+
+def with_default_names(known: KnowledgeBase) -> KnowledgeBase:
+    """Return a knowledge base with the everyday names and, if it is on this machine, the Spanish names of diseases."""
+    specs = [EVERYDAY] if entry(SPANISH).missing(data_dir()) else [EVERYDAY, SPANISH]
+    return with_names(known, [open_names(spec) for spec in specs])[0]
 
 
 def default_is_here() -> bool:
@@ -104,7 +150,7 @@ def open_named(named: str | Path | Sequence[str | Path] | None, how: str) -> Kno
     if named is not None:
         return open_knowledge_base(named)
     try:
-        return open_knowledge_base()
+        return with_default_names(open_knowledge_base())
     except CorpusMissingError as error:
         remedy = f"{how}, or see: auscult data show {DEFAULT}"
         raise CorpusMissingError(error.expected, error.got, remedy) from error

@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain
 from typing import cast
 
@@ -43,6 +43,21 @@ ENGLISH_STOP_WORDS = frozenset({
 @lru_cache(maxsize=1)
 def _english_stemmer() -> Stemmer.Stemmer:
     return Stemmer.Stemmer("english")
+
+
+def stem_words(words: Sequence[str], language: str) -> list[str]:
+    """Return the stems of folded words.
+
+    Args:
+        words: The words.
+        language: Snowball's name of their language ("german").
+    """
+    return cast("list[str]", _stemmer(language).stemWords(words))
+
+
+@cache
+def _stemmer(language: str) -> Stemmer.Stemmer:
+    return Stemmer.Stemmer(language)
 
 
 def fold(text: str) -> str:

@@ -9,6 +9,8 @@ the European Medicines Agency), and those that hospitals and practices use. In a
 - "..." is up to three words, as in "Radiographie du poignet";
 - "*graphie" is any word with this end.
 
+from auscult.documents.language_names import READ_BESIDE_ENGLISH
+
 Case, accents, punctuation, numbers before a heading and articles ("Motif de l'hospitalisation") make no difference.
 Cost: one look-up by the first word for almost every line.
 """
@@ -23,8 +25,8 @@ from functools import cache, lru_cache
 from importlib import resources
 from typing import Final, NamedTuple
 
-LANGUAGES: Final = ("fr", "es", "de")
-"""The languages that have a table of headings."""
+from auscult.documents.language_names import READ_BESIDE_ENGLISH
+
 LONGEST: Final = 250
 """Most characters of a heading: names of medicines in leaflets are long."""
 
@@ -65,7 +67,7 @@ def known_heading(heading: str, language: str) -> KnownHeading | None:
         heading: As the author wrote it.
         language: Code of its language.
     """
-    if language not in LANGUAGES or len(heading) > LONGEST:
+    if language not in READ_BESIDE_ENGLISH or len(heading) > LONGEST:
         return None
     every_word = _fold(_NUMBER.sub("", heading), language)
     words = [word for word in every_word if word not in _UNREAD[language]]

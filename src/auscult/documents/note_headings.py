@@ -25,7 +25,8 @@ from functools import cache
 from importlib import resources
 
 from auscult.documents.document import Section
-from auscult.documents.known_headings import LANGUAGES, LONGEST, known_heading
+from auscult.documents.known_headings import LONGEST, known_heading
+from auscult.documents.language_names import READ_BESIDE_ENGLISH
 from auscult.documents.wrapping import is_unfinished
 
 # The longest real headings are sentences of about this many characters.
@@ -94,8 +95,8 @@ def find_sections(text: str, *, language: str = "en") -> list[NoteSection]:
 
     Args:
         text: The original note. De-identification placeholders ("[**Name**]", "___") are ordinary text.
-        language: Code of the note's language. In one of `known_headings.LANGUAGES`, the headings of its table are found
-            as well.
+        language: Code of the note's language. In one of `READ_BESIDE_ENGLISH`, the headings of its table are found as
+            well.
 
     Returns:
         Sections in order. The first has no heading if text precedes all headings. Headings and sections contain every
@@ -142,7 +143,7 @@ def _find_headings(text: str, language: str) -> Iterator[_Found]:
     """Yield accepted headings in order; each begins after the previous one has ended."""
     last: _Found | None = None
     candidates = list(_find_candidates(text))
-    if language in LANGUAGES:
+    if language in READ_BESIDE_ENGLISH:
         candidates.extend(_find_others(text, language))
     for candidate in sorted(candidates, key=lambda span: (span.start, not span.other)):
         inside = candidate.mark == "inside" and known_heading(candidate.words, language) is not None

@@ -8,10 +8,8 @@ from __future__ import annotations
 import tomllib
 from functools import cache
 from importlib import resources
-from typing import Final
 
-LANGUAGES: Final = ("en", "fr", "es", "de")
-"""Codes of the languages whose texts have their own terms and sentence ends."""
+from auscult.documents.language_names import ENGLISH, READ_BESIDE_ENGLISH
 
 
 def known_language(language: str) -> str:
@@ -20,7 +18,7 @@ def known_language(language: str) -> str:
     Args:
         language: A code such as "de"; also "", for an unknown language.
     """
-    return language if language in LANGUAGES else "en"
+    return language if language in READ_BESIDE_ENGLISH else ENGLISH
 
 
 @cache

@@ -9,6 +9,12 @@ names, citing      concepts by normalised name and by cross-reference
 reordered, short   names by their words in any order (`concepts.knowledge_base.Lookups`)
 words/counts       how often each word occurs in names, int32 (words,)
 brought            what documents have changed (`KnowledgeBase.brought`), as JSON
+foreign            names in other languages by concept, as JSON (`KnowledgeBase.foreign`); this and the following only
+                   where there are any
+foreign-exact,     concepts by language and name, and by language and stems (`concepts.languages.NameLookups`)
+foreign-loose
+foreign-words      how often the stem of each word occurs in these names
+foreign-sources    the files that they are from, as JSON
 
 References to concepts and names are positions in their sorted keys: NAME/starts, int64 (keys + 1,), and NAME/places,
 int32.
@@ -24,12 +30,21 @@ from typing import Any, Final
 import numpy as np
 
 from auscult.concepts.knowledge_base import KnowledgeBase, Lookups
-from auscult.concepts.storage import concept_from_fields, concept_to_fields
+from auscult.concepts.languages import NameLookups, NamesByLanguage
+from auscult.concepts.storage import (
+    concept_from_fields,
+    concept_to_fields,
+    names_from_fields,
+    sources_from_fields,
+    sources_to_fields,
+)
 from auscult.index.blocks import BlockFile, BlockWriter, SortedStrings, add_strings
 from auscult.index.manifest import KnowledgeRecord
 from auscult.index.mappings import StoredMapping, Value, add_counts, add_keys, open_counts
 
 _WORDS: Final = "words"
+_FOREIGN_WORDS: Final = "foreign-words"
+_FOREIGN_SOURCES: Final = "foreign-sources"
 #: Version 0.1.0 reads it.
 _NOTES: Final = {"knows brought": True}
 
@@ -52,6 +67,8 @@ def write_knowledge(path: Path, known: KnowledgeBase) -> KnowledgeRecord:
         _add_leads(writer, "short", lookups.short, names)
         add_counts(writer, _WORDS, lookups.words)
         _add_records(writer, "brought", known.brought)
+        if known.foreign:
+            _add_foreign(writer, known.foreign, concepts)
         return KnowledgeRecord(path.name, writer.close(_NOTES))
     except BaseException:
         writer.discard()
@@ -72,6 +89,30 @@ def open_knowledge(file: BlockFile) -> KnowledgeBase:
             reordered=_open_leads(file, "reordered", names),
             short=_open_leads(file, "short", names),
             words=open_counts(file, _WORDS),
+        ),
+        foreign=_open_foreign(file, concepts),
+    )
+
+
+def _add_foreign(writer: BlockWriter, foreign: NamesByLanguage, concepts: Mapping[str, int]) -> None:
+    lookups = foreign.lookups
+    _add_records(writer, "foreign", {key: dict(names) for key, names in foreign.of_concepts.items()})
+    _add_leads(writer, "foreign-exact", lookups.exact, concepts)
+    _add_leads(writer, "foreign-loose", lookups.loose, concepts)
+    add_counts(writer, _FOREIGN_WORDS, lookups.words)
+    add_strings(writer, _FOREIGN_SOURCES, [json.dumps(sources_to_fields(foreign.sources))])
+
+
+def _open_foreign(file: BlockFile, concepts: StoredMapping[Any]) -> NamesByLanguage:
+    if "foreign-exact/starts" not in file:
+        return NamesByLanguage()
+    return NamesByLanguage(
+        _open_records(file, "foreign", names_from_fields),
+        sources_from_fields(json.loads(SortedStrings(file, _FOREIGN_SOURCES)[0])),
+        NameLookups(
+            exact=_open_leads(file, "foreign-exact", concepts),
+            loose=_open_leads(file, "foreign-loose", concepts),
+            words=open_counts(file, _FOREIGN_WORDS),
         ),
     )
 

@@ -11,7 +11,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from auscult.documents.language import ENGLISH, NAMES, detect_language
+from auscult.documents.language import detect_language
+from auscult.documents.language_names import ENGLISH, language_name
 from auscult.index.reader import GenerationReader
 from auscult.search.hits import Hit
 
@@ -63,7 +64,7 @@ def note_languages(question: str, model: Collection[str], hits: Sequence[Hit]) -
 
 def say_unread(question: str, model: Collection[str]) -> str:
     """Return the sentence that says which languages a model does not read, and what to do."""
-    asked, read = NAMES.get(question, "another language"), _list_names(model)
+    asked, read = language_name(question) or "another language", _list_names(model)
     either = _list_names(model, "or")
     return (
         f"The question is in {asked}, and the model of this index reads {read} only."
@@ -72,5 +73,5 @@ def say_unread(question: str, model: Collection[str]) -> str:
 
 
 def _list_names(codes: Collection[str], joined: str = "and") -> str:
-    *others, last = sorted(NAMES.get(code, code) for code in codes)
+    *others, last = sorted(language_name(code) for code in codes)
     return f"{', '.join(others)} {joined} {last}" if others else last

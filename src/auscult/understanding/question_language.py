@@ -18,7 +18,8 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from auscult.concepts.names import normalise_name
-from auscult.documents.language import ENGLISH, SURE, likeliest_language
+from auscult.documents.language import SURE, likeliest_language
+from auscult.documents.language_names import ENGLISH
 from auscult.understanding.reading import ASKING_WORDS, LONG_ENOUGH_ELSEWHERE, QuestionParser
 from auscult.understanding.saying import PEOPLE, SAYING_NOTHING
 from auscult.understanding.spelling import ordinary_words
@@ -42,6 +43,14 @@ class QuestionLanguage(NamedTuple):
 
     code: str = ""
     read_as: str = ENGLISH
+
+    @property
+    def of_names(self) -> str:
+        """Code of the language in which names are looked up; empty where it is not sure and the collection is English.
+
+        A name alone may be of any language: "Schlaganfall".
+        """
+        return self.code or ("" if self.in_english else self.read_as)
 
     @property
     def in_english(self) -> bool:

@@ -23,10 +23,12 @@ from typing import Final
 
 from auscult.concepts.mentions import GENERIC, is_acronym
 from auscult.concepts.names import FUNCTION_WORDS, normalise_name
-from auscult.concepts.resolver import EntityResolver
+from auscult.concepts.resolver import EntityResolver, Match
 from auscult.concepts.word_counts import SummedCounts, count_words
+from auscult.documents.language_names import ENGLISH, UNKNOWN
 from auscult.files.json_text import parse_json
 from auscult.understanding.aspects import QUESTIONS, ReadsAspects
+from auscult.understanding.foreign_names import find_foreign
 from auscult.understanding.saying import PEOPLE, SAYING_NOTHING
 from auscult.understanding.spelling import SpellingOfWords, ordinary_words
 
@@ -39,6 +41,7 @@ UNLISTED: Final = 0.5
 LONG_ENOUGH_ELSEWHERE: Final = 5
 """Letters from which on a word of a question that is not in English may be a name; shorter ones are mostly words of its
 language ("von", "la", "des")."""
+_READ_AS_ENGLISH: Final = frozenset({ENGLISH, UNKNOWN})
 _CERTAIN: Final = 0.7
 _LEAST: Final = 0.02
 _SHORTEST, _SHORT, _LONGEST, _MOST_ENTITIES, _MOST_UNLISTED = 3, 4, 12, 4, 4
@@ -86,10 +89,12 @@ class Possible:
     Attributes:
         words: Its name in the words of the question.
         likelihood: Probability that the question is about it, in (0, 1].
+        language: Code of the language in which its name is looked up; empty for any.
     """
 
     words: str
     likelihood: float
+    language: str = ENGLISH
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +116,13 @@ class QuestionReading:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name in a question: where it stands, its words, and whether a document or a vocabulary has it."""
+    """A name in a question: where it stands, its words, whether a document or a vocabulary has it, and its language."""
 
     start: int
     end: int
     words: str
     is_listed: bool = True
+    language: str = ENGLISH
 
 
 class QuestionParser:
@@ -152,15 +158,16 @@ class QuestionParser:
         """Return the corrector whose vocabulary is the words of names, of titles and of questions."""
         return SpellingOfWords(self.vocabulary, ASKING_WORDS)
 
-    def read(self, question: str, *, in_english: bool = True) -> QuestionReading:
+    def read(self, question: str, language: str = ENGLISH) -> QuestionReading:
         """Return the entities that a question may be about, and the aspects that it asks for.
 
         Args:
             question: "How is Crohn's disease treated?", "asthma causes and treatment", "IgA nephropathy".
-            in_english: Whether it may be in English. Of another one only names are read.
+            language: Code of its language; empty if it is not known. Of one that is not in English no aspect is read.
         """
         text = " ".join(question.split())
-        names = self.names(text) if in_english else self.names_elsewhere(text)
+        in_english = language in _READ_AS_ENGLISH
+        names = self.names(text, language)
         weights = _read_weights()
         weighed = []
         for name, features in zip(names, self.features(text, names), strict=True):
@@ -168,7 +175,7 @@ class QuestionParser:
             likelihood = 1 / (1 + math.exp(-(weights["bias"] + sum(terms))))
             weighed.append((likelihood if name.is_listed else UNLISTED, name))
         best = sorted(weighed, key=lambda each: -each[0])[:_MOST_ENTITIES]
-        entities = [Possible(name.words, chance) for chance, name in weighed if (chance, name) in best]
+        entities = [Possible(name.words, chance, name.language) for chance, name in weighed if (chance, name) in best]
         asking = asked_of(text, names)
         if _JOINING.issuperset(word.lower() for word in _WORD.findall(asking)):
             # A name alone asks for nothing: "gout", "and what about gout?".
@@ -201,27 +208,33 @@ class QuestionParser:
             asked.sort(key=lambda aspect: max(range(len(parts)), key=lambda place: parts[place][aspect]))
         return likely, tuple(asked)
 
-    def names(self, text: str) -> list[Name]:
-        """Return titles of the collection, names of concepts and acronyms in order, the longest where they overlap."""
+    def names(self, text: str, language: str = ENGLISH) -> list[Name]:
+        """Return titles of the collection, names of concepts and acronyms in order, the longest where they overlap.
+
+        Names in another language come before English ones, of which only long ones count there. If the language is not
+        known, a whole text may be a name of any language where it has no English one.
+        """
+        foreign, listed = [*self._find_foreign(text, language)], [*self._find_listed(text)]
+        in_english = language in _READ_AS_ENGLISH
+        if not in_english:
+            listed = [*filter(self._is_name_elsewhere, listed)]
+        found = listed if language == UNKNOWN and listed else [*foreign, *listed]
         chosen: list[Name] = []
-        for name in sorted(self._find_listed(text), key=lambda name: name.start - name.end):
+        for name in sorted(found, key=lambda name: name.start - name.end):
             apart = all(name.end <= other.start or other.end <= name.start for other in chosen)
             if apart and not _says_nothing(name.words):
                 chosen.append(name)
-        return sorted(chosen, key=lambda name: name.start) or [*self._find_unlisted(text)]
+        if not chosen and in_english:
+            return [*self._find_unlisted(text)]
+        return sorted(chosen, key=lambda name: name.start)
 
-    def names_elsewhere(self, text: str) -> list[Name]:
-        """Return the names in a question that is not in English: titles of the collection, and long names of concepts.
+    def _is_name_elsewhere(self, name: Name) -> bool:
+        """Return whether an English name is one in a question in another language, too: a title, or a long name.
 
         A name of one short word may be a word of that language ("la", "fils"), and so may an acronym ("TA").
         """
-        return [
-            name
-            for name in self.names(text)
-            if name.is_listed
-            and (len(name.words) >= LONG_ENOUGH_ELSEWHERE or normalise_name(name.words) in self._titles)
-            and self._is_named(name.words)
-        ]
+        is_long = len(name.words) >= LONG_ENOUGH_ELSEWHERE
+        return (is_long or normalise_name(name.words) in self._titles) and self._is_named(name.words)
 
     def features(self, text: str, names: Sequence[Name]) -> list[tuple[float, ...]]:
         """Return what each name of a text is weighed by, in the order of `FEATURES`."""
@@ -235,7 +248,7 @@ class QuestionParser:
             rows.append(
                 (
                     float(titled[number]),
-                    float(not titled[number] and self._is_titled_otherwise(name.words)),
+                    float(not titled[number] and self._is_titled_otherwise(name)),
                     min(len(key.split()), 4) / 4,
                     float(ordinary),
                     float(is_word and key in ASKING_WORDS),
@@ -264,6 +277,13 @@ class QuestionParser:
                 name = text[first.start() : last.end()]
                 if self._is_named(name):
                     yield Name(first.start(), last.end(), name)
+
+    def _find_foreign(self, text: str, language: str) -> Iterator[Name]:
+        foreign = self.resolver.knowledge_base.foreign
+        if language == ENGLISH or not foreign or (language == UNKNOWN and text.lower() in ordinary_words()):
+            return
+        for start, end in find_foreign(text, foreign, language):
+            yield Name(start, end, text[start:end], language=language)
 
     def _find_unlisted(self, text: str) -> Iterator[Name]:
         """Yield what may be a name that no document and no vocabulary has: "zorbimab" in "and zorbimab dosage?"."""
@@ -305,9 +325,9 @@ class QuestionParser:
         ]
         return key in self._titles or (len(key) >= _SHORTEST and bool(acronyms) and not all(acronyms))
 
-    def _is_titled_otherwise(self, words: str) -> bool:
+    def _is_titled_otherwise(self, name: Name) -> bool:
         """Return whether a document has another name of the concept as its title: "podagra" for "Gout"."""
-        matches = self.resolver.resolve(words, limit=1, fuzzy=False)
+        matches = self._first_match(name)
         named = (match.concept for match in matches)
         return any(
             normalise_name(title) in self._titles or title in self._titles
@@ -329,8 +349,11 @@ class QuestionParser:
         return asked_of(text, names, [THIS_DISEASE if self._is_disease(name) else _THIS for name in names])
 
     def _is_disease(self, name: Name) -> bool:
-        matches = self.resolver.resolve(name.words, limit=1, fuzzy=False) if name.is_listed else ()
+        matches = self._first_match(name) if name.is_listed else ()
         return any(match.concept.is_disease for match in matches)
+
+    def _first_match(self, name: Name) -> list[Match]:
+        return self.resolver.resolve(name.words, limit=1, fuzzy=False, language=name.language)
 
     def is_known(self, words: str) -> bool:
         """Return whether a concept or a document of the collection has this name."""

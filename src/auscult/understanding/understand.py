@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
@@ -14,7 +14,7 @@ from auscult.concepts.knowledge_base import KnowledgeBase
 from auscult.concepts.mentions import GENERIC, is_acronym
 from auscult.concepts.names import abbreviations, normalise_name, order_free_key
 from auscult.concepts.resolver import EntityResolver, Match
-from auscult.documents.language import ENGLISH, NAMES
+from auscult.documents.language_names import ENGLISH, UNKNOWN, language_name
 from auscult.errors import QueryError
 from auscult.understanding.query import Query
 from auscult.understanding.question_language import QuestionLanguage, read_language
@@ -26,6 +26,7 @@ _QUALIFIER = re.compile(r"\s*[(\[].*$")
 _REMAINDER = re.compile(r"\b(?:NOS|other|unspecified)\b", re.IGNORECASE)
 _SHORTEST = 3
 _MOST_NAMES = 16
+_MOST_FOREIGN = 4
 # Shorter words are similar to too many others.
 _LONG_ENOUGH = 6
 _NO_TITLES: Mapping[str, str] = MappingProxyType({})
@@ -45,6 +46,7 @@ class AskedEntity:
         alternatives: Other concepts that the words may mean, best first.
         title: The title of the collection's documents about it; empty if there are none.
         likelihood: Probability that the query is about it, in (0, 1].
+        called: Its name in a language of the collection, if the query's words are in another; else empty.
     """
 
     asked: str
@@ -53,6 +55,7 @@ class AskedEntity:
     alternatives: tuple[Match, ...] = ()
     title: str = ""
     likelihood: float = 1.0
+    called: str = ""
 
     @property
     def sure(self) -> bool:
@@ -65,7 +68,7 @@ class AskedEntity:
         if self.match is None:
             return self.asked
         named = {"fuzzy": self.match.matched_name, "identifier": self.match.concept.name}
-        return self.title or named.get(self.match.kind, self.asked)
+        return self.title or self.called or named.get(self.match.kind, self.asked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +124,7 @@ class Understanding:
     def note(self) -> str:
         """Return one line that explains the reading to users; empty if there is nothing to explain."""
         language = self.query.language
-        in_another = [f"question in {NAMES[language]}"] if language not in ("", ENGLISH) else []
+        in_another = [f"question in {language_name(language)}"] if language not in ("", ENGLISH) else []
         read = [f"read '{written}' as '{meant}'" for written, meant in self.corrections]
         entity = self._entity_note
         aspects = []
@@ -153,6 +156,8 @@ class Understanding:
             "synonym": f"matched synonym '{self.match.matched_name}'",
             "fuzzy": f"nearest to '{self.match.matched_name}' (similarity {self.match.score:.2f})",
         }[self.match.kind]
+        if self.match.language != ENGLISH:
+            how = f"{language_name(self.match.language)} '{self.match.matched_name}'"
         named = f"; the documents call it '{self.query.entity}'" if self.in_collection else ""
         verb = "understood as" if self.entities[0].sure else "may be about"
         return f"{verb}: {concept.name} ({concept.concept_id}), {how}{named}"
@@ -164,6 +169,7 @@ def understand(
     titles: Mapping[str, str] = _NO_TITLES,
     in_texts: Callable[[str], bool] = lambda _: False,
     of_collection: Callable[[], str] = lambda: "",
+    languages: Sequence[str] = (ENGLISH,),
 ) -> Understanding:
     """Read a query's question if the query lacks entity or aspects, and resolve its entity.
 
@@ -177,7 +183,8 @@ def understand(
         in_texts: Whether a word occurs in the collection; such a word is never treated as misspelt.
         of_collection: Returns the main language of the collection, as which a question without a sure language is
             read; empty for English. No word of a question in another language is treated as misspelt, no aspect is
-            read in it, and only long names are.
+            read in it, and of English names only long ones are.
+        languages: Codes of the collection's languages, the most frequent first.
 
     Returns:
         The understanding. Its query has the question with misspellings corrected, and the entity under the name that
@@ -192,20 +199,21 @@ def understand(
     entity = "" if query.entity == query.text else query.entity.strip()
     text = query.text.strip()
     corrections: tuple[tuple[str, str], ...] = ()
-    possible: tuple[Possible, ...] = (Possible(entity, 1.0),) if entity else ()
+    # An entity alone may be a name of any language, unless an English one is the same.
+    possible: tuple[Possible, ...] = (Possible(entity, 1.0, UNKNOWN),) if entity else ()
     asking, likely, language = "", _NOTHING, QuestionLanguage()
     if text and not (entity and aspects):
         language = read_language(text, parser, of_collection)
         if language.in_english:
             text, corrections = parser.spelling.correct(text, in_texts)
-        reading = parser.read(text, in_english=language.in_english)
+        reading = parser.read(text, language.of_names)
         if not aspects:
             aspects, asking, likely = reading.aspects, reading.asking, reading.likely
         possible = possible or reading.entities
     may_be_misspelt = bool(entity) or language.in_english
     entities = tuple(
         _resolve_entity(
-            candidate, parser.resolver, titles, in_texts, given=bool(entity), may_be_misspelt=may_be_misspelt
+            candidate, parser.resolver, titles, in_texts, languages, given=bool(entity), may_be_misspelt=may_be_misspelt
         )
         for candidate in possible
     )
@@ -245,6 +253,7 @@ def _resolve_entity(
     resolver: EntityResolver,
     titles: Mapping[str, str],
     in_texts: Callable[[str], bool],
+    languages: Sequence[str],
     *,
     given: bool,
     may_be_misspelt: bool,
@@ -255,25 +264,48 @@ def _resolve_entity(
     lowered = words.lower().split()
     spelt = all(in_texts(word) or word in ordinary_words() for word in lowered) and (not given or len(lowered) == 1)
     fuzzy = may_be_misspelt and not spelt and (given or len(words) >= _LONG_ENOUGH)
-    matches = resolver.resolve(words, fuzzy=fuzzy)
+    matches = resolver.resolve(words, fuzzy=fuzzy, language=possible.language)
     known = resolver.knowledge_base
     if not matches:
         return AskedEntity(words, (words,), title=titles.get(normalise_name(words), ""), likelihood=possible.likelihood)
     match = matches[0]
     likelihood = min(possible.likelihood, _DOUBTFUL) if match.kind == "fuzzy" and not given else possible.likelihood
-    title = _find_title(words, match.concept, titles, known)
-    return AskedEntity(words, names_of(words, match, known), match, tuple(matches[1:]), title, likelihood)
+    title = _find_title(words, match.concept, titles, known, languages)
+    names = names_of(words, match, known, languages)
+    called = "" if match.language in languages else _name_in(languages, match.concept, known)
+    return AskedEntity(words, names, match, tuple(matches[1:]), title, likelihood, called)
 
 
-def names_of(words: str, match: Match, knowledge_base: KnowledgeBase) -> tuple[str, ...]:
+def _name_in(languages: Sequence[str], concept: Concept, known: KnowledgeBase) -> str:
+    """Return the preferred name of a concept in the first language that has one; empty if none has."""
+    for language in languages:
+        if names := (concept.name,) if language == ENGLISH else known.foreign.names(concept.concept_id, [language]):
+            return names[0]
+    return ""
+
+
+def names_of(
+    words: str, match: Match, knowledge_base: KnowledgeBase, languages: Sequence[str] = (ENGLISH,)
+) -> tuple[str, ...]:
     """Return at most 16 names that a concept may have in texts, each in one spelling, the query's words first.
 
     Ambiguous names are left out: names of at most three letters, uncommon acronyms, words for a class of things, and
-    names that mostly mean another concept.
+    names that mostly mean another concept. In other languages acronyms of three letters count, if no other concept has
+    them.
+
+    Args:
+        words: The words of the query.
+        match: The concept that they stand for.
+        knowledge_base: The knowledge base of the concept.
+        languages: Codes of the languages of the texts. Each language but English adds at most four names.
     """
     names = match.concept.names
     named = {order_free_key(normalise_name(words)): words}
-    for full in (match.matched_name, *names):
+    foreign = _foreign_names_of(match.concept, knowledge_base, languages)
+    if ENGLISH not in languages:
+        named = {order_free_key(normalise_name(name)): name for name in (words, *foreign)}
+    matched = (match.matched_name,) if match.language in languages or match.language == ENGLISH else ()
+    for full in (*matched, *names):
         name = _QUALIFIER.sub("", full)
         key = normalise_name(name)
         owners = knowledge_base.name_index.get(key, ())
@@ -281,12 +313,35 @@ def names_of(words: str, match: Match, knowledge_base: KnowledgeBase) -> tuple[s
         acronym = is_acronym(name, names) and key not in abbreviations()
         if len(name) > _SHORTEST and not (ambiguous or acronym or key in GENERIC or normalise_identifier(name)):
             named.setdefault(order_free_key(key), name)
-    return tuple(named.values())[:_MOST_NAMES]
+    chosen = tuple(named.values())
+    added = {order_free_key(normalise_name(name)): name for name in foreign} if ENGLISH in languages else {}
+    further = tuple(name for key, name in added.items() if key not in named)
+    return (*chosen[: _MOST_NAMES - len(further)], *further)[:_MOST_NAMES]
 
 
-def _find_title(words: str, concept: Concept, titles: Mapping[str, str], knowledge_base: KnowledgeBase) -> str:
+def _foreign_names_of(concept: Concept, known: KnowledgeBase, languages: Sequence[str]) -> list[str]:
+    """Return up to four names of a concept in each language but English; none that another concept has."""
+    chosen: list[str] = []
+    for language in languages:
+        names = known.foreign.names(concept.concept_id, [language]) if language != ENGLISH else ()
+        own = (concept.concept_id,)
+        unshared = (name for name in names if known.foreign.find(name, language) == own)
+        chosen += [name for name in unshared if known.name_index.get(normalise_name(name), own)[0] == own[0]][
+            :_MOST_FOREIGN
+        ]
+    return chosen
+
+
+def _find_title(
+    words: str,
+    concept: Concept,
+    titles: Mapping[str, str],
+    knowledge_base: KnowledgeBase,
+    languages: Sequence[str] = (ENGLISH,),
+) -> str:
     """Return the collection's title for a concept; empty if no document is about it."""
-    for name in (words, *concept.names):
+    foreign = knowledge_base.foreign.names(concept.concept_id, [each for each in languages if each != ENGLISH])
+    for name in (words, *concept.names, *foreign):
         if title := titles.get(normalise_name(name)):
             return title
     for identifier in (concept.concept_id, *concept.xrefs):

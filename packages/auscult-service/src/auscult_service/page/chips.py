@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from auscult.documents.language import ENGLISH, NAMES
+from auscult.documents.language_names import ENGLISH, language_name
 from auscult.encoders.contract import DocumentEncoder, FloatArray
 from auscult.index import PassageIndex
 from auscult.index.fields import SOURCE
@@ -113,7 +113,7 @@ def chips_of(understood: Understanding, question: PageQuestion, searcher: Search
             if aspect not in query.aspects
         ),
         as_words=as_words,
-        language="" if query.language in ("", ENGLISH) else NAMES[query.language],
+        language="" if query.language in ("", ENGLISH) else language_name(query.language),
     )
 
 
@@ -160,6 +160,8 @@ def _make_entity_chip(entity: AskedEntity, understood: Understanding, question: 
             "synonym": f"synonym \u201c{match.matched_name}\u201d",
             "fuzzy": f"nearest to \u201c{match.matched_name}\u201d",
         }[match.kind]
+        if match.language != ENGLISH:
+            how = f"{language_name(match.language)} \u201c{match.matched_name}\u201d"
         if understood.in_collection and not several:
             how = f"{how}; called \u201c{understood.query.entity}\u201d here".removeprefix("; ")
         if entity.likelihood < 1:
