@@ -16,7 +16,7 @@ export HF_HUB_OFFLINE ?= 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow test-ray mutants reliability security lint types format docs results benchmarks release lock site clean
+.PHONY: help setup demo test test-slow test-ray mutants reliability security lint types format docs catalogues results benchmarks release lock site clean
 
 help:  ## Say what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -95,6 +95,15 @@ format: setup  ## Format the code
 docs: setup  ## Write the pages that are generated: commands and data sets; and the figures in README.md
 	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/readme_table.py
+
+CATALOGUES = packages/auscult-service/src/auscult_service/page
+
+catalogues: setup  ## Bring the page's French, Spanish and German up to date with its templates; then translate
+	mkdir -p out
+	$(BIN)/pybabel extract --mapping packages/auscult-service/babel.cfg --keywords "message message_in:1c,2 counted:1,2" \
+		--no-location --sort-by-file --output out/page.pot $(CATALOGUES)
+	$(BIN)/pybabel update --domain page --input-file out/page.pot --output-dir $(CATALOGUES)/translations \
+		--no-fuzzy-matching --ignore-obsolete --width 116 --ignore-pot-creation-date
 
 site: setup  ## Write the documentation as a site that needs no network, into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build

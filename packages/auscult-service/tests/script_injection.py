@@ -180,6 +180,7 @@ def _paths(tried: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield f"/coverage?{urlencode({'entity': payload, 'a': payload})}", ""
             yield f"/?index={quote(payload, safe='')}&q=gout", ""
             yield f"/theme?to=dark&next={quote(payload, safe='')}", ""
+            yield f"/language?to={quote(payload, safe='')}&next={quote(payload, safe='')}", ""
             yield f"/login?next={quote(payload, safe='')}", ""
     yield "/", ""
     yield "/jobs", ""

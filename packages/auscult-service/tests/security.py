@@ -255,7 +255,7 @@ def s4_names(place: Path) -> Counted:
         "/api/v1/documents/{}", "/api/v1/documents/{}/original", "/api/v1/documents/{}/places?start=0&end=1",
         "/api/v1/jobs/{}", "/jobs/{}", "/d/main/{}", "/d/{}/leaflet-gout", "/static/{}", "/sheet/main/1/{}",
         "/sheet/{}/1/leaflet-gout", "/api/v1/documents/leaflet-gout?index={}", "/api/v1/search?q=gout&index={}",
-        "/theme?to=dark&next={}", "/login?next={}", "/?q=gout&index={}", "/{}",
+        "/theme?to=dark&next={}", "/language?to=de&next={}", "/login?next={}", "/?q=gout&index={}", "/{}",
     )  # fmt: skip
     with running(place) as service:
         for name in TRAVERSALS:

@@ -57,6 +57,7 @@ TABLE: Final[Mapping[Route, Entry]] = {
     ("GET", "/openapi.json"): Entry("nothing", noted=False),
     ("HEAD", "/openapi.json"): Entry("nothing", noted=False),
     ("GET", "/static/{name}"): Entry("nothing", "/static/page.css", noted=False),
+    ("GET", "/language"): Entry("nothing", params={"to": "de"}, noted=False, good=303),
     ("GET", "/theme"): Entry("nothing", params={"to": "dark"}, noted=False, good=303),
     ("GET", "/login"): Entry("nothing", noted=False),
     ("POST", "/login"): Entry("nothing", form={"key": "no key"}, good=401),

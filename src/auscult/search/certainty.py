@@ -65,19 +65,47 @@ def label(probability: float) -> Label:
     return "uncertain" if word == "no answer" and probability >= UNLIKELY else word
 
 
-def nothing_here(probabilities: Sequence[float | None]) -> str:
-    """Return the sentence that says that none of the hits shown answers, or perhaps none; empty where one may.
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Why none of the hits shown is said to answer.
+
+    Attributes:
+        best: Probability that the best of them answers; None where nothing was found.
+    """
+
+    best: float | None
+
+    @property
+    def certain(self) -> bool:
+        """Whether it is flatly said that none answers."""
+        return self.best is None or self.best < UNLIKELY
+
+
+def doubt_of(probabilities: Sequence[float | None]) -> Doubt | None:
+    """Return why none of the hits shown is said to answer; None where one may.
 
     Args:
         probabilities: Of all that are shown; None where the model's vectors alone scored, which says nothing.
     """
     if not probabilities:
-        return "Nothing was found."
+        return Doubt(None)
     best = max((probability for probability in probabilities if probability is not None), default=1.0)
-    if best >= DOUBTFUL:
+    return Doubt(best) if best < DOUBTFUL else None
+
+
+def nothing_here(probabilities: Sequence[float | None]) -> str:
+    """Return the sentence that says that none of the hits shown answers, or perhaps none; empty where one may.
+
+    Args:
+        probabilities: As for `doubt_of`.
+    """
+    doubt = doubt_of(probabilities)
+    if doubt is None:
         return ""
-    nothing = "Perhaps nothing here answers this" if best >= UNLIKELY else "Nothing here seems to answer this"
-    return f"{nothing}; the nearest follow (the best of them with a chance of {best:.0%})."
+    if doubt.best is None:
+        return "Nothing was found."
+    nothing = "Nothing here seems to answer this" if doubt.certain else "Perhaps nothing here answers this"
+    return f"{nothing}; the nearest follow (the best of them with a chance of {doubt.best:.0%})."
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from auscult.search.certainty import DOUBTFUL, UNLIKELY
 from auscult.understanding import Query
 from auscult_readers.pdf.page_images import page_png
 from auscult_service.names import Names
+from auscult_service.page.language import wording
 from auscult_service.page.search_page import options
 from auscult_service.settings import Settings
 from encoders import HashedEncoder
@@ -254,19 +255,21 @@ def test_aspects_of_the_collection_complete_first(client: TestClient) -> None:
 
 
 def test_the_box_completes_aspects_and_shows_no_codes(index: Path) -> None:
-    opened = Names(Searcher.open(index, HashedEncoder()))
+    opened, english = Names(Searcher.open(index, HashedEncoder())), wording("en")
     opened.build()
 
     def texts_for(typed: str) -> list[str]:
-        return [option["text"] for option in options(opened, typed)]
+        return [option["text"] for option in options(opened, typed, english)]
 
     assert texts_for("gout tre")[0] == "gout treatment"
     assert "how is podagra treatment" in texts_for("how is podagra tre")
     assert texts_for("gout ")[0] == "gout"
-    assert options(opened, "pod")[0] == {"text": "gout", "name": "gout", "how": "also called podagra"}
+    assert options(opened, "pod", english)[0] == {"text": "gout", "name": "gout", "how": "also called podagra"}
     assert {"How is gout treated?", "What are the symptoms of gout?"} <= set(texts_for("pod"))
     assert all(
-        set(option) == {"text", "name", "how"} for typed in ("g", "gout ", "a") for option in options(opened, typed)
+        set(option) == {"text", "name", "how"}
+        for typed in ("g", "gout ", "a")
+        for option in options(opened, typed, english)
     )
     assert texts_for(" ") == []
 

@@ -51,7 +51,9 @@ def test_responses_forbid_inline_scripts_and_caching(service: Guarded, path: str
 
 
 def test_files_of_the_page_may_be_kept(service: Guarded) -> None:
-    assert "max-age" in service.client.get("/static/page.css").headers["cache-control"]
+    assert "max-age" in service.client.get("/static/page.css?v=1").headers["cache-control"]
+    # Scripts import it so; after an upgrade it must not be the old one.
+    assert service.client.get("/static/saying.js").headers["cache-control"] == "no-cache"
 
 
 def test_only_named_origins_may_send_cross_site_requests(tmp_path: Path) -> None:

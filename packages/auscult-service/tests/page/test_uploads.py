@@ -20,7 +20,7 @@ def test_dropped_files_are_read_and_reported_and_found(watched: Watched, service
     page.wait_for_url("**/jobs/*")
     page.locator("h1", has_text="Added").wait_for(timeout=60_000)
     assert "broken.pdf" in page.locator("table").inner_text()
-    assert page.locator(".counts div", has_text="new documents").locator("dd").inner_text() == "1"
+    assert page.locator(".counts div", has_text="new document").locator("dd").inner_text() == "1"
     follow(page.locator(".plain-list a").first)
     assert page.locator("h1").inner_text() == "Scurvy"
     page.goto(f"{service.base}/?q=How+is+scurvy+treated%3F&index=ward")

@@ -102,7 +102,7 @@ def test_without_scripts_the_main_things_work(plain: Watched, service: Service) 
         ("/?q=gout&f.source=Nobody", 200, "Nothing was found"),
         (f"/?q={'gout+' * 500}", 422, "Ask in fewer words"),
         ("/nothing/here", 404, "There is no such page"),
-        ("/jobs/unknown", 404, "expected the id of a job"),
+        ("/jobs/unknown", 404, "There is no upload of yours"),
         ("/coverage?entity=DOID:99999999", 200, "A code among these is not known"),
     ],
 )

@@ -160,16 +160,6 @@ class PageQuestion:
             pairs += [pair for pair in ((_FROM + name, first), (_TO + name, last)) if pair[1]]
         return [*pairs, *(("assertion", each) for each in self.assertions)]
 
-    @property
-    def narrowed(self) -> str:
-        """Its filters in words: "source: NHS or GARD; date: 2020 to 2021-06; negated"; empty without any."""
-        parts = [f"{name.replace('_', ' ')}: {' or '.join(values)}" for name, values in self.fields.items()]
-        for name, (first, last) in self.bounds.items():
-            parts.append(
-                " ".join(filter(None, (f"{name.replace('_', ' ')}:", first and f"from {first}", last and f"to {last}")))
-            )
-        return "; ".join((*parts, *([" or ".join(self.assertions)] if self.assertions else [])))
-
     def at(self, path: str = "", anchor: str = "", *more: tuple[str, str]) -> str:
         """Return the URL of this question at a page."""
         query = urlencode([*self.parameters, *more])

@@ -13,7 +13,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from auscult.documents.language_names import ENGLISH, language_name
+from auscult.concepts import Match
+from auscult.documents.language_names import ENGLISH
 from auscult.encoders.contract import DocumentEncoder, FloatArray
 from auscult.index import PassageIndex
 from auscult.index.fields import SOURCE
@@ -24,20 +25,23 @@ from auscult.understanding.understand import AskedEntity, Understanding
 from auscult_service.answering import unread
 from auscult_service.page.asking import ASSERTIONS, PageQuestion
 from auscult_service.page.hits import DATES
+from auscult_service.page.messages import LanguageName, Message, message
+from auscult_service.page.words import ASSERTIONS as ASSERTION_NAMES
+from auscult_service.page.words import SAID, aspect_name
 
 ASPECTS: Final = tuple(QUESTIONS)
 """Aspects that can be chosen."""
 _NEIGHBOURS: Final = 3
 _USUAL: Final = ("symptoms", "causes", "diagnosis", "treatment", "prognosis")
 """Offered in place of any aspect."""
-_BEFORE: Final = "from before"
+_BEFORE: Final = message("from before")
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
     """A link to a variant of the question."""
 
-    name: str
+    name: Message | str
     detail: str
     href: str
 
@@ -49,14 +53,14 @@ class EntityChip:
     Attributes:
         name: Its name.
         code: Its identifier; empty where it is not in the vocabulary.
-        how: How it was recognised, in words.
+        how: How it was recognised, in parts.
         senses: Other meanings of the words.
         without: URL of the question without it.
     """
 
     name: str
     code: str
-    how: str
+    how: tuple[Message, ...]
     senses: tuple[Choice, ...]
     without: str
 
@@ -66,7 +70,7 @@ class AspectChip:
     """An aspect of the question, with similar ones; `how` says where it is from, if not from the question."""
 
     name: str
-    how: str
+    how: tuple[Message, ...]
     instead: tuple[Choice, ...]
     without: str
 
@@ -80,7 +84,7 @@ class Chips:
         words: (word that was not understood, whether any document has it, URL of the question without it).
         further: Aspects that could be added.
         as_words: URL of the question as plain words.
-        language: Name of the question's language, if it is surely another than English; else empty.
+        language: Says the question's language, if it is surely another than English.
     """
 
     entities: tuple[EntityChip, ...]
@@ -89,7 +93,7 @@ class Chips:
     words: tuple[tuple[str, bool, str], ...]
     further: tuple[Choice, ...]
     as_words: str
-    language: str = ""
+    language: Message | None = None
 
     def __bool__(self) -> bool:
         return bool(self.language or self.entities or self.aspects or self.corrections or self.words)
@@ -108,12 +112,14 @@ def chips_of(understood: Understanding, question: PageQuestion, searcher: Search
         corrections=tuple((written, read, as_words) for written, read in understood.corrections),
         words=tuple(_find_unread(understood, question, searcher)),
         further=tuple(
-            Choice(aspect, "", question.by_entity(entity, (*query.aspects, aspect)).at())
+            Choice(aspect_name(aspect), "", question.by_entity(entity, (*query.aspects, aspect)).at())
             for aspect in nearest_aspects(searcher, query.aspects or ("information",), len(ASPECTS))
             if aspect not in query.aspects
         ),
         as_words=as_words,
-        language="" if query.language in ("", ENGLISH) else language_name(query.language),
+        language=message("question in %(language)s", language=LanguageName(query.language))
+        if query.language not in ("", ENGLISH)
+        else None,
     )
 
 
@@ -152,26 +158,19 @@ def _make_entity_chip(entity: AskedEntity, understood: Understanding, question: 
     match = entity.match
     rest = " and ".join(other.asked for other in understood.entities if other is not entity)
     senses = () if several else entity.alternatives
-    how = "not in the vocabulary; looked for by its words"
+    how = [message("not in the vocabulary; looked for by its words")]
     if match is not None:
-        how = {
-            "identifier": f"identifier {match.matched_name}",
-            "name": "",
-            "synonym": f"synonym \u201c{match.matched_name}\u201d",
-            "fuzzy": f"nearest to \u201c{match.matched_name}\u201d",
-        }[match.kind]
-        if match.language != ENGLISH:
-            how = f"{language_name(match.language)} \u201c{match.matched_name}\u201d"
+        how = _name_match(match)
         if understood.in_collection and not several:
-            how = f"{how}; called \u201c{understood.query.entity}\u201d here".removeprefix("; ")
+            how.append(message("called “%(name)s” here", name=understood.query.entity))
         if entity.likelihood < 1:
-            how = f"perhaps; {how}".removesuffix("; ")
+            how.insert(0, message("perhaps"))
     if understood.taken_entity:
-        how = f"{how}; {_BEFORE}".removeprefix("; ")
+        how.append(_BEFORE)
     return EntityChip(
         name=match.concept.name if match else entity.asked,
         code=match.concept.concept_id if match else "",
-        how=how,
+        how=tuple(how),
         senses=tuple(
             Choice(
                 sense.concept.name,
@@ -184,6 +183,18 @@ def _make_entity_chip(entity: AskedEntity, understood: Understanding, question: 
     )
 
 
+def _name_match(match: Match) -> list[Message]:
+    """Return how a name was matched; nothing for the name itself."""
+    if match.language != ENGLISH:
+        language = LanguageName(match.language)
+        return [message("%(language)s “%(name)s”", language=language, name=match.matched_name)]
+    if match.kind == "identifier":
+        return [message("identifier %(name)s", name=match.matched_name)]
+    if match.kind == "synonym":
+        return [message("synonym “%(name)s”", name=match.matched_name)]
+    return [message("nearest to “%(name)s”", name=match.matched_name)] if match.kind == "fuzzy" else []
+
+
 def _make_aspect_chip(aspect: str, understood: Understanding, question: PageQuestion, searcher: Searcher) -> AspectChip:
     query = understood.query
     others = tuple(other for other in query.aspects if other != aspect)
@@ -192,9 +203,10 @@ def _make_aspect_chip(aspect: str, understood: Understanding, question: PageQues
     near = [each for each in dict.fromkeys(ranked) if each not in query.aspects]
     return AspectChip(
         name=aspect,
-        how=_BEFORE if aspect in understood.taken_aspects else "",
+        how=(_BEFORE,) if aspect in understood.taken_aspects else (),
         instead=tuple(
-            Choice(near_aspect, "", question.by_entity(entity, (*others, near_aspect)).at()) for near_aspect in near
+            Choice(aspect_name(near_aspect), "", question.by_entity(entity, (*others, near_aspect)).at())
+            for near_aspect in near
         ),
         without=question.by_entity(entity, others).at() if entity or others else _ask_as_words(question),
     )
@@ -226,7 +238,7 @@ class Value:
     The number is None for assertions, which are not counted.
     """
 
-    name: str
+    name: Message | str
     documents: int | None
     chosen: bool
     href: str
@@ -265,14 +277,14 @@ def assertions_of(query: Query, question: PageQuestion) -> list[Filter]:
         return []
     values = [
         Value(
-            assertion,
+            ASSERTION_NAMES[assertion],
             None,
             assertion in question.assertions,
             question.with_assertion(assertion, assertion not in question.assertions).at(),
         )
         for assertion in ASSERTIONS
     ]
-    return [Filter(name="what is said of it", values=tuple(values), active=bool(question.assertions))]
+    return [Filter(name=SAID, values=tuple(values), active=bool(question.assertions))]
 
 
 _COUNTS: WeakKeyDictionary[PassageIndex, dict[str, dict[str, int]]] = WeakKeyDictionary()

@@ -1,31 +1,26 @@
-"""Values that every page shows, the templates, and the purpose of a session.
+"""Values that every page shows, and the purpose of a session.
 
-Values in templates are escaped, and pages have no inline script or style. The purpose is chosen at login, stored in a
-cookie, and recorded in the audit log.
+The purpose is chosen at login, stored in a cookie, and recorded in the audit log.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote, unquote
 
 from fastapi import Request, Response
 from starlette.types import Receive, Scope, Send
 
 from auscult.search import Searcher
-from auscult.telemetry import naming_extra
 from auscult_service.caller import ANYONE, NOBODY, Caller
 from auscult_service.errors import Refusal
 from auscult_service.layer import Layer
+from auscult_service.page.language import language_of
+from auscult_service.page.messages import Message, message
 from auscult_service.state import State
 
 THEMES: Final = ("light", "dark")
-_PACKAGE: Final = "auscult_service.page"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +31,7 @@ class PageContext:
         name: Name of the page ("search", "coverage", "add", ...).
         here: Its URL, to come back to.
         theme: "light", "dark", or empty for the preference of the system.
+        language: Language of the page, one of `LANGUAGES`.
         indexes: Names of the indexes that the caller may use.
         index: Name of the current index.
         who: Name of the caller; empty for an anonymous one.
@@ -48,6 +44,7 @@ class PageContext:
     name: str
     here: str
     theme: str
+    language: str
     indexes: tuple[str, ...]
     index: str
     who: str
@@ -80,6 +77,7 @@ def context_of(request: Request, state: State, caller: Caller, name: str, index:
         name=name,
         here=f"{request.url.path}{'?' if request.url.query else ''}{request.url.query}",
         theme=theme if theme in THEMES else "",
+        language=language_of(request),
         indexes=names,
         index=chosen,
         who=caller.name,
@@ -90,44 +88,10 @@ def context_of(request: Request, state: State, caller: Caller, name: str, index:
     )
 
 
-@cache
-def _static_url(name: str) -> str:
-    """Return the URL of a static file. It changes with the content, so browsers may store the file."""
-    content = (files(_PACKAGE) / "static" / name).read_bytes()
-    return f"/static/{name}?v={hashlib.sha256(content).hexdigest()[:12]}"
-
-
-@cache
-def _make_environment() -> Any:
-    with naming_extra("serve", "jinja2"):
-        from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader(_PACKAGE),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.globals["static"] = _static_url
-    environment.filters["grouped"] = lambda number: f"{number:,}"
-    environment.filters["percent"] = lambda share: f"{100 * share:.0f}\u202f%"
-    environment.filters["spoken"] = lambda name: str(name).replace("_", " ")
-    return environment
-
-
-def render(template: str, values: Mapping[str, Any]) -> str:
-    """Render a template.
-
-    Args:
-        template: Its file's name.
-        values: Its variables; a missing one is an error.
-    """
-    text: str = _make_environment().get_template(template).render(values)
-    return text
-
-
-USUAL: Final = ("Treatment", "Quality of care", "Research", "Teaching")
+USUAL: Final[tuple[Message, ...]] = (
+    message("Treatment"), message("Quality of care"), message("Research"), message("Teaching"),
+)  # fmt: skip
+"""Purposes that the login offers."""
 _COOKIE: Final = "purpose"
 _HEADER: Final = b"x-purpose"
 _LONGEST: Final = 200

@@ -17,14 +17,15 @@ from auscult.errors import ModelError, QueryError
 from auscult.search.explain import ScoreCurves, explain
 from auscult.search.hits import date_of, display_name
 from auscult.search.spans import find_answer
-from auscult.understanding.query import describe
 from auscult_service.caller import Asking, check_allowed
 from auscult_service.errors import Refusal
 from auscult_service.page.asking import PageQuestion, document_path
-from auscult_service.page.context import context_of, render, searcher_for
-from auscult_service.page.hits import DATES
+from auscult_service.page.context import context_of, searcher_for
+from auscult_service.page.hits import DATES, language_in
 from auscult_service.page.reading import answer_in, parts_of, split_marker
 from auscult_service.page.search_page import understand
+from auscult_service.page.templating import render
+from auscult_service.page.words import wording_of
 from auscult_service.routes import Stated, documents, note_audit, row_of
 
 WIDTH: Final = 100
@@ -183,13 +184,14 @@ def document(request: Request, index: str, doc_id: str, caller: Asking, state: S
         "question": question,
         "document": document,
         "title": display_name(document.title, doc_id, document.metadata.get("file", "")),
+        "language": language_in(document.metadata),
         "date": date_of(document.metadata, DATES),
         "link": document.url if _is_web(document.url) else "",
         "fields": [pair for pair in document.metadata.items() if pair[1] and pair[0] not in _HIDDEN_FIELDS][
             :_MOST_FIELDS
         ],
         "parts": parts,
-        "wording": describe(query) or question.text if query else "",
+        "wording": wording_of(query) or question.text if query else "",
         "curves": curves,
         "answer": answer,
         "pages": pages_of(document, layout, answer.chain[-1] if answer else (0, 0)),

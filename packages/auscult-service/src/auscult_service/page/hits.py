@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from auscult.concepts import KnowledgeBase
 from auscult.index.words import analyse
-from auscult.search.assertions import assertion_label
+from auscult.schema import Assertion
 from auscult.search.certainty import Label, label
 from auscult.search.evidence import question_terms
 from auscult.search.hits import Hit, date_of
@@ -16,7 +17,9 @@ from auscult.search.marks import excerpt
 from auscult.search.siblings import sibling_note
 from auscult.understanding import Query
 from auscult_service.page.asking import PageQuestion, document_path
+from auscult_service.page.messages import Message, message
 from auscult_service.page.reading import split_marker
+from auscult_service.page.words import ASSERTIONS, aspect_name
 
 STYLES: Final[Mapping[Label, str]] = {
     "answers": "sure",
@@ -29,26 +32,33 @@ _LEAST: Final = 0.05
 """Least contribution to the score for a reason to be named."""
 
 
-def find_reasons(hit: Hit, query: Query) -> list[str]:
+def find_reasons(hit: Hit, query: Query) -> list[Message]:
     """Return why a hit was found: where it names the entity, whether it speaks about the aspect, and which words."""
     reasons = []
     if query.entity:
-        places = (("in the title", hit.title), ("in the passage", f"{hit.heading} {hit.text}"))
-        named = ((place, _find_name(query.all_names, text)) for place, text in places)
-        where = next((f"names {name} {place}" for place, name in named if name), "")
-        if not where and hit.evidence.get("entity_document", 0.0) > _LEAST:
-            where = f"words of {query.entity} elsewhere in the document"
-        reasons.append(where or f"does not name {query.entity}")
-    under = [aspect for aspect in query.aspects if _find_name((aspect,), " ".join(hit.headings))]
+        reasons.append(_find_place(hit, query))
+    under = tuple(aspect_name(aspect) for aspect in query.aspects if _find_name((aspect,), " ".join(hit.headings)))
     if under:
-        reasons.append(f"headed {' and '.join(under)}")
+        reasons.append(message("headed %(aspects)s", aspects=under))
     elif query.aspects and hit.evidence.get("aspect_vector", 0.0) > _LEAST:
-        reasons.append(f"speaks about {' and '.join(query.aspects)}")
+        reasons.append(message("speaks about %(aspects)s", aspects=tuple(map(aspect_name, query.aspects))))
     terms = list(dict.fromkeys(question_terms(query)))
     if query.text and len(terms) > 1:
         present = set(analyse(f"{hit.title} {hit.heading} {hit.text}"))
-        reasons.append(f"your words: {sum(term in present for term in terms)} of {len(terms)}")
+        found = sum(term in present for term in terms)
+        reasons.append(message("your words: %(found)s of %(all)s", found=found, all=len(terms)))
     return reasons
+
+
+def _find_place(hit: Hit, query: Query) -> Message:
+    """Return where a hit names the entity."""
+    if name := _find_name(query.all_names, hit.title):
+        return message("names %(name)s in the title", name=name)
+    if name := _find_name(query.all_names, f"{hit.heading} {hit.text}"):
+        return message("names %(name)s in the passage", name=name)
+    if hit.evidence.get("entity_document", 0.0) > _LEAST:
+        return message("words of %(name)s elsewhere in the document", name=query.entity)
+    return message("does not name %(name)s", name=query.entity)
 
 
 def _find_name(names: tuple[str, ...], text: str) -> str:
@@ -73,13 +83,13 @@ class ExcerptSentence:
         marker: Bullet or number at its beginning, with the space after it; empty for none.
         text: The rest of the sentence.
         marked: Whether the sentence is highlighted.
-        label: What it says about the entity; empty where the entity is affirmed or not mentioned.
+        labels: What it says about the entity; empty where the entity is affirmed or not mentioned.
     """
 
     marker: str
     text: str
     marked: bool
-    label: str = ""
+    labels: tuple[Message, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,23 +131,25 @@ class ShownHit:
         number: Its number over all pages, from 1.
         href: URL of its document, at the passage.
         reasons: Why it was found, in words.
-        warning: Sentence that the hit is about a similar disease; empty for none.
+        warning: Sentence that the hit is about a similar disease; None where it is not.
         excerpt: The part of its passage that is shown.
         verdict: Whether it answers; None where there is no probability.
         style: CSS class of the verdict; empty without one.
         date: Date of its document; empty where unknown.
+        language: Code of its document's language, for readers of screens; empty where unknown.
         also: Other places with the same text.
     """
 
     hit: Hit
     number: int
     href: str
-    reasons: tuple[str, ...]
-    warning: str
+    reasons: tuple[Message, ...]
+    warning: Message | None
     excerpt: ShownExcerpt
     verdict: Label | None
     style: str
     date: str
+    language: str = ""
     also: tuple[SameText, ...] = ()
 
 
@@ -145,19 +157,40 @@ def show_hit(
     hit: Hit, number: int, query: Query, question: PageQuestion, index: str, known: KnowledgeBase | None = None
 ) -> ShownHit:
     """Add to a hit what the page shows beside it. With a knowledge base, similar diseases are warned of."""
-    note = sibling_note(query, hit.title, known)
+    warning = None
+    if sibling_note(query, hit.title, known):
+        warning = message(
+            "Similar, but not the one asked: '%(title)s', where '%(entity)s' was asked for.",
+            title=hit.title.strip(),
+            entity=query.entity,
+        )
     verdict = None if hit.probability is None else label(hit.probability)
     return ShownHit(
         hit=hit,
         number=number,
         href=question.at(document_path(index, hit.doc_id), "answer", ("p", hit.passage_id)),
         reasons=tuple(find_reasons(hit, query)),
-        warning=f"{note[:1].upper()}{note[1:]}." if note else "",
+        warning=warning,
         excerpt=excerpt_of(hit),
         verdict=verdict,
         style=STYLES[verdict] if verdict else "",
         date=date_of(hit.metadata, DATES),
+        language=language_in(hit.metadata),
     )
+
+
+_LANGUAGE: Final = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*")
+
+
+def language_in(metadata: Mapping[str, str]) -> str:
+    """Return the code of a document's language as HTML has it; empty for none or another word."""
+    code = metadata.get("language", "").replace("_", "-")
+    return code if _LANGUAGE.fullmatch(code) else ""
+
+
+def assertion_labels(assertions: Sequence[Assertion]) -> tuple[Message, ...]:
+    """Return the labels of a sentence; empty where all its assertions are affirmed, or it has none."""
+    return () if set(assertions) <= {"affirmed"} else tuple(ASSERTIONS[assertion] for assertion in assertions)
 
 
 def merge_same_texts(hits: Sequence[ShownHit]) -> list[ShownHit]:
@@ -188,8 +221,8 @@ def excerpt_of(hit: Hit) -> ShownExcerpt:
         before = sentences[number - 1].end - hit.start if number else 0
         begins = number == 0 or "\n" in hit.text[before : sentences[number].start - hit.start]
         marker, text = split_marker(sentences[number].text) if begins else ("", sentences[number].text)
-        says = assertion_label(sentences[number].assertions)
-        sentence = ExcerptSentence(marker, text, sentences[number].marked, says)
+        labels = assertion_labels(sentences[number].assertions)
+        sentence = ExcerptSentence(marker, text, sentences[number].marked, labels)
         if paragraphs and not begins:
             paragraphs[-1] = replace(paragraphs[-1], sentences=(*paragraphs[-1].sentences, sentence))
         else:

@@ -16,13 +16,15 @@ from auscult.errors import QueryError
 from auscult.schema import Assertion
 from auscult.search import Searcher
 from auscult.search.patients import MOST_PASSAGES, PATIENT, FoundSentence, Patient, Patients, by_patient
-from auscult.understanding.query import describe
 from auscult_service.caller import Asking, Caller, check_allowed
 from auscult_service.page.asking import ASSERTIONS, FURTHEST, PageQuestion, document_path
 from auscult_service.page.chips import chips_of, filters_of
-from auscult_service.page.context import context_of, render, searcher_for
+from auscult_service.page.context import context_of, searcher_for
+from auscult_service.page.messages import Message, message
 from auscult_service.page.search_page import NOTHING_TO_SAY, as_csv, as_file, understand
+from auscult_service.page.templating import render
 from auscult_service.page.troubles import no_index
+from auscult_service.page.words import wording_of
 from auscult_service.routes import Stated, note_audit
 from auscult_service.routes.patients import patients_response
 from auscult_service.state import State
@@ -92,8 +94,8 @@ def patients(request: Request, caller: Asking, state: Stated) -> Response:
         return no_index(page)
     searcher = searcher_for(state, question.index, caller)
     values: dict[str, Any] = {
-        "page": page, "question": question, "wording": "", "chips": None, "patients": [], "trouble": "", "filters": [],
-        "counts": [], "axis": None, "total": (0, 0, 0), "cut": 0, "per_page": PER_PAGE,
+        "page": page, "question": question, "wording": "", "chips": None, "patients": [], "trouble": None,
+        "filters": [], "counts": [], "axis": None, "total": (0, 0, 0), "cut": 0, "per_page": PER_PAGE,
     }  # fmt: skip
     if not question.is_empty:
         values |= _search(request, question, searcher, page.index)
@@ -104,18 +106,19 @@ def _search(request: Request, question: PageQuestion, searcher: Searcher, index:
     """Search, and return the values of the page that depend on the question."""
     understood = understand(searcher, question)
     question = question.settled(understood)
-    result, trouble = Patients((), cut=False), ""
+    result: Patients = Patients((), cut=False)
+    trouble: Message | None = None
     try:
         result = by_patient(searcher, understood.query, where=question.where, assertions=question.assertions)
     except QueryError:
         if PATIENT not in searcher.index.reader.fields:
-            trouble = "No document here names a patient."
+            trouble = message("No document here names a patient.")
         elif question.assertions and not understood.query.all_names:
             trouble = NOTHING_TO_SAY
         elif question.filtered:
-            trouble = "No document here agrees with the filters."
+            trouble = message("No document here agrees with the filters.")
         else:
-            trouble = "This cannot be looked for by patient."
+            trouble = message("This cannot be looked for by patient.")
     axis = _lay_out_axis([sentence.date for patient in result.patients for sentence in patient.sentences])
     part = result.patients[question.start : question.start + PER_PAGE]
     shown = []
@@ -127,7 +130,7 @@ def _search(request: Request, question: PageQuestion, searcher: Searcher, index:
     note_audit(request, "patients", index=index, query=question.words, doc_ids=ids, result=len(part))
     return {
         "question": question,
-        "wording": question.text if not question.by_parts else describe(understood.query),
+        "wording": question.text if not question.by_parts else wording_of(understood.query),
         "chips": chips_of(understood, question, searcher),
         "patients": shown,
         "trouble": trouble,

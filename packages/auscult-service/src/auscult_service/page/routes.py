@@ -1,4 +1,4 @@
-"""Add the page to an app, with its static files and forms: log in, judge a hit, add documents, choose the theme."""
+"""Add the page to an app, with its static files and forms: log in, judge a hit, add documents, theme and language."""
 
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ from auscult_service.jobs import ENDED
 from auscult_service.models import FeedbackRequest
 from auscult_service.page import document_page, patients_page, saved_page, search_page, tables
 from auscult_service.page.asking import PageQuestion, document_path
-from auscult_service.page.context import THEMES, USUAL, Purposes, context_of, keep_purpose, render
+from auscult_service.page.context import THEMES, USUAL, Purposes, context_of, keep_purpose
+from auscult_service.page.language import COOKIE, LANGUAGES
+from auscult_service.page.templating import render
 from auscult_service.page.troubles import Troubles
+from auscult_service.page.words import HEADINGS, STANDINGS
 from auscult_service.routes import Stated, search, uploads
 from auscult_service.state import State
 
@@ -39,13 +42,15 @@ def add_page_guards(app: FastAPI) -> None:
 
 
 @router.get("/static/{name}")
-def static(name: str) -> Response:
-    """Return a static file of the page. Its URL changes with its content."""
+def static(name: str, v: str = "") -> Response:
+    """Return a static file of the page. Browsers may store it if its URL has a version, which its content gives."""
     folder = files("auscult_service.page") / "static"
     if name not in {each.name for each in folder.iterdir()} or name.rpartition(".")[2] not in _KINDS:
         return PlainTextResponse("There is no such file.", 404)
     kind = _KINDS[name.rpartition(".")[2]]
-    headers = {"Cache-Control": f"public, max-age={_A_YEAR}, immutable", "X-Content-Type-Options": "nosniff"}
+    # Scripts import others without a version.
+    stored = f"public, max-age={_A_YEAR}, immutable" if v else "no-cache"
+    headers = {"Cache-Control": stored, "X-Content-Type-Options": "nosniff"}
     return Response((folder / name).read_bytes(), headers=headers, media_type=f"{kind}; charset=utf-8")
 
 
@@ -57,6 +62,17 @@ def theme(request: Request, to: str = "", next: str = "/") -> Response:  # noqa:
         answer.set_cookie("theme", to, max_age=_A_YEAR, samesite="lax")
     else:
         answer.delete_cookie("theme")
+    return answer
+
+
+@router.get("/language")
+def language(request: Request, to: str = "", next: str = "/") -> Response:  # noqa: A002 - a name of an address
+    """Store the language in a cookie, and go back. Another one than the page's leaves the choice to the browser."""
+    answer = RedirectResponse(own_path(next), 303)
+    if to in LANGUAGES:
+        answer.set_cookie(COOKIE, to, max_age=_A_YEAR, samesite="lax")
+    else:
+        answer.delete_cookie(COOKIE)
     return answer
 
 
@@ -173,7 +189,7 @@ def jobs(request: Request, caller: Asking, state: Stated) -> Response:
     """Show the upload jobs, newest first."""
     listed = uploads.visible_jobs(request, caller)
     page = context_of(request, state, caller, "jobs")
-    values = {"page": page, "question": PageQuestion(), "jobs": listed[:_MOST_SHOWN]}
+    values = {"page": page, "question": PageQuestion(), "jobs": listed[:_MOST_SHOWN], "standings": STANDINGS}
     return HTMLResponse(render("jobs.html", values))
 
 
@@ -187,6 +203,7 @@ def job(request: Request, job_id: str, caller: Asking, state: Stated) -> Respons
         "page": page,
         "question": PageQuestion(index=upload.index),
         "job": upload,
+        "heading": HEADINGS[upload.standing],
         "ended": upload.standing in ENDED,
         "documents": titles,
         "further": max(0, len(upload.doc_ids) - _MOST_SHOWN),

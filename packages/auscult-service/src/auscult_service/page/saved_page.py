@@ -20,8 +20,11 @@ from auscult.provenance import now
 from auscult_service.caller import Asking, Caller, check_allowed
 from auscult_service.errors import Refusal, disk_refusal
 from auscult_service.page.asking import PageQuestion
-from auscult_service.page.context import context_of, render
+from auscult_service.page.context import context_of
+from auscult_service.page.messages import Either, Said, message
+from auscult_service.page.templating import render
 from auscult_service.page.troubles import no_index
+from auscult_service.page.words import ASSERTIONS, field_name
 from auscult_service.routes import Stated, note_audit
 from auscult_service.saved import LONGEST_ADDRESS, LONGEST_NAME, SavedSearch, SavedSearches
 
@@ -41,13 +44,33 @@ def saved(request: Request, caller: Asking, state: Stated) -> Response:
     if not page.may_ask:
         return no_index(page)
     try:
-        searches = [(each, question_at(each.address)) for each in _store(request).of(_person(request, caller))]
+        kept = _store(request).of(_person(request, caller))
     except DataError as error:
-        message = "expected saved searches that can be read, got a damaged file"
+        expected = "expected saved searches that can be read, got a damaged file"
         raise Refusal(
-            503, "cannot_read", message, "ask whoever runs this service to look at its data folder"
+            503, "cannot_read", expected, "ask whoever runs this service to look at its data folder"
         ) from error
+    searches = [(each, question := question_at(each.address), narrowed(question)) for each in kept]
     return HTMLResponse(render("saved.html", {"page": page, "question": PageQuestion(), "searches": searches}))
+
+
+def narrowed(question: PageQuestion) -> list[Said]:
+    """Return the filters of a question in words: "source: NHS or GARD", "date: from 2020 to 2021-06", "negated"."""
+    parts: list[Said] = [
+        message("%(field)s: %(values)s", field=field_name(name), values=Either(values))
+        for name, values in question.fields.items()
+    ]
+    for name, (first, last) in question.bounds.items():
+        field = field_name(name)
+        if first and last:
+            parts.append(message("%(field)s: from %(first)s to %(last)s", field=field, first=first, last=last))
+        elif first or last:
+            parts.append(
+                message("%(field)s: from %(first)s", field=field, first=first)
+                if first
+                else message("%(field)s: to %(last)s", field=field, last=last)
+            )
+    return [*parts, Either(ASSERTIONS[each] for each in question.assertions)] if question.assertions else parts
 
 
 @router.post("/saved")
@@ -65,8 +88,8 @@ def save(
     question = replace(question, index=state.served(question.index or None, caller).name)
     named = " ".join(name.split())
     if question.is_empty or not named:
-        message = "expected a search and a name for it, got one without the other"
-        raise Refusal(422, "no_name", message, "go back, and write a name")
+        expected = "expected a search and a name for it, got one without the other"
+        raise Refusal(422, "no_name", expected, "go back, and write a name")
     answer = RedirectResponse(question.at("/"), 303)
     person = _person(request, caller)
     if not person:

@@ -19,23 +19,25 @@ from auscult.concepts.names import FUNCTION_WORDS
 from auscult.encoders.contract import languages_of
 from auscult.errors import QueryError
 from auscult.search import Findings, Searcher, SearchOptions
-from auscult.search.certainty import nothing_here
+from auscult.search.certainty import doubt_of
 from auscult.search.hits import Hit, date_of
-from auscult.search.languages import note_languages
-from auscult.search.partial import ask_what_is_there
+from auscult.search.partial import LeftOut, ask_what_is_there
 from auscult.search.patients import PATIENT
 from auscult.understanding.aspects import question_about
-from auscult.understanding.query import describe
 from auscult.understanding.understand import Understanding
 from auscult_service import answering
 from auscult_service.caller import Asking, Caller, check_allowed
 from auscult_service.names import Names
 from auscult_service.page.asking import FURTHEST, PER_PAGE, PageQuestion
 from auscult_service.page.chips import Choice, assertions_of, chips_of, filters_of
-from auscult_service.page.context import PageContext, context_of, render, searcher_for
+from auscult_service.page.context import PageContext, context_of, searcher_for
 from auscult_service.page.hits import DATES, excerpt_of, merge_same_texts, show_hit
+from auscult_service.page.language import Wording, language_of, wording
+from auscult_service.page.messages import Either, LanguageName, Message, message
 from auscult_service.page.saved_page import searches_of
+from auscult_service.page.templating import render
 from auscult_service.page.troubles import no_index
+from auscult_service.page.words import wording_of
 from auscult_service.routes import Stated, note_audit
 from auscult_service.saved import SavedSearch
 from auscult_service.state import State
@@ -45,7 +47,7 @@ _EXAMPLES: Final = ("symptoms", "treatment", "information", "causes", "side effe
 _LOOKED_AT: Final = 60
 _TITLES: Final = 4
 _SAVED: Final = 6
-NOTHING_TO_SAY: Final = (
+NOTHING_TO_SAY: Final = message(
     "Nothing was recognised that something could be said of, and the filter asks for what is said of it."
 )
 """Sentence for a filter of assertions where the question has no entity."""
@@ -67,14 +69,14 @@ def front(request: Request, caller: Asking, state: Stated) -> Response:
     if not question.is_empty:
         return HTMLResponse(render("search.html", _search(request, page, question, searcher, saved)))
     counts = searcher.index.manifest.counts
-    nothing_asked = "Nothing was asked yet: write a question, or the name of a disease or drug."
+    nothing_asked = message("Nothing was asked yet: write a question, or the name of a disease or drug.")
     values = {
         "page": page,
         "question": question,
         "examples": ask_what_is_there(searcher, partial(_make_examples, question=question))[0],
         "saved": saved[:_SAVED],
-        "figures": [(name, getattr(counts, name)) for name in ("documents", "passages", "sentences")],
-        "notice": nothing_asked if "q" in request.query_params else "",
+        "counts": counts,
+        "notice": nothing_asked if "q" in request.query_params else None,
     }
     return HTMLResponse(render("home.html", values))
 
@@ -97,8 +99,8 @@ def _search(
         show_hit(hit, number, understood.query, question, page.index, searcher.knowledge_base)
         for number, hit in enumerate(hits, question.start + 1)
     ]
-    unread = note_languages(understood.language, languages_of(searcher.encoder), hits)
-    nothing = "" if question.start or unread else nothing_here([hit.probability for hit in hits])
+    unread = _name_unread(understood.language, searcher) if any(hit.unread for hit in hits) else None
+    nothing = None if question.start or unread else _nothing_here([hit.probability for hit in hits])
     if question.assertions and not understood.query.all_names:
         nothing = NOTHING_TO_SAY
     # A question that needed earlier ones is judged in its completed words.
@@ -109,14 +111,14 @@ def _search(
         "page": page,
         "question": question,
         "query": understood.query,
-        "wording": question.text if not question.by_parts else describe(understood.query),
+        "wording": question.text if not question.by_parts else wording_of(understood.query),
         "chips": chips_of(understood, question, searcher),
         "hits": merge_same_texts(shown),
         "address": (address := replace(question, start=0, index=page.index).at("/")),
         "saved_as": next((search.name for search in saved if search.address == address), ""),
         "judged": judged,
-        "left_out": left_out.sentence if left_out else "",
-        "nothing": "" if left_out else nothing,
+        "left_out": _name_left_out(left_out) if left_out else None,
+        "nothing": None if left_out else nothing,
         "unread": unread,
         "more": number > question.start + PER_PAGE <= FURTHEST,
         "per_page": PER_PAGE,
@@ -130,6 +132,49 @@ def _search(
         "counts": counts,
         "took": took,
     }
+
+
+def _nothing_here(probabilities: Sequence[float | None]) -> Message | None:
+    """Return the sentence that none of the hits answers, or perhaps none; None where one may (`nothing_here`)."""
+    doubt = doubt_of(probabilities)
+    if doubt is None:
+        return None
+    if doubt.best is None:
+        return message("Nothing was found.")
+    chance = round(100 * doubt.best)
+    if doubt.certain:
+        return message(
+            "Nothing here seems to answer this; the nearest follow (the best of them with a chance of %(chance)s%%).",
+            chance=chance,
+        )
+    return message(
+        "Perhaps nothing here answers this; the nearest follow (the best of them with a chance of %(chance)s%%).",
+        chance=chance,
+    )
+
+
+def _name_unread(language: str, searcher: Searcher) -> Message:
+    """Return why hits have no probability: the model does not read the languages of question and passages."""
+    names = [LanguageName(code) for code in sorted(languages_of(searcher.encoder))]
+    return message(
+        "The question is in %(asked)s, and the model of this index reads %(read)s only. So no probabilities are shown. "
+        "Ask in %(either)s, or use an index in %(asked)s.",
+        asked=LanguageName(language),
+        read=tuple(names),
+        either=Either(names),
+    )
+
+
+def _name_left_out(left_out: LeftOut) -> Message:
+    """Return the sentence that says what was not searched."""
+    return message(
+        "A part of the collection was not searched: %(missing)s of %(all)s documents (share %(shares)s of %(of)s does"
+        " not answer). What they say is missing here; ask again later.",
+        missing=left_out.documents,
+        all=left_out.of_documents,
+        shares=tuple(map(str, left_out.shares)),
+        of=left_out.of_shares,
+    )
 
 
 def _find_hits(
@@ -211,17 +256,18 @@ def complete(request: Request, caller: Asking, state: Stated, q: str = "", index
     note_audit(request, "complete", index=index)
     check_allowed(caller, "read", index or None)
     names = state.served(index or None, caller).opened.names_for(caller.groups)
-    return JSONResponse({"options": options(names, q[:200])}, headers={"Cache-Control": "no-store"})
+    suggestions = options(names, q[:200], wording(language_of(request)))
+    return JSONResponse({"options": suggestions}, headers={"Cache-Control": "no-store"})
 
 
-def options(names: Names, typed: str) -> list[dict[str, str]]:
+def options(names: Names, typed: str, words: Wording) -> list[dict[str, str]]:
     """Return suggestions: names that begin with the whole text, then aspects, then names for its last words."""
     begun, completions = _find_completions(names, typed)
     suggestions = [
         {
             "text": f"{begun}{completion.name}",
             "name": completion.name,
-            "how": f"also called {completion.matched}"
+            "how": words.say(message("also called %(name)s", name=completion.matched))
             if completion.matched.casefold() != completion.name.casefold()
             else "",
         }

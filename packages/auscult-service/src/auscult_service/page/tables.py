@@ -16,14 +16,16 @@ from auscult.search.coverage import Cell, Coverage, cover, entities_named
 from auscult.search.hits import date_of, display_name
 from auscult.search.side_by_side import DOCUMENT, SideBySide, side_by_side
 from auscult.understanding import Query
-from auscult.understanding.query import describe
 from auscult_service.caller import Asking, check_allowed
 from auscult_service.page.asking import PageQuestion, document_path
 from auscult_service.page.chips import chips_of, filters_of
-from auscult_service.page.context import context_of, render, searcher_for
+from auscult_service.page.context import context_of, searcher_for
 from auscult_service.page.hits import STYLES, ShownHit, show_hit
+from auscult_service.page.messages import Message, message
 from auscult_service.page.search_page import understand
+from auscult_service.page.templating import render
 from auscult_service.page.troubles import no_index
+from auscult_service.page.words import wording_of
 from auscult_service.routes import Stated, note_audit
 
 router = APIRouter(include_in_schema=False)
@@ -58,12 +60,13 @@ def coverage(request: Request, caller: Asking, state: Stated) -> Response:
         # The entity of a question from another page.
         with suppress(QueryError):
             names = [name for name in (searcher.understand(question.query).query.entity,) if name]
-    table, trouble = None, ""
+    table: Coverage | None = None
+    trouble: Message | None = None
     if names:
         try:
             table = cover(searcher, names, question.aspects)
         except QueryError:
-            trouble = "A code among these is not known: write names, or codes such as DOID:2986."
+            trouble = message("A code among these is not known: write names, or codes such as DOID:2986.")
     rows = _show_rows(table, page.index) if table else []
     hits = (
         {hit.doc_id for row in table.cells for cell in row for hit in (cell.hit, cell.similar) if hit}
@@ -165,7 +168,7 @@ def compare(request: Request, caller: Asking, state: Stated) -> Response:
         ids = list(dict.fromkeys(hit.doc_id for hit in hits))
         note_audit(request, "compare", index=page.index, query=question.words, doc_ids=ids, result=len(hits))
         values |= {
-            "wording": describe(query) or question.text,
+            "wording": wording_of(query) or question.text,
             "chips": chips_of(understood, question, searcher),
             "table": table,
             "columns": [_name_column(searcher, field, value) for value in table.values] if table else [],

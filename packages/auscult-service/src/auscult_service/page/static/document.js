@@ -1,5 +1,5 @@
 /* A document: the answer grows and shrinks, curves lead to sentences, boxes follow the text. */
-import { say } from "./page.js";
+import { counted, say } from "./saying.js";
 
 const text = document.getElementById("text");
 const pages = document.getElementById("pages");
@@ -23,8 +23,8 @@ function mark() {
     where.setAttribute("height", last - first);
   }
   sentence(first)?.before(document.getElementById("answer"));
-  const told = `${last - first} sentence${last - first === 1 ? "" : "s"}`;
-  document.getElementById("length").textContent = told;
+  const length = document.getElementById("length");
+  length.textContent = counted(length, last - first);
   document.getElementById("permalink").hash = `s${first}`;
   for (const [id, place] of [["shrink", at - 1], ["grow", at + 1]]) {
     const button = document.getElementById(id);
@@ -35,7 +35,7 @@ function mark() {
   if (at === begun) address.searchParams.delete("s");
   else address.searchParams.set("s", `${first}-${last}`);
   history.replaceState(null, "", address);
-  say(`The answer has ${told}.`);
+  say(length.dataset.said.replace("{}", length.textContent));
 }
 
 function step(by) {

@@ -1,14 +1,10 @@
 /* What every page has: keys, the theme at once, panels that close, judgements without leaving the page. */
 import { completion } from "./complete.js";
+import { say } from "./saying.js";
 
 const root = document.documentElement;
 const byId = (id) => document.getElementById(id);
 root.dataset.script = "";
-
-/** Tell readers of screens. */
-export function say(text) {
-  byId("said").textContent = text;
-}
 
 function dark() {
   return root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
@@ -16,7 +12,7 @@ function dark() {
 
 function nameTheme() {
   const button = byId("theme");
-  button.textContent = dark() ? "Light" : "Dark";
+  button.textContent = dark() ? button.dataset.light : button.dataset.dark;
   button.value = dark() ? "light" : "dark";
 }
 
@@ -30,8 +26,8 @@ byId("theme").addEventListener("click", (event) => {
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", nameTheme);
 nameTheme();
 
-/* Panels of chips: one at a time, closed by Escape and by a click elsewhere. */
-const panels = [...document.querySelectorAll("details.chip")];
+/* Panels of chips and languages: one at a time, closed by Escape and by a click elsewhere. */
+const panels = [...document.querySelectorAll("details.chip, details.languages")];
 for (const panel of panels) {
   panel.addEventListener("toggle", () => {
     if (panel.open) for (const other of panels) if (other !== panel) other.open = false;
@@ -61,7 +57,7 @@ for (const form of document.querySelectorAll("form.judge")) {
       if (kept) each.setAttribute("aria-pressed", String(each === button));
     }
     button.focus();
-    say(kept ? "Thank you, your judgement is kept." : "Your judgement could not be kept; try again.");
+    say(kept ? byId("said").dataset.kept : byId("said").dataset.lost);
     form.dataset.kept = String(kept);
   });
 }

@@ -1,12 +1,19 @@
 /* Files are dropped and sent with their progress; a job is followed until it has ended. */
-import { say } from "./page.js";
+import { counted, say } from "./saying.js";
 
 const form = document.getElementById("upload");
 if (form) {
   const drop = document.getElementById("drop");
   const files = document.getElementById("files");
   const chosen = document.getElementById("chosen");
-  const size = (bytes) => bytes < 1e6 ? `${Math.max(1, Math.round(bytes / 1e3))} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+  const { lang } = document.documentElement;
+
+  /** Return a file's size in kilobytes or megabytes, as the page's language writes it. */
+  function size(bytes) {
+    const [number, unit, digits] = bytes < 1e6 ? [Math.max(1, Math.round(bytes / 1e3)), "kilobyte", 0] : [bytes / 1e6, "megabyte", 1];
+    const form = { style: "unit", unit, minimumFractionDigits: digits, maximumFractionDigits: digits };
+    return new Intl.NumberFormat(lang, form).format(number);
+  }
 
   function list() {
     chosen.replaceChildren(...[...files.files].slice(0, 12).map((file) => {
@@ -14,7 +21,7 @@ if (form) {
       item.textContent = `${file.name}, ${size(file.size)}`;
       return item;
     }));
-    if (files.files.length > 12) chosen.append(`and ${files.files.length - 12} more`);
+    if (files.files.length > 12) chosen.append(chosen.dataset.more.replace("{}", files.files.length - 12));
   }
 
   for (const kind of ["dragenter", "dragover"]) {
@@ -25,7 +32,7 @@ if (form) {
     event.preventDefault();
     files.files = event.dataTransfer.files;
     list();
-    say(`${files.files.length} files chosen.`);
+    say(counted(chosen, files.files.length));
   });
   files.addEventListener("change", list);
 
@@ -50,9 +57,9 @@ if (form) {
       if (request.status < 400 && request.responseURL) return location.assign(request.responseURL);
       const told = new DOMParser().parseFromString(request.responseText, "text/html");
       const main = told.querySelector("#main");
-      fail(main ? [...main.querySelectorAll("h1, p:not(.note)")].map((each) => each.textContent.trim()).filter((each) => !each.startsWith("To the")).join(" ") : "The files could not be sent; try again.");
+      fail(main ? [...main.querySelectorAll("h1, p:not(.note, :has(.button))")].map((each) => each.textContent.trim()).join(" ") : form.dataset.unsent);
     });
-    request.addEventListener("error", () => fail("The service cannot be reached; try again."));
+    request.addEventListener("error", () => fail(form.dataset.away));
     request.open("POST", form.action);
     request.setRequestHeader("Accept", "text/html");
     request.send(new FormData(form));
