@@ -310,7 +310,7 @@ def main() -> None:
         record["found"], [n for n in ("Spanish", "default", "default") for _ in VARIANTS], strict=True
     ):
         row["knowledge_base"] = names
-    write_json(RESULT, {**record, **stamp()})
+    write_json(RESULT, {"kind": "foreign-names", **record, **stamp()})
     print({key: record[key] for key in record.keys() - {"english"}})
 
 

@@ -17,18 +17,18 @@ _MODELS = {
     f"{_GENERAL}best": "best",
 }
 """Columns by the names that models have in records."""
-_FITTED = "°"
+_FITTED, _REPLACED = "°", "§"
 _NOTE = f"""Percent, with the largest 95 % interval of a row. *Three readers*: the sum of all-MiniLM-L6-v2, e5-small and
 splade-tiny. "Worded": 300 test questions in MedQuAD's words; "named": the same by name and heading. {_FITTED}: read
-documents or questions of the collection's training part."""
+documents or questions of the collection's training part. {_REPLACED}: of 0.1.0, not yet measured anew."""
 
 
 class _Share(NamedTuple):
-    """The share of questions whose first passage answers, the width of its interval, and a mark of the model."""
+    """The share of questions whose first passage answers, the width of its interval, and marks of the model."""
 
     right: float
     width: float
-    mark: str = ""
+    marks: str = ""
 
 
 def first_hits_table(asked: Sequence[Mapping[str, Any]], judged: Sequence[EvaluationRecord]) -> TextTable:
@@ -44,10 +44,13 @@ def first_hits_table(asked: Sequence[Mapping[str, Any]], judged: Sequence[Evalua
             low, high = row["r1_interval"]
             share = _Share(row["r1"], high - low)
             shares.setdefault((row["collection"], row["questions"]), {})[str(record["model"])] = share
+    fingerprints = {str(record["model"]): record["fingerprint"] for record in asked}
     for judgement in judged:
         low, high = judgement.intervals["P@1"]
-        share = _Share(judgement.measures["P@1"], high - low, _FITTED if judgement.track == "adapted" else "")
         model = judgement.model.removeprefix(_SEARCH)
+        is_replaced = fingerprints.get(model) not in (None, "", judgement.fingerprint)
+        marks = _FITTED * (judgement.track == "adapted") + _REPLACED * is_replaced
+        share = _Share(judgement.measures["P@1"], high - low, marks)
         shares.setdefault((judgement.corpus, judgement.queries), {})[model] = share
     rows = [_row(f"{name}, {questions:,}", by_model) for (name, questions), by_model in shares.items()]
     columns = ("Collection, questions", *_MODELS.values(), "±")
@@ -56,6 +59,6 @@ def first_hits_table(asked: Sequence[Mapping[str, Any]], judged: Sequence[Evalua
 
 def _row(title: str, shares: Mapping[str, _Share]) -> tuple[str, ...]:
     found = [shares.get(model) for model in _MODELS]
-    cells = [f"{100 * each.right:.1f}{each.mark}" if each else "" for each in found]
+    cells = [f"{100 * each.right:.1f}{each.marks}" if each else "" for each in found]
     widest = max(each.width for each in found if each)
     return (title, *cells, f"{50 * widest:.1f}")

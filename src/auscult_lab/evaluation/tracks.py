@@ -112,14 +112,18 @@ def track_on(
 
 
 def fitted_on_questions_of(training: Mapping[str, Any], corpus: str) -> bool:
-    """Check whether the weights of a model's evidence were fitted on training questions of a corpus.
+    """Check whether the weights or the certainty of a model's evidence were fitted on training questions of a corpus.
 
     Args:
         training: The model's training record.
         corpus: As `open_corpus` takes it.
     """
     fitted = training.get("fusion") or {}
-    asked = {**fitted.get("words_and_certainty", {}), **fitted}.get("words_fitted_on", ())
+    # "asked" names the questions that order and certainty were fitted on together.
+    asked = {
+        *{**fitted.get("words_and_certainty", {}), **fitted}.get("words_fitted_on", ()),
+        *fitted.get("certainty", {}).get("asked", ()),
+    }
     # BioASQ's batches are separate collections with questions of one kind.
     kinds = {name.partition("-")[0] for name in asked}
     return any(name.partition("-")[0] in kinds for name in collections_of(corpus))

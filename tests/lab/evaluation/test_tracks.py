@@ -95,6 +95,7 @@ def test_paths_are_named_by_the_corpus_they_contain(tmp_path: Path) -> None:
         ({"words_and_certainty": {"words_fitted_on": ["cpgqa"]}}, "cpgqa", True),
         ({"words_fitted_on": ["bioasq-7b-11b"]}, "pubmedqa", False),
         ({"certainty": {"asked_by_people": {"bioasq": 5}}}, "bioasq", False),
+        ({"certainty": {"asked": {"cpgqa": 300}}}, "cpgqa", True),
         ({}, "medquad", False),
     ],
 )
