@@ -30,7 +30,7 @@ from auscult.documents.document import Passage
 from auscult.encoders.contract import FloatArray
 from auscult.encoders.general.towers import unit
 from auscult.files.json_text import parse_json
-from auscult.index.words import analyse
+from auscult.index.words import analyser_for
 from auscult.understanding.query import Query
 
 FEATURES: Final = (
@@ -90,9 +90,10 @@ class Answering:
         self, query: Query, vector: FloatArray, parts: Mapping[str, tuple[int, int]], words: Mapping[str, float]
     ) -> None:
         self._in_words = bool(query.text)
-        named = {term for name in query.all_names for term in analyse(name)}
+        analyse_asked = analyser_for(query.language)
+        named = {term for name in query.all_names for term in analyse_asked(name)}
         self._words = {term: (0.0, share) if term in named else (share, 0.0) for term, share in words.items()}
-        self._holding = analyse.holding(words)
+        self._holding = analyse_asked.holding(words)
         # A model without parts places whole questions.
         parts = parts or {"question": (0, len(vector))}
         self._columns = {name: slice(*parts.get(name, (0, 0))) for name in ("aspect", "question")}

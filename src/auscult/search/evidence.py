@@ -40,9 +40,10 @@ import numpy as np
 import numpy.typing as npt
 
 from auscult.concepts.names import FUNCTION_WORDS
+from auscult.documents.language_names import ENGLISH
 from auscult.encoders.contract import FloatArray, Terms
 from auscult.index.passage_index import PassageIndex
-from auscult.index.words import Field, analyse
+from auscult.index.words import Field, analyse, analyser_for
 from auscult.search.certainty import HELD
 from auscult.search.hits import EVIDENCE
 from auscult.understanding.query import Query
@@ -139,7 +140,9 @@ class Reasons:
 def _by_words(index: PassageIndex, query: Query, terms: Terms | None) -> dict[str, FloatArray]:
     """Return the evidence of all passages that comes from words, by its name."""
     words, documents = index.reader.words, index.reader.passage_documents
-    question = [question_terms(query)]
+    # A passage has terms of its own language: the question is read by each, and the best reading counts.
+    languages = dict.fromkeys((query.language or ENGLISH, *index.reader.languages.read))
+    question = [question_terms(query, language) for language in languages]
     by_text = words.coverage(question, "text", _ONCE)
     by_title = words.coverage(question, "title", _ONCE) + words.coverage(question, "names", _ONCE)
     by_above, by_heading = words.coverage(question, "above", _ONCE), words.coverage(question, "heading", _ONCE)
@@ -155,7 +158,7 @@ def _by_words(index: PassageIndex, query: Query, terms: Terms | None) -> dict[st
     if terms is not None:
         # Divided by what few passages reach, so that it is mostly below 1, as other reasons are.
         evidence["question_expansion"] = index.reader.expansions.scores(*terms) / np.float32(_MOST_EXPANDED)
-    entities = [[analyse(name) for name in names] for names in query.each]
+    entities = [[analyser_for(code)(name) for name in names for code in languages] for names in query.each]
     if entities:
         over = partial(_over_entities, entities=entities, likelihoods=query.likelihoods or (1.0,) * len(entities))
         evidence["entity_document"] = over(words.coverage, "article")[words.articles]
@@ -163,11 +166,11 @@ def _by_words(index: PassageIndex, query: Query, terms: Terms | None) -> dict[st
         by_title = over(words.likeness, "title")[documents]
         evidence["entity_title"] = np.maximum(by_title, over(words.likeness, "above"))
     if query.aspects:
-        aspects = map(analyse, query.aspects)
+        aspects = [[analyser_for(code)(aspect) for code in languages] for aspect in query.aspects]
         chances = query.aspect_likelihoods or (1.0,) * len(query.aspects)
         by_aspect = [
-            (words.coverage([aspect], "heading", 0) + words.likeness([aspect], "heading")) * np.float32(chance / 2)
-            for aspect, chance in zip(aspects, chances, strict=True)
+            (words.coverage(readings, "heading", 0) + words.likeness(readings, "heading")) * np.float32(chance / 2)
+            for readings, chance in zip(aspects, chances, strict=True)
         ]
         evidence["aspect_heading"] = np.maximum.reduce(by_aspect)
     return evidence
@@ -186,8 +189,8 @@ def best_sentences(index: PassageIndex, query: Query, vector: FloatArray, rows: 
     if not query.text:
         return best
     reader, parts = index.reader, index.manifest.model.parts or {"question": (0, len(vector))}
-    words = reader.words.shares(question_terms(query))
-    holding = analyse.holding(words)
+    words = reader.words.shares(question_terms(query, query.language))
+    holding = analyser_for(query.language).holding(words)
     columns = slice(*parts.get("question", (0, 0)))
     direction = vector[columns] * np.float32(
         np.sqrt(len(parts)) / max(float(np.linalg.norm(vector[columns])), _NOTHING)
@@ -216,13 +219,14 @@ def asked_and_held(index: PassageIndex, query: Query, rows: npt.NDArray[np.int64
         rows: Rows of the passages.
     """
     reader = index.reader
-    shares = reader.words.shares(question_terms(query))
+    analyse_asked = analyser_for(query.language)
+    shares = reader.words.shares(question_terms(query, query.language))
     held_shares = np.ones((len(rows), len(HELD)), np.float32)
     if not shares:
         return held_shares
-    names = [frozenset(analyse(name)) for name in query.all_names]
+    names = [frozenset(analyse_asked(name)) for name in query.all_names]
     named = frozenset(shares).intersection(frozenset().union(*names))
-    holding = analyse.holding(frozenset(shares).union(*names))
+    holding = analyse_asked.holding(frozenset(shares).union(*names))
     heaviest = max(shares.values())
     reader.read_ahead(rows)
     for place, row in enumerate(rows.tolist()):
@@ -237,12 +241,16 @@ def asked_and_held(index: PassageIndex, query: Query, rows: npt.NDArray[np.int64
     return held_shares
 
 
-def question_terms(query: Query) -> list[str]:
+def question_terms(query: Query, language: str = ENGLISH) -> list[str]:
     """Return the terms of the question, else those of aspects and entity.
 
     Function words are left out, unless there are no others.
+
+    Args:
+        query: The query.
+        language: Code of the language whose terms these are; empty for English.
     """
-    terms = analyse(query.text or query.terms)
+    terms = analyser_for(language)(query.text or query.terms)
     return [term for term in terms if term not in _SAYING_NOTHING] or terms
 
 

@@ -126,7 +126,9 @@ class Findings:
     def asserted(self, number: int) -> list[tuple[Assertion, ...]]:
         """Return what each sentence of a passage says of the query's entity; empty for one that does not mention it."""
         stored = self.reader.stored(self.rows[number])
-        return self.assertions.of_passage(stored.passage, stored.text)
+        return self.assertions.of_passage(
+            stored.passage, stored.text, language=self.reader.languages.of(self.rows[number])
+        )
 
     def only(self, assertions: Collection[Assertion], most: int) -> Findings:
         """Return the first passages with one of some assertions about the query's entity, or without a mention of it.
@@ -187,6 +189,7 @@ class Findings:
             above=passage.above,
             file=record.metadata.get("file", ""),
             place=place_of(reader, document, passage, first, last),
+            language=reader.languages.of(row),
             unread=self.is_unread(number),
         )
 

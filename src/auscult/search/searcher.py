@@ -29,7 +29,7 @@ from auscult.index.fields import Where
 from auscult.index.manifest import ModelRecord
 from auscult.index.passage_index import GroupBy, PassageIndex, RowArray
 from auscult.index.titles import with_subjects
-from auscult.index.words import analyse
+from auscult.index.words import analyser_for
 from auscult.schema import Assertion
 from auscult.search.answering import Answering
 from auscult.search.assertions import DENIED, AssertionReader, is_name_alone, names_asked
@@ -232,6 +232,7 @@ class Searcher:
             titles=reader.titles,
             in_texts=reader.words.occurs,
             of_collection=lambda: self.language,
+            languages=reader.languages.read,
         )
         return understand_next(query, conversation, understand_alone) if conversation else understand_alone(query)
 
@@ -347,8 +348,8 @@ class Searcher:
         )
 
     def _prepare_asked(self, query: Query, vector: FloatArray) -> Asked:
-        words = self.index.reader.words.shares(question_terms(query))
-        return Asked(query.text, vector, words, analyse.holding(words))
+        words = self.index.reader.words.shares(question_terms(query, query.language))
+        return Asked(query.text, vector, words, analyser_for(query.language).holding(words))
 
     def _read_again(self, asked: Asked, rows: RowArray) -> list[Again]:
         """Return what reading passages again gives, (rows,)."""
@@ -437,8 +438,14 @@ class Searcher:
 
     @cached_property
     def language(self) -> str:
-        """Code of the language of most passages, from a sample; empty where none is that of more than half."""
-        texts = [self.index.reader.stored(row).text for row in self._spaced_rows(OF_LANGUAGE).tolist()]
+        """Code of the language of most passages; empty where none is that of more than half.
+
+        An index of 0.1.0 does not know its languages: those of a sample are detected.
+        """
+        reader = self.index.reader
+        if code := reader.languages.most(self._spaced_rows(len(reader.passage_documents))):
+            return code
+        texts = [reader.stored(row).text for row in self._spaced_rows(OF_LANGUAGE).tolist()]
         code, count = Counter(map(detect_language, texts)).most_common(1)[0] if texts else ("", 0)
         return code if count > len(texts) / 2 else ""
 

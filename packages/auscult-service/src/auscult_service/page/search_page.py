@@ -156,6 +156,12 @@ def _nothing_here(probabilities: Sequence[float | None]) -> Message | None:
 def _name_unread(language: str, searcher: Searcher) -> Message:
     """Return why hits have no probability: the model does not read the languages of question and passages."""
     names = [LanguageName(code) for code in sorted(languages_of(searcher.encoder))]
+    if language in languages_of(searcher.encoder):
+        return message(
+            "Some hits are in a language that the model of this index does not read; it reads %(read)s only. They have "
+            "no probability: read them yourself, or leave them out by the field language.",
+            read=tuple(names),
+        )
     return message(
         "The question is in %(asked)s, and the model of this index reads %(read)s only. So no probabilities are shown. "
         "Ask in %(either)s, or use an index in %(asked)s.",
