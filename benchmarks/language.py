@@ -22,7 +22,7 @@ Questions in French, Spanish and German are those of `languages/`, as written an
 `languages/`, MedQuAD, drug labels, NHS pages and notes. There is no German text among them, and 22 questions are all
 there is in other languages.
 
-Writes benchmarks/results/language.json, and the tables of docs/explanation/other-languages.md. Takes two minutes.
+Writes benchmarks/results/language.json, and the tables of docs/explanation/other-languages.md. Takes some minutes.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ from auscult.documents.language import ENGLISH, detect_language, likeliest_langu
 from auscult.files.json_text import parse_json
 from auscult.files.reading import open_unpacked
 from auscult.files.writing import write_json, write_text
+from auscult.index.languages import detect_languages
 from auscult.provenance import stamp
 from auscult.understanding import QuestionParser
 from auscult.understanding.question_language import are_english, read_language
@@ -148,6 +149,25 @@ def text_kinds() -> Kinds:
     return kinds
 
 
+def passages_of_documents() -> dict[str, dict[str, Any]]:
+    """Return how many passages get which language when their documents are indexed (`auscult.index.languages`)."""
+    sets = {
+        "en, MedQuAD": ("medquad/documents.jsonl.gz", "passages"),
+        "en, NHS": ("consumer_health/nhs_pages.jsonl.gz", "sections"),
+        "en, notes": ("clinical_notes/mtsamples.jsonl.gz", "sections"),
+        "en, labels": ("drug_labels/fda_labels.jsonl.gz", "sections"),
+        "en, articles": ("wikipedia/enwiki_medical.jsonl.gz", "sections"),
+        "fr, leaflets": ("languages/leaflets_fr_dev/documents.jsonl.gz", "sections"),
+        "es, leaflets": ("languages/leaflets_es_dev/documents.jsonl.gz", "sections"),
+        "fr, articles": ("languages/frwiki_dev/documents.jsonl.gz", "sections"),
+    }
+    counts = {}
+    for kind, (name, parts) in sets.items():
+        texts = ([part["text"] for part in row[parts] if part["text"].strip()] for row in rows(name))
+        counts[kind] = count(kind[:2], [code for some in texts for code in detect_languages(some)[1]])
+    return counts
+
+
 def choose(texts: Iterable[str | None]) -> list[str]:
     """Return at most 1,000 texts, drawn by chance."""
     every = [" ".join(text.split()) for text in texts if text and text.strip()]
@@ -208,6 +228,7 @@ def main() -> None:
         "kind": "language",
         "questions": [{"of": kind, **row} for kind, row in asked.items()],
         "texts": [{"of": kind, **count(code, [*map(detect_language, some)])} for kind, (code, some) in texts.items()],
+        "documents": [{"of": kind, **row} for kind, row in passages_of_documents().items()],
         "loading": measure_loading(),
         "milliseconds": {
             "question": milliseconds(english, lambda text: read_language(text, parser, str)),
@@ -222,7 +243,8 @@ def main() -> None:
 def _filled(page: str, record: Mapping[str, Any]) -> str:
     """Return the page with the tables between its marks written again."""
     lines = []
-    for part, title in (("questions", "Questions"), ("texts", "Texts")):
+    titles = {"questions": "Questions", "texts": "Texts alone", "documents": "Passages, with their documents"}
+    for part, title in titles.items():
         lines += ["", f"| {title} | number | right | unsure | another language |", "|---|---|---|---|---|"]
         lines += [
             f"| {row['of']} | {row['number']:,} | {row['right']:.1f} | {row['unsure']:.1f} | {row['another']:.2f} |"

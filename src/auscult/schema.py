@@ -167,6 +167,9 @@ class Hit:
         "Probability that the passage answers; null where only the model scores, or where it does not read the "
         "languages of both question and passage."
     )
+    language: str = described(
+        "Language of the passage, by its code of ISO 639-1; empty where it is not sure.", examples=["en"]
+    )
     evidence: list[Evidence] = described("The summands of the score, largest first.")
     original: str | None = described("Media type of the original file; null where the file is not kept.")
 

@@ -188,7 +188,7 @@ def test_questions_that_cannot_be_answered_say_why(index: PassageIndex) -> None:
         index.search(vector, k=0)
     with pytest.raises(QueryError, match=r"s0, s1, s2.*'mars'"):
         index.search(vector, where={"source": "mars"})
-    with pytest.raises(QueryError, match=r"a field of this index \(source\).*'ward'"):
+    with pytest.raises(QueryError, match=r"a field of this index \(language, source\).*'ward'"):
         index.search(vector, where={"ward": "3"})
     with pytest.raises(QueryError, match=r"a field of this index"):
         index.counts("ward")

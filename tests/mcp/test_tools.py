@@ -162,7 +162,7 @@ def test_coverage_and_indexes(library: Library) -> None:
     assert zebra.word == "no answer"
     leaflet, notes = Tools(library).indexes().indexes
     assert (leaflet.name, leaflet.documents, leaflet.passages) == ("leaflets", 4, 12)
-    assert leaflet.fields == {"audience": ["patients"], "source": ["North", "South"]}
+    assert leaflet.fields == {"audience": ["patients"], "language": ["en"], "source": ["North", "South"]}
     assert notes.fields["access"] == ["ward"]
 
 

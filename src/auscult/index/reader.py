@@ -23,8 +23,9 @@ from auscult.errors import IndexFolderError
 from auscult.index.blocks import REPAIR, BlockFile
 from auscult.index.codes import add_products
 from auscult.index.expansion import Expansions
-from auscult.index.fields import Column
+from auscult.index.fields import Column, fields_of
 from auscult.index.knowledge import open_knowledge
+from auscult.index.languages import LANGUAGE, Languages
 from auscult.index.log import check_log
 from auscult.index.manifest import CURRENT, STORE, Counts, Manifest
 from auscult.index.segment import Segment, restrict_to
@@ -294,6 +295,22 @@ class GenerationReader:
         order = np.where(used, np.cumsum(used) - 1, -1)
         order[-1] = -1
         return [name for name, here in zip(names, used.tolist(), strict=False) if here], order[rows].astype(np.int32)
+
+    @cached_property
+    def languages(self) -> Languages:
+        """The languages of the passages."""
+        return Languages([each.file for each in self.segments])
+
+    def fields_of_document(self, row: int) -> dict[str, str]:
+        """Return the values of a document's fields: its source, its metadata and its language."""
+        record = self.document_record(row)
+        codes, rows = self._document_languages
+        language = {LANGUAGE: codes[rows[row]]} if rows[row] >= 0 else {}
+        return fields_of(record.source, {**language, **record.metadata})
+
+    @cached_property
+    def _document_languages(self) -> tuple[list[str], npt.NDArray[np.int32]]:
+        return self.values(LANGUAGE)
 
     @cached_property
     def fields(self) -> list[str]:

@@ -3,7 +3,7 @@
 vectors                 float32 (passages, dim)
 keys, firsts, starts    for each document: its key in the store, the key and the row of its first passage
 sentences               for each passage: the number of its sentences
-codes, words, titles, fields, expansion   see these modules
+codes, words, titles, fields, languages, expansion   see these modules
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from auscult.index.blocks import REPAIR, BlockFile, BlockWriter
 from auscult.index.codes import CodeWriter
 from auscult.index.expansion import ExpansionWriter
 from auscult.index.fields import ACCESS, Column, fields_of, is_open_to, write_fields
+from auscult.index.languages import LANGUAGE, detect_languages, read_languages, write_languages
 from auscult.index.manifest import PASSAGE_DTYPE, Counts, SegmentRecord
 from auscult.index.store import DocumentRecord
 from auscult.index.titles import Name, further_names, names_of, read_titles, write_titles
@@ -49,6 +50,7 @@ class SegmentWriter:
         self._counted: list[Counted] = []
         self._names: list[Name] = []
         self._fields: list[Mapping[str, str]] = []
+        self._languages: list[str] = []
 
     def add(
         self,
@@ -72,7 +74,9 @@ class SegmentWriter:
         if expansion is not None:
             self._expansions.add(expansion, self._starts[-1])
         self._names += names_of(len(self._keys), record.title, record.entity_ids)
-        fields = fields_of(record.source, record.metadata)
+        language, languages = detect_languages([text for _, text in passages])
+        fields = fields_of(record.source, {**({LANGUAGE: language} if language else {}), **record.metadata})
+        self._languages += languages
         sentences = [len(passage.sentences) for passage, _ in passages]
         self._put(key, first, fields, sentences, np.asarray(vectors, PASSAGE_DTYPE))
         self._counter.add(record.title, further_names(record.metadata), passages)
@@ -86,6 +90,7 @@ class SegmentWriter:
         places = {row: begin + place for place, row in enumerate(rows.tolist())}
         columns = {name: Column(segment.file, name) for name in segment.file.notes["fields"]}
         sentences, vectors = segment.file.array("sentences"), segment.file.array("vectors")
+        languages = read_languages(segment.file)
         for row in rows.tolist():
             fields = {
                 name: column.values[column.rows[row]] for name, column in columns.items() if column.rows[row] >= 0
@@ -93,6 +98,7 @@ class SegmentWriter:
             span = slice(*segment.starts[row : row + 2])
             key, first = int(segment.keys[row]), int(segment.firsts[row])
             self._put(key, first, fields, sentences[span].tolist(), vectors[span])
+            self._languages += languages[span]
         self._names += [(name, places[row]) for name, row in read_titles(segment.file) if row in places]
         self._counted.append(segment.words.read_counts())
 
@@ -107,7 +113,12 @@ class SegmentWriter:
         write_words(file, merge_counts(self._counted or [self._counter.count()]))
         write_titles(file, self._names)
         self._expansions.write(file)
-        end = file.close({"fields": write_fields(file, self._fields), "analysis": ANALYSIS})
+        notes = {
+            "fields": write_fields(file, self._fields),
+            "languages": write_languages(file, self._languages),
+            "analysis": ANALYSIS,
+        }
+        end = file.close(notes)
         first, last = (self._keys[0], self._keys[-1]) if self._keys else (0, -1)
         return SegmentRecord(file.path.name, end, first, last, len(self._keys))
 

@@ -187,6 +187,7 @@ class Findings:
             above=passage.above,
             file=record.metadata.get("file", ""),
             place=place_of(reader, document, passage, first, last),
+            language=reader.languages.of(row),
             unread=self.is_unread(number),
         )
 

@@ -79,6 +79,7 @@ class Hit:
         evidence: What each reason adds to the score (`search.evidence`); empty where only the model scores.
         probability: Probability that the passage answers; None where only the model scores, or where the model does
             not read the languages of both question and passage.
+        language: Code of ISO 639-1 of the passage's language; empty where it is not sure, or the index is of 0.1.0.
         unread: Whether the model does not (`search.languages`).
         above: The headings above its own, outermost first.
         book: Title of the document, where `title` is that of an article.
@@ -107,6 +108,7 @@ class Hit:
     book: str = ""
     file: str = ""
     place: str = ""
+    language: str = ""
     unread: bool = False
 
     @property

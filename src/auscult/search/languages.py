@@ -38,15 +38,18 @@ class LanguagesRead:
     def lacks(self, reader: GenerationReader, row: int) -> bool:
         """Return whether a passage is in another language than the question, and the model does not read both.
 
-        A language that is not sure is no other one. An English question is compared with any passage.
+        A language that is not sure is no other one.
 
         Args:
             reader: Of the index.
             row: Row of the passage.
         """
-        if self.question in ("", ENGLISH) and ENGLISH in self.model:
+        if not self.question:
             return False
-        passage = detect_language(reader.stored(row).text)
+        passage = reader.languages.of(row)
+        # Indexes of 0.1.0 have no languages. An English question is not made to wait for the classifier.
+        if not passage and self.question != ENGLISH:
+            passage = detect_language(reader.stored(row).text)
         return passage not in ("", self.question) and not {passage, self.question} <= self.model
 
 
@@ -63,8 +66,12 @@ def note_languages(question: str, model: Collection[str], hits: Sequence[Hit]) -
 
 def say_unread(question: str, model: Collection[str]) -> str:
     """Return the sentence that says which languages a model does not read, and what to do."""
-    asked, read = NAMES.get(question, "another language"), _list_names(model)
-    either = _list_names(model, "or")
+    asked, read, either = NAMES.get(question, "another language"), _list_names(model), _list_names(model, "or")
+    if question in model:
+        return (
+            f"Some hits are in a language that the model of this index does not read; it reads {read} only."
+            " They have no probability: read them yourself, or leave them out by the field language."
+        )
     return (
         f"The question is in {asked}, and the model of this index reads {read} only."
         f" So no probabilities are shown. Ask in {either}, or use an index in {asked}."

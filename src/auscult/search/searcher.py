@@ -437,8 +437,14 @@ class Searcher:
 
     @cached_property
     def language(self) -> str:
-        """Code of the language of most passages, from a sample; empty where none is that of more than half."""
-        texts = [self.index.reader.stored(row).text for row in self._spaced_rows(OF_LANGUAGE).tolist()]
+        """Code of the language of most passages; empty where none is that of more than half.
+
+        An index of 0.1.0 does not know its languages: those of a sample are detected.
+        """
+        reader = self.index.reader
+        if code := reader.languages.most(self._spaced_rows(len(reader.passage_documents))):
+            return code
+        texts = [reader.stored(row).text for row in self._spaced_rows(OF_LANGUAGE).tolist()]
         code, count = Counter(map(detect_language, texts)).most_common(1)[0] if texts else ("", 0)
         return code if count > len(texts) / 2 else ""
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from auscult.engines.contract import EngineRow
 from auscult.index import GenerationReader
-from auscult.index.fields import ACCESS, fields_of, groups_in
+from auscult.index.fields import ACCESS, groups_in
 from auscult_engines.postgres import literal
 from auscult_engines.waiting import printable_value
 
@@ -42,7 +42,7 @@ def document_rows(reader: GenerationReader, row: int) -> tuple[_Row, list[_Row],
     total, (doc_id, digest, origin, record, tail) = store.row("documents", key)
     source_record = reader.document_record(row)
     name, title = printable_value(source_record.doc_id), printable_value(source_record.title)
-    values = fields_of(source_record.source, source_record.metadata)
+    values = reader.fields_of_document(row)
     fields = json.dumps({printable_value(name): printable_value(value) for name, value in values.items()})
     access = _access(values)
     document = (key, total, doc_id, digest, origin.encode("utf-8"), record, tail, name, title, fields, access, None)
@@ -78,7 +78,7 @@ def document_rows(reader: GenerationReader, row: int) -> tuple[_Row, list[_Row],
 def vector_rows(reader: GenerationReader, row: int) -> list[EngineRow]:
     """Return the rows of a document's passages that have a sentence."""
     record = reader.document_record(row)
-    values = fields_of(record.source, record.metadata)
+    values = reader.fields_of_document(row)
     numbers = np.setdiff1d(np.array(reader.passages_of(row), np.int64), reader.wordless)
     return [
         EngineRow(
