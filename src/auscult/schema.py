@@ -411,6 +411,7 @@ class SkippedFile:
 
     name: str
     reason: str
+    kind: str = field(default="", metadata={"description": "The reason in a few words, the same for all such files."})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -439,6 +440,9 @@ class JobTold:
     skipped: list[SkippedFile]
     error: str
     remedy: str
+    code: str = field(
+        default="", metadata={"description": "A word by which programs recognise the error; empty without one."}
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
