@@ -426,6 +426,7 @@ class SkippedFile:
 
     name: str
     reason: str
+    kind: str = field(default="", metadata={"description": "The reason in a few words, the same for all such files."})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -454,6 +455,9 @@ class JobTold:
     skipped: list[SkippedFile]
     error: str
     remedy: str
+    code: str = field(
+        default="", metadata={"description": "A word by which programs recognise the error; empty without one."}
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

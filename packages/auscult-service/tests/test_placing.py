@@ -151,14 +151,14 @@ def test_documents_keep_their_own_groups_or_are_skipped(
     placed = [*placing.place([note(**{field: own})])]
     assert [each.metadata.get("access", "") for each in placed] == ([] if given is None else [given])
     assert not [name for each in placed for name in each.metadata if name.strip().lower() == "access" != name]
-    assert [name for name, _ in placing.reasons()] == (["note.md"] if given is None else [])
+    assert [name for name, *_ in placing.reasons()] == (["note.md"] if given is None else [])
 
 
 def test_skipped_documents_are_reported_once_per_file(folder: Path) -> None:
     placing = Placing(folder, NOBODY, NOBODY)
     rows = [note(doc_id=f"note.md#{number}", access="ward-4") for number in range(3)]
     assert not [*placing.place(rows)]
-    ((name, reason),) = placing.reasons()
+    ((name, reason, _),) = placing.reasons()
     assert (name, reason.startswith("the field 'access' of 3 of its documents names groups")) == ("note.md", True)
     assert "ward-4" not in reason
 

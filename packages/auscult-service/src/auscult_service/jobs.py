@@ -28,7 +28,7 @@ from auscult.ingest.updating import update_index
 from auscult.provenance import now
 from auscult.schema import JobTold, SkippedFile
 from auscult_service.caller import Caller
-from auscult_service.errors import disk_refusal, refusal_of
+from auscult_service.errors import Refusal, disk_refusal, refusal_of
 from auscult_service.placing import ORIGIN, Placing
 from auscult_service.state import State
 
@@ -38,8 +38,8 @@ _LONGEST_NAME: Final = 120
 _SOURCE: Final = "uploaded"
 
 
-Skipped = tuple[str, str]
-"""The name of a file that could not be read, and why."""
+Skipped = tuple[str, str, str]
+"""The name of a file that could not be read, why, and the kind of reason."""
 
 
 @contextmanager
@@ -61,7 +61,10 @@ def read_files(folder: Path, looked_at: Callable[[int], None]) -> Iterator[tuple
         )
         yield (
             documents,
-            [(problem.name, str(problem).removeprefix(f"{problem.name}: ")) for problem in corpus.report.problems],
+            [
+                (problem.name, str(problem).removeprefix(f"{problem.name}: "), problem.kind)
+                for problem in corpus.report.problems
+            ],
         )
 
 
@@ -126,7 +129,11 @@ class Jobs:
         for path in sorted(self._records.glob("*.json")):
             with suppress(OSError, ValueError, TypeError, KeyError):
                 record = parse_json(path.read_text(encoding="utf-8"))
-                skipped = [SkippedFile(name=str(name), reason=str(why)) for name, why in record["skipped"]]
+                # Records of 0.1.0 have no kinds.
+                skipped = [
+                    SkippedFile(name=str(name), reason=str(why), kind=str(*kind))
+                    for name, why, *kind in record["skipped"]
+                ]
                 job = JobTold(**{**record, "doc_ids": list(record["doc_ids"]), "skipped": skipped})
                 if job.standing not in ENDED:
                     job = replace(
@@ -135,6 +142,7 @@ class Jobs:
                         finished=now(),
                         error="the service was stopped before the files were in the index",
                         remedy="upload them again",
+                        code="stopped",
                     )
                     self._keep(job)
                 self._jobs[job.job_id] = job
@@ -213,7 +221,7 @@ class Jobs:
             return sorted(self._jobs.values(), key=lambda job: job.created, reverse=True)
 
     def _keep(self, job: JobTold) -> None:
-        skipped = [(each.name, each.reason) for each in job.skipped]
+        skipped = [(each.name, each.reason, each.kind) for each in job.skipped]
         write_json(self._records / f"{job.job_id}.json", {**asdict(job), "skipped": skipped})
         # Only after the write: a job whose record cannot be written is refused.
         with self._lock:
@@ -230,18 +238,26 @@ class Jobs:
                 return
             except AuscultError as error:
                 refusal = refusal_of(error)
-                self._fail(job_id, refusal.message, refusal.remedy)
+                self._fail(job_id, refusal)
             except OSError as error:
                 refusal = disk_refusal(error)
-                self._fail(job_id, refusal.message, refusal.remedy)
+                self._fail(job_id, refusal)
             except Exception as error:
                 _LOG.error("job %s failed: %s", job_id, type(error).__name__)
-                self._fail(job_id, "the service failed at this upload", "ask whoever runs it to look into its log")
+                remedy = "ask whoever runs it to look into its log"
+                self._fail(job_id, Refusal(500, "internal", "the service failed at this upload", remedy))
             finally:
                 shutil.rmtree(self._spool / job_id, ignore_errors=True)
 
-    def _fail(self, job_id: str, error: str, remedy: str) -> None:
-        failed = replace(self._jobs[job_id], standing="failed", finished=now(), error=error, remedy=remedy)
+    def _fail(self, job_id: str, refusal: Refusal) -> None:
+        failed = replace(
+            self._jobs[job_id],
+            standing="failed",
+            finished=now(),
+            error=refusal.message,
+            remedy=refusal.remedy,
+            code=refusal.code,
+        )
         with suppress(AuscultError, OSError):
             self._keep(failed)
         self._jobs[job_id] = failed
@@ -283,9 +299,10 @@ class Jobs:
                 changed=report.changed,
                 unchanged=report.unchanged,
                 doc_ids=ids,
-                skipped=[SkippedFile(name=name, reason=reason) for name, reason in skipped],
+                skipped=[SkippedFile(name=name, reason=reason, kind=kind) for name, reason, kind in skipped],
                 error="expected files that can be added, got none" if empty else "",
                 remedy="see what is said of each" if empty else "",
+                code="nothing_read" if empty else "",
             )
         )
 

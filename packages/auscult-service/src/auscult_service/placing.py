@@ -33,6 +33,8 @@ from auscult.ingest.sources import file_records
 
 _ENDING: Final = re.compile(r"(.+)~[0-9a-f]{12}", re.DOTALL)
 _FILE: Final = "file"
+KNOWN: Final = "known already"
+OTHER_GROUPS: Final = "other groups"
 ORIGIN: Final = "upload"
 """Origin of uploaded documents in the index."""
 
@@ -108,13 +110,13 @@ class Placing:
                     removed.pop(mark, None)
                 yield placed
 
-    def reasons(self) -> list[tuple[str, str]]:
-        """Return the name of each file with documents that were left out, and the reason."""
-        reasons = [(file, f"the index has its text already, as '{doc_id}'") for file, doc_id in self.known]
+    def reasons(self) -> list[tuple[str, str, str]]:
+        """Return the name of each file with documents that were left out, the reason and its kind."""
+        reasons = [(file, f"the index has its text already, as '{doc_id}'", KNOWN) for file, doc_id in self.known]
         for file, count in self.left_out.items():
             whose = "its field 'access'" if count == 1 else f"the field 'access' of {count} of its documents"
             remedy = "take them out of the field, or use a key that has them"
-            reasons.append((file, f"{whose} names groups that this upload is not for; {remedy}"))
+            reasons.append((file, f"{whose} names groups that this upload is not for; {remedy}", OTHER_GROUPS))
         return reasons
 
     def _groups_of(self, document: Document) -> frozenset[str] | None:

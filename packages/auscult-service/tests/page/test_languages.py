@@ -178,6 +178,24 @@ def test_scripts_speak_the_language_of_the_page(opened: Watched, service: Servic
     assert page.locator("#chosen li").inner_text() == "a.txt, 1,2 MB"
 
 
+@pytest.mark.parametrize("opened", ["fr"], indirect=True)
+def test_an_upload_says_in_french_what_was_skipped(opened: Watched, service: Service) -> None:
+    page = opened.open("/add?index=ward")
+    files = [("vide.txt", b""), ("cassé.pdf", b"%PDF-1.7 broken")]
+    page.locator("#files").set_input_files(
+        [{"name": name, "mimeType": "application/octet-stream", "buffer": content} for name, content in files]
+    )
+    page.get_by_role("button", name="Ajouter", exact=True).click()
+    page.locator("h1", has_text="Rien n’a été ajouté").wait_for()
+    assert "Aucun des fichiers n’a pu être ajouté." in page.locator("#job .similar").inner_text()
+    rows = dict(
+        page.locator("tbody tr").evaluate_all("all => all.map(row => [...row.cells].map(each => each.innerText))")
+    )
+    assert rows["vide.txt"].startswith("Le fichier ne contient pas de texte. empty file")
+    assert rows["cassé.pdf"].startswith("Le fichier est endommagé ou incomplet. broken")
+    assert page.locator("tbody span[lang=en]").count() == 2
+
+
 @pytest.mark.parametrize("opened", ["de"], indirect=True)
 def test_hits_explain_themselves_in_german(opened: Watched) -> None:
     page = opened.open(f"/?{QUESTION}")

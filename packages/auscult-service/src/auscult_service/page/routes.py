@@ -18,7 +18,7 @@ from auscult_service.page.asking import PageQuestion, document_path
 from auscult_service.page.context import THEMES, USUAL, Purposes, context_of, keep_purpose
 from auscult_service.page.language import COOKIE, LANGUAGES
 from auscult_service.page.templating import render
-from auscult_service.page.troubles import Troubles
+from auscult_service.page.troubles import WORDS, Troubles
 from auscult_service.page.words import HEADINGS, STANDINGS
 from auscult_service.routes import Stated, search, uploads
 from auscult_service.state import State
@@ -204,6 +204,7 @@ def job(request: Request, job_id: str, caller: Asking, state: Stated) -> Respons
         "question": PageQuestion(index=upload.index),
         "job": upload,
         "heading": HEADINGS[upload.standing],
+        "words": WORDS.get(upload.code),
         "ended": upload.standing in ENDED,
         "documents": titles,
         "further": max(0, len(upload.doc_ids) - _MOST_SHOWN),

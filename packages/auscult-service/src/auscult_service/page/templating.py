@@ -15,6 +15,7 @@ from typing import Any, Final
 from auscult.telemetry import naming_extra
 from auscult_service.page.language import LANGUAGES, wording
 from auscult_service.page.messages import counted
+from auscult_service.page.problems import problem_of
 from auscult_service.page.words import ASSERTIONS, LABELS, aspect_name, field_name
 
 with naming_extra("serve", "jinja2"):
@@ -93,6 +94,7 @@ def _make_environment(language: str) -> Environment:
         "grouped": words.number,
         "dated": words.date,
         "documents": lambda number: words.say(counted("document", "documents", number)),
+        "problem": lambda kind: words.say(problem_of(kind)),
         "percent": lambda share: f"{100 * share:.0f}\u202f%",
         "language": words.language_name,
         "assertion": lambda assertion: words.say(ASSERTIONS[assertion]),

@@ -32,7 +32,7 @@ _BUSY: Final = message("Too many are asking at this moment.")
 _NOT_KEPT: Final = message("What you sent could not be kept.")
 _UNREADABLE: Final = message("The service could not read what was sent.")
 _GO_BACK: Final = message("Go back, and send it again.")
-_WORDS: Final[Mapping[str, tuple[Message, Message]]] = MappingProxyType(
+WORDS: Final[Mapping[str, tuple[Message, Message]]] = MappingProxyType(
     {
         "unknown_index": (
             message("There is no collection of this name."),
@@ -116,13 +116,21 @@ _WORDS: Final[Mapping[str, tuple[Message, Message]]] = MappingProxyType(
         "method_not_allowed": (_NO_PAGE, message("Search for what you need.")),
         "not_installed": (message("A part of the service that this needs is not installed."), _ASK_THEM),
         "data_missing": (message("Data that this needs is not on the service's machine."), _ASK_THEM),
+        "stopped": (
+            message("The service was stopped before the files were added."),
+            message("Upload them again."),
+        ),
+        "nothing_read": (
+            message("None of the files could be added."),
+            message("See below what is said of each."),
+        ),
         "internal": (
             message("Something went wrong here."),
             message("Try again; if it stays so, tell whoever runs this service."),
         ),
     }
 )
-"""Headline and remedy by the code of an error."""
+"""Headline and remedy by the code of an error, of a request or an upload."""
 _OTHER: Final = (message("This could not be done."), message("The service says:"))
 
 
@@ -183,9 +191,9 @@ def trouble(request: Request, status: int, body: bytes) -> Response:
     with suppress(ValueError, TypeError, KeyError, AttributeError):
         fields = {name: str(value) for name, value in json.loads(body)["error"].items()}
     code = fields.get("code", "internal")
-    headline, remedy = _WORDS.get(code, _OTHER)
+    headline, remedy = WORDS.get(code, _OTHER)
     # Options of the product are named by it alone, in English.
-    detail = "" if code in _WORDS else f"{fields.get('message', '')}; {fields.get('remedy', '')}"
+    detail = "" if code in WORDS else f"{fields.get('message', '')}; {fields.get('remedy', '')}"
     return _render_trouble(page, status, headline, remedy, fields.get("request_id", ""), detail)
 
 
