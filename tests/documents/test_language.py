@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from py3langid import langid
 
 from any_text import ANY_TEXT
-from auscult.documents.language import SURE, detect_language, likeliest_language
+from auscult.documents import Section, build_document
+from auscult.documents.language import SURE, detect_language, likeliest_language, reading_language
 from auscult.documents.language_names import NAMES
 
 
@@ -58,3 +59,29 @@ def test_nothing_is_loaded_before_the_first_text() -> None:
     program = "from auscult.documents import language; print(language._identifier.cache_info().currsize)"
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "0"
+
+
+GERMAN = (
+    "Am 3. Mai 2024 kam der Pat. wieder. Er klagte über Schmerzen im re. Knie. Kein Anhalt für eine Fraktur, "
+    "Z. n. Sturz v. a. auf die li. Seite. Kontrolle in zwei Wochen."
+)
+
+
+def test_documents_are_read_in_their_language() -> None:
+    document = build_document(doc_id="a", title="Arztbrief", sections=[Section("", GERMAN)])
+    assert len(document.passages[0].sentences) == 4
+    as_english = build_document(doc_id="a", title="Arztbrief", sections=[Section("", GERMAN)], language="en")
+    assert len(as_english.passages[0].sentences) > 4
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        (GERMAN, "de"),
+        (GERMAN[:60], "en"),
+        ("He takes ramipril 5 mg once daily. " * 5, "en"),
+        ("Il paziente riferisce dolore al ginocchio destro da tre giorni, senza febbre. " * 2, "en"),
+    ],
+)
+def test_short_and_unread_languages_are_read_as_english(text: str, language: str) -> None:
+    assert reading_language(text) == language

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from auscult.documents.document import Document, Passage, Section, Sentence
+from auscult.documents.language import reading_language
 from auscult.documents.original import Original
 from auscult.documents.splitting import SentenceSplitter, paragraphs, splitter_for
 from auscult.documents.wrapping import unwrapped
@@ -85,7 +86,7 @@ def build_document(
     separator: str = "\n\n",
     text: str | None = None,
     original: Original | None = None,
-    language: str = "en",
+    language: str | None = None,
 ) -> Document:
     """Build a document whose passages are its sections.
 
@@ -103,15 +104,15 @@ def build_document(
         separator: Text between sections, which belongs to no passage.
         text: The whole original text that the sections were found in, including headings and all else between them.
         original: The file that the document was read from.
-        language: Code of the text's language, for its sentence ends.
+        language: Code of the text's language, for its sentence ends; None to detect it.
 
     Returns:
         The document; the range of every passage is the original text of its section.
     """
-    chosen = splitter or splitter_for(language)
     sections = tuple(sections)
     given = text is not None
     text = separator.join(section.text for section in sections) if text is None else text
+    chosen = splitter or splitter_for(reading_language(text) if language is None else language)
     # Find sentences as if the text were not wrapped at a fixed width; offsets do not change.
     readable = unwrapped(text) if given else text
     passages: list[Passage] = []

@@ -18,10 +18,14 @@ from typing import Final, NamedTuple
 import numpy as np
 from py3langid.langid import LanguageIdentifier
 
-from auscult.documents.language_names import NAMES
+from auscult.documents.language_names import ENGLISH, NAMES, READ_BESIDE_ENGLISH
 
 SURE: Final = 0.7
 """Least probability of a language that is named."""
+LONG_ENOUGH: Final = 100
+"""Characters from which on a text may be read by other rules than English ones."""
+SURELY: Final = 0.9
+"""Least probability of another language as which a text is read."""
 BEGINNING: Final = 400
 """Characters of a text that are read; more of it changes nothing."""
 _PRIORS: Final = MappingProxyType({"en": 1.0, "fr": 1.0, "es": 1.0, "de": 1.0})
@@ -74,3 +78,14 @@ def detect_language(text: str, least: float = SURE) -> str:
     """
     code, probability = likeliest_language(text)
     return code if probability >= least else ""
+
+
+def reading_language(text: str) -> str:
+    """Return the code of the language by whose rules a text is read: its sentence ends, and the headings of a note.
+
+    A short text, and one that is not surely in a language with rules of its own, is read as an English one.
+    """
+    if len(text) < LONG_ENOUGH:
+        return ENGLISH
+    code = detect_language(text, SURELY)
+    return code if code in READ_BESIDE_ENGLISH else ENGLISH

@@ -17,15 +17,13 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from auscult.documents.language import detect_language
+from auscult.documents.language import LONG_ENOUGH, SURELY, detect_language
 from auscult.documents.language_names import ENGLISH
 from auscult.index.blocks import BlockFile, BlockWriter
 
 LANGUAGE: Final = "language"
 """The field with the language of a document, where its metadata does not say another."""
 _ARRAY: Final = "languages"
-_LONG_ENOUGH: Final = 100
-_SURELY_ANOTHER: Final = 0.9
 _LEAST_SHARE: Final = 0.01
 
 
@@ -48,7 +46,7 @@ def detect_languages(texts: Sequence[str]) -> tuple[str, list[str]]:
 
 
 def _is_surely_another(code: str, text: str) -> bool:
-    return len(text) >= _LONG_ENOUGH and detect_language(text, _SURELY_ANOTHER) == code != ""
+    return len(text) >= LONG_ENOUGH and detect_language(text, SURELY) == code != ""
 
 
 def write_languages(writer: BlockWriter, codes: Sequence[str]) -> list[str]:

@@ -29,6 +29,7 @@ from itertools import chain
 from pathlib import Path
 
 from auscult.documents import Section
+from auscult.documents.language import reading_language
 from auscult.documents.note_headings import note_sections
 from auscult.documents.splitting import SentenceSplitter
 from auscult.errors import CorpusMissingError, DataError
@@ -208,7 +209,7 @@ class JsonlCorpus(SectionedCorpus):
             reject("ambiguous record", record.where, "either 'sections' or 'text'", "a record with both")
         text = record.text("text") if "text" in record.fields else None
         if text is not None:
-            sections = note_sections(text)
+            sections = note_sections(text, language=reading_language(text))
         elif "sections" in record.fields:
             sections = [
                 # The heading is the text of a section without text.
@@ -315,7 +316,7 @@ class CsvCorpus(SectionedCorpus):
         return Draft(
             doc_id=doc_id,
             title=record.text("title", ""),
-            sections=note_sections(text),
+            sections=note_sections(text, language=reading_language(text)),
             text=text,
             split=record.text("split", "") or "train",
             source=record.text("source", "") or self.name,
