@@ -76,7 +76,7 @@ def build_index(
     Args:
         source: A folder, file or pattern, several of these, or documents.
         out: The index folder. Readers see an old index until the new one is complete.
-        model: A shipped encoder ("fast", "best") or a model folder.
+        model: A shipped encoder ("fast", "best", "multilingual") or a model folder.
         knowledge: Taxonomies that resolve entities (`concepts.opening`); an empty list for none. Default: the knowledge
             base of this machine.
         choices: How to read files.

@@ -67,7 +67,12 @@ ReplaceOption = Annotated[
 ]
 ModelOption = Annotated[
     str,
-    typer.Option("--model", "-m", help="The encoder: `fast`, `best` (several times slower), or a model folder."),
+    typer.Option(
+        "--model",
+        "-m",
+        help="The encoder: `fast`, `best` (several times slower), `multilingual` (for English, French, Spanish and "
+        "German), or a model folder.",
+    ),
 ]
 SplitOption = Annotated[str | None, typer.Option(help="Only this split of a corpus.")]
 KnowledgeOption = Annotated[

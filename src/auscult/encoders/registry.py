@@ -112,7 +112,7 @@ def load_model(name_or_path: str) -> DocumentEncoder:
     """Open a model that encodes passages and queries in one space.
 
     Args:
-        name_or_path: The name of a shipped model ("fast", "best", "cdv"), or a model folder.
+        name_or_path: The name of a shipped model ("fast", "best", "multilingual", "cdv"), or a model folder.
 
     Raises:
         ModelError: There is no such model, it has no vectors, or its folder is damaged.

@@ -117,6 +117,8 @@ class WindowReader:
             more than 32,768 characters.
         skipped: Tokens of words to skip, unless another piece of a word follows.
         asked_whole: Whether no word of a question is skipped: "how long can I" says what is asked.
+        as_written: Whether texts are read as they are written. Others are first respelled as American English, which
+            makes "analyze" of the German and French "analyse".
 
     Attributes:
         room: Number of tokens in a window that are left for sentences.
@@ -124,7 +126,7 @@ class WindowReader:
 
     def __init__(
         self, transformer: Transformer, tokenizer: Any, dim: int, *, asked: str = "", told: str = "",
-        window: int = 256, skipped: Sequence[str] = (), asked_whole: bool = False,
+        window: int = 256, skipped: Sequence[str] = (), asked_whole: bool = False, as_written: bool = False,
     ) -> None:  # fmt: skip
         self.dim = dim
         self._transformer = transformer
@@ -136,6 +138,7 @@ class WindowReader:
         self.room = window - len(marks) - max(map(len, before))
         self._skipped = frozenset(filter(None, map(tokenizer.token_to_id, skipped)))
         self._asked_whole = asked_whole
+        self._as_written = as_written
         vocabulary = tokenizer.get_vocab() if self._skipped else {}
         self._pieces = frozenset(number for token, number in vocabulary.items() if token.startswith(_PIECE))
 
@@ -175,7 +178,9 @@ class WindowReader:
         return tokens, windows
 
     def _tokens(self, texts: Sequence[str], *, whole: bool = False) -> list[list[int]]:
-        texts = [in_one_spelling(text[:MOST_CHARACTERS]) for text in texts]
+        texts = [text[:MOST_CHARACTERS] for text in texts]
+        if not self._as_written:
+            texts = [*map(in_one_spelling, texts)]
         if len(texts) <= _FEW:
             # For so few, waking the library's threads would take longer.
             encodings = [self._tokenizer.encode(text, add_special_tokens=False) for text in texts]
