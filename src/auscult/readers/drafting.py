@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from auscult.documents.document import Section
-from auscult.documents.language import reading_language
 from auscult.documents.note_headings import note_sections
 from auscult.readers.contract import DraftDocument, UnreadableError
 from auscult.readers.flow import Flow, Heading, has_words
@@ -181,7 +180,7 @@ def _note_sections(text: str, sought: str) -> list[Section]:
     rows = [line.split(BETWEEN) for line in text.split("\n") if BETWEEN in line]
     labels = {cell.partition(":")[0] for row in rows for cell in row if ":" in cell}
     sought = _LABELLED.sub(lambda row: row[0].replace(":", ";") if row[1] in labels else row[0], sought)
-    found = note_sections(_BEFORE_ITEM.sub(" \n", sought), language=reading_language(text))
+    found = note_sections(_BEFORE_ITEM.sub(" \n", sought))
     return [replace(each, text=text[each.start or 0 : (each.start or 0) + len(each.text)]) for each in found]
 
 
