@@ -20,8 +20,8 @@ _OURS = tuple(f"{_SEARCH}{_GENERAL}{name}" for name in ("fast", "best"))
 _SHORT = {"all-MiniLM-L6-v2 + e5-small + splade-tiny": "three readers"}
 _READERS_EXPLAINED = "*Three readers*: the sum of all-MiniLM-L6-v2, e5-small and splade-tiny."
 _OF_BEFORE = (
-    "Asked by entity and aspect, `fast` and `best` are those of 0.1.0. Today's have learned from training documents of "
-    "medquad, nhs and notes, and are measured with questions about other documents: [asking](results/asking.md)."
+    "Asked by entity and aspect, `fast` and `best` are those of 0.1.0. Today's learned from training documents of "
+    "medquad, nhs and notes: [asking](results/asking.md)."
 )
 _MARKS_EXPLAINED = (
     f"\\*: significantly above {_BASELINE} by {MEASURE} (p < 0.05, Holm); \\*\\*: above all untrained models."

@@ -12,7 +12,8 @@ import pytest
 import typer
 
 from auscult.cli.all_commands import app
-from auscult_lab.evaluation.contenders import LEXICAL, SHIPPED
+from auscult.encoders import SHIPPED
+from auscult_lab.evaluation.contenders import LEXICAL
 from auscult_lab.evaluation.records import EvaluationRecord
 from auscult_lab.training.experiment_files import experiments_in
 from places import ROOT

@@ -14,11 +14,10 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import chain
-from typing import cast
-
-import Stemmer
+from typing import Any, cast
 
 from auscult.documents.language_terms import SNOWBALL, language_terms, plain_stems
+from auscult.documents.stemming import snowball
 from auscult.documents.stop_words import stop_words
 from auscult.documents.word_forms import ROMAN_LETTERS, SERIES, TOKEN, normal_words, spelt_out, written_part
 
@@ -41,8 +40,8 @@ ENGLISH_STOP_WORDS = frozenset({
 
 
 @lru_cache(maxsize=1)
-def _english_stemmer() -> Stemmer.Stemmer:
-    return Stemmer.Stemmer("english")
+def _english_stemmer() -> Any:
+    return snowball("english")
 
 
 def stem_words(words: Sequence[str], language: str) -> list[str]:
@@ -56,8 +55,8 @@ def stem_words(words: Sequence[str], language: str) -> list[str]:
 
 
 @cache
-def _stemmer(language: str) -> Stemmer.Stemmer:
-    return Stemmer.Stemmer(language)
+def _stemmer(language: str) -> Any:
+    return snowball(language)
 
 
 def fold(text: str) -> str:
@@ -144,7 +143,7 @@ class _Known(dict[str, str]):
         super().__init__()
         self._left_out = ENGLISH_STOP_WORDS if analyzer.stop_words else frozenset()
         # No word is stemmed twice, so the stemmer needs no cache of its own.
-        self._stem = Stemmer.Stemmer("english", 0).stemWord if analyzer.stemming else None
+        self._stem = snowball("english", cached=False).stemWord if analyzer.stemming else None
         series = "|".join(sorted({self[word] for word in SERIES}))
         self.of_piece = lru_cache(maxsize=1 << 15)(self._of_piece)
         self.numbers = re.compile(rf"(?:(?<!\S)({series}) )?(?<!\S)(\w+){_MAYBE}")

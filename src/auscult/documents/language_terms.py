@@ -25,8 +25,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
 
-import Stemmer
-
+from auscult.documents.stemming import snowball
 from auscult.documents.stop_words import stop_words
 from auscult.documents.word_forms import ROMAN, ROMAN_LETTERS, spelt_out
 
@@ -152,16 +151,16 @@ def language_terms(language: str, *, leave_out: bool, stemming: bool) -> Languag
 
 def plain_stems(language: str, words: list[str]) -> list[str]:
     """Return Snowball's stems of lower-case words, without accents."""
-    return [without_accents(word) for word in Stemmer.Stemmer(SNOWBALL[language]).stemWords(words)]
+    return [without_accents(word) for word in snowball(SNOWBALL[language]).stemWords(words)]
 
 
 def stemmer(language: str) -> Callable[[str], str]:
     """Return a function that returns the stem of a word of a language, without accents."""
     # No word is stemmed twice, so the stemmer needs no cache of its own.
-    snowball = Stemmer.Stemmer(SNOWBALL[language], 0).stemWord
+    stem = snowball(SNOWBALL[language], cached=False).stemWord
     if language != "de":
-        return lambda word: without_accents(snowball(word))
-    return lambda word: _join_german(without_accents(snowball(word)))
+        return lambda word: without_accents(stem(word))
+    return lambda word: _join_german(without_accents(stem(word)))
 
 
 def _join_german(stem: str) -> str:

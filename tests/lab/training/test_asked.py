@@ -169,6 +169,9 @@ def test_ranker_trains_on_questions_and_scores_new_ones(corpus: str, tmp_path: P
     assert len(set(scores.tolist())) > 1
 
 
+@pytest.mark.skipif(
+    not torch.ops.mkldnn._is_mkldnn_bf16_supported(), reason="this processor has no instructions for half precision"
+)
 @pytest.mark.parametrize("model", sorted(RANKERS))
 def test_half_precision_trains_much_alike(model: str, corpus: str, tmp_path: Path):
     losses = []

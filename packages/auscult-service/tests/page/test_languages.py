@@ -74,7 +74,7 @@ def test_plural_forms_follow_the_language(language: str, forms: list[str]) -> No
     assert [wording(language).say(each) for each in said] == forms
 
 
-def test_values_are_put_into_words_but_not_formatted_again() -> None:
+def test_values_are_put_into_words_once() -> None:
     hostile = message("called “%(name)s” here", name="100 % %(name)s <b>")
     assert wording("de").say(hostile) == "heißt hier „100 % %(name)s <b>“"
 

@@ -17,18 +17,15 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Final
 
+from babel import Locale, negotiate_locale
+from babel.dates import format_date, format_datetime, format_skeleton
+from babel.lists import format_list
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
+from babel.numbers import format_decimal
 from fastapi import Request
 
-from auscult.telemetry import naming_extra
 from auscult_service.page.messages import Either, LanguageName, Said
-
-with naming_extra("serve", "babel"):
-    from babel import Locale, negotiate_locale
-    from babel.dates import format_date, format_datetime, format_skeleton
-    from babel.lists import format_list
-    from babel.messages.mofile import write_mo
-    from babel.messages.pofile import read_po
-    from babel.numbers import format_decimal
 
 LANGUAGES: Final = MappingProxyType({"en": "English", "fr": "Français", "es": "Español", "de": "Deutsch"})
 """Languages of the page by code, each in its own words; the first is for requests that name none of them."""

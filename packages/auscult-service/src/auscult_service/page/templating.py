@@ -12,16 +12,14 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
-from auscult.telemetry import naming_extra
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2.ext import Extension
+from jinja2.lexer import Token, TokenStream
+
 from auscult_service.page.language import LANGUAGES, wording
 from auscult_service.page.messages import counted
 from auscult_service.page.problems import problem_of
 from auscult_service.page.words import ASSERTIONS, LABELS, aspect_name, field_name
-
-with naming_extra("serve", "jinja2"):
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-    from jinja2.ext import Extension
-    from jinja2.lexer import Token, TokenStream
 
 _PACKAGE: Final = "auscult_service.page"
 _FOLDED: Final = {
