@@ -146,7 +146,7 @@ def standardise(network: AskedNetwork, batch: TowerBatch, names: Tensor) -> None
     read = torch.cat([batch.sentences, *network.context(batch, batch.sentences).values()], dim=1)
     network.body = Standardised(read * scale, network.body.out_features)  # type: ignore[assignment]
     for side, layer in network.first.items():
-        network.first[side] = Standardised(names * scale, int(layer.out_features))  # type: ignore[call-overload]
+        network.first[side] = Standardised(names * scale, int(layer.out_features))  # type: ignore[arg-type]
 
 
 def train_spoken(
