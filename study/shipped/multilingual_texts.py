@@ -10,6 +10,7 @@ import csv
 import gzip
 import random
 from collections.abc import Iterator, Mapping
+from importlib import resources
 from pathlib import Path
 from typing import Final
 
@@ -21,9 +22,9 @@ from auscult.files.records import Record, read_many
 from study.shipped.written import half_of, read_documents, read_questions
 
 LEARNED_HALF: Final = 0
-MOST_DOCUMENTS, MOST_PASSAGES, MOST_CHARACTERS = 600, 16, 450
+MOST_DOCUMENTS, MOST_PASSAGES, MOST_CHARACTERS = 1_800, 16, 450
 """Documents, passages of a document, and characters of a passage, that the towers learn from."""
-_TAKEN: Final[Mapping[str, int]] = {"medquad": 350, "labels": 80, "wikipedia": 700, "nhs": 350}
+_TAKEN: Final[Mapping[str, int]] = {"medquad": 350, "labels": 200, "wikipedia": 700, "nhs": 350}
 _SEED: Final = 55
 _LANGUAGES = "languages"
 _FRENCH_WIKIPEDIA = "other_languages/frwiki_medical.jsonl.gz"
@@ -59,6 +60,13 @@ def spanish_names() -> list[tuple[str, str]]:
     with gzip.open(data_dir() / _LANGUAGES / "names.tsv.gz", "rt", encoding="utf-8", newline="") as lines:
         rows = [*csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)]
     return [(row["english"], row["name"]) for row in rows if row["lang"] == "es" and row["source"] == "DOID"]
+
+
+def everyday_names() -> list[tuple[str, str]]:
+    """Return everyday names of diseases, findings and tests in English, and in French, Spanish or German."""
+    lines = resources.files("auscult.concepts").joinpath("everyday_names.tsv").read_text(encoding="utf-8")
+    rows = [*csv.DictReader(lines.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)]
+    return [(row["english"], name) for row in rows for lang in ("es", "fr", "de") for name in row[lang].split("|")]
 
 
 def french_articles(half: int) -> list[Document]:

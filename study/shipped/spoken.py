@@ -1,8 +1,8 @@
 """Train the towers of the encoder `multilingual`: headings and titles are read in one of several languages by chance.
 
 A heading that names a known aspect ("treatment") is read in each batch as itself or as one of its names in another
-language ("Traitement", "Behandlung"), and a title as itself or as its Spanish name, where it has one. Headings in
-French count as the same as English ones of the same aspect. See `towers` for the terms of the loss.
+language ("Traitement", "Behandlung"), and a title as itself or as its Spanish, French or German name, where it has
+one. Headings in French count as the same as English ones of the same aspect. See `towers` for the terms of the loss.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class Forms:
 
     @classmethod
     def of(cls, names: Sequence[str], forms: Mapping[str, Sequence[str]], reader: WindowReader) -> Forms:
-        """Read names and their forms."""
-        others = [forms.get(name, ()) for name in names]
+        """Read names and their forms, which are found by the name in lower case."""
+        others = [forms.get(name.lower(), ()) for name in names]
         texts = [text for each in others for text in each]
         edges = np.cumsum([0, *map(len, others)], dtype=np.int64)
         return cls(unit(reader.ask(names)), unit(reader.ask(texts)), edges)

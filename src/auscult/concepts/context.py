@@ -1,7 +1,5 @@
 """Find the contexts of entities (negated, historical, ...) by ConText's rules (harkema2009).
 
-from auscult.documents.language_names import READ_BESIDE_ENGLISH
-
 ConText generalises NegEx (chapman2001). A trigger before or after an entity ("no", "was ruled out") gives it a context.
 The trigger is effective to the end of the sentence or to a termination ("but"). It does not count as part of a longer
 phrase with another meaning ("no increase"). A section heading ("Family history") applies to the whole section.
@@ -20,7 +18,6 @@ from __future__ import annotations
 import csv
 import itertools
 import re
-import unicodedata
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,6 +26,7 @@ from importlib import resources
 from typing import Final, Literal, NamedTuple, cast, get_args
 
 from auscult.documents.language_names import READ_BESIDE_ENGLISH
+from auscult.documents.letters import plain_letters
 
 Context = Literal["negated", "historical", "family", "hypothetical", "uncertain"]
 """How a sentence qualifies an entity, if not as something that the patient has now."""
@@ -41,8 +39,6 @@ _TOKEN: Final = re.compile(r"\w+?(?=n['’]t\b)|n['’]t\b|can(?=not\b)|\w+(?:['
 _TOKEN_WITH_ELISION: Final = re.compile(r"[\w\u0300-\u036f]+['’]?|[^\w\s]")
 # Stands after the last word in phrases that end a sentence ("Ödeme: keine").
 _END: Final = "$"
-_LIGATURES: Final = str.maketrans({"œ": "oe", "æ": "ae", "ß": "ss"})
-_UMLAUTS: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
 
 
 def find_contexts(sentence: str, spans: Sequence[tuple[int, int]], *, language: str = "en") -> list[frozenset[Context]]:
@@ -101,17 +97,8 @@ def _tokenize(text: str, language: str) -> Iterator[re.Match[str]]:
 def _words(tokens: Iterable[re.Match[str]], language: str) -> tuple[str, ...]:
     words = (token[0].lower().replace("’", "'") for token in tokens)
     if language in READ_BESIDE_ENGLISH:
-        return tuple(_without_accents(word, language) for word in words)
+        return tuple(plain_letters(word, language) or word for word in words)
     return tuple("not" if word == "n't" else word for word in words)
-
-
-def _without_accents(word: str, language: str) -> str:
-    if word.isascii():
-        return word
-    word = unicodedata.normalize("NFC", word).translate(_LIGATURES)
-    if language == "de":
-        word = word.translate(_UMLAUTS)
-    return "".join(each for each in unicodedata.normalize("NFD", word) if not unicodedata.combining(each)) or word
 
 
 def _is_reached(phrases: Sequence[_Phrase], first: int, last: int) -> bool:

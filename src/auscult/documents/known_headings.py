@@ -9,8 +9,6 @@ the European Medicines Agency), and those that hospitals and practices use. In a
 - "..." is up to three words, as in "Radiographie du poignet";
 - "*graphie" is any word with this end.
 
-from auscult.documents.language_names import READ_BESIDE_ENGLISH
-
 Case, accents, punctuation, numbers before a heading and articles ("Motif de l'hospitalisation") make no difference.
 Cost: one look-up by the first word for almost every line.
 """
@@ -18,7 +16,6 @@ Cost: one look-up by the first word for almost every line.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
@@ -26,14 +23,13 @@ from importlib import resources
 from typing import Final, NamedTuple
 
 from auscult.documents.language_names import READ_BESIDE_ENGLISH
+from auscult.documents.letters import plain_letters
 
 LONGEST: Final = 250
 """Most characters of a heading: names of medicines in leaflets are long."""
 
 _WORD: Final = re.compile(r"[^\W_]+")
 _NUMBER: Final = re.compile(r"^\W*(?:(?:\d{1,2}[.)])+(?:\d{1,2}\b)?|\d{1,2}(?=\s))\W*")
-_FOLDED: Final = str.maketrans({"œ": "oe", "æ": "ae", "ß": "ss"})
-_UMLAUTS: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
 _UNREAD: Final[Mapping[str, Sequence[str]]] = {
     "fr": ("de", "d", "du", "des", "la", "le", "les", "l", "a", "au", "aux", "et", "en", "un", "une"),
     "es": ("de", "del", "la", "el", "los", "las", "al", "a", "y", "e", "en", "un", "una", "le"),
@@ -156,9 +152,4 @@ def _read(text: str, language: str) -> list[str]:
 
 def _fold(text: str, language: str) -> list[str]:
     """Return the words of a text without case and accents."""
-    text = unicodedata.normalize("NFC", text).lower().translate(_FOLDED)
-    if language == "de":
-        text = text.translate(_UMLAUTS)
-    return _WORD.findall(
-        "".join(each for each in unicodedata.normalize("NFD", text) if not unicodedata.combining(each))
-    )
+    return _WORD.findall(plain_letters(text, language))

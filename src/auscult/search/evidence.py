@@ -189,7 +189,7 @@ def best_sentences(index: PassageIndex, query: Query, vector: FloatArray, rows: 
     if not query.text:
         return best
     reader, parts = index.reader, index.manifest.model.parts or {"question": (0, len(vector))}
-    words = reader.words.shares(question_terms(query, query.language))
+    words = reader.words.shares(question_terms(query))
     holding = analyser_for(query.language).holding(words)
     columns = slice(*parts.get("question", (0, 0)))
     direction = vector[columns] * np.float32(
@@ -220,7 +220,7 @@ def asked_and_held(index: PassageIndex, query: Query, rows: npt.NDArray[np.int64
     """
     reader = index.reader
     analyse_asked = analyser_for(query.language)
-    shares = reader.words.shares(question_terms(query, query.language))
+    shares = reader.words.shares(question_terms(query))
     held_shares = np.ones((len(rows), len(HELD)), np.float32)
     if not shares:
         return held_shares
@@ -241,16 +241,16 @@ def asked_and_held(index: PassageIndex, query: Query, rows: npt.NDArray[np.int64
     return held_shares
 
 
-def question_terms(query: Query, language: str = ENGLISH) -> list[str]:
+def question_terms(query: Query, language: str | None = None) -> list[str]:
     """Return the terms of the question, else those of aspects and entity.
 
     Function words are left out, unless there are no others.
 
     Args:
         query: The query.
-        language: Code of the language whose terms these are; empty for English.
+        language: Code of the language whose terms these are; None for that of the question.
     """
-    terms = analyser_for(language)(query.text or query.terms)
+    terms = analyser_for(query.language if language is None else language)(query.text or query.terms)
     return [term for term in terms if term not in _SAYING_NOTHING] or terms
 
 

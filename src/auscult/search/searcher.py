@@ -307,8 +307,7 @@ class Searcher:
         scores[: len(again)] += np.array([each.added for each in again], scores.dtype)
         denied = np.zeros(len(rows), scores.dtype)
         if is_name:
-            passages = [reader.stored(row) for row in rows.tolist()]
-            denies = [assertions.denies(each.passage, each.text) for each in passages]
+            denies = [self._denies(assertions, row) for row in rows.tolist()]
             denied[denies] = (DENIED - 1) * np.maximum(scores[denies], 0)
         order = np.argsort(-(scores + denied), kind="stable")[:k]
         evidence = evidence[order]
@@ -347,8 +346,12 @@ class Searcher:
             languages=LanguagesRead(query.language, languages_of(self.encoder)),
         )
 
+    def _denies(self, assertions: AssertionReader, row: int) -> bool:
+        stored = self.index.reader.stored(row)
+        return assertions.denies(stored.passage, stored.text, language=self.index.reader.languages.of(row))
+
     def _prepare_asked(self, query: Query, vector: FloatArray) -> Asked:
-        words = self.index.reader.words.shares(question_terms(query, query.language))
+        words = self.index.reader.words.shares(question_terms(query))
         return Asked(query.text, vector, words, analyser_for(query.language).holding(words))
 
     def _read_again(self, asked: Asked, rows: RowArray) -> list[Again]:

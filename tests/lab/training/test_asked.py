@@ -27,6 +27,7 @@ from auscult_lab.rankers.registry import RANKERS
 from auscult_lab.rankers.scorer import Lexicon
 from auscult_lab.training.asked import read_asked
 from auscult_lab.training.experiment_files import experiments_in
+from needs import Needs
 from places import ROOT
 from rankers import WORDS, make_ranker, small_vocabulary
 
@@ -169,11 +170,9 @@ def test_ranker_trains_on_questions_and_scores_new_ones(corpus: str, tmp_path: P
     assert len(set(scores.tolist())) > 1
 
 
-@pytest.mark.skipif(
-    not torch.ops.mkldnn._is_mkldnn_bf16_supported(), reason="this processor has no instructions for half precision"
-)
 @pytest.mark.parametrize("model", sorted(RANKERS))
-def test_half_precision_trains_much_alike(model: str, corpus: str, tmp_path: Path):
+def test_half_precision_trains_much_alike(model: str, corpus: str, tmp_path: Path, needs: Needs):
+    needs.half_precision()
     losses = []
     for precision in ("float32", "bf16"):
         training = {"epochs": 2, "accelerator": "cpu", "precision": precision}

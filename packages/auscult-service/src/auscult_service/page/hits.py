@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from auscult.concepts import KnowledgeBase
-from auscult.index.words import analyse
+from auscult.documents.analysis import Analyzer
+from auscult.index.words import analyser_for
 from auscult.schema import Assertion
 from auscult.search.certainty import Label, label
 from auscult.search.evidence import question_terms
@@ -34,10 +35,12 @@ _LEAST: Final = 0.05
 
 def find_reasons(hit: Hit, query: Query) -> list[Message]:
     """Return why a hit was found: where it names the entity, whether it speaks about the aspect, and which words."""
-    reasons = []
+    reasons, analyse = [], analyser_for(query.language)
     if query.entity:
-        reasons.append(_find_place(hit, query))
-    under = tuple(aspect_name(aspect) for aspect in query.aspects if _find_name((aspect,), " ".join(hit.headings)))
+        reasons.append(_find_place(hit, query, analyse))
+    under = tuple(
+        aspect_name(aspect) for aspect in query.aspects if _find_name((aspect,), " ".join(hit.headings), analyse)
+    )
     if under:
         reasons.append(message("headed %(aspects)s", aspects=under))
     elif query.aspects and hit.evidence.get("aspect_vector", 0.0) > _LEAST:
@@ -50,18 +53,18 @@ def find_reasons(hit: Hit, query: Query) -> list[Message]:
     return reasons
 
 
-def _find_place(hit: Hit, query: Query) -> Message:
+def _find_place(hit: Hit, query: Query, analyse: Analyzer) -> Message:
     """Return where a hit names the entity."""
-    if name := _find_name(query.all_names, hit.title):
+    if name := _find_name(query.all_names, hit.title, analyse):
         return message("names %(name)s in the title", name=name)
-    if name := _find_name(query.all_names, f"{hit.heading} {hit.text}"):
+    if name := _find_name(query.all_names, f"{hit.heading} {hit.text}", analyse):
         return message("names %(name)s in the passage", name=name)
     if hit.evidence.get("entity_document", 0.0) > _LEAST:
         return message("words of %(name)s elsewhere in the document", name=query.entity)
     return message("does not name %(name)s", name=query.entity)
 
 
-def _find_name(names: tuple[str, ...], text: str) -> str:
+def _find_name(names: tuple[str, ...], text: str, analyse: Analyzer) -> str:
     """Return the first of some names that a text has; empty for none."""
     haystack = f" {' '.join(analyse(text))} "
     for name in names:
@@ -136,7 +139,7 @@ class ShownHit:
         verdict: Whether it answers; None where there is no probability.
         style: CSS class of the verdict; empty without one.
         date: Date of its document; empty where unknown.
-        language: Code of its document's language, for readers of screens; empty where unknown.
+        language: Code of its language, for readers of screens; empty where unknown.
         also: Other places with the same text.
     """
 
@@ -175,7 +178,7 @@ def show_hit(
         verdict=verdict,
         style=STYLES[verdict] if verdict else "",
         date=date_of(hit.metadata, DATES),
-        language=language_in(hit.metadata),
+        language=language_in(hit.metadata) or hit.language,
     )
 
 
