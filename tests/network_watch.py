@@ -34,8 +34,9 @@ LOOK_UPS = ("getaddrinfo", "gethostbyname", "res_")
 _AUSCULT = (sys.executable, "-m", "auscult.cli.main")
 #: Seconds between questions: what is waited for is time that passes, and needs no processor.
 _PAUSE = 0.3
-#: Caches of what somebody asked for: matplotlib's list of fonts, and what Ray needs to find its own processes.
-_CACHES = ("matplotlib", "fontconfig", ".ray/auth_token")
+#: Caches of what somebody asked for: matplotlib's list of fonts, what Ray needs to find its own processes, and the
+#: taxonomies of this machine, compiled.
+_CACHES = ("matplotlib", "fontconfig", ".ray/auth_token", "cache/auscult/knowledge-")
 
 
 class Call(NamedTuple):

@@ -14,17 +14,18 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Final
 
-from auscult.concepts.opening import named_or_found
 from auscult.documents.document import Document
 from auscult.encoders.registry import load_model
 from auscult.errors import ConfigError
 from auscult.index.manifest import Counts
 from auscult.ingest import building
+from auscult.ingest.choosing import AUTO, LOOKED_AT, Choice, choose_encoder
 from auscult.ingest.files import Choices, FilesCorpus
+from auscult.ingest.knowledge import knowledge_for
 from auscult.ingest.sources import NO_KNOWLEDGE, index_sources, lasting_name, open_sources
 from auscult.search.searcher import Searcher
 
@@ -64,7 +65,7 @@ def build_index(
     source: str | Path | Iterable[str | Path | Document],
     out: str | Path,
     *,
-    model: str = "fast",
+    model: str = AUTO,
     knowledge: str | Path | Sequence[str | Path] | None = None,
     choices: Choices | None = None,
     skip_bad: bool = False,
@@ -76,7 +77,8 @@ def build_index(
     Args:
         source: A folder, file or pattern, several of these, or documents.
         out: The index folder. Readers see an old index until the new one is complete.
-        model: A shipped encoder ("fast", "best", "multilingual") or a model folder.
+        model: A shipped encoder ("fast", "best", "multilingual"), a model folder, or "auto": `multilingual` if some
+            documents are in French, Spanish or German, else `fast`.
         knowledge: Taxonomies that resolve entities (`concepts.opening`); an empty list for none. Default: the knowledge
             base of this machine.
         choices: How to read files.
@@ -91,17 +93,31 @@ def build_index(
     sources = None
     if documents is None:
         sources = open_sources(paths, choices or Choices(), index=folder, skip_bad=skip_bad, report=None)
-    encoder = load_model(model)
-    known = named_or_found(knowledge) if knowledge is None or knowledge else None
+    encoder = None if model == AUTO else load_model(model)
+    known = knowledge_for(knowledge) if knowledge is None or knowledge else None
     left_out: list[str] = []
     if sources is None:
+        documents = documents or iter(())
+        first = [*islice(documents, LOOKED_AT)]
+        choice = choose_encoder(first) if model == AUTO else Choice(model)
         manifest = building.build_index(
-            documents or (), encoder, folder, knowledge_base=known, corpus="documents", model_path=lasting_name(model)
+            chain(first, documents),
+            encoder or load_model(choice.model),
+            folder,
+            knowledge_base=known,
+            corpus="documents",
+            model_path=lasting_name(choice.model),
         )
     else:
         try:
-            reading = nullcontext((encoder, lambda documents: documents))
-            manifest = index_sources(sources, reading, folder, knowledge_base=known, model_path=lasting_name(model))
+            manifest = index_sources(
+                sources,
+                lambda named: nullcontext((encoder or load_model(named), lambda documents: documents)),
+                folder,
+                knowledge_base=known,
+                model=model,
+                say=_LOG.info,
+            )
         finally:
             # Also after an error: the skipped files may explain why there was nothing to index.
             left_out = sources.left_out()

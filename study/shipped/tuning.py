@@ -46,6 +46,7 @@ class TuningSettings:
         warm_up: Share of all steps in which the learning rate rises.
         weight_decay: Decay of matrices.
         gradient_clip: Largest length of the gradient.
+        others: Passages, drawn by chance, that held-out questions search beside their own.
         seed: Seed of order, passages, windows and hiding.
     """
 
@@ -59,6 +60,7 @@ class TuningSettings:
     warm_up: float = 0.08
     weight_decay: float = 0.01
     gradient_clip: float = 1.0
+    others: int = _OTHERS
     seed: int = 1
 
 
@@ -156,7 +158,9 @@ class Tuning:
             if epoch:
                 for batch in self.batches():
                     self.step(batch)
-            measures = first_right(self._reader, held_out, collections, hidden=self._settings.hidden >= 1)
+            measures = first_right(
+                self._reader, held_out, collections, hidden=self._settings.hidden >= 1, others=self._settings.others
+            )
             report(measures)
             mean = float(np.mean([*measures.values()]))
             if mean > best:
@@ -232,28 +236,35 @@ class Tuning:
 
 @torch.no_grad()
 def first_right(
-    reader: AskedReader, questions: Sequence[AskedPassage], collections: Sequence[str], *, hidden: bool = False
+    reader: AskedReader,
+    questions: Sequence[AskedPassage],
+    collections: Sequence[str],
+    *,
+    hidden: bool = False,
+    others: int = _OTHERS,
 ) -> dict[str, float]:
     """Return for each collection the share of questions whose first passage is right.
 
-    Questions search their right and wrong passages, those of the other questions, and random others, 14,000 at most.
+    Questions search the right and wrong passages of all questions, and others. A question's collection may have a
+    language behind a blank: each language is measured apart.
 
     Args:
         reader: The reader.
         questions: The questions.
         collections: Name of each passage's collection.
         hidden: Whether titles and headings are hidden.
+        others: Number of other passages, drawn by chance.
     """
     reader.eval()
     named = {passage for each in questions for passage in (*each.right, *each.wrong)}
-    others = np.random.default_rng(0).permutation(len(collections))[:_OTHERS]
-    searched = np.unique(np.concatenate([np.array([*named], np.int64), others]))
+    drawn = np.random.default_rng(0).permutation(len(collections))[:others]
+    searched = np.unique(np.concatenate([np.array([*named], np.int64), drawn]))
     passages = reader.all_passages(searched, hidden=hidden)
     of = np.array([collections[passage] for passage in searched.tolist()])
     shares = {}
     for name in sorted({each.collection for each in questions}):
         own = [each for each in questions if each.collection == name]
-        among = np.flatnonzero(of == name)
+        among = np.flatnonzero(of == name.partition(" ")[0])
         parts = passages[torch.from_numpy(among).to(passages.device)]
         first: list[int] = []
         for at in range(0, len(own), _AT_ONCE):

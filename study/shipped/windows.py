@@ -113,6 +113,12 @@ class Windows:
         )
         return Windows(ids, sentence, self.lengths, self.edges, early, labelled, self.around, self.room)
 
+    def tokens_of(self, passage: int) -> list[int]:
+        """Return the token ids of a passage's windows, without marks."""
+        own = slice(int(self.edges[passage]), int(self.edges[passage + 1]))
+        found: list[int] = self.ids[own][self.sentence[own] >= 0].tolist()
+        return found
+
     def window_of(self, passage: int, sentence: int) -> int:
         """Return the number of a passage's window that contains a sentence of its text; -1 for none."""
         if sentence < 0:
@@ -154,12 +160,16 @@ class AskedReader(nn.Module):
         windows: The passages, on its device.
         centre: m, (dim,).
         start_share: a, in [0, 1].
+        half: Whether it reads in half precision, as on a GPU, also on a processor.
     """
 
     centre: Tensor
 
-    def __init__(self, backbone: Backbone, windows: Windows, centre: Tensor, *, start_share: float = 0.5) -> None:
+    def __init__(
+        self, backbone: Backbone, windows: Windows, centre: Tensor, *, start_share: float = 0.5, half: bool = False
+    ) -> None:
         super().__init__()
+        self._half = half or backbone.device.type == "cuda"
         self.backbone = backbone
         self.windows = windows
         self.register_buffer("centre", centre.to(backbone.device))
@@ -249,9 +259,8 @@ class AskedReader(nn.Module):
         return normalize(normalize(sums, dim=1) - self.centre, dim=1)
 
     def states(self, ids: Tensor, mask: Tensor) -> Tensor:
-        """Return states of padded rows of tokens, (rows, tokens, dim), in half precision on a GPU."""
-        kind = self.backbone.device.type
-        with torch.autocast(kind, torch.bfloat16, enabled=kind == "cuda"):
+        """Return states of padded rows of tokens, (rows, tokens, dim)."""
+        with torch.autocast(self.backbone.device.type, torch.bfloat16, enabled=self._half):
             states: Tensor = self.backbone({"input_ids": ids, "attention_mask": mask.long()})
         return states.float()
 

@@ -8,6 +8,7 @@ import pytest
 
 from auscult.concepts import Concept, EntityResolver, KnowledgeBase, normalise_name
 from auscult.concepts.adding_names import AddedNames, find_concept, with_names
+from auscult.concepts.autocomplete import Autocomplete
 from auscult.concepts.languages import ForeignName, language_code, loose_keys, name_key
 from auscult.concepts.name_files import read_names
 from auscult.concepts.opening import EVERYDAY, FRENCH, SPANISH, open_for_questions, open_names
@@ -206,3 +207,12 @@ def test_catalogue_names_are_read(needs: Needs) -> None:
     (ibuprofen,) = {each.concept.concept_id for each in EntityResolver(medicines).resolve("ibuprofène", language="fr")}
     assert ibuprofen == EntityResolver(known).resolve("ibuprofen")[0].concept.concept_id
     assert added.source.names > 400
+
+
+def test_names_are_completed_in_the_languages_given(added: tuple[KnowledgeBase, list[AddedNames]]) -> None:
+    known = added[0]
+    assert not Autocomplete(known).complete("schlagan")
+    found = Autocomplete(known, ["de", "fr"]).complete("schlagan")
+    assert [(each.name, each.matched) for each in found] == [("stroke", "Schlaganfall")]
+    assert Autocomplete(known, ["de", "fr"]).complete("vasculaire")[0].matched == "accident vasculaire cérébral"
+    assert not Autocomplete(known, ["de"]).complete("vasculaire")

@@ -96,7 +96,7 @@ def of_folder(files: Path, folder: Path, encoder: DocumentEncoder = ENCODER) -> 
     """The index of the same files in a folder."""
     sources = open_sources([str(files)], Choices(), index=None, skip_bad=False, report=None)
     reading = nullcontext((encoder, lambda documents: documents))
-    index_sources(sources, reading, folder, knowledge_base=KNOWN, model_path="")
+    index_sources(sources, lambda _: reading, folder, knowledge_base=KNOWN, model="")
     return Searcher.open(folder, encoder)
 
 

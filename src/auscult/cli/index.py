@@ -27,7 +27,7 @@ from auscult.cli.reading import (
     show_progress,
 )
 from auscult.concepts import KnowledgeBase
-from auscult.concepts.opening import ACCEPTED, DEFAULT, named_or_found
+from auscult.concepts.opening import ACCEPTED, DEFAULT
 from auscult.encoders import load_model
 from auscult.encoders.contract import DocumentEncoder
 from auscult.engines import manifest_at
@@ -35,7 +35,9 @@ from auscult.errors import ConfigError, IndexFolderError
 from auscult.files.limits import peak_memory
 from auscult.index.manifest import CURRENT
 from auscult.index.reader import open_current
+from auscult.ingest.choosing import AUTO, ENGLISH_ENCODER
 from auscult.ingest.elsewhere import encode_in_bulk, write_files
+from auscult.ingest.knowledge import knowledge_for
 from auscult.ingest.sources import NO_KNOWLEDGE, Sources, Stream, index_sources, lasting_name, open_sources
 from auscult.provenance import usable_cores
 
@@ -70,8 +72,9 @@ ModelOption = Annotated[
     typer.Option(
         "--model",
         "-m",
-        help="The encoder: `fast`, `best` (several times slower), `multilingual` (for English, French, Spanish and "
-        "German), or a model folder.",
+        help="The encoder: `fast`, `best` (several times slower), `multilingual` (English, French, Spanish, German), "
+        "or a model folder. `auto`: `multilingual` if some documents are in these languages, else `fast`; with --to, "
+        "always `fast`.",
     ),
 ]
 SplitOption = Annotated[str | None, typer.Option(help="Only this split of a corpus.")]
@@ -108,7 +111,7 @@ def index(
     out: OutOption = None,
     to: AddressOption = "",
     replace: ReplaceOption = False,
-    model: ModelOption = "fast",
+    model: ModelOption = AUTO,
     split: SplitOption = None,
     knowledge: KnowledgeOption = None,
     no_knowledge: NoKnowledgeOption = False,
@@ -142,24 +145,27 @@ def index(
     else:
         _check_folder(out, replace, executor, workers)
     sources = open_sources(corpora, choices, index=out, skip_bad=skip_bad, report=report)
-    knowledge_base = None if no_knowledge else named_or_found(knowledge)
+    knowledge_base = None if no_knowledge else knowledge_for(knowledge)
     if out is None:
         cores = workers or usable_cores()
-        summary = _write_at(to, sources, model, knowledge_base, cores, batch_size, replace=replace, report=report)
+        named = ENGLISH_ENCODER if model == AUTO else model
+        summary = _write_at(to, sources, named, knowledge_base, cores, batch_size, replace=replace, report=report)
     else:
-        reading = _open_reading(load_model(model), model, out, executor, workers)
+        # A model that cannot be opened is told before files are read.
+        encoder = None if model == AUTO else load_model(model)
         try:
             with show_progress() as (bar, task):
                 built = index_sources(
                     sources,
-                    reading,
+                    lambda named: _open_reading(encoder or load_model(named), named, out, executor, workers),
                     out,
                     knowledge_base=knowledge_base,
-                    model_path=lasting_name(model),
+                    model=model,
                     split=split,
                     batch_size=batch_size,
                     on_file=lambda read: bar.update(task, description=reading_progress(read)),
                     on_batch=lambda counts: bar.update(task, description=counts.in_words()),
+                    say=lambda sentence: typer.echo(sentence, err=True),
                 )
         finally:
             # Also after an error: the report may say why there was nothing to index.

@@ -7,7 +7,9 @@ array holds offsets into one long text, so 480,000 entries take a few megabytes.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -36,9 +38,14 @@ class Completion:
 
 
 class Autocomplete:
-    """Prefix completion over all names and synonyms of a knowledge base (codes take no part)."""
+    """Prefix completion over all names and synonyms of a knowledge base (codes take no part).
 
-    def __init__(self, knowledge_base: KnowledgeBase) -> None:
+    Args:
+        knowledge_base: The knowledge base.
+        languages: Codes of languages whose names are completed beside the English ones.
+    """
+
+    def __init__(self, knowledge_base: KnowledgeBase, languages: Sequence[str] = ()) -> None:
         self.knowledge_base = knowledge_base
         self._names: list[tuple[str, str]] = []
         pieces: list[str] = []
@@ -47,7 +54,8 @@ class Autocomplete:
         ranks: list[int] = []
         offset = 0
         for concept in knowledge_base:
-            for number, name in enumerate(concept.names):
+            of_languages = [knowledge_base.foreign.names(concept.concept_id, [each]) for each in languages]
+            for number, name in chain.from_iterable(map(enumerate, (concept.names, *of_languages))):
                 words = " ".join(fold(name).split())
                 if not words:
                     continue

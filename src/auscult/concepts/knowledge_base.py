@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.resources import as_file, files
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from auscult.concepts.concept import Concept, Hierarchy, Relation
 from auscult.concepts.identifiers import normalise_identifier
@@ -52,6 +52,18 @@ class Lookups:
     words: Mapping[str, int]
 
 
+class Compiled(NamedTuple):
+    """A knowledge base as it was written to files.
+
+    Attributes:
+        packed: What `KnowledgeBase.to_bytes` returns.
+        copy: Writes the file in which names are looked up to a path, syncs it, and returns the checksum at its end.
+    """
+
+    packed: bytes
+    copy: Callable[[Path], int]
+
+
 class KnowledgeBase:
     """Concepts with their names, identifiers and is_a relations; immutable.
 
@@ -66,6 +78,7 @@ class KnowledgeBase:
             or None for a new concept.
         lookups: The lookup tables of the concepts, if already computed.
         foreign: The names of the concepts in other languages than English.
+        compiled: The same, as it was written to files; None where it is not.
     """
 
     def __init__(
@@ -77,6 +90,7 @@ class KnowledgeBase:
         brought: Brought = _NOTHING,
         lookups: Lookups | None = None,
         foreign: NamesByLanguage = _NO_NAMES,
+        compiled: Compiled | None = None,
     ) -> None:
         self.concepts = _by_id(concepts)
         self.codes = _by_id(codes)
@@ -85,6 +99,7 @@ class KnowledgeBase:
         self.brought = brought
         self._lookups = lookups
         self.foreign = foreign
+        self.compiled = compiled
 
     @classmethod
     def from_files(
@@ -167,16 +182,21 @@ class KnowledgeBase:
 
     def to_bytes(self) -> bytes:
         """Return the content that `save` writes, for `from_bytes`."""
+        if self.compiled is not None:
+            return self.compiled.packed
         stored = Stored(self.concepts.values(), self.codes.values(), self.name_index, self.brought, self.foreign)
         return pack_concepts(stored)
 
     def with_documents(self, documents: Iterable[Document]) -> KnowledgeBase:
-        """Return this knowledge base extended by the entities that documents are about.
+        """Return this knowledge base extended by the entities that documents are about; the same one by none.
 
         If the title of a document with identifiers (`entity_ids`) is the preferred name of a concept, the concept gets
         those identifiers. Any other titled document with identifiers becomes a new concept, so that "Q…" or "UMLS:C…"
         finds entities of the collection that no taxonomy has.
         """
+        documents = [document for document in documents if document.entity_ids and document.title]
+        if not documents:
+            return self
         concepts, names = dict(self.concepts.items()), dict(self.name_index.items())
         brought: dict[str, tuple[str, ...] | None] = dict(self.brought)
         for document in documents:

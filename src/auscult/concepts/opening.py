@@ -17,6 +17,8 @@ from auscult.concepts.name_files import NameFile, read_names
 from auscult.errors import ConfigError, CorpusMissingError, DataError
 
 DEFAULT = "knowledge-base"
+DEFAULT_FOLDER = "kg"
+"""Folder of its files, under `data_dir()`."""
 TOPICS = "health-topics"
 """Catalogue name of the medicines, herbs, tests and operations that questions are also about (`health_topics`)."""
 ACCEPTED = "a data set, a file of `auscult concepts build`, taxonomies (.obo, .tsv), or a folder of them"
@@ -120,23 +122,6 @@ def default_is_here() -> bool:
     return not entry(DEFAULT).missing(data_dir())
 
 
-def find_for_questions() -> KnowledgeBase | None:
-    """Open the same; return None if it is not on this machine, so that names are matched by their words alone."""
-    try:
-        return open_for_questions()
-    except CorpusMissingError:
-        return None
-
-
-def named_or_found(named: str | Path | Sequence[str | Path] | None) -> KnowledgeBase | None:
-    """Open the knowledge base that a user names, or else the default one for questions, if it is on this machine.
-
-    Args:
-        named: A value for `open_knowledge_base`; None or empty for the default.
-    """
-    return open_knowledge_base(named) if named else find_for_questions()
-
-
 def open_named(named: str | Path | Sequence[str | Path] | None, how: str) -> KnowledgeBase:
     """Open the knowledge base that a user names, or else the catalogue's; if that is missing, say how to name one.
 
@@ -159,7 +144,7 @@ def open_named(named: str | Path | Sequence[str | Path] | None, how: str) -> Kno
 def _locate(spec: str | Path) -> Path:
     if spec == DEFAULT:
         locate(DEFAULT)
-        return data_dir() / "kg"
+        return data_dir() / DEFAULT_FOLDER
     if isinstance(spec, str) and spec in catalogue():
         if catalogue()[spec].reader:
             raise ConfigError("a data set of concepts", f"'{spec}', which holds documents", f"give '{DEFAULT}'")

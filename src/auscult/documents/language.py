@@ -11,14 +11,21 @@ model is loaded on first use, which takes half a second and 50 MB; a sentence th
 
 from __future__ import annotations
 
+import lzma
+import re
+from array import array
 from functools import cache
+from io import BytesIO
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
 import numpy as np
-from py3langid.langid import LanguageIdentifier
+import numpy.typing as npt
+from py3langid.langid import MODEL_DIR, LanguageIdentifier
 
+from auscult.documents.analysis import ENGLISH_STOP_WORDS
 from auscult.documents.language_names import ENGLISH, NAMES, READ_BESIDE_ENGLISH
+from auscult.documents.stop_words import stop_words
 
 SURE: Final = 0.7
 """Least probability of a language that is named."""
@@ -31,6 +38,7 @@ BEGINNING: Final = 400
 _PRIORS: Final = MappingProxyType({"en": 1.0, "fr": 1.0, "es": 1.0, "de": 1.0})
 _OTHER: Final = 0.1
 _MODEL: Final = "data/model.npz.xz"
+_WORD: Final = re.compile(r"[^\W\d_]+")
 
 
 class Language(NamedTuple):
@@ -47,18 +55,27 @@ class Language(NamedTuple):
 
 @cache
 def _identifier() -> LanguageIdentifier:
-    """Return a classifier for the languages of `NAMES`; that of all 142 is not kept."""
-    all_of_them = LanguageIdentifier.from_model_file(_MODEL, norm_probs=True)
-    columns = [column for column, code in enumerate(all_of_them.nb_classes) if code in NAMES]
-    return LanguageIdentifier(
-        np.ascontiguousarray(all_of_them.nb_ptc[:, columns]),
-        all_of_them.nb_pc[columns],
-        [all_of_them.nb_classes[column] for column in columns],
-        all_of_them.tk_nextmove,
-        all_of_them.tk_output,
-        norm_probs=True,
-        tk_row=all_of_them.tk_row,
-    )
+    """Return a classifier for the languages of `NAMES`.
+
+    The library's own function unpacks the model into a file, which a process that reads files may not write.
+    """
+    with lzma.open(MODEL_DIR / _MODEL) as packed, np.load(BytesIO(packed.read()), allow_pickle=False) as model:
+        classes = model["classes"].tolist()
+        columns = [column for column, code in enumerate(classes) if code in NAMES]
+        return LanguageIdentifier(
+            np.ascontiguousarray(model["ptc"][:, columns]),
+            model["pc"][columns],
+            [classes[column] for column in columns],
+            _machine_numbers(model["nextmove"]),
+            model["out_feat"].tolist(),
+            norm_probs=True,
+            tk_row=_machine_numbers(model["nextmove_row"]),
+        )
+
+
+def _machine_numbers(numbers: npt.NDArray[np.unsignedinteger]) -> array[int]:
+    """Return numbers as an array of the standard library, whose elements are read several times faster."""
+    return array("H" if numbers.dtype == np.uint16 else "I", numbers.tobytes())
 
 
 def likeliest_language(text: str) -> Language:
@@ -83,9 +100,22 @@ def detect_language(text: str, least: float = SURE) -> str:
 def reading_language(text: str) -> str:
     """Return the code of the language by whose rules a text is read: its sentence ends, and the headings of a note.
 
-    A short text, and one that is not surely in a language with rules of its own, is read as an English one.
+    A short text, and one that is not surely in a language with rules of its own, is read as an English one. The
+    classifier is not loaded for a text with more English function words than such of any other of these languages.
     """
-    if len(text) < LONG_ENOUGH:
+    if len(text) < LONG_ENOUGH or not _may_be_another(text[:BEGINNING]):
         return ENGLISH
     code = detect_language(text, SURELY)
     return code if code in READ_BESIDE_ENGLISH else ENGLISH
+
+
+def _may_be_another(text: str) -> bool:
+    words = _WORD.findall(text.lower())
+    english = sum(word in ENGLISH_STOP_WORDS for word in words)
+    return any(sum(word in _function_words(code) for word in words) > english for code in READ_BESIDE_ENGLISH)
+
+
+@cache
+def _function_words(language: str) -> frozenset[str]:
+    """Return the function words of a language that are not English ones as well."""
+    return stop_words(language) - ENGLISH_STOP_WORDS

@@ -94,6 +94,18 @@ class BlockWriter:
             del self._open[:whole]
 
 
+def end_of(path: Path) -> int:
+    """Return the checksum at the end of a file of `BlockWriter`, which may be that of damaged content.
+
+    Raises:
+        OSError: There is no such file, or it is too short.
+    """
+    with path.open("rb") as file:
+        file.seek(-_END.size, os.SEEK_END)
+        total: int = _END.unpack(file.read())[2]
+    return total
+
+
 class BlockFile:
     """A file of `BlockWriter`, memory-mapped. Opening it reads its table only.
 
@@ -133,6 +145,19 @@ class BlockFile:
             name: (np.dtype(dtype), shape, at) for name, (dtype, shape, at) in described["arrays"].items()
         }
         self.notes: Mapping[str, Any] = described["notes"]
+
+    def copy(self, path: Path) -> int:
+        """Write the whole file to another place, sync it, and return the checksum at the end.
+
+        Raises:
+            OSError: The place cannot be written to.
+        """
+        with path.open("wb") as file:
+            file.write(self._unchecked(0, self.size))
+            file.flush()
+            os.fsync(file.fileno())
+        total: int = _END.unpack(self._unchecked(self.size - _END.size, self.size))[2]
+        return total
 
     def __contains__(self, name: object) -> bool:
         return name in self._arrays

@@ -23,13 +23,15 @@ int32.
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import numpy as np
 
-from auscult.concepts.knowledge_base import KnowledgeBase, Lookups
+from auscult.concepts.knowledge_base import Compiled, KnowledgeBase, Lookups
 from auscult.concepts.languages import NameLookups, NamesByLanguage
 from auscult.concepts.storage import (
     concept_from_fields,
@@ -38,7 +40,9 @@ from auscult.concepts.storage import (
     sources_from_fields,
     sources_to_fields,
 )
-from auscult.index.blocks import BlockFile, BlockWriter, SortedStrings, add_strings
+from auscult.errors import IndexFolderError
+from auscult.files.writing import put_file
+from auscult.index.blocks import BlockFile, BlockWriter, SortedStrings, add_strings, end_of
 from auscult.index.manifest import KnowledgeRecord
 from auscult.index.mappings import StoredMapping, Value, add_counts, add_keys, open_counts
 
@@ -47,14 +51,61 @@ _FOREIGN_WORDS: Final = "foreign-words"
 _FOREIGN_SOURCES: Final = "foreign-sources"
 #: Version 0.1.0 reads it.
 _NOTES: Final = {"knows brought": True}
+#: The checksum of the whole that was written beside the file.
+_PACKED: Final = "packed"
 
 
 def write_knowledge(path: Path, known: KnowledgeBase) -> KnowledgeRecord:
-    """Write a knowledge base to a new file, and sync it.
+    """Write a knowledge base to a new file, and sync it. One that was compiled is copied.
 
     Raises:
         OSError: The file cannot be written.
     """
+    if known.compiled is not None:
+        return KnowledgeRecord(path.name, known.compiled.copy(path))
+    return _write_with_notes(path, known, _NOTES)
+
+
+def compile_knowledge(path: Path, known: KnowledgeBase) -> None:
+    """Write a knowledge base for `open_compiled`: the file in which names are looked up, and one with all of it beside.
+
+    Other processes see all of it or nothing, and may write the same at the same time.
+
+    Raises:
+        OSError, DataError: The files cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix=f"{path.name}.", dir=path.parent) as folder:
+        packed, file = known.to_bytes(), Path(folder) / path.name
+        packed_beside(file).write_bytes(packed)
+        _write_with_notes(file, known, {**_NOTES, _PACKED: zlib.crc32(packed)})
+        put_file(packed_beside(file), packed_beside(path))
+        put_file(file, path)
+
+
+def open_compiled(path: Path) -> KnowledgeBase:
+    """Open a knowledge base that `compile_knowledge` wrote.
+
+    Raises:
+        OSError: It is not there.
+        IndexFolderError: It is damaged.
+    """
+    file = BlockFile(path, end_of(path))
+    file.verify()
+    packed = packed_beside(path).read_bytes()
+    if zlib.crc32(packed) != file.notes.get(_PACKED):
+        raise IndexFolderError(f"the content of {path}", "other content beside it", "delete both")
+    known = open_knowledge(file)
+    known.compiled = Compiled(packed, file.copy)
+    return known
+
+
+def packed_beside(path: Path) -> Path:
+    """Return where the whole of a compiled knowledge base is."""
+    return path.with_name(f"{path.name}.packed")
+
+
+def _write_with_notes(path: Path, known: KnowledgeBase, notes: Mapping[str, Any]) -> KnowledgeRecord:
     writer = BlockWriter(path)
     try:
         lookups = known.lookups
@@ -69,7 +120,7 @@ def write_knowledge(path: Path, known: KnowledgeBase) -> KnowledgeRecord:
         _add_records(writer, "brought", known.brought)
         if known.foreign:
             _add_foreign(writer, known.foreign, concepts)
-        return KnowledgeRecord(path.name, writer.close(_NOTES))
+        return KnowledgeRecord(path.name, writer.close(notes))
     except BaseException:
         writer.discard()
         raise

@@ -75,6 +75,12 @@ class Gathered:
                 if origin in (None, place):
                     yield self._give(doc_id)
 
+    def sample(self, most: int) -> Iterator[Document]:
+        """Yield some of the new and possibly changed documents, evenly spaced."""
+        if self._give is not None:
+            ids = [*self.origins]
+            yield from map(self._give, ids[:: max(1, -(-len(ids) // most))])
+
     def files(self) -> dict[str, dict[str, str]]:
         """Return the records as JSON, by origin and key."""
         return {

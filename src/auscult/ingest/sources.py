@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from auscult.index.manifest import Counts
 from auscult.index.reader import GenerationReader, open_current
 from auscult.index.store import Store
 from auscult.ingest.building import BuildReport, build_index
+from auscult.ingest.choosing import AUTO, LOOKED_AT, Choice, choose_encoder
 from auscult.ingest.corpus import Corpus
 from auscult.ingest.file_records import MAPPED, NO_PLACES, REMOVED, FileRecord, Index, digest_of_id, place_in
 from auscult.ingest.files import Choices, FilesCorpus
@@ -89,6 +91,12 @@ class Sources:
                 yield document
         if split in (None, "train"):
             yield from gathered.documents()
+
+    def sample(self, gathered: Gathered, split: str | None, most: int) -> Iterator[Document]:
+        """Yield up to so many documents of each source: the first of a corpus, some of the files, evenly spaced."""
+        for corpus in self.corpora.values():
+            yield from islice(corpus.documents(split), most)
+        yield from gathered.sample(most)
 
     def origin(self, gathered: Gathered) -> str | Callable[[Document], str]:
         """Return the origin of all documents, or a function that returns the origin of a document."""
@@ -226,45 +234,52 @@ def origin_of(corpus: str) -> str:
 
 def index_sources(
     sources: Sources,
-    reading: AbstractContextManager[tuple[DocumentEncoder, Stream]],
+    open_reading: Callable[[str], AbstractContextManager[tuple[DocumentEncoder, Stream]]],
     folder: Path,
     *,
     knowledge_base: KnowledgeBase | None,
-    model_path: str,
+    model: str,
     split: str | None = None,
     batch_size: int = 32,
     on_file: Callable[[Report], None] = lambda report: None,
     on_batch: Callable[[Counts], None] = lambda counts: None,
+    say: Callable[[str], None] = lambda sentence: None,
 ) -> BuildReport:
     """Read sources and build an index of them, in place of the one in the folder.
 
     Args:
         sources: Sources to read.
-        reading: Entered after the files were read. Gives the encoder, and a stream that documents pass before it.
+        open_reading: Called with the name of a model, after the files were read. Gives the encoder, and a stream that
+            documents pass before it.
         folder: The index folder.
         knowledge_base: Copied into the index.
-        model_path: What `load_model` takes to load the encoder again (`lasting_name`).
+        model: What `load_model` takes, or "auto" (`ingest.choosing`).
         split: Only this split of known corpora.
         batch_size: Documents encoded at once.
         on_file: Called after every file.
         on_batch: Called with what has been written, after every batch.
+        say: Called with a sentence for people, if another encoder than the usual one was chosen.
 
     Raises:
         AuscultError: Sources cannot be read, hold no document, or the folder cannot be written.
     """
-    with sources.gather(None, on_file) as gathered, reading as (encoder, stream):
-        return build_index(
-            stream(sources.documents(gathered, split)),
-            encoder,
-            folder,
-            knowledge_base=knowledge_base,
-            corpus=sources.name,
-            origin=sources.origin(gathered),
-            files=sources.records(gathered),
-            model_path=model_path,
-            batch_size=batch_size,
-            progress=on_batch,
-        )
+    with sources.gather(None, on_file) as gathered:
+        choice = choose_encoder(sources.sample(gathered, split, LOOKED_AT)) if model == AUTO else Choice(model)
+        if choice.why:
+            say(choice.why)
+        with open_reading(choice.model) as (encoder, stream):
+            return build_index(
+                stream(sources.documents(gathered, split)),
+                encoder,
+                folder,
+                knowledge_base=knowledge_base,
+                corpus=sources.name,
+                origin=sources.origin(gathered),
+                files=sources.records(gathered),
+                model_path=lasting_name(choice.model),
+                batch_size=batch_size,
+                progress=on_batch,
+            )
 
 
 def lasting_name(model: str) -> str:

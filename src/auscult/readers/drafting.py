@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from auscult.documents.document import Section
+from auscult.documents.language import reading_language
 from auscult.documents.note_headings import note_sections
 from auscult.readers.contract import DraftDocument, UnreadableError
 from auscult.readers.flow import Flow, Heading, has_words
@@ -134,7 +135,8 @@ def with_note_headings(
     # With "x" for its letters and colons, no heading is found in a range.
     for start, end in no_headings:
         sought = f"{sought[:start]}{_LETTER_OR_COLON.sub('x', sought[start:end])}{sought[end:]}"
-    noted = _note_sections(text, sought)
+    language = reading_language(text)
+    noted = _note_sections(text, sought, language)
     named = [_PLAIN.sub(" ", section.heading).strip().casefold() for section in noted if section.heading]
     known = set(named)
     own = {
@@ -160,7 +162,7 @@ def with_note_headings(
     above: list[tuple[str, ...]] = []
     for section, path in zip(sections, paths, strict=True):
         at = section.start or 0
-        for note_section in _note_sections(section.text, sought[at : at + len(section.text)]):
+        for note_section in _note_sections(section.text, sought[at : at + len(section.text)], language):
             inner = bool(note_section.heading and section.heading)
             above.append((*path, section.heading) if inner else path)
             heading = note_section.heading or section.heading
@@ -168,7 +170,7 @@ def with_note_headings(
     return divided, above
 
 
-def _note_sections(text: str, sought: str) -> list[Section]:
+def _note_sections(text: str, sought: str, language: str) -> list[Section]:
     """Return the sections of a note that may have tables and empty lines between all paragraphs.
 
     A list item after an empty line is no heading, and neither is the label of a column.
@@ -176,11 +178,12 @@ def _note_sections(text: str, sought: str) -> list[Section]:
     Args:
         text: The note.
         sought: The note as headings are sought in it, of the same length.
+        language: Code of its language.
     """
     rows = [line.split(BETWEEN) for line in text.split("\n") if BETWEEN in line]
     labels = {cell.partition(":")[0] for row in rows for cell in row if ":" in cell}
     sought = _LABELLED.sub(lambda row: row[0].replace(":", ";") if row[1] in labels else row[0], sought)
-    found = note_sections(_BEFORE_ITEM.sub(" \n", sought))
+    found = note_sections(_BEFORE_ITEM.sub(" \n", sought), language=language)
     return [replace(each, text=text[each.start or 0 : (each.start or 0) + len(each.text)]) for each in found]
 
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from auscult.documents.language import reading_language
 from auscult.documents.note_headings import examine, note_sections
 from auscult.documents.original import RUN
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
@@ -69,7 +70,7 @@ def untitled_draft(content: bytes) -> DraftDocument:
     )
     # A heading may have soft hyphens, too.
     draft = without_soft_hyphens(draft)
-    return replace(draft, sections=note_sections(draft.text))
+    return replace(draft, sections=note_sections(draft.text, language=reading_language(draft.text)))
 
 
 def with_title(draft: DraftDocument) -> DraftDocument:

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from auscult.documents.document import Section
+from auscult.documents.language import reading_language
 from auscult.documents.note_headings import note_sections
 from auscult.documents.original import RUN
 from auscult.errors import ConfigError, DataError
@@ -323,7 +324,7 @@ def _join_sections(record: dict[str, Any]) -> tuple[str, list[Section], int]:
     The sections are those that headings in its text begin, and those of its lists and objects.
     """
     text = record.get("text", "")
-    sections = note_sections(text) if _WORD.search(text) else []
+    sections = note_sections(text, language=reading_language(text)) if _WORD.search(text) else []
     parts = [text] if sections else []
     at = len(text) + len(_BETWEEN) if sections else 0
     unread = 0

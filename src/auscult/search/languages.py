@@ -16,7 +16,7 @@ from auscult.documents.language_names import ENGLISH, language_name
 from auscult.index.reader import GenerationReader
 from auscult.search.hits import Hit
 
-_READ_ENGLISH: Final = frozenset({ENGLISH})
+READ_ENGLISH: Final = frozenset({ENGLISH})
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class LanguagesRead:
     """
 
     question: str = ""
-    model: frozenset[str] = _READ_ENGLISH
+    model: frozenset[str] = READ_ENGLISH
 
     @property
     def note(self) -> str:

@@ -20,6 +20,7 @@ from auscult.concepts.autocomplete import Autocomplete
 from auscult.concepts.knowledge_base import KnowledgeBase
 from auscult.concepts.resolver import EntityResolver
 from auscult.documents.language import detect_language
+from auscult.documents.language_names import ENGLISH
 from auscult.encoders.contract import DocumentEncoder, ExpandsTexts, FloatArray, languages_of
 from auscult.encoders.registry import load_model, load_reranker
 from auscult.encoders.reranker import Read, Reranker
@@ -38,7 +39,7 @@ from auscult.search.evidence import READ_BY_SENTENCE, asked_and_held, question_t
 from auscult.search.findings import Again, Findings, Weighed, directions
 from auscult.search.fusion import Fusion
 from auscult.search.hits import Hit
-from auscult.search.languages import LanguagesRead
+from auscult.search.languages import READ_ENGLISH, LanguagesRead
 from auscult.search.marks import mark_sentences
 from auscult.search.reranking import FIRST as READ_AGAIN
 from auscult.search.reranking import Asked, build_excerpt, count_near
@@ -190,16 +191,16 @@ class Searcher:
     def parser(self) -> QuestionParser:
         """The parser of questions: with the index's knowledge base, else by grammar and titles alone."""
         titles = self.index.reader.titles
-        return QuestionParser(self.resolver, titles, titles.words, self._reads_aspects)
+        return QuestionParser(self.resolver, titles, titles.words, *self._reads_aspects)
 
     @cached_property
-    def _reads_aspects(self) -> ReadsAspects | None:
-        """Reads what a question asks: the encoder, or the shipped one where that does not."""
+    def _reads_aspects(self) -> tuple[ReadsAspects | None, frozenset[str]]:
+        """What reads the aspects that are asked, the encoder or else the shipped one, and in which languages."""
         if self._whole is not None:
             return self._whole._reads_aspects
         if isinstance(self.encoder, ReadsAspects) and self.encoder.reads_aspects:
-            return self.encoder
-        return _shipped_reader()
+            return self.encoder, languages_of(self.encoder)
+        return _shipped_reader(), READ_ENGLISH
 
     @cached_property
     def resolver(self) -> EntityResolver:
@@ -212,11 +213,15 @@ class Searcher:
 
     @cached_property
     def completion(self) -> Autocomplete:
-        """The completion of names of the index's knowledge base; views with the same names share it."""
+        """The completion of names of the index's knowledge base, in the languages of its texts.
+
+        Views with the same names share it.
+        """
         knowledge = self.knowledge_base
         if self.named_by is not None:
             return self.named_by.completion
-        return Autocomplete(KnowledgeBase([]) if knowledge is None else knowledge)
+        languages = [each for each in self.index.reader.languages.read if each != ENGLISH]
+        return Autocomplete(KnowledgeBase([]) if knowledge is None else knowledge, languages)
 
     def understand(self, query: Query, conversation: Sequence[str] = ()) -> Understanding:
         """Resolve entity and aspects of a query with the index's knowledge base (`understanding.understand`).

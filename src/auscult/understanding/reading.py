@@ -133,6 +133,7 @@ class QuestionParser:
         titles: Normalised titles of the searched documents. They count as names, even of unknown concepts.
         title_words: How many times each word occurs in the titles; None to count them here.
         aspects: Reads what is asked; None to read no aspects.
+        aspect_languages: Codes of the languages that it reads.
     """
 
     def __init__(
@@ -141,11 +142,13 @@ class QuestionParser:
         titles: Collection[str] = (),
         title_words: Mapping[str, int] | None = None,
         aspects: ReadsAspects | None = None,
+        aspect_languages: Collection[str] = (ENGLISH,),
     ) -> None:
         self.resolver = resolver
         self._titles = titles
         self._title_words = title_words
         self._aspects = aspects
+        self._aspect_languages = aspect_languages
 
     @cached_property
     def vocabulary(self) -> Mapping[str, int]:
@@ -163,7 +166,8 @@ class QuestionParser:
 
         Args:
             question: "How is Crohn's disease treated?", "asthma causes and treatment", "IgA nephropathy".
-            language: Code of its language; empty if it is not known. Of one that is not in English no aspect is read.
+            language: Code of its language; empty if it is not known. No aspect is read in a language that the reader of
+                aspects does not read.
         """
         text = " ".join(question.split())
         in_english = language in _READ_AS_ENGLISH
@@ -180,7 +184,7 @@ class QuestionParser:
         if _JOINING.issuperset(word.lower() for word in _WORD.findall(asking)):
             # A name alone asks for nothing: "gout", "and what about gout?".
             asking = ""
-        asks = bool(asking.strip()) and in_english
+        asks = bool(asking.strip()) and (in_english or language in self._aspect_languages)
         likely, aspects = self._read_aspects(self.asked_with_kinds(text, names)) if asks else (_NOTHING, ())
         return QuestionReading(
             tuple(dict.fromkeys(each for each in entities if each.likelihood >= _LEAST)),
@@ -211,8 +215,8 @@ class QuestionParser:
     def names(self, text: str, language: str = ENGLISH) -> list[Name]:
         """Return titles of the collection, names of concepts and acronyms in order, the longest where they overlap.
 
-        Names in another language come before English ones, of which only long ones count there. If the language is not
-        known, a whole text may be a name of any language where it has no English one.
+        Names in another language come before English ones, of which only long ones count there. A whole text may be a
+        name of any language, where it has no name in its own; if that is not known, where it has no English one.
         """
         foreign, listed = [*self._find_foreign(text, language)], [*self._find_listed(text)]
         in_english = language in _READ_AS_ENGLISH
@@ -224,8 +228,8 @@ class QuestionParser:
             apart = all(name.end <= other.start or other.end <= name.start for other in chosen)
             if apart and not _says_nothing(name.words):
                 chosen.append(name)
-        if not chosen and in_english:
-            return [*self._find_unlisted(text)]
+        if not chosen:
+            return [*(self._find_unlisted(text) if in_english else self._find_foreign(text, UNKNOWN))]
         return sorted(chosen, key=lambda name: name.start)
 
     def _is_name_elsewhere(self, name: Name) -> bool:

@@ -16,11 +16,11 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from auscult.catalogue import data_dir, entry
 from auscult.concepts import KnowledgeBase
-from auscult.concepts.opening import find_for_questions
 from auscult.encoders import load_model
 from auscult.encoders.contract import DocumentEncoder
 from auscult.errors import AuscultError, CorpusMissingError
 from auscult.ingest.building import build_index
+from auscult.ingest.knowledge import find_knowledge
 from auscult.search import Searcher
 from auscult.search.terminal import print_hit
 from auscult.understanding import Query
@@ -96,7 +96,7 @@ def _choose_documents(console: Console) -> str:
 
 
 def _find_knowledge(console: Console) -> KnowledgeBase | None:
-    knowledge_base = find_for_questions()
+    knowledge_base = find_knowledge()
     if knowledge_base is None:
         # The command named here prints how to get it.
         console.print("[yellow]No knowledge base (auscult data show knowledge-base): names go by their words alone.[/]")

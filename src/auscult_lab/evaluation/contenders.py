@@ -7,11 +7,11 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from auscult.concepts.opening import find_for_questions
 from auscult.encoders import NAMED, kind_of, load_model, model_folder, training_record
 from auscult.encoders.contract import Precision
 from auscult.errors import ConfigError, ModelError
 from auscult.files.reading import digest_of_file
+from auscult.ingest.knowledge import find_knowledge
 from auscult_lab.corpora.questions import read_questions
 from auscult_lab.evaluation.comparison import Contender
 from auscult_lab.evaluation.pre_trained import bare_encoder
@@ -110,7 +110,7 @@ def open_contenders(
     if wish == FUSED:
         fused = FusedScorer(
             encoder,
-            knowledge_base=find_for_questions(),
+            knowledge_base=find_knowledge(),
             hide_names=names == "hidden",
             progress=progress,
         )

@@ -54,6 +54,7 @@ def save(
     terms: TermFiles | None = None,
     fusion: Mapping[str, Any] | None = None,
     aspects: Sequence[str] = (),
+    languages: Sequence[str] = ("en",),
     training: Mapping[str, object] | None = None,
 ) -> None:
     """Write a model folder, or replace the model in it.
@@ -70,6 +71,7 @@ def save(
         terms: The reader of weighted terms; None for a model without.
         fusion: Weights of the evidence; none until they are fitted.
         aspects: The `aspects` of `GeneralEncoder`.
+        languages: Its `languages`.
         training: The training record.
 
     Raises:
@@ -87,6 +89,7 @@ def save(
             "reader": dict(reader),
             "start_share": start_share,
             "aspects": list(aspects),
+            **({} if list(languages) == ["en"] else {"languages": list(languages)}),
             "fusion": dict(fusion or {}),
             "sha256": digest_of_folders(fresh, *FILES),
         }
@@ -108,6 +111,7 @@ def what_reads(folder: Path) -> dict[str, Any]:
         "transformer": (folder / TRANSFORMER).read_bytes(),
         "reader": settings["reader"],
         "aspects": settings.get("aspects", ()),
+        "languages": settings.get("languages", ("en",)),
         "terms": _terms_of(folder, settings),
     }
 

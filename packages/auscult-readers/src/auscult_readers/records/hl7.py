@@ -17,6 +17,7 @@ from dataclasses import replace
 from typing import Final
 
 from auscult.documents import Section
+from auscult.documents.language import reading_language
 from auscult.documents.note_headings import note_sections
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.dates import iso_date
@@ -121,12 +122,12 @@ def _by_headings(draft: DraftDocument, results: list[tuple[int, int]]) -> DraftD
         draft: The draft.
         results: Ranges of results, entries and comments on them, whose names are no headings.
     """
-    sections, paths = [], []
+    sections, paths, language = [], [], reading_language(draft.text)
     for section, path in zip(draft.sections, draft.heading_paths or [()] * len(draft.sections), strict=True):
         begin = section.start or 0
         for start, end, is_text in _stretches(draft.text, begin, begin + len(section.text), results):
             stretch = draft.text[start:end]
-            for inner in note_sections(stretch) if is_text else [Section("", stretch, start=0)]:
+            for inner in note_sections(stretch, language=language) if is_text else [Section("", stretch, start=0)]:
                 above = (*path, section.heading) if inner.heading and section.heading else path
                 heading = inner.heading or section.heading
                 sections.append(Section(heading, inner.text, start=start + (inner.start or 0)))
