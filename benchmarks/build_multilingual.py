@@ -41,7 +41,7 @@ from auscult.encoders.general.towers import unit
 from auscult.encoders.onnx_runtime import open_session
 from auscult.files.json_text import parse_json
 from auscult.files.writing import write_json
-from auscult.provenance import stamp
+from auscult.provenance import stamp, usable_cores
 from auscult.understanding import QuestionParser
 from auscult_lab.fitting.fitting import Candidates, candidates, fit
 from auscult_lab.fitting.own_questions import own_questions
@@ -90,7 +90,7 @@ READING: Final[Mapping[str, Any]] = {"asked": "query:", "told": "query:", "windo
 read alike, as they are tuned together."""
 _PLAIN, _TUNED, _CENTRE, _KEPT = "plain.onnx", "model.onnx", "centre.npy", "kept.npy"
 MEASURED: Final = 300
-WEIGHED_ON: Final = 300
+WEIGHED_ON: Final = 150
 """Documents of each collection, if fewer are asked about."""
 CORPORA: Final = ("medquad", "drug-labels", "enwiki", "simplewiki", "nhs")
 
@@ -130,7 +130,7 @@ def tune_reader(folder: Path) -> dict[str, Any]:
 
 def open_reader(folder: Path, file: str = _TUNED) -> WindowReader:
     """Open the reader in a folder."""
-    transformer = Transformer(open_session(folder / file, threads=1))
+    transformer = Transformer(open_session(folder / file, threads=1), workers=usable_cores())
     return WindowReader(transformer, open_tokenizer(folder / "tokenizer.json"), open_packed_e5().width, **READING)
 
 

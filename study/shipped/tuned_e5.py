@@ -28,24 +28,26 @@ from study.shipped.written import is_held_out
 
 LEARNING_LAYERS: Final = 6
 SETTINGS: Final = TuningSettings(
-    epochs=2, batch_questions=64, wrong=1, most_windows=1, learning_rate=5e-5, others=2_000
+    epochs=1, batch_questions=64, wrong=1, most_windows=1, learning_rate=5e-5, others=1_000
 )  # fmt: skip
 _MOST_WINDOWS: Final = 2
-_SAMPLED: Final = 2_000
+_SAMPLED: Final = 600
 _ENGLISH: Final = 6_000
-_MEASURED, _WRONG = 600, 4
+_MEASURED, _WRONG = 400, 4
 """Held-out questions that choose the epoch, and wrong passages of each, so that measuring takes a minute."""
 
 
 def backbone_of(packed: PackedE5, kept: Sequence[int]) -> Backbone:
     """Return the transformer with the words of some pieces; of its layers only the upper ones learn."""
+    weights = {name: torch.from_numpy(np.array(rows)) for name, rows in packed.weights(kept).items()}
+    rows = {part: len(weights[f"embeddings.{part}_embeddings.weight"]) for part in ("word", "position", "token_type")}
     config = BertConfig(
-        vocab_size=len(kept), hidden_size=packed.width, num_hidden_layers=packed.config["num_hidden_layers"],
-        num_attention_heads=packed.config["num_attention_heads"], intermediate_size=4 * packed.width,
-        layer_norm_eps=packed.config["layer_norm_eps"], hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0,
+        **packed.config, vocab_size=rows["word"], max_position_embeddings=rows["position"],
+        type_vocab_size=rows["token_type"],
+        intermediate_size=len(weights["encoder.layer.0.intermediate.dense.weight"]),
+        hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0,
     )  # fmt: skip
     model = BertModel(config, add_pooling_layer=False)
-    weights = {name: torch.from_numpy(np.array(rows)) for name, rows in packed.weights(kept).items()}
     model.load_state_dict(weights, strict=True)
     for parameter in model.parameters():
         parameter.requires_grad_(False)

@@ -85,3 +85,15 @@ def test_documents_are_read_in_their_language() -> None:
 )
 def test_short_and_unread_languages_are_read_as_english(text: str, language: str) -> None:
     assert reading_language(text) == language
+
+
+def test_plainly_english_texts_are_not_classified(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(text: str) -> None:
+        raise AssertionError(text)
+
+    monkeypatch.setattr("auscult.documents.language.likeliest_language", fail)
+    text = "The patient was seen in the ward, and there are no signs of infection that need to be treated with a drug."
+    assert (detect_language(text), reading_language(text)) == ("en", "en")
+    for other in ("Le patient a été vu dans le service.", "The ward", "Der Patient wurde in the ward and der Station"):
+        with pytest.raises(AssertionError):
+            detect_language(other)

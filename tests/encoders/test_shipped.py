@@ -19,7 +19,7 @@ from needs import Needs
 def test_shipped_models_are_small_whole_and_described(name: str):
     folder = model_folder(name)
     files = [file for file in folder.iterdir() if file.is_file()]
-    assert sum(file.stat().st_size for file in files) <= 40e6
+    assert sum(file.stat().st_size for file in files) <= (60e6 if name == "multilingual" else 40e6)
     assert (folder / "README.md").is_file()
     encoder = load_model(name)
     assert len(encoder.fingerprint) == 64
@@ -29,9 +29,9 @@ def test_shipped_models_are_small_whole_and_described(name: str):
     assert not any(corpus["name"] == "mtsamples" for corpus in record["corpora"])  # type: ignore[attr-defined]
 
 
-def test_shipped_models_stay_within_80_megabytes_together():
+def test_shipped_models_stay_within_130_megabytes_together():
     folders = [model_folder(name) for name in SHIPPED]
-    assert sum(file.stat().st_size for folder in folders for file in Path(folder).iterdir()) <= 80e6
+    assert sum(file.stat().st_size for folder in folders for file in Path(folder).iterdir()) <= 130e6
 
 
 def test_an_installation_without_a_shipped_model_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -142,3 +142,12 @@ def test_english_and_unknown_languages_share_an_analysis() -> None:
     assert analyser_for("en") is analyse
     assert analyser_for("pt") is analyse
     assert analyser_for("fr")("l'asthme") == ["asthme"]
+
+
+def test_headings_have_their_aspects_english_words() -> None:
+    counter = WordCounter()
+    passages = [(Passage("d#0", "Quels sont les effets indésirables éventuels ?", 0, 8), "Nausées.")]
+    counter.add("Zelipran", "", passages, language="fr")
+    counted = counter.count()
+    held = {counted.terms[number] for number in counted.fields["heading"].held}
+    assert held >= {*analyse("side effects"), *analyser_for("fr")("effets indésirables")}

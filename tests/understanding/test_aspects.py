@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from auscult.concepts import EntityResolver, KnowledgeBase
 from auscult.encoders import load_model
+from auscult.understanding import QuestionParser
 from auscult.understanding.aspects import QUESTIONS, ReadsAspects, question_about
 
 
@@ -56,3 +58,20 @@ def test_best_reads_what_doctors_give() -> None:
     assert isinstance(model, ReadsAspects)
     (likely,) = model.read_aspects(["what do doctors give people for this"])
     assert {"treatment", "uses", "medications"}.intersection(list(likely)[:3]), likely
+
+
+@pytest.mark.parametrize(
+    ("languages", "named", "aspects"),
+    [
+        (("en", "fr", "es", "de"), "Nebenwirkungen", ("side effects",)),
+        (("en", "fr", "es", "de"), "posologie", ("dosage",)),
+        (("en", "fr", "es", "de"), "Signs and symptoms", ("signs", "symptoms")),
+        (("en", "fr", "es", "de"), "house rules", ("house rules",)),
+        (("en",), "Nebenwirkungen", ("nebenwirkungen",)),
+    ],
+)
+def test_named_aspects_of_languages_that_are_read(
+    languages: tuple[str, ...], named: str, aspects: tuple[str, ...]
+) -> None:
+    parser = QuestionParser(EntityResolver(KnowledgeBase([])), aspect_languages=languages)
+    assert parser.aspects_named(named) == aspects

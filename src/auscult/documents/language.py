@@ -38,6 +38,10 @@ BEGINNING: Final = 400
 _PRIORS: Final = MappingProxyType({"en": 1.0, "fr": 1.0, "es": 1.0, "de": 1.0})
 _OTHER: Final = 0.1
 _MODEL: Final = "data/model.npz.xz"
+_ENGLISH_ALONE: Final = frozenset(
+    ["and", "are", "that", "the", "their", "there", "these", "they", "this", "to", "will", "with"]
+)
+_FEWEST_ENGLISH, _LEAST_ENGLISH = 2, 0.1
 _WORD: Final = re.compile(r"[^\W\d_]+")
 
 
@@ -90,9 +94,11 @@ def detect_language(text: str, least: float = SURE) -> str:
     """Return the code of the language of a text; empty where it is not sure.
 
     Args:
-        text: The text; its beginning is read.
+        text: The text; its beginning is read. The classifier is not loaded for one that is plainly in English.
         least: Least probability of the language.
     """
+    if _is_plainly_english(text[:BEGINNING]):
+        return ENGLISH
     code, probability = likeliest_language(text)
     return code if probability >= least else ""
 
@@ -107,6 +113,17 @@ def reading_language(text: str) -> str:
         return ENGLISH
     code = detect_language(text, SURELY)
     return code if code in READ_BESIDE_ENGLISH else ENGLISH
+
+
+def _is_plainly_english(text: str) -> bool:
+    """Return whether a text has words that only English has, and thrice as many English function words as others."""
+    words = _WORD.findall(text.lower())
+    english = sum(word in ENGLISH_STOP_WORDS for word in words)
+    return (
+        len(_ENGLISH_ALONE.intersection(words)) >= _FEWEST_ENGLISH
+        and english >= _LEAST_ENGLISH * len(words)
+        and all(3 * sum(word in _function_words(code) for word in words) <= english for code in READ_BESIDE_ENGLISH)
+    )
 
 
 def _may_be_another(text: str) -> bool:

@@ -31,11 +31,7 @@ SETTINGS = "model.json"
 REMEDY = "train or copy the model again"
 SENTENCE_TRANSFORMER = "sentence-transformer"
 """The kind of a plain sentence-transformers folder, which has no `model.json`."""
-SHIPPED = ("fast", "best", "cdv")
-MULTILINGUAL = "multilingual"
-"""Name of the encoder for English, French, Spanish and German, which an installation may lack."""
-NAMED = (*SHIPPED, MULTILINGUAL)
-"""Encoders that have a name."""
+SHIPPED = ("fast", "best", "multilingual", "cdv")
 RERANKER = "reranker"
 """Name of the shipped re-ranker's folder."""
 HUB = "hf:"
@@ -54,14 +50,12 @@ def model_folder(name_or_path: str | Path) -> Path:
     name = str(name_or_path)
     if name.startswith(HUB):
         return _download_from_hub(name.removeprefix(HUB))
-    if name not in (*NAMED, RERANKER):
+    if name not in (*SHIPPED, RERANKER):
         return Path(name)
     folder = Path(str(files("auscult.encoders") / "pretrained" / name))
-    if not (folder / SETTINGS).is_file():
+    if not folder.is_dir():
         remedy = "reinstall auscult, or give a model folder"
-        if name == MULTILINGUAL:
-            remedy = "make it (benchmarks/build_multilingual.py), and name its folder"
-        elif name == RERANKER:
+        if name == RERANKER:
             remedy = "train one (benchmarks/train_reranker.py), and say where it is: --reranker FOLDER"
         raise ModelError(f"the shipped model '{name}'", "an installation without it", remedy)
     return folder

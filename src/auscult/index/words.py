@@ -20,7 +20,7 @@ postings of its terms.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache, partial, reduce
 from itertools import repeat
@@ -31,6 +31,8 @@ import numpy.typing as npt
 
 from auscult.documents import Passage
 from auscult.documents.analysis import Analyzer
+from auscult.documents.known_headings import known_heading
+from auscult.documents.language_names import ENGLISH, READ_BESIDE_ENGLISH
 from auscult.documents.stop_words import known_language
 from auscult.encoders.contract import FloatArray
 from auscult.index.articles import article_sizes, headings_of
@@ -145,7 +147,7 @@ class WordCounter:
         own = languages or repeat(language, len(passages))
         texts = [self._numbers(text, code) for (_, text), code in zip(passages, own, strict=True)]
         words["text"] += texts
-        words["heading"] += [numbers(passage.heading) for passage, _ in passages]
+        words["heading"] += [self._with_aspect(passage.heading, language, numbers) for passage, _ in passages]
         # One array at least, also for a passage without headings above.
         none = np.zeros(0, np.int32)
         words["above"] += [np.concatenate([none, *map(numbers, passage.above)]) for passage, _ in passages]
@@ -171,6 +173,15 @@ class WordCounter:
         # `pop` frees the words of a field when they are counted.
         fields = {field: _postings(self._words.pop(field), order) for field in FIELDS}
         return Counted(terms, fields, np.array(self._article_sizes, np.int64))
+
+    def _with_aspect(
+        self, heading: str, language: str, numbers: Callable[[str], npt.NDArray[np.int32]]
+    ) -> npt.NDArray[np.int32]:
+        """Return the words of a heading; of a usual one in another language also the English name of its aspect."""
+        known = known_heading(heading, language) if language in READ_BESIDE_ENGLISH and heading else None
+        if known is None or not known.aspect:
+            return numbers(heading)
+        return np.concatenate([numbers(heading), self._numbers(known.aspect, ENGLISH)])
 
     def _numbers(self, text: str, language: str) -> npt.NDArray[np.int32]:
         terms = self._terms

@@ -14,7 +14,7 @@ import numpy as np
 from auscult.concepts.knowledge_base import KnowledgeBase
 from auscult.documents.document import Document
 from auscult.encoders.contract import DocumentEncoder
-from auscult.encoders.folder import HUB, NAMED
+from auscult.encoders.folder import HUB, SHIPPED
 from auscult.errors import ConfigError, printable
 from auscult.files.records import left_out
 from auscult.files.writing import check_file
@@ -284,4 +284,4 @@ def index_sources(
 
 def lasting_name(model: str) -> str:
     """Return a name that loads a model from any folder: a shipped model's or the hub's name, or an absolute path."""
-    return model if model in NAMED or model.startswith(HUB) else str(Path(model).resolve())
+    return model if model in SHIPPED or model.startswith(HUB) else str(Path(model).resolve())

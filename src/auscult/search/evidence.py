@@ -166,7 +166,9 @@ def _by_words(index: PassageIndex, query: Query, terms: Terms | None) -> dict[st
         by_title = over(words.likeness, "title")[documents]
         evidence["entity_title"] = np.maximum(by_title, over(words.likeness, "above"))
     if query.aspects:
-        aspects = [[analyser_for(code)(aspect) for code in languages] for aspect in query.aspects]
+        # Known aspects have English names, which headings in other languages are indexed with, too.
+        codes = dict.fromkeys((*languages, ENGLISH))
+        aspects = [[analyser_for(code)(aspect) for code in codes] for aspect in query.aspects]
         chances = query.aspect_likelihoods or (1.0,) * len(query.aspects)
         by_aspect = [
             (words.coverage(readings, "heading", 0) + words.likeness(readings, "heading")) * np.float32(chance / 2)

@@ -21,6 +21,7 @@ from importlib import resources
 from types import MappingProxyType
 from typing import Final
 
+from auscult.concepts.aspects import normalise_heading
 from auscult.concepts.mentions import GENERIC, is_acronym
 from auscult.concepts.names import FUNCTION_WORDS, normalise_name
 from auscult.concepts.resolver import EntityResolver, Match
@@ -211,6 +212,19 @@ class QuestionParser:
         if parts:
             asked.sort(key=lambda aspect: max(range(len(parts)), key=lambda place: parts[place][aspect]))
         return likely, tuple(asked)
+
+    def aspects_named(self, words: str) -> tuple[str, ...]:
+        """Return the aspects that a person named: "Signs and symptoms", "Nebenwirkungen".
+
+        Usual headings in another language have the English names of their aspects, if the reader of aspects reads that.
+        """
+        aspects = normalise_heading(words)
+        if QUESTIONS.keys().isdisjoint(aspects):
+            for language in sorted({*self._aspect_languages} - {ENGLISH}):
+                known = normalise_heading(words, language=language)
+                if QUESTIONS.keys() >= set(known):
+                    return known
+        return aspects
 
     def names(self, text: str, language: str = ENGLISH) -> list[Name]:
         """Return titles of the collection, names of concepts and acronyms in order, the longest where they overlap.

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from auscult.concepts.aspects import normalise_heading
 from auscult.concepts.concept import Concept
 from auscult.concepts.identifiers import normalise_identifier
 from auscult.concepts.knowledge_base import KnowledgeBase
@@ -193,7 +192,7 @@ def understand(
     Raises:
         QueryError: An identifier is unknown.
     """
-    aspects = tuple(dict.fromkeys(part for aspect in query.aspects for part in normalise_heading(aspect)))
+    aspects = tuple(dict.fromkeys(part for aspect in query.aspects for part in parser.aspects_named(aspect)))
     if query.entity_id or not (query.entity or query.text):
         return Understanding(replace(query, aspects=aspects))
     entity = "" if query.entity == query.text else query.entity.strip()

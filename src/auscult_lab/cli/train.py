@@ -14,7 +14,7 @@ from rich.table import Table
 
 from auscult.cli.options import pairs_of
 from auscult.concepts.opening import default_is_here
-from auscult.encoders import NAMED, kind_of
+from auscult.encoders import SHIPPED, kind_of
 from auscult.errors import ConfigError, ModelError
 from auscult.ingest.sources import NO_KNOWLEDGE
 from auscult.telemetry import naming_extra
@@ -210,7 +210,7 @@ def _adapt_general(
     source = divided_notes(notes) if notes else documents
     splits = ("train", "validation") if notes else (None,)
     corpora = [{"name": source, "split": split, "skip_bad": skip_bad} for split in splits]
-    start = backbone if backbone in NAMED else str(Path(backbone).absolute())
+    start = backbone if backbone in SHIPPED else str(Path(backbone).absolute())
     if "knowledge" not in dict(overrides) and not default_is_here():
         say(NO_KNOWLEDGE)
         overrides = [*overrides, ("knowledge", "null")]

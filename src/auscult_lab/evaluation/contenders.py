@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from auscult.encoders import NAMED, kind_of, load_model, model_folder, training_record
+from auscult.encoders import SHIPPED, kind_of, load_model, model_folder, training_record
 from auscult.encoders.contract import Precision
 from auscult.errors import ConfigError, ModelError
 from auscult.files.reading import digest_of_file
@@ -88,8 +88,8 @@ def open_contenders(
     model, wish = _split_suffix(model)
     if wish and model in LEXICAL:
         raise ConfigError("a model that makes vectors", f"'{model}{wish}'", f"name '{model}' alone")
-    if model not in NAMED and not Path(model).exists():
-        known = ", ".join((*LEXICAL, *NAMED, *(f"{cosine}:VECTORS" for cosine in COSINES)))
+    if model not in SHIPPED and not Path(model).exists():
+        known = ", ".join((*LEXICAL, *SHIPPED, *(f"{cosine}:VECTORS" for cosine in COSINES)))
         raise ModelError(f"a model by name ({known}) or by its folder", repr(model), "correct it")
     kind = kind_of(model)
     ready = partial(Contender, precision=precision)
