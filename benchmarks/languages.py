@@ -16,7 +16,8 @@ models also the difference to the sum, and the share of what the same questions 
 
 What encoders read is kept in --cache, so that a model with other towers is measured without reading again.
 
-Writes benchmarks/results/languages.json, a record per set and model; those of others stay.
+Writes benchmarks/results/languages.json, a record per set and model; those of others stay. And the table of
+docs/explanation/other-languages.md.
 """
 
 from __future__ import annotations
@@ -31,9 +32,10 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from auscult.documents.language_names import language_name
 from auscult.encoders.general.encoder import GeneralEncoder
 from auscult.files.json_text import parse_json
-from auscult.files.writing import write_json
+from auscult.files.writing import write_json, write_text
 from auscult.provenance import stamp
 from auscult.understanding import Query
 from language_models import E5, E5Alone, Score, bm25, both, open_encoder, open_searcher, question_vectors, searched
@@ -41,6 +43,9 @@ from language_sets import SETS, Asked, LanguageSet, read_set
 
 RESULT = Path(__file__).resolve().parent / "results" / "languages.json"
 CACHE = Path.home() / ".cache" / "auscult" / "languages"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "explanation" / "other-languages.md"
+MARKS: Final = ("<!-- languages: begin -->", "<!-- languages: end -->")
+MODELS: Final = ("fast", "multilingual")
 KIND: Final = "languages"
 FIRST: Final = 10
 SUM: Final = f"BM25 + {E5}"
@@ -125,11 +130,37 @@ def sums_of(data: LanguageSet, score: Score) -> dict[tuple[str, str], Measured]:
     return found
 
 
+def table_of(records: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the lines of a table: a row for each set, language and form of its questions.
+
+    Args:
+        records: All records.
+    """
+    shown = {"BM25": "BM25", E5: "e5-small", SUM: "their sum", **{f"General encoder, {name}": name for name in MODELS}}
+    rows: dict[tuple[str, str, str, int], dict[str, Mapping[str, Any]]] = {}
+    for record in records:
+        for row in record["rows"]:
+            key = (record["set"], row["lang"], row["form"], row["questions"])
+            rows.setdefault(key, {})[record["model"]] = row
+    columns = ("documents", "questions", *shown.values(), "over the sum", "of their own language")
+    lines = [f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}"]
+    for (name, lang, form, count), by_model in rows.items():
+        cells = [f"{by_model[model]['r1']['mean']:.1f}" if model in by_model else "" for model in shown]
+        last = by_model.get(f"General encoder, {MODELS[-1]}")
+        if last is not None:
+            low, high = last["r1_over_sum"]["interval"]
+            cells += [f"{last['r1_over_sum']['mean']:+.1f} [{low:.1f}, {high:.1f}]"]
+            cells += [f"{last['r1_of_own_language']:.0f}"]
+        asked = f"{count:,} in {language_name(lang)}{', as pairs' if form == 'pair' else ''}"
+        lines.append(f"| {name.replace('_', ', ')} | {asked} | {' | '.join(cells)} |")
+    return lines
+
+
 def main() -> None:
     """Measure, and write the records."""
     options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     options.add_argument("--set", nargs="+", choices=SETS, default=[*SETS])
-    options.add_argument("--model", nargs="*", default=["fast", "multilingual"], help="models by name or folder")
+    options.add_argument("--model", nargs="*", default=[*MODELS], help="models by name or folder")
     options.add_argument("--documents", type=int, help="of each set, drawn by chance; otherwise all")
     options.add_argument("--questions", type=int, help="of each set and language, drawn by chance; otherwise all")
     options.add_argument("--not-understood", action="store_true", help="score questions as they are, unread")
@@ -159,6 +190,10 @@ def main() -> None:
             record = {"kind": KIND, "title": f"{name}: {way}", "model": way, "fingerprint": fingerprints[way]}
             found = rows_of(data, way, score, {} if way == SUM else sums)
             keep(chosen.out, {**record, **size, **found, **stamp()})
+    if chosen.out == RESULT:
+        before, rest = PAGE.read_text(encoding="utf-8").split(MARKS[0])
+        lines = [MARKS[0], "", *table_of(parse_json(RESULT.read_text(encoding="utf-8"))), "", MARKS[1]]
+        write_text(PAGE, before + "\n".join(lines) + rest.split(MARKS[1])[1])
 
 
 def keep(path: Path, record: Mapping[str, Any]) -> None:

@@ -97,11 +97,15 @@ def build_index(
     known = knowledge_for(knowledge) if knowledge is None or knowledge else None
     left_out: list[str] = []
     if sources is None:
-        documents = documents or iter(())
-        first = [*islice(documents, LOOKED_AT)]
-        choice = choose_encoder(first) if model == AUTO else Choice(model)
+        documents = documents if documents is not None else iter(())
+        choice = Choice(model)
+        if model == AUTO:
+            first = [*islice(documents, LOOKED_AT)]
+            choice, documents = choose_encoder(first), chain(first, documents)
+            if choice.why:
+                _LOG.info("%s", choice.why)
         manifest = building.build_index(
-            chain(first, documents),
+            documents,
             encoder or load_model(choice.model),
             folder,
             knowledge_base=known,
@@ -116,7 +120,7 @@ def build_index(
                 folder,
                 knowledge_base=known,
                 model=model,
-                say=_LOG.info,
+                say=lambda sentence: _LOG.info("%s", sentence),
             )
         finally:
             # Also after an error: the skipped files may explain why there was nothing to index.

@@ -87,6 +87,18 @@ def test_short_and_unread_languages_are_read_as_english(text: str, language: str
     assert reading_language(text) == language
 
 
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("Pat. in gutem AZ, an beiden Beinen Ödeme, in der Auskultation feuchte RGs, Abdomen weich. " * 2, "de"),
+        ("No HTA, no DM. No alergias conocidas. No fumador. Ingresa por fiebre y tos, a tratamiento. " * 2, "es"),
+        ("The patient was in no pain, and was to be seen in a week. No fever, no cough, an ECG was normal. " * 2, "en"),
+    ],
+)  # fmt: skip
+def test_words_of_two_languages_decide_nothing(text: str, code: str) -> None:
+    assert reading_language(text) == code
+
+
 def test_plainly_english_texts_are_not_classified(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(text: str) -> None:
         raise AssertionError(text)
@@ -94,6 +106,11 @@ def test_plainly_english_texts_are_not_classified(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("auscult.documents.language.likeliest_language", fail)
     text = "The patient was seen in the ward, and there are no signs of infection that need to be treated with a drug."
     assert (detect_language(text), reading_language(text)) == ("en", "en")
-    for other in ("Le patient a été vu dans le service.", "The ward", "Der Patient wurde in the ward and der Station"):
+    for other in (
+        "Le patient a été vu dans le service.",
+        "The ward",
+        "Pacientul are febră și tuse, ei are o stare to do and will",
+        "Der Patient wurde in the ward with der Station und der Ambulanz",
+    ):
         with pytest.raises(AssertionError):
             detect_language(other)

@@ -9,6 +9,8 @@ from auscult.encoders import load_model
 from auscult.understanding import QuestionParser
 from auscult.understanding.aspects import QUESTIONS, ReadsAspects, question_about
 
+FOUR = ["en", "fr", "es", "de"]
+
 
 def test_each_aspect_has_a_question_with_a_name() -> None:
     assert all(question.count("{e}") == 1 for question in QUESTIONS.values())
@@ -61,17 +63,19 @@ def test_best_reads_what_doctors_give() -> None:
 
 
 @pytest.mark.parametrize(
-    ("languages", "named", "aspects"),
+    ("read", "languages", "named", "aspects"),
     [
-        (("en", "fr", "es", "de"), "Nebenwirkungen", ("side effects",)),
-        (("en", "fr", "es", "de"), "posologie", ("dosage",)),
-        (("en", "fr", "es", "de"), "Signs and symptoms", ("signs", "symptoms")),
-        (("en", "fr", "es", "de"), "house rules", ("house rules",)),
-        (("en",), "Nebenwirkungen", ("nebenwirkungen",)),
+        (FOUR, ["de"], "Nebenwirkungen", ("side effects",)),
+        (FOUR, ["en", "fr"], "posologie", ("dosage",)),
+        (FOUR, ["de", "fr"], "Signs and symptoms", ("signs", "symptoms")),
+        (FOUR, ["de"], "house rules", ("house rules",)),
+        (FOUR, ["en"], "Nebenwirkungen", ("nebenwirkungen",)),
+        (FOUR, ["en"], "labor", ("labor",)),
+        (["en"], ["de"], "Nebenwirkungen", ("nebenwirkungen",)),
     ],
 )
 def test_named_aspects_of_languages_that_are_read(
-    languages: tuple[str, ...], named: str, aspects: tuple[str, ...]
+    read: list[str], languages: list[str], named: str, aspects: tuple[str, ...]
 ) -> None:
-    parser = QuestionParser(EntityResolver(KnowledgeBase([])), aspect_languages=languages)
-    assert parser.aspects_named(named) == aspects
+    parser = QuestionParser(EntityResolver(KnowledgeBase([])), aspect_languages=read)
+    assert parser.aspects_named(named, languages) == aspects

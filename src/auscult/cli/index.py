@@ -73,8 +73,8 @@ ModelOption = Annotated[
         "--model",
         "-m",
         help="The encoder: `fast`, `best` (several times slower), `multilingual` (English, French, Spanish, German), "
-        "or a model folder. `auto`: `multilingual` if some documents are in these languages, else `fast`; with --to, "
-        "always `fast`.",
+        "or a model folder. `auto`: `multilingual` if some documents are in French, Spanish or German, else `fast`; "
+        "with --to, always `fast`.",
     ),
 ]
 SplitOption = Annotated[str | None, typer.Option(help="Only this split of a corpus.")]

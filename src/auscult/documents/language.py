@@ -38,9 +38,7 @@ BEGINNING: Final = 400
 _PRIORS: Final = MappingProxyType({"en": 1.0, "fr": 1.0, "es": 1.0, "de": 1.0})
 _OTHER: Final = 0.1
 _MODEL: Final = "data/model.npz.xz"
-_ENGLISH_ALONE: Final = frozenset(
-    ["and", "are", "that", "the", "their", "there", "these", "they", "this", "to", "will", "with"]
-)
+_ENGLISH_ALONE: Final = frozenset(["that", "the", "their", "there", "these", "they", "this", "with"])
 _FEWEST_ENGLISH, _LEAST_ENGLISH = 2, 0.1
 _WORD: Final = re.compile(r"[^\W\d_]+")
 
@@ -107,7 +105,7 @@ def reading_language(text: str) -> str:
     """Return the code of the language by whose rules a text is read: its sentence ends, and the headings of a note.
 
     A short text, and one that is not surely in a language with rules of its own, is read as an English one. The
-    classifier is not loaded for a text with more English function words than such of any other of these languages.
+    classifier is not loaded for a text with more function words of English alone than of each of these languages alone.
     """
     if len(text) < LONG_ENOUGH or not _may_be_another(text[:BEGINNING]):
         return ENGLISH
@@ -128,11 +126,19 @@ def _is_plainly_english(text: str) -> bool:
 
 def _may_be_another(text: str) -> bool:
     words = _WORD.findall(text.lower())
-    english = sum(word in ENGLISH_STOP_WORDS for word in words)
-    return any(sum(word in _function_words(code) for word in words) > english for code in READ_BESIDE_ENGLISH)
+    return any(
+        not sum(word in _english_beside(code) for word in words) > sum(word in _function_words(code) for word in words)
+        for code in READ_BESIDE_ENGLISH
+    )
 
 
 @cache
 def _function_words(language: str) -> frozenset[str]:
     """Return the function words of a language that are not English ones as well."""
     return stop_words(language) - ENGLISH_STOP_WORDS
+
+
+@cache
+def _english_beside(language: str) -> frozenset[str]:
+    """Return the English function words that are not those of another language as well."""
+    return ENGLISH_STOP_WORDS - stop_words(language)

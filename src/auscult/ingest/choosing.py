@@ -17,7 +17,7 @@ SEVERAL: Final = "multilingual"
 LOOKED_AT: Final = 1_000
 """Documents of each source, evenly spaced where they are files, whose languages are taken for those of all."""
 _LEAST_SHARE: Final = 0.01
-"""In fewer documents, another language is mostly a mistake of the classifier."""
+"""Where fewer documents are in another language, all others are not encoded more slowly for them."""
 
 
 class Choice(NamedTuple):

@@ -10,12 +10,17 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
+import time
+import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
+from auscult import __version__
 from auscult.catalogue import data_dir, entry
 from auscult.concepts import KnowledgeBase
 from auscult.concepts.opening import (
@@ -29,6 +34,7 @@ from auscult.concepts.opening import (
 from auscult.errors import AuscultError
 from auscult.index.knowledge import compile_knowledge, open_compiled, packed_beside
 
+_HOUR: Final = 3600
 _KEPT: Final = 3
 """Compiled knowledge bases that are kept, the last used ones: of other data, or other versions of this package."""
 _READ_BY: Final = ("auscult.concepts", "auscult.documents", "auscult.index")
@@ -53,26 +59,38 @@ def find_knowledge() -> KnowledgeBase | None:
     """
     if not default_is_here():
         return None
-    place = _cache_folder() / f"knowledge-{_digest()}"
+    try:
+        place = _cache_folder() / f"knowledge-{_digest()}"
+    except (OSError, RuntimeError):
+        # A file cannot be read, which parsing will say; or the user has no home.
+        return open_for_questions()
     with suppress(OSError, AuscultError):
-        return open_compiled(place)
+        return _opened(place)
     known = open_for_questions()
     with suppress(OSError, AuscultError):
         compile_knowledge(place, known)
-        _remove_old(place)
-        return open_compiled(place)
+        _remove_old(place.parent)
+        return _opened(place)
+    return known
+
+
+def _opened(place: Path) -> KnowledgeBase:
+    known = open_compiled(place)
+    # The time of the last use, which many disks do not keep.
+    os.utime(place)
     return known
 
 
 def _cache_folder() -> Path:
-    """Return the folder of this package in the user's cache folder (`XDG_CACHE_HOME`)."""
-    shared = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(shared) if shared else Path.home() / ".cache") / "auscult"
+    """Return the folder of this package in the user's cache folder (`XDG_CACHE_HOME`, an absolute path)."""
+    shared = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    return (shared if shared.is_absolute() else Path.home() / ".cache") / "auscult"
 
 
 def _digest() -> str:
     """Return a digest of the data and of the code that reads them."""
-    total = hashlib.sha256()
+    versions = (__version__, version("PyStemmer"), unicodedata.unidata_version)
+    total = hashlib.sha256("\n".join(versions).encode())
     for path in (*_data_files(), *_code_files()):
         content = path.read_bytes()
         total.update(f"{path.name} {len(content)}\n".encode())
@@ -93,8 +111,12 @@ def _code_files() -> Iterator[Path]:
         yield from sorted(each for each in folder.iterdir() if each.is_file())
 
 
-def _remove_old(place: Path) -> None:
-    every = [each for each in place.parent.glob("knowledge-*") if not each.suffix]
-    for old in sorted(every, key=lambda each: each.stat().st_atime, reverse=True)[_KEPT:]:
+def _remove_old(folder: Path) -> None:
+    every = sorted(folder.glob("knowledge-*"), key=lambda each: each.stat().st_mtime, reverse=True)
+    whole = [each for each in every if not each.suffix]
+    for old in whole[_KEPT:]:
         for path in (old, packed_beside(old)):
             path.unlink(missing_ok=True)
+    # What a killed process has left.
+    for left in (each for each in every if each.is_dir() and time.time() - each.stat().st_mtime > _HOUR):
+        shutil.rmtree(left, ignore_errors=True)

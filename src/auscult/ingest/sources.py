@@ -96,7 +96,8 @@ class Sources:
         """Yield up to so many documents of each source: the first of a corpus, some of the files, evenly spaced."""
         for corpus in self.corpora.values():
             yield from islice(corpus.documents(split), most)
-        yield from gathered.sample(most)
+        if split in (None, "train"):
+            yield from gathered.sample(most)
 
     def origin(self, gathered: Gathered) -> str | Callable[[Document], str]:
         """Return the origin of all documents, or a function that returns the origin of a document."""

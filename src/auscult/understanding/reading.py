@@ -26,7 +26,8 @@ from auscult.concepts.mentions import GENERIC, is_acronym
 from auscult.concepts.names import FUNCTION_WORDS, normalise_name
 from auscult.concepts.resolver import EntityResolver, Match
 from auscult.concepts.word_counts import SummedCounts, count_words
-from auscult.documents.language_names import ENGLISH, UNKNOWN
+from auscult.documents.language_names import ENGLISH, READ_BESIDE_ENGLISH, UNKNOWN
+from auscult.documents.stop_words import stop_words
 from auscult.files.json_text import parse_json
 from auscult.understanding.aspects import QUESTIONS, ReadsAspects
 from auscult.understanding.foreign_names import find_foreign
@@ -54,9 +55,10 @@ _JOINING: Final = frozenset({_THIS, "a", "about", "an", "and", "but", "for", "ho
 _BEFORE_VERBS: Final = frozenset({"be", "he", "i", "it", "she", "they", "to", "we", "you"})
 _WORD = re.compile(r"[^\W_]+(?:[.'\u2019+-]+[^\W_]+)*")
 _ACRONYM = re.compile(r"[A-Z][A-Z0-9-]{1,5}")
-_BETWEEN_CLAUSES = re.compile(r"\band\b|[.,;?!]\s|&", re.IGNORECASE)
+_AND: Final = MappingProxyType({"fr": "et", "es": "[ye]", "de": "und"})
 _OWNER = re.compile(r"(?:['\u2019]s?|s)$")
 _REPEATED = re.compile(rf"\b({THIS_DISEASE}|{_THIS})(?:[\s,/+&-]+(?:and |or |the )?\1\b)+")
+_NO_WORDS: frozenset[str] = frozenset()
 _NOTHING: Mapping[str, float] = MappingProxyType({})
 FEATURES: Final = (
     "title", "other title", "words", "ordinary", "asking", "acronym", "first", "last", "share", "names",
@@ -182,11 +184,10 @@ class QuestionParser:
         best = sorted(weighed, key=lambda each: -each[0])[:_MOST_ENTITIES]
         entities = [Possible(name.words, chance, name.language) for chance, name in weighed if (chance, name) in best]
         asking = asked_of(text, names)
-        if _JOINING.issuperset(word.lower() for word in _WORD.findall(asking)):
-            # A name alone asks for nothing: "gout", "and what about gout?".
+        if _asks_nothing(asking, language):
             asking = ""
         asks = bool(asking.strip()) and (in_english or language in self._aspect_languages)
-        likely, aspects = self._read_aspects(self.asked_with_kinds(text, names)) if asks else (_NOTHING, ())
+        likely, aspects = self._read_aspects(self.asked_with_kinds(text, names), language) if asks else (_NOTHING, ())
         return QuestionReading(
             tuple(dict.fromkeys(each for each in entities if each.likelihood >= _LEAST)),
             aspects,
@@ -194,14 +195,14 @@ class QuestionParser:
             likely,
         )
 
-    def _read_aspects(self, asking: str) -> tuple[Mapping[str, float], tuple[str, ...]]:
+    def _read_aspects(self, asking: str, language: str) -> tuple[Mapping[str, float], tuple[str, ...]]:
         """Return how likely each known aspect is meant, the likeliest first, and those that are, in their order.
 
         A model expects one aspect. So each clause is read, too, and what is certain in one is asked for.
         """
         if self._aspects is None:
             return _NOTHING, ()
-        clauses = [clause for clause in _BETWEEN_CLAUSES.split(asking) if clause.strip()]
+        clauses = [clause for clause in _between_clauses(language).split(asking) if clause.strip()]
         likely, *parts = self._aspects.read_aspects([asking, *(clauses if len(clauses) > 1 else ())])
         for part in parts:
             likely |= {aspect: chance for aspect, chance in part.items() if chance >= max(_CERTAIN, likely[aspect])}
@@ -213,14 +214,17 @@ class QuestionParser:
             asked.sort(key=lambda aspect: max(range(len(parts)), key=lambda place: parts[place][aspect]))
         return likely, tuple(asked)
 
-    def aspects_named(self, words: str) -> tuple[str, ...]:
+    def aspects_named(self, words: str, languages: Sequence[str] = ()) -> tuple[str, ...]:
         """Return the aspects that a person named: "Signs and symptoms", "Nebenwirkungen".
 
-        Usual headings in another language have the English names of their aspects, if the reader of aspects reads that.
+        Args:
+            words: The words.
+            languages: Codes of the collection's languages. In those that the reader of aspects reads, usual headings
+                have the English names of their aspects.
         """
         aspects = normalise_heading(words)
         if QUESTIONS.keys().isdisjoint(aspects):
-            for language in sorted({*self._aspect_languages} - {ENGLISH}):
+            for language in (each for each in languages if each != ENGLISH and each in self._aspect_languages):
                 known = normalise_heading(words, language=language)
                 if QUESTIONS.keys() >= set(known):
                     return known
@@ -378,6 +382,18 @@ class QuestionParser:
         if _says_nothing(words):
             return False
         return normalise_name(words) in self._titles or bool(self.resolver.resolve(words, limit=1, fuzzy=False))
+
+
+def _asks_nothing(asking: str, language: str) -> bool:
+    """Return whether a question without its names is a name alone: "gout", "and what about gout?", "la goutte"."""
+    others = stop_words(language) if language in READ_BESIDE_ENGLISH else _NO_WORDS
+    words = re.findall(r"[^\W_]+", asking.lower()) if others else [word.lower() for word in _WORD.findall(asking)]
+    return all(word in _JOINING or word in others or (bool(others) and len(word) == 1) for word in words)
+
+
+@cache
+def _between_clauses(language: str) -> re.Pattern[str]:
+    return re.compile(rf"\b{_AND.get(language, 'and')}\b|[.,;?!]\s|&", re.IGNORECASE)
 
 
 def asked_of(text: str, names: Sequence[Name], instead: Sequence[str] = ()) -> str:

@@ -192,7 +192,7 @@ def understand(
     Raises:
         QueryError: An identifier is unknown.
     """
-    aspects = tuple(dict.fromkeys(part for aspect in query.aspects for part in parser.aspects_named(aspect)))
+    aspects = tuple(dict.fromkeys(part for aspect in query.aspects for part in parser.aspects_named(aspect, languages)))
     if query.entity_id or not (query.entity or query.text):
         return Understanding(replace(query, aspects=aspects))
     entity = "" if query.entity == query.text else query.entity.strip()
