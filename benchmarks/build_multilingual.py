@@ -23,7 +23,7 @@ import random
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,6 +31,7 @@ import numpy as np
 import torch
 
 from auscult.concepts import EntityResolver, KnowledgeBase
+from auscult.concepts.aspects import normalise_heading
 from auscult.concepts.names import normalise_name
 from auscult.concepts.opening import open_for_questions
 from auscult.concepts.word_counts import count_words
@@ -48,11 +49,12 @@ from auscult_lab.fitting.own_questions import own_questions
 from auscult_lab.general.bert_onnx import bert_as_onnx
 from auscult_lab.general.data import TowerExamples
 from auscult_lab.general.experiment import TowerTraining
-from auscult_lab.general.reading import ReadDocuments, read_documents
+from auscult_lab.general.reading import ReadDocuments
+from auscult_lab.general.reading import read_documents as read_vectors
 from auscult_lab.general.saving import save, set_asks, set_fusion
 from fit_written import OWN, SELF_MADE, Gathering, quality
 from language_sets import KNOWN, SETS, questions_of
-from study.shipped.aspects import asked_aspects, fit_aspects
+from study.shipped.aspects import TITLED, WRITTEN, asked_aspects, fit_aspects
 from study.shipped.multilingual_texts import (
     everyday_names,
     health_texts,
@@ -71,6 +73,7 @@ from study.shipped.vocabulary import LANGUAGES, count_in_words, count_pieces, ke
 from study.shipped.written import (
     COLLECTIONS,
     is_held_out,
+    read_documents,
     read_near_misses,
     read_phrasings,
     read_questions,
@@ -80,6 +83,7 @@ from study.shipped.written_candidates import NEAR_MISSES
 
 RESULT = Path(__file__).resolve().parent / "results" / "multilingual.json"
 QUESTIONS = Path(__file__).resolve().parents[1] / "data" / "questions"
+KIND: Final = "multilingual"
 TITLE: Final = "General encoder, multilingual"
 WINDOW: Final = 256
 HIDDEN, DIM = 512, 128
@@ -90,6 +94,7 @@ READING: Final[Mapping[str, Any]] = {"asked": "query:", "told": "query:", "windo
 read alike, as they are tuned together."""
 _PLAIN, _TUNED, _CENTRE, _KEPT = "plain.onnx", "model.onnx", "centre.npy", "kept.npy"
 MEASURED: Final = 300
+NAMES_OF_A_PHRASING: Final = 3
 WEIGHED_ON: Final = 150
 """Documents of each collection, if fewer are asked about."""
 CORPORA: Final = ("medquad", "drug-labels", "enwiki", "simplewiki", "nhs")
@@ -188,7 +193,7 @@ def train_towers(folder: Path) -> dict[str, Any]:
     forms = headings_by_aspect(words)
     named = {heading: aspect for aspect, headings in forms.items() for heading in headings}
     documents = [with_known_headings(document, named) for document in towers_documents(QUESTIONS)]
-    both = read_documents(documents, reader, folder / "read", say)
+    both = read_vectors(documents, reader, folder / "read", say)
     held = [is_held_out(document.doc_id) for document in documents]
     parts = [some_of(both, [row for row, each in enumerate(held) if each == wanted]) for wanted in (False, True)]
     choice = TowerTraining(epochs=EPOCHS)
@@ -248,9 +253,7 @@ def fit_asks(folder: Path) -> dict[str, Any]:
         for each in asked_aspects(QUESTIONS, known, open_for_questions())
         if not each.held_out
     ]
-    chance, things = np.random.default_rng(SEED), [name for _, name in spanish_names()]
-    for words in read_aspect_words(QUESTIONS):
-        every += [(text, words.aspect, 1.0) for text in (*words.headings, *words.asked(things, chance))]
+    every += [*asked_with_names(known)]
     vectors = unit(encoder.reader.ask([text for text, _, _ in every]))
     right = np.array([known.index(aspect) for _, aspect, _ in every])
     counts = np.array([count for _, _, count in every], np.float32)
@@ -262,6 +265,32 @@ def fit_asks(folder: Path) -> dict[str, Any]:
     bias -= weight @ centre
     set_asks(folder / "model", {"weight": weight, "bias": bias}, {"learned_from": len(every)})
     return {"learned_from": len(every), "right": right_by_language(load_model(str(folder / "model")))}
+
+
+def asked_with_names(known: Sequence[str]) -> Iterator[tuple[str, str, float]]:
+    """Yield texts that ask for an aspect, the aspect, and how much each counts.
+
+    They are phrasings and written questions in four languages, with the names in them, as a question may have names
+    that nobody knows; and headings. Names of phrasings are drawn from diseases in other languages and medicines.
+
+    Args:
+        known: The known aspects.
+    """
+    chance = np.random.default_rng(SEED)
+    things = [name for name_list in names_in_languages().values() for name in name_list]
+    things += [document.title for document in read_documents("labels")]
+    for words in read_aspect_words(QUESTIONS):
+        asked = [text for _ in range(NAMES_OF_A_PHRASING) for text in words.asked(things, chance)]
+        yield from ((text, words.aspect, 1.0) for text in dict.fromkeys((*words.headings, *asked)))
+    for phrasing in read_phrasings(QUESTIONS):
+        if phrasing.aspect in known:
+            yield phrasing.phrasing.replace("{e}", things[int(chance.integers(len(things)))]), phrasing.aspect, 1.0
+    headed = {(each.collection, each.doc_id, each.passage): each.heading for each in read_questions(QUESTIONS)}
+    for question in read_spoken(QUESTIONS):
+        heading = headed.get((question.collection, question.doc_id, question.passage), "")
+        aspects = [aspect for aspect in normalise_heading(heading) if aspect in known] if heading else []
+        if aspects and question.collection in TITLED and not is_held_out(question.doc_id):
+            yield question.question, aspects[0], WRITTEN
 
 
 def fit_weights(folder: Path) -> dict[str, Any]:
@@ -327,7 +356,7 @@ def main() -> None:
     options.add_argument("--folder", type=Path, required=True, help="where the steps keep their files")
     options.add_argument("--out", type=Path, default=RESULT)
     chosen = options.parse_args()
-    record = parse_json(chosen.out.read_text(encoding="utf-8")) if chosen.out.is_file() else {}
+    record = parse_json(chosen.out.read_text(encoding="utf-8")) if chosen.out.is_file() else {"kind": KIND}
     for step in chosen.step:
         record[step] = STEPS[step](chosen.folder) | stamp()
         print(json.dumps({step: record[step]}, indent=1))
