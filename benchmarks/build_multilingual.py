@@ -52,7 +52,7 @@ from auscult_lab.general.experiment import TowerTraining
 from auscult_lab.general.reading import ReadDocuments
 from auscult_lab.general.reading import read_documents as read_vectors
 from auscult_lab.general.saving import save, set_asks, set_fusion
-from fit_written import OWN, SELF_MADE, Gathering, quality
+from fit_written import FEW, OWN, SELF_MADE, SMALL, Gathering, quality
 from language_sets import KNOWN, SETS, questions_of
 from study.shipped.aspects import TITLED, WRITTEN, asked_aspects, fit_aspects
 from study.shipped.multilingual_texts import (
@@ -66,7 +66,7 @@ from study.shipped.packed_e5 import open_packed_e5
 from study.shipped.phrased import headings_by_aspect, read_aspect_words, with_known_headings
 from study.shipped.spoken import SpokenExamples, standardise, train_spoken
 from study.shipped.spoken_candidates import in_another_language, spoken_candidates
-from study.shipped.spoken_questions import FRENCH_ARTICLES, documents_of, read_spoken
+from study.shipped.spoken_questions import FRENCH_ARTICLES, SpokenQuestion, documents_of, read_spoken
 from study.shipped.towers import AskedExamples, AskedNetwork, AskedObjective, Phrasings
 from study.shipped.tuned_e5 import tune
 from study.shipped.vocabulary import LANGUAGES, count_in_words, count_pieces, kept_pieces, word_shares
@@ -313,11 +313,32 @@ def fit_weights(folder: Path) -> dict[str, Any]:
                 own.append(candidates(searcher, made, chance))
                 if (other := in_another_language(searcher, made, forms, names_of, chance)) is not None:
                     own.append(candidates(searcher, other, chance))
-    fusion = fit(own, [*every.values()])
+    order = fit(own, [*every.values()])
+    every["small"] = small_candidates(gathering, spoken, chance)
+    fusion = fit(own, [*every.values()], order, "order")
     say(str(fusion.to_json()))
     record = {"fitted_on": {name: len(questions) for name, questions in every.items()}, "own": len(own)}
     set_fusion(folder / "model", fusion.to_json(), {**record, **stamp()})
     return record | {"right": {name: quality(questions, fusion) for name, questions in every.items()}}
+
+
+def small_candidates(
+    gathering: Gathering, spoken: Sequence[SpokenQuestion], chance: np.random.Generator
+) -> list[Candidates]:
+    """Return candidates over indexes of a few documents, as somebody begins with; a third as many ask about others."""
+    found = []
+    for name in (*SELF_MADE, FRENCH_ARTICLES):
+        asked = [each for each in spoken if each.collection == name]
+        every = documents_of(name, asked, most=0)
+        for number in range(SMALL):
+            documents = random.Random(number).sample(every, FEW)
+            here = {document.doc_id for document in documents}
+            about = [each for each in asked if each.doc_id in here]
+            others = [each for each in asked if each.doc_id not in here]
+            absent = random.Random(number).sample(others, min(len(others), round(NEAR_MISSES * len(about))))
+            searcher = gathering.opened(f"{name}-{number}", documents)
+            found += [each for _, each in spoken_candidates(searcher, about, documents, absent, chance)]
+    return found
 
 
 def names_in_languages() -> dict[str, list[str]]:

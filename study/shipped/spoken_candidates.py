@@ -22,15 +22,15 @@ from study.shipped.written import NearMiss
 
 def spoken_candidates(
     searcher: Searcher, asked: Sequence[SpokenQuestion], documents: Sequence[Document],
-    misses: Sequence[NearMiss], chance: np.random.Generator,
+    misses: Sequence[NearMiss | SpokenQuestion], chance: np.random.Generator,
 ) -> Iterator[tuple[str, Candidates]]:  # fmt: skip
-    """Yield the language and the candidates of each question about an index's documents; near misses are in English.
+    """Yield the language and the candidates of each question about an index's documents.
 
     Args:
         searcher: Searcher of an index of the documents.
         asked: Questions about them, and about others, which are left out.
         documents: The documents of the index.
-        misses: Questions that the collection does not answer.
+        misses: Questions that the collection does not answer; near misses are in English.
         chance: Draws candidates.
     """
     reader = searcher.index.reader
@@ -52,7 +52,8 @@ def spoken_candidates(
     nothing = np.zeros(0, np.int64)
     for miss in misses:
         own = OwnQuestion(_understood(searcher, Query("", "", text=miss.question)), nothing, nothing)
-        yield "en", candidates(searcher, own, chance, hides=False)
+        lang = miss.lang if isinstance(miss, SpokenQuestion) else "en"
+        yield lang, candidates(searcher, own, chance, hides=False)
 
 
 def in_another_language(

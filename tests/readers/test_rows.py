@@ -74,7 +74,8 @@ def test_schema_records_and_mapped_records_can_be_mixed() -> None:
 @pytest.mark.parametrize(
     ("name", "content", "columns", "told"),
     [
-        ("t.csv", "a,b\n1,2\n", "", "2 others .*--read map=text=COLUMN"),
+        ("t.jsonl", '{"a": "1", "b": "2"}', "", "2 others .*--read map=text=COLUMN"),
+        ("t.csv", 'a,b\n"1,2\n', "", "values between separators"),
         ("t.csv", "a,b\n1,2\n", "text=c", r"a column c, got 2 others \(line 2\); correct the mapping"),
         ("t.csv", "a,b\n1\n", "text=a", r"2 columns, got 1 \(line 2\)"),
         ("t.csv", 'a,b\n"1,2\n', "text=a", "values between separators"),
@@ -95,6 +96,16 @@ def test_schema_records_and_mapped_records_can_be_mixed() -> None:
 def test_mistakes_in_tables_are_reported(name: str, content: str, columns: str, told: str) -> None:
     with pytest.raises(UnreadableError, match=told):
         read(name, content, columns)
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_an_ordinary_table_is_one_document(separator: str) -> None:
+    rows = [["Drug", "Dose", "Dose"], ["Enoxaparin", "40 mg", ""], ["Colchicine", "", "0.5 mg"], ["."]]
+    (draft,) = read("formulary.csv", "\n".join(separator.join(row) for row in rows))
+    assert draft.text == "Drug: Enoxaparin | Dose: 40 mg\nDrug: Colchicine | Dose: 0.5 mg\nDrug: ."
+    assert draft.remarks[0].startswith("read as one table of 3 rows, as no column is called text; say what")
+    with pytest.raises(UnreadableError, match="rows with words"):
+        read("t.csv", "-,.\n.,-\n")
 
 
 def test_repeated_columns_that_are_unread_do_no_harm() -> None:
@@ -165,7 +176,7 @@ def test_file_patterns_can_have_their_own_mapping() -> None:
 
 def test_errors_reveal_no_content_of_a_file() -> None:
     for name, content in (
-        ("t.csv", "Canary,7\nCanary,8\n"),
+        ("t.csv", "text,Canary\nCanary\n"),
         ("t.json", json.dumps({f"Canary {number}": "Canary" for number in range(20_000)})),
         ("t.jsonl", '{"text": "Canary"'),
         ("t.csv", 'id,text\n1,"Canary'),

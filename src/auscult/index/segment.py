@@ -74,8 +74,8 @@ class SegmentWriter:
         """
         if expansion is not None:
             self._expansions.add(expansion, self._starts[-1])
-        self._names += names_of(len(self._keys), record.title, record.entity_ids)
         language, languages = detect_languages([text for _, text in passages])
+        self._names += names_of(len(self._keys), record.title, record.entity_ids, language)
         fields = fields_of(record.source, {**({LANGUAGE: language} if language else {}), **record.metadata})
         self._languages += languages
         sentences = [len(passage.sentences) for passage, _ in passages]

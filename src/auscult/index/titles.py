@@ -19,20 +19,33 @@ from auscult.concepts.knowledge_base import KnowledgeBase
 from auscult.concepts.names import normalise_name
 from auscult.concepts.word_counts import SummedCounts, count_words
 from auscult.documents.document import Document
+from auscult.documents.language_names import READ_BESIDE_ENGLISH
 from auscult.index.blocks import BlockFile, BlockWriter, SortedStrings, add_strings
 from auscult.index.mappings import add_counts, open_counts
 from auscult.index.store import DocumentRecord
 
 _WORDS: Final = "titles/words"
+_BEHIND_NAME: Final = re.compile(r"\s*(?:,|\(|\s\d).*", re.DOTALL)
+_SHORTEST: Final = 4
 _HUMP: Final = re.compile(r"(?<=[a-zà-ÿ])(?=[A-ZÀ-Þ])")
 Name = tuple[str, int]
 """A name and the row of its document."""
 
 
-def names_of(row: int, title: str, entity_ids: Sequence[str]) -> Iterator[Name]:
-    """Yield the names of a document. Several identifiers give none, as any of them may be its own."""
+def names_of(row: int, title: str, entity_ids: Sequence[str], language: str = "") -> Iterator[Name]:
+    """Yield the names of a document. Several identifiers give none, as any of them may be its own.
+
+    Args:
+        row: Row of the document.
+        title: Its title.
+        entity_ids: Identifiers of its entities.
+        language: Code of its language. Leaflets in French, Spanish and German are called by the name of the medicine,
+            with strength and form behind it ("Epivir 150 mg comprimidos"): the name alone is one of theirs, too.
+    """
     identifiers = normalise_identifiers(list(entity_ids))
-    for name in dict.fromkeys((normalise_name(title), *(identifiers if len(identifiers) == 1 else ()))):
+    short = _BEHIND_NAME.sub("", title) if language in READ_BESIDE_ENGLISH else ""
+    names = (title, short if len(short) >= _SHORTEST else "")
+    for name in dict.fromkeys((*map(normalise_name, names), *(identifiers if len(identifiers) == 1 else ()))):
         if name:
             yield name, row
 

@@ -36,6 +36,7 @@ from auscult.files.reading import read_cells, separator_of
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.decoding import decode_plain
 from auscult.readers.json_words import WrittenNumber, sections_of, words_of
+from auscult.readers.tables import readable_lines
 
 SCHEMA = ("id", "title", "text", "url", "source", "split", "entity_ids")
 """Names of the public schema (docs/reference/jsonl-format.md). Other names become fields of the metadata."""
@@ -220,9 +221,16 @@ class RowReader:
         return file.suffix in _TABLES
 
     def read(self, file: SourceFile) -> Iterator[DraftDocument]:
-        """Yield one document per row. A remark counts rows without words."""
+        """Yield one document per row. A remark counts rows without words.
+
+        A table whose columns nobody has mapped, and of which none is called "text" or "sections", is one document: a
+        line for each row, with the names of the columns. A remark says so.
+        """
         text, _, remarks = decode_plain(file.content)
         columns = self._columns.of(file.name)
+        if file.suffix in _TABLES and (sheet := _read_sheet(text, columns)) is not None:
+            yield replace(sheet, remarks=[*remarks, *sheet.remarks])
+            return
         rows = _read_objects(text) if file.suffix in _LINES else _read_table(text, columns)
         wordless: list[int] = []
         count = 0
@@ -355,6 +363,32 @@ def _read_table(text: str, columns: Columns) -> Iterator[tuple[int, dict[str, An
         raise UnreadableError("repeated column", error.expected, error.got, error.remedy) from error
     except csv.Error as error:
         raise _broken("table", "values between separators", str(error)) from error
+
+
+def _read_sheet(text: str, columns: Columns) -> DraftDocument | None:
+    """Return a table that has no texts as one document; None for a table of texts."""
+    lines = text.splitlines(keepends=True)
+    first = lines[0] if lines else ""
+    try:
+        rows = read_cells(iter(lines), separator_of(first, _SEPARATORS), longest=limits().line)
+        _, names = next(rows)
+        if columns or {"text", "sections"} & {name.strip().lower() for name in names}:
+            return None
+        written = readable_lines(names, [cells for _, cells in rows if cells])
+    except csv.Error as error:
+        raise _broken("table", "values between separators", str(error)) from error
+    told = "\n".join(written)
+    if not _WORD.search(told):
+        raise UnreadableError("no words", "rows with words", "a file without any", "leave it out")
+    return DraftDocument(
+        text=told,
+        sections=[Section("", told, start=0)],
+        media_type="text/plain",
+        content=told.encode("utf-8"),
+        encoding="utf-8",
+        runs=np.array([(0, len(told), 0, len(told))], RUN),
+        remarks=[f"read as one table of {len(written):,} rows, as no column is called text; {_HOW}"],
+    )
 
 
 def _read_objects(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
