@@ -137,7 +137,10 @@ def tune(
 
     LoggedTuning(asked, SETTINGS, gathered.learned, say).run(gathered.held_out, gathered.collections, report)
     weights = {name: tensor.float().numpy() for name, tensor in backbone.model.state_dict().items()}
-    record = {"questions": len(gathered.learned), "held_out": len(gathered.held_out), "history": history}
+    after = max(history, key=lambda each: each["mean"])
+    record = {
+        "questions": len(gathered.learned), "held_out": len(gathered.held_out), "before": history[0], "after": after,
+    }  # fmt: skip
     return weights, centre, record
 
 
