@@ -31,3 +31,15 @@ def test_the_questions_name_of_an_entity_was_read() -> None:
     query = Query("", "myocardial infarction", ("causes",), text="What causes a heart attack?")
     assert unread_words(query) == ["heart", "attack"]
     assert unread_words(query, ["heart attack"]) == []
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "words"),
+    [
+        ("fr", "le temps que se garde un stylo d'insuline hors du frigo", ["temps", "garde", "stylo", "hors", "frigo"]),
+        ("de", "Wie lange kann die Nadel im Port drinbleiben?", ["lange", "Nadel", "Port", "drinbleiben"]),
+        ("es", "¿cuánto aguanta la insulina sin frío?", ["cuánto", "aguanta", "insulina", "frío"]),
+    ],
+)  # fmt: skip
+def test_function_words_of_other_languages_are_read(language: str, text: str, words: list[str]) -> None:
+    assert unread_words(Query("", "insuline", text=text, language=language)) == words

@@ -67,6 +67,7 @@ def test_best_reads_what_doctors_give() -> None:
     [
         (FOUR, ["de"], "Nebenwirkungen", ("side effects",)),
         (FOUR, ["en", "fr"], "posologie", ("dosage",)),
+        (FOUR, ["fr"], "Nebenwirkungen", ("side effects",)),
         (FOUR, ["de", "fr"], "Signs and symptoms", ("signs", "symptoms")),
         (FOUR, ["de"], "house rules", ("house rules",)),
         (FOUR, ["en"], "Nebenwirkungen", ("nebenwirkungen",)),

@@ -219,12 +219,12 @@ class QuestionParser:
 
         Args:
             words: The words.
-            languages: Codes of the collection's languages. In those that the reader of aspects reads, usual headings
-                have the English names of their aspects.
+            languages: Codes of the collection's languages. If one is not English, usual headings in any language that
+                the reader of aspects reads have the English names of their aspects.
         """
         aspects = normalise_heading(words)
-        if QUESTIONS.keys().isdisjoint(aspects):
-            for language in (each for each in languages if each != ENGLISH and each in self._aspect_languages):
+        if QUESTIONS.keys().isdisjoint(aspects) and {*languages} - {ENGLISH}:
+            for language in sorted({*self._aspect_languages} - {ENGLISH}):
                 known = normalise_heading(words, language=language)
                 if QUESTIONS.keys() >= set(known):
                     return known

@@ -8,8 +8,11 @@ from importlib import resources
 from typing import Final
 
 from auscult.concepts.names import FUNCTION_WORDS, normalise_name
+from auscult.documents.language_names import READ_BESIDE_ENGLISH
+from auscult.documents.stop_words import stop_words
 from auscult.understanding.query import Query
 
+_ELIDED: Final = re.compile("^(?:[cdjlmnst]|qu)['\u2019]", re.IGNORECASE)
 _WORD: Final = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 
 
@@ -33,7 +36,10 @@ def unread_words(query: Query, names: Iterable[str] = ()) -> list[str]:
         names: Further names that the question has for its entities.
     """
     known = {word for name in (*query.all_names, *query.aspects, *names) for word in normalise_name(name).split()}
-    candidates = (
-        word for word in _WORD.findall(query.text) if SAYING_NOTHING.isdisjoint((word.lower(), normalise_name(word)))
-    )
+    words, language = _WORD.findall(query.text), query.language
+    if language in READ_BESIDE_ENGLISH:
+        # "d'insuline" is about "insuline".
+        words = [_ELIDED.sub("", word) for word in words]
+        words = [word for word in words if word.lower() not in stop_words(language) and len(word) > 1]
+    candidates = (word for word in words if SAYING_NOTHING.isdisjoint((word.lower(), normalise_name(word))))
     return list(dict.fromkeys(word for word in candidates if not known.issuperset(normalise_name(word).split())))

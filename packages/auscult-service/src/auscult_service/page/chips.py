@@ -217,7 +217,7 @@ def _find_unread(understood: Understanding, question: PageQuestion, searcher: Se
     written = {read: word for word, read in understood.corrections}
     words = []
     for word in unread(understood):
-        occurs = searcher.index.reader.words.occurs(word)
+        occurs = searcher.index.reader.words.occurs(word, understood.language)
         less = " ".join(re.sub(rf"(?<!\w){re.escape(written.get(word, word))}(?!\w)", " ", question.text).split())
         words.append((word, occurs, question.in_words(less).at()))
     return words
