@@ -166,7 +166,7 @@ def searched(searcher: Searcher, *, understood: bool = True) -> Score:
     """
 
     def score(query: Query) -> FloatArray:
-        if understood and query.text:
+        if understood:
             query = searcher.understand(query).query
         _, evidence, _ = searcher.gather(query)
         return searcher.fusion.scores(query, evidence)

@@ -20,7 +20,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
-from auscult import __version__
 from auscult.catalogue import data_dir, entry
 from auscult.concepts import KnowledgeBase
 from auscult.concepts.opening import (
@@ -33,6 +32,7 @@ from auscult.concepts.opening import (
 )
 from auscult.errors import AuscultError
 from auscult.index.knowledge import compile_knowledge, open_compiled, packed_beside
+from auscult.version import __version__
 
 _HOUR: Final = 3600
 _KEPT: Final = 3

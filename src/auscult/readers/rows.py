@@ -371,7 +371,7 @@ def _read_sheet(text: str, columns: Columns) -> DraftDocument | None:
     first = lines[0] if lines else ""
     try:
         rows = read_cells(iter(lines), separator_of(first, _SEPARATORS), longest=limits().line)
-        _, names = next(rows)
+        _, names = next(rows, (1, list[str]()))
         if columns or {"text", "sections"} & {name.strip().lower() for name in names}:
             return None
         written = readable_lines(names, [cells for _, cells in rows if cells])
