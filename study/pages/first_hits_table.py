@@ -15,6 +15,7 @@ _MODELS = {
     "all-MiniLM-L6-v2 + e5-small + splade-tiny": "three readers",
     f"{_GENERAL}fast": "fast",
     f"{_GENERAL}best": "best",
+    f"{_GENERAL}multilingual": "multilingual",
 }
 """Columns by the names that models have in records."""
 _FITTED, _REPLACED = "°", "§"
