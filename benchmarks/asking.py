@@ -42,7 +42,7 @@ from auscult.search.certainty import DOUBTFUL, LIKELY
 from auscult.search.hits import Hit
 from auscult.understanding import Query
 from auscult_lab.evaluation.records import records_of_others
-from study.shipped.written import Source, answers_of, shares_most
+from study.shipped.written import Source, answers_of, kept_apart, shares_most
 
 RESULT = Path(__file__).resolve().parent / "results" / "asking.json"
 CACHE = Path.home() / ".cache" / "auscult" / "asking"
@@ -84,9 +84,8 @@ def collection_of(asked: str) -> str:
 
 def documents_of(collection: str) -> list[Document]:
     """Return the documents of a collection that no training question is about."""
-    with gzip.open(data_dir() / "questions_written/not_for_training.tsv.gz", "rt", encoding="utf-8") as lines:
-        kept_apart = {line.rstrip("\n").split("\t")[1] for line in lines}
-    return [*COLLECTIONS[collection].documents(lambda _, doc_id: doc_id in kept_apart)]
+    kept = kept_apart()
+    return [*COLLECTIONS[collection].documents(lambda _, doc_id: doc_id in kept)]
 
 
 def questions_of(asked: str, documents: Sequence[Document]) -> list[Asked]:

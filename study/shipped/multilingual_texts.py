@@ -19,7 +19,7 @@ from auscult.concepts.opening import open_knowledge_base
 from auscult.documents import Document, Section
 from auscult.documents.building import build_document
 from auscult.files.records import Record, read_many
-from study.shipped.written import half_of, read_documents, read_questions
+from study.shipped.written import half_of, kept_apart, read_documents, read_questions
 
 LEARNED_HALF: Final = 0
 MOST_DOCUMENTS, MOST_PASSAGES, MOST_CHARACTERS = 1_800, 16, 450
@@ -107,7 +107,7 @@ def towers_documents(questions: Path) -> list[Document]:
     chance = random.Random(_SEED)
     documents = french_articles(LEARNED_HALF)
     for collection, count in _TAKEN.items():
-        found = read_documents(collection, kept_apart=_kept_apart())
+        found = read_documents(collection, kept_apart=kept_apart())
         chance.shuffle(found)
         documents += sorted(found, key=lambda document: document.doc_id not in asked)[:count]
     chance.shuffle(documents)
@@ -123,9 +123,3 @@ def shortened(document: Document) -> Document:
         text = document.text[passage.start : min(end, passage.end)]
         sections.append(Section(passage.heading, text, passage.passage_id, passage.aspect))
     return build_document(doc_id=document.doc_id, title=document.title, sections=sections)
-
-
-def _kept_apart() -> frozenset[str]:
-    """Return the documents that no training question may be about."""
-    with gzip.open(data_dir() / "questions_written/not_for_training.tsv.gz", "rt", encoding="utf-8") as lines:
-        return frozenset(line.rstrip("\n").split("\t")[1] for line in lines)

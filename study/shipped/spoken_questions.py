@@ -24,7 +24,7 @@ from study.shipped.candidates import Found, candidates, nearest_by_terms
 from study.shipped.multilingual_texts import LEARNED_HALF, french_articles
 from study.shipped.tuning import AskedPassage
 from study.shipped.windows import Windows
-from study.shipped.written import COLLECTIONS, read_documents, read_questions
+from study.shipped.written import COLLECTIONS, kept_apart, read_documents, read_questions
 
 FILE: Final = "in_languages.jsonl.gz"
 FRENCH_ARTICLES: Final = "frwiki"
@@ -88,7 +88,7 @@ def case_reports() -> list[Document]:
 
 
 def documents_of(collection: str, asked: Sequence[SpokenQuestion], most: int | None = None) -> list[Document]:
-    """Return the documents that questions are about, and the first others of their collection.
+    """Return the documents that questions are about, and the first others of their collection that may be learned from.
 
     Args:
         collection: Name of the collection.
@@ -96,7 +96,7 @@ def documents_of(collection: str, asked: Sequence[SpokenQuestion], most: int | N
         most: Number of documents, if fewer are asked about; by default 300 more than are.
     """
     if collection in COLLECTIONS:
-        every = read_documents(collection)
+        every = read_documents(collection, kept_apart=kept_apart())
     else:
         every = french_articles(LEARNED_HALF) if collection == FRENCH_ARTICLES else case_reports()
     wanted = {each.doc_id for each in asked}

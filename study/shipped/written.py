@@ -7,6 +7,7 @@ so that a passage's number is its place in `Document.passages`.
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import md5
@@ -14,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from auscult.catalogue import locate
+from auscult.catalogue import data_dir, locate
 from auscult.documents import Document, Passage, Section
 from auscult.documents.building import build_document
 from auscult.files.records import Record, read_many
@@ -182,6 +183,16 @@ def read_documents(collection: str, *, kept_apart: Collection[str] = ()) -> list
         RecordError: A record lacks a field.
     """
     return [document for source in COLLECTIONS[collection] for document in source.for_training(kept_apart)]
+
+
+def kept_apart() -> frozenset[str]:
+    """Return the identifiers of documents that questions are measured on, and that nothing may be learned from.
+
+    Raises:
+        FileNotFoundError: The list is not on this machine.
+    """
+    with gzip.open(data_dir() / "questions_written/not_for_training.tsv.gz", "rt", encoding="utf-8") as lines:
+        return frozenset(line.rstrip("\n").split("\t")[1] for line in lines)
 
 
 def read_questions(folder: Path) -> list[WrittenQuestion]:

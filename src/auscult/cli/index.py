@@ -151,7 +151,7 @@ def index(
         named = ENGLISH_ENCODER if model == AUTO else model
         summary = _write_at(to, sources, named, knowledge_base, cores, batch_size, replace=replace, report=report)
     else:
-        # A model that cannot be opened is told before files are read.
+        # Opened before files are read, so that a wrong name is told at once.
         encoder = None if model == AUTO else load_model(model)
         try:
             with show_progress() as (bar, task):

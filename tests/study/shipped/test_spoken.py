@@ -12,13 +12,15 @@ from auscult.documents import Document, Section
 from auscult.documents.building import build_document
 from auscult.encoders.general.readers import Transformer, WindowReader, open_tokenizer
 from auscult.encoders.onnx_runtime import open_session
+from needs import Needs
 from packed_e5 import save_packed_e5
 from places import ROOT
 from study.shipped.packed_e5 import PackedE5
-from study.shipped.spoken_questions import SpokenQuestion, asked_passages, is_asked, read_spoken
-from study.shipped.tuned_e5 import LEARNING_LAYERS, LoggedTuning, backbone_of
+from study.shipped.spoken_questions import SpokenQuestion, asked_passages, documents_of, is_asked, read_spoken
+from study.shipped.tuned_e5 import LoggedTuning, backbone_of
 from study.shipped.tuning import TuningSettings
 from study.shipped.windows import AskedReader, Windows
+from study.shipped.written import kept_apart
 
 PIECES = ["▁", *(f"{space}{letter}" for letter in "abcdefghijklmnopqrstuvwxyz.:?" for space in ("", "▁"))]
 
@@ -65,6 +67,14 @@ def test_every_question_has_a_passage_and_a_language() -> None:
     assert {each.collection for each in spoken if each.lang == "de"} >= {"frwiki", "cases", "medquad", "labels"}
 
 
+def test_measured_documents_are_not_learned_from(needs: Needs) -> None:
+    needs.data("consumer_health", "questions_written")
+    asked = [each for each in read_spoken(ROOT / "data" / "questions") if each.collection == "nhs"]
+    found = {document.doc_id for document in documents_of("nhs", asked)}
+    assert found
+    assert found.isdisjoint(kept_apart())
+
+
 def test_only_passages_with_text_are_asked_about(documents: list[Document]) -> None:
     by_id = {document.doc_id: document for document in documents}
     places = [("gout", 0), ("gout", 2), ("gout", 9), ("absent", 0)]
@@ -84,8 +94,9 @@ def test_copies_are_right_and_others_wrong(documents: list[Document], windows: W
 
 
 def test_a_tuning_changes_the_upper_layers_alone(
-    packed: PackedE5, documents: list[Document], windows: Windows, reader: WindowReader
+    packed: PackedE5, documents: list[Document], windows: Windows, reader: WindowReader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("study.shipped.tuned_e5.LEARNING_LAYERS", 1)
     torch.manual_seed(0)
     backbone = backbone_of(packed, [*range(len(packed.pieces))])
     before = {name: weights.clone() for name, weights in backbone.model.state_dict().items()}
@@ -99,10 +110,10 @@ def test_a_tuning_changes_the_upper_layers_alone(
     assert said[-1].startswith("25 steps, loss ")
     after = backbone.model.state_dict()
     changed = {name for name, weights in before.items() if not torch.equal(weights, after[name])}
-    layers = len(backbone.model.encoder.layer)
-    upper = tuple(f"encoder.layer.{number}." for number in range(max(0, layers - LEARNING_LAYERS), layers))
+    last = len(backbone.model.encoder.layer) - 1
+    assert last > 0
     assert changed
-    assert all(name.startswith(upper) for name in changed)
+    assert all(name.startswith(f"encoder.layer.{last}.") for name in changed)
 
 
 def test_weights_are_those_of_the_package(packed: PackedE5, windows: Windows, reader: WindowReader) -> None:
